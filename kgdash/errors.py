@@ -1,0 +1,29 @@
+"""The one exception that users see.
+
+Every message says what was expected, what was found, where (file and line) and what to do about
+it; pages and command line print it as it is and never show a traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+
+class KgdashError(ValueError):
+    """Input that kgdash refuses, with a message that names the cause and the cure."""
+
+
+def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> KgdashError:
+    """Build the refusal of a name that is not there, suggesting the nearest ones.
+
+    :param kind: what the name is of, e.g. ``"entity"``
+    :param name: the name as given
+    :param known: the names that would have been accepted
+    :param where: the thing that does not have it, e.g. ``"graph umls"``
+    :return: the error, to be raised by the caller
+    """
+    folded = {candidate.casefold(): candidate for candidate in reversed(known)}
+    near = [folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)]
+    hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+    return KgdashError(f"unknown {kind} {name!r} in {where} ({len(known):,} known){hint}")
