@@ -1,0 +1,33 @@
+"""kgdash: see where a knowledge-graph embedding can be trusted.
+
+>>> run = kgdash.load("umls-transe")
+>>> ranks = run.ranks(split="test")
+>>> kgdash.metrics(ranks)["both"]["realistic"]["inverse_harmonic_mean_rank"]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kgdash.errors import KgdashError
+from kgdash.metrics import metrics
+
+if TYPE_CHECKING:
+    from kgdash.loading import load
+    from kgdash.runs import Run
+
+__version__ = "0.1.0"
+__all__ = ["KgdashError", "Run", "__version__", "load", "metrics"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs PyKEEN (seconds) only when it is asked for."""
+    if name == "load":
+        from kgdash.loading import load
+
+        return load
+    if name == "Run":
+        from kgdash.runs import Run
+
+        return Run
+    raise AttributeError(f"module 'kgdash' has no attribute {name!r}")

@@ -1,0 +1,97 @@
+"""The index of known triples: which answers of a query are already facts.
+
+A triple is encoded as one integer whose leading digits are the query and whose last digits are the
+answer, so that the answers of a query are one contiguous slice of a sorted array. Three orders
+serve every question of ranking (§1) and ReliK (§4).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+#: side -> (columns of the query, column of the answer) in a (head, relation, tail) array
+SIDES: dict[str, tuple[tuple[int, int], int]] = {
+    "head": ((1, 2), 0),
+    "relation": ((0, 2), 1),
+    "tail": ((0, 1), 2),
+}
+
+
+@dataclass(frozen=True)
+class SortedSlices:
+    """Sorted integers ``prefix * width + value`` that answer "all values under this prefix"."""
+
+    keys: np.ndarray
+
+    def lookup(self, prefixes: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the values under each prefix.
+
+        :param prefixes: shape ``(n,)``, dtype int64
+        :param width: number of values that a prefix can have
+        :return: two int64 arrays of equal length: the position in ``prefixes`` that a value belongs
+            to (ascending) and the value, in ``[0, width)``
+        """
+        prefixes = np.asarray(prefixes, dtype=np.int64)
+        start = np.searchsorted(self.keys, prefixes * width)
+        counts = np.searchsorted(self.keys, (prefixes + 1) * width) - start
+        owner = np.repeat(np.arange(len(prefixes)), counts)
+        offset = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        position = np.repeat(start, counts) + offset
+        return owner, self.keys[position] - prefixes[owner] * width
+
+
+class KnownTriples:
+    """A set of triples that can be asked for membership and for the known answers of queries."""
+
+    def __init__(self, triples: np.ndarray, num_entities: int, num_relations: int) -> None:
+        """Index ``triples``: shape ``(n, 3)``, ids of head, relation, tail; duplicates are fine."""
+        self.num_entities, self.num_relations = num_entities, num_relations
+        head, relation, tail = np.asarray(triples, dtype=np.int64).reshape(-1, 3).T
+        self._by_head = SortedSlices(
+            np.unique((head * num_relations + relation) * num_entities + tail)
+        )
+        self._by_tail = SortedSlices(
+            np.unique((tail * num_relations + relation) * num_entities + head)
+        )
+        self._by_pair = SortedSlices(
+            np.unique((head * num_entities + tail) * num_relations + relation)
+        )
+
+    def __len__(self) -> int:
+        """Return the number of distinct known triples."""
+        return len(self._by_head.keys)
+
+    def contains(self, triples: np.ndarray) -> np.ndarray:
+        """Tell for each triple, shape ``(n, 3)``, whether it is known: bool, shape ``(n,)``."""
+        head, relation, tail = np.asarray(triples, dtype=np.int64).reshape(-1, 3).T
+        keys = (head * self.num_relations + relation) * self.num_entities + tail
+        known = self._by_head.keys
+        if not len(known):
+            return np.zeros(len(keys), dtype=bool)
+        return known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
+
+    def answers(self, triples: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
+        """Find the known answers of each triple's query on a side (the filter of §1).
+
+        :param triples: shape ``(n, 3)``; the column of the answer is ignored
+        :param side: "head" for (?, r, t), "relation" for (h, ?, t), "tail" for (h, r, ?)
+        :return: owner (position in ``triples``) and answer id, both int64, of equal length
+        """
+        head, relation, tail = np.asarray(triples, dtype=np.int64).reshape(-1, 3).T
+        if side == "tail":
+            return self._by_head.lookup(head * self.num_relations + relation, self.num_entities)
+        if side == "head":
+            return self._by_tail.lookup(tail * self.num_relations + relation, self.num_entities)
+        return self._by_pair.lookup(head * self.num_entities + tail, self.num_relations)
+
+    def around(self, anchors: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
+        """Find all known triples that share an anchor entity (what N⁻ of §4 leaves out).
+
+        :param anchors: shape ``(n,)``, entity ids
+        :param side: ``"head"`` if the anchors are heads, ``"tail"`` if they are tails
+        :return: owner (position in ``anchors``) and ``relation * |E| + other entity``, both int64
+        """
+        slices = self._by_head if side == "head" else self._by_tail
+        return slices.lookup(np.asarray(anchors), self.num_relations * self.num_entities)

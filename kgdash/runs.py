@@ -1,0 +1,187 @@
+"""A Run: a knowledge graph, a trained model, and where they come from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
+from kgdash.progress import Progress, silent
+from kgdash.ranking import RANK_TYPES, rank_triples
+from kgdash.relik import relik_exact, relik_values
+from kgdash.relik_sampled import estimate, relik_sampled
+from kgdash.scoring import Scorer
+from kgdash.store import cached_table
+from kgdash.subgraphs import Subgraph, neighbourhood, random_walk
+
+if TYPE_CHECKING:
+    from kgdash.model_spec import ModelSpec
+
+RELIK_METHODS = ("exact", "sampled", "sampled-paper", "lower-bound")
+SUBGRAPH_METHODS = ("rwr", "neighbourhood")
+
+#: raise when the meaning of a stored table changes
+_TABLE_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model on its graph, and the tables that follow from the two.
+
+    ``training`` holds what is known of the training (losses, configuration, evaluation at the
+    time), ``provenance`` where the run was loaded from, ``notes`` what a user should know about it
+    (triples left out, training data that differs). ``weights_digest`` is a SHA-256 over model
+    configuration and weights.
+    """
+
+    name: str
+    graph: KnowledgeGraph
+    scorer: Scorer
+    spec: ModelSpec
+    weights_digest: str
+    training: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """Return a SHA-256 over graph, configuration and weights: what all tables depend on."""
+        return hashlib.sha256((self.graph.digest + self.weights_digest).encode()).hexdigest()
+
+    def ranks(
+        self,
+        split: str = "test",
+        triples: np.ndarray | None = None,
+        filtered: bool = True,
+        sides: Sequence[str] = ("head", "tail"),
+        filter: str | None = None,
+        progress: Progress = silent,
+    ) -> pd.DataFrame:
+        """Rank triples among their candidates, by §1.
+
+        :param split: "train", "valid" or "test"; ignored if ``triples`` are given
+        :param triples: int64 ids, shape ``(n, 3)``; facts or not
+        :param filtered: False for raw ranks
+        :param sides: any of "head", "tail", "relation"
+        :param filter: what counts as known: "train+valid+test", "train+valid", "train+test" or
+            "none"; default: train+valid on valid, else all three. The ranked triples always do
+        :param progress: called with (done, total); may raise to cancel
+        :return: one row per side and triple: ``head, relation, tail`` (int64 ids), ``side``,
+            ``optimistic``, ``realistic``, ``pessimistic`` ranks (≥ 1), ``candidates`` (int64)
+        :raises KgdashError: on an unknown split, filter or side, an empty or malformed set of
+            triples, or NaN scores
+        """
+        chosen = filter or (
+            default_filter(None if triples is not None else split) if filtered else "none"
+        )
+        if chosen not in FILTERS:
+            raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
+        rows = self._triples(split, triples)
+        known = self._known_for(rows, FILTERS[chosen]) if chosen != "none" else None
+        key = {"kind": "ranks", "filter": chosen, "sides": list(sides), **self._key(rows)}
+        return cached_table(key, lambda: rank_triples(self.scorer, rows, known, sides, progress))
+
+    def relik(
+        self,
+        split: str = "test",
+        triples: np.ndarray | None = None,
+        method: str = "exact",
+        rank_type: str = "optimistic",
+        samples: int = 1000,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> pd.DataFrame:
+        """Compute the ReliK of triples, by §4.
+
+        :param split: "train", "valid" or "test"; ignored if ``triples`` are given
+        :param triples: int64 ids, shape ``(n, 3)``; facts or not
+        :param method: "exact"; "sampled" (corrected estimate with a 95 % interval),
+            "sampled-paper" (the paper's estimate), "lower-bound"
+        :param rank_type: how ties count in the exact method: "optimistic" is the paper's
+        :param samples: negatives sampled per side, for the sampled methods
+        :param seed: of the sample
+        :param progress: called with (done, total); may raise to cancel
+        :return: one row per triple, in order: ``head, relation, tail`` (int64 ids), ``head_rank``,
+            ``tail_rank`` (≥ 1), ``relik`` (float64, in (0, 1]); with the sampled methods also
+            ``relik_low``, ``relik_high``
+        :raises KgdashError: on an unknown split or method, an empty or malformed set of triples, or
+            NaN scores
+        """
+        if method not in RELIK_METHODS:
+            raise unknown_name("method", method, RELIK_METHODS, "ReliK")
+        if rank_type not in RANK_TYPES:
+            raise unknown_name("rank type", rank_type, RANK_TYPES, "ReliK")
+        rows, known = self._triples(split, triples), self.graph.known()
+        key = {"kind": "relik", **self._key(rows)}
+        if method == "exact":
+            return relik_values(
+                cached_table(key, lambda: relik_exact(self.scorer, rows, known, progress)),
+                rank_type,
+            )
+        key |= {"samples": samples, "seed": seed}
+        counts = cached_table(
+            key, lambda: relik_sampled(self.scorer, rows, known, samples, seed, progress)
+        )
+        return estimate(counts, method)
+
+    def subgraph(
+        self,
+        entity: str | int,
+        method: str = "rwr",
+        size: int = 60,
+        restart: float = 0.2,
+        seed: int = 0,
+        hops: int = 1,
+        direction: str = "either",
+    ) -> Subgraph:
+        """Pick a part of the graph around an entity, by §5.
+
+        :param entity: name, label or id
+        :param method: "rwr" (random walk with restart) or "neighbourhood"
+        :param size: entities to collect, ≥ 1
+        :param restart: of the random walk: probability of returning to the seed, in [0, 1)
+        :param seed: of the random walk
+        :param hops: of the neighbourhood: 1, 2 or 3
+        :param direction: "either", "outgoing" or "incoming"
+        :raises KgdashError: on an unknown entity or method, or a parameter out of range
+        """
+        number = self.graph.entity_id(entity) if isinstance(entity, str) else int(entity)
+        if method == "rwr":
+            return random_walk(self.graph, number, size, restart, direction, seed)
+        if method == "neighbourhood":
+            return neighbourhood(self.graph, number, size, hops, direction)
+        raise unknown_name("method", method, SUBGRAPH_METHODS, "subgraphs")
+
+    def _triples(self, split: str, triples: np.ndarray | None) -> np.ndarray:
+        return self.graph.split(split) if triples is None else triple_array(triples, self.graph)
+
+    def _known_for(self, rows: np.ndarray, splits: Sequence[str]) -> Any:
+        known = self.graph.known(splits)
+        if known.contains(rows).all():
+            return known
+        # The set being evaluated is always part of the filter (§1).
+        return self.graph.index(np.concatenate([rows, *(self.graph.splits[s] for s in splits)]))
+
+    def _key(self, rows: np.ndarray) -> dict[str, Any]:
+        triples = hashlib.sha256(np.ascontiguousarray(rows, dtype="<i8").tobytes()).hexdigest()
+        return {"version": _TABLE_VERSION, "run": self.digest, "triples": triples}
+
+
+def check_fit(graph: KnowledgeGraph, scorer: Scorer, where: str) -> None:
+    """Refuse a model that scores other numbers of entities or relations than the graph has."""
+    for kind, has, needs in (
+        ("entities", scorer.num_entities, graph.num_entities),
+        ("relations", scorer.num_relations, graph.num_relations),
+    ):
+        if has != needs:
+            raise KgdashError(
+                f"{where}: the model has {has:,} {kind}, graph {graph.name} has {needs:,}; "
+                "load it with the dataset that it was trained on"
+            )

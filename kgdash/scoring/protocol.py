@@ -1,0 +1,73 @@
+"""The Scorer protocol: a model as a black box s: E×R×E → ℝ, higher is more plausible (§1)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from kgdash.errors import KgdashError
+
+ENTITY_SIDES = ("head", "tail")
+
+
+class Scorer(Protocol):
+    """Scores blocks of candidates.
+
+    All inputs are int64 tensors of ids, all outputs float tensors on ``device``. Implementations
+    bound their own temporary memory; the caller only has to afford the block that it asks for.
+    Scores of one query do not depend on the other queries of the block beyond float rounding.
+    """
+
+    num_entities: int
+    num_relations: int
+    device: torch.device
+
+    def score_tails(self, pairs: torch.Tensor) -> torch.Tensor:
+        """Score all tails for (head, relation) pairs: ``(b, 2)`` → ``(b, |E|)``."""
+
+    def score_heads(self, pairs: torch.Tensor) -> torch.Tensor:
+        """Score all heads for (relation, tail) pairs: ``(b, 2)`` → ``(b, |E|)``."""
+
+    def score_relations(self, pairs: torch.Tensor) -> torch.Tensor:
+        """Score all relations for (head, tail) pairs: ``(b, 2)`` → ``(b, |R|)``."""
+
+    def score_triples(self, triples: torch.Tensor, side: str = "tail") -> torch.Tensor:
+        """Score single triples, ``(b, 3)`` → ``(b,)``, as the given side's candidates score.
+
+        The side only matters to models with inverse triples, whose heads are scored through the
+        inverse relation.
+        """
+
+
+def score_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tensor:
+    """Score all candidates of a side's queries and refuse NaN.
+
+    :param scorer: the model
+    :param side: "head" for (relation, tail) queries, "relation" for (head, tail), "tail" for
+        (head, relation)
+    :param queries: int64, shape ``(b, 2)``, in the column order of the triple
+    :return: scores, shape ``(b, |E|)`` or ``(b, |R|)``
+    :raises KgdashError: if a score is NaN, since a NaN can not be ranked (§1)
+    """
+    score = {
+        "head": scorer.score_heads,
+        "relation": scorer.score_relations,
+        "tail": scorer.score_tails,
+    }[side]
+    return refuse_nan(score(torch.from_numpy(np.ascontiguousarray(queries))))
+
+
+def refuse_nan(scores: torch.Tensor) -> torch.Tensor:
+    """Return ``scores`` as they are.
+
+    :raises KgdashError: if some are NaN; the message counts them
+    """
+    # A sum is NaN if any score is, and costs far less than a mask; inf - inf is told apart below.
+    if torch.isnan(scores.sum()) and (missing := int(torch.isnan(scores).sum())):
+        raise KgdashError(
+            f"the model gives NaN for {missing:,} of {scores.numel():,} scores in one block; NaN "
+            "has no rank. Check the weights: training has probably diverged"
+        )
+    return scores

@@ -1,0 +1,160 @@
+"""Parts of the graph: random walk with restart, neighbourhood, induced triples (§5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import breadth_first_order
+
+from kgdash.errors import KgdashError
+from kgdash.graph import SPLITS, KnowledgeGraph
+
+DIRECTIONS = ("either", "outgoing", "incoming")
+
+#: steps without a new entity after which a walk gives up
+_PATIENCE = 200_000
+
+
+@dataclass(frozen=True)
+class Subgraph:
+    """Entities picked around a seed, and how.
+
+    ``entities`` are ids in the order in which they were reached, the seed first. ``parameters``
+    is all that is needed to pick them again. ``note`` says, if anything, why there are fewer than
+    asked for.
+    """
+
+    graph: KnowledgeGraph
+    seed_entity: int
+    entities: np.ndarray
+    method: str
+    parameters: Mapping[str, Any]
+    note: str = ""
+
+    def triples(self, splits: Sequence[str] = SPLITS) -> np.ndarray:
+        """Return the known triples of ``splits`` with both ends inside: int64 ``(n, 3)``."""
+        inside = np.zeros(self.graph.num_entities, dtype=bool)
+        inside[self.entities] = True
+        parts = [self.graph.splits[s] for s in splits]
+        triples = np.unique(np.concatenate(parts), axis=0) if parts else np.empty((0, 3), np.int64)
+        return triples[inside[triples[:, 0]] & inside[triples[:, 2]]]
+
+
+def random_walk(
+    graph: KnowledgeGraph,
+    entity: int,
+    size: int = 60,
+    restart: float = 0.2,
+    direction: str = "either",
+    seed: int = 0,
+) -> Subgraph:
+    """Collect the entities that a random walk with restart visits, until there are enough (§5).
+
+    At each step the walk returns to the seed entity with probability ``restart``, else it moves to
+    a uniformly random neighbour (back to the seed where there is none). It stops early when all
+    that can be reached was visited, or when no new entity came in 200,000 steps.
+
+    :param graph: walked on all its known triples
+    :param entity: id of the seed entity
+    :param size: entities to collect, ≥ 1
+    :param restart: probability in [0, 1)
+    :param direction: "either" ignores the direction of triples, "outgoing" follows head → tail,
+        "incoming" tail → head
+    :param seed: of the random generator: same seed, same subgraph
+    :raises KgdashError: if a parameter is out of range
+    """
+    _check(graph, entity, size, direction)
+    if not 0 <= restart < 1:
+        raise KgdashError(f"expected a restart probability in [0, 1); found {restart}")
+    adjacency = _adjacency(graph, direction)
+    reachable = len(breadth_first_order(adjacency, entity, return_predecessors=False))
+    wanted = min(size, reachable)
+    visited = _walk(adjacency, entity, wanted, restart, np.random.default_rng(seed))
+    note = ""
+    if len(visited) < wanted:
+        note = f"reached {len(visited)} of {size}: no new entity in {_PATIENCE:,} steps"
+    elif wanted < size:
+        note = f"reached {wanted} of {size}: the seed's component holds no more"
+    parameters = {"size": size, "restart": restart, "direction": direction, "seed": seed}
+    return Subgraph(graph, entity, visited, "rwr", parameters, note)
+
+
+def neighbourhood(
+    graph: KnowledgeGraph, entity: int, size: int = 60, hops: int = 1, direction: str = "either"
+) -> Subgraph:
+    """Collect the entities within some hops of an entity, nearest first, then by degree (§5).
+
+    :param graph: its known triples are followed
+    :param entity: id of the centre
+    :param size: at most so many entities, ≥ 1; ties in distance go to the higher degree, then to
+        the lower id
+    :param hops: 1, 2 or 3
+    :param direction: as in `random_walk`
+    :raises KgdashError: if a parameter is out of range
+    """
+    _check(graph, entity, size, direction)
+    if hops not in (1, 2, 3):
+        raise KgdashError(f"expected 1, 2 or 3 hops; found {hops}")
+    adjacency = _adjacency(graph, direction)
+    distance = np.full(graph.num_entities, -1)
+    distance[entity], frontier = 0, np.array([entity])
+    for hop in range(1, hops + 1):
+        reached = np.unique(adjacency[frontier].indices)
+        frontier = reached[distance[reached] < 0]
+        distance[frontier] = hop
+    near = np.flatnonzero(distance >= 0)
+    order = np.lexsort((near, -graph.degrees[near], distance[near]))
+    note = ""
+    if len(near) > size:
+        note = f"{len(near)} entities within {hops} hops; kept the {size} nearest, then by degree"
+    elif len(near) < size:
+        note = f"reached {len(near)} of {size}: no more entities within {hops} hops"
+    parameters = {"size": size, "hops": hops, "direction": direction}
+    return Subgraph(graph, entity, near[order][:size], "neighbourhood", parameters, note)
+
+
+def _walk(
+    adjacency: csr_matrix, start: int, wanted: int, restart: float, rng: np.random.Generator
+) -> np.ndarray:
+    visited, order, here, since_new = {start}, [start], start, 0
+    starts, neighbours = adjacency.indptr, adjacency.indices
+    while len(order) < wanted and since_new < _PATIENCE:
+        for jump, pick in zip(*rng.random((2, 1024)).tolist(), strict=True):
+            first, last = starts[here], starts[here + 1]
+            if jump < restart or first == last:
+                here = start
+            else:
+                here = int(neighbours[first + int(pick * (last - first))])
+            since_new += 1
+            if here not in visited:
+                visited.add(here)
+                order.append(here)
+                since_new = 0
+                if len(order) == wanted:
+                    break
+    return np.array(order, dtype=np.int64)
+
+
+def _adjacency(graph: KnowledgeGraph, direction: str) -> csr_matrix:
+    """Return who neighbours whom: each once however many triples join them, nobody itself."""
+    heads, _, tails = graph.all_triples[graph.all_triples[:, 0] != graph.all_triples[:, 2]].T
+    rows, columns = (heads, tails) if direction == "outgoing" else (tails, heads)
+    if direction == "either":
+        rows, columns = np.concatenate([heads, tails]), np.concatenate([tails, heads])
+    shape = (graph.num_entities, graph.num_entities)
+    adjacency = csr_matrix((np.ones(len(rows), dtype=np.int32), (rows, columns)), shape=shape)
+    adjacency.sum_duplicates()
+    return adjacency
+
+
+def _check(graph: KnowledgeGraph, entity: int, size: int, direction: str) -> None:
+    if not 0 <= entity < graph.num_entities:
+        raise KgdashError(f"entity id {entity} is not in [0, {graph.num_entities})")
+    if size < 1:
+        raise KgdashError(f"expected a subgraph size of at least 1 entity; found {size}")
+    if direction not in DIRECTIONS:
+        raise KgdashError(f"expected a direction out of {', '.join(DIRECTIONS)}; found {direction}")

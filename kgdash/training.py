@@ -1,0 +1,182 @@
+"""Train a model with PyKEEN's pipeline and write it in the safe form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from pykeen.pipeline import PipelineResult, pipeline
+from pykeen.training import TrainingCallback
+from pykeen.triples import TriplesFactory
+
+from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
+from kgdash.loading import assemble
+from kgdash.metrics import metrics
+from kgdash.model_spec import ModelSpec, Scalar, check_arguments
+from kgdash.models import scoring_state
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.safe_format import check_free, write_run
+
+#: models that PyKEEN only trains with inverse relations
+_NEED_INVERSE = frozenset({"ConvE", "CompGCN"})
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How to train: what is not given is PyKEEN's default.
+
+    ``loss``, ``optimizer`` and ``negative_sampler`` are PyKEEN's names; ``create_inverse_triples``
+    defaults to what the model needs.
+    """
+
+    model: str
+    model_kwargs: Mapping[str, Scalar] = field(default_factory=dict)
+    epochs: int = 100
+    batch_size: int | None = None
+    random_seed: int = 0
+    training_loop: str = "sLCWA"
+    create_inverse_triples: bool | None = None
+    loss: str | None = None
+    loss_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    optimizer: str = "Adam"
+    optimizer_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    negative_sampler: str | None = None
+    negative_sampler_kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    def spec(self) -> ModelSpec:
+        """Return the configuration of the model that this trains."""
+        inverse = self.create_inverse_triples
+        if inverse is None:
+            inverse = self.model in _NEED_INVERSE
+        return ModelSpec(self.model, dict(self.model_kwargs), inverse)
+
+    def record(self) -> dict[str, Any]:
+        """Return the configuration as JSON can hold it, defaults that PyKEEN fills in left out."""
+        return {key: value for key, value in vars(self).items() if value not in (None, {})}
+
+
+def train(
+    graph: KnowledgeGraph, config: TrainingConfig, out: Path, progress: Progress = silent
+) -> Run:
+    """Train a model on a graph's training triples, evaluate it on test and write the run.
+
+    :param graph: the dataset
+    :param config: the model and how to train it
+    :param out: directory to write; must not exist
+    :param progress: called with (done, total); may raise to cancel, then nothing is written
+    :return: the run as written
+    :raises KgdashError: if ``out`` exists, the configuration is not one that PyKEEN can train, or
+        training diverges
+    """
+    check_free(out)
+    check_arguments(config.spec(), "train")
+    if config.epochs < 1:
+        raise KgdashError(f"expected at least 1 epoch; found {config.epochs}")
+    report = phases(progress, [0.95, 0.05])
+    start = time.monotonic()
+    result = _run_pipeline(graph, config, report[0])
+    seconds = time.monotonic() - start
+    state = scoring_state(result.model)
+    training = {
+        "dataset": graph.name,
+        **config.record(),
+        "losses": [float(loss) for loss in result.losses],
+        "seconds": round(seconds, 1),
+    }
+    provenance = {"form": "trained with kgdash", "pykeen": result.metadata.get("pykeen_version")}
+    run = assemble(out.name, graph, config.spec(), state, training, provenance)
+    _check_rebuilt(result.model, run)
+    if len(graph.splits["test"]):
+        values = metrics(run.ranks(progress=report[1]))["both"]["realistic"]
+        keys = ("inverse_harmonic_mean_rank", "hits_at_1", "hits_at_3", "hits_at_10")
+        training["evaluation"] = {key: round(values[key], 6) for key in keys}
+    write_run(out, graph, config.spec(), state, training, provenance)
+    return run
+
+
+def _run_pipeline(
+    graph: KnowledgeGraph, config: TrainingConfig, progress: Progress
+) -> PipelineResult:
+    spec = config.spec()
+    factories = _factories(graph, spec.create_inverse_triples)
+    training_kwargs: dict[str, Any] = {
+        "num_epochs": config.epochs,
+        "use_tqdm": False,
+        "callbacks": [_Report(progress, config.epochs)],
+    }
+    if config.batch_size:
+        training_kwargs["batch_size"] = config.batch_size
+    sampler = {}
+    if config.negative_sampler and config.training_loop.lower() == "slcwa":
+        sampler = {
+            "negative_sampler": config.negative_sampler,
+            "negative_sampler_kwargs": dict(config.negative_sampler_kwargs),
+        }
+    try:
+        return pipeline(
+            training=factories["train"],
+            validation=factories["valid"],
+            # The pipeline insists on evaluating; one triple keeps that short, ours follows.
+            testing=factories["one"],
+            model=config.model,
+            model_kwargs=dict(spec.kwargs),
+            loss=config.loss,
+            loss_kwargs=dict(config.loss_kwargs) or None,
+            optimizer=config.optimizer,
+            optimizer_kwargs=dict(config.optimizer_kwargs) or None,
+            training_loop=config.training_loop,
+            training_kwargs=training_kwargs,
+            random_seed=config.random_seed,
+            evaluator_kwargs={"clear_on_finalize": True},
+            evaluation_kwargs={"use_tqdm": False},
+            **sampler,
+        )
+    except (TypeError, ValueError, KeyError) as error:
+        raise KgdashError(
+            f"PyKEEN can not train {config.model} with {config.record()}: {error}"
+        ) from error
+
+
+def _factories(graph: KnowledgeGraph, inverse: bool) -> dict[str, TriplesFactory]:
+    entities = {name: i for i, name in enumerate(graph.entities)}
+    relations = {name: i for i, name in enumerate(graph.relations)}
+    parts = {
+        "train": (graph.splits["train"], inverse),
+        "valid": (graph.splits["valid"], False),
+        "one": (graph.splits["train"][:1], False),
+    }
+    return {
+        name: TriplesFactory(
+            torch.from_numpy(triples), entities, relations, create_inverse_triples=create
+        )
+        for name, (triples, create) in parts.items()
+    }
+
+
+class _Report(TrainingCallback):
+    """Tells the progress after each epoch; what the listener raises ends the training."""
+
+    def __init__(self, progress: Progress, epochs: int) -> None:
+        super().__init__()
+        self._progress, self._epochs = progress, epochs
+
+    def post_epoch(self, epoch: int, epoch_loss: float, **kwargs: Any) -> None:
+        self._progress(epoch, self._epochs)
+
+
+def _check_rebuilt(model: Any, run: Run) -> None:
+    """Refuse to write a run whose rebuilt model does not score as the trained one does."""
+    triples = torch.from_numpy(run.graph.splits["train"][:256])
+    with torch.inference_mode():
+        trained = model.predict_hrt(triples.to(model.device)).squeeze(-1).cpu()
+    if not torch.equal(trained, run.scorer.score_triples(triples).cpu()):
+        raise KgdashError(
+            f"{run.spec.name} rebuilt from its configuration does not score as the trained model; "
+            "this model can not be stored in the safe form"
+        )

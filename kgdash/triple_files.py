@@ -1,0 +1,118 @@
+"""Reading triples and labels from text files, with errors that name file and line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+
+_EXTENSIONS = (".tsv", ".txt", ".csv", ".tsv.gz", ".txt.gz", ".csv.gz")
+
+#: first rows that are column names, not a triple
+_HEADERS = {
+    ("head", "relation", "tail"),
+    ("h", "r", "t"),
+    ("subject", "predicate", "object"),
+    ("s", "p", "o"),
+    ("source", "relation", "target"),
+}
+
+#: uncompressed size at which a text file is refused (Wikidata5M's training triples take 0.6 GB)
+_MAX_BYTES = 4 * 2**30
+
+
+def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
+    """Return the file in ``folder`` with one of the stems and a known extension, if there is one.
+
+    :raises KgdashError: if there are several, since one would be ignored silently
+    """
+    found = [p for s in stems for e in _EXTENSIONS if (p := folder / f"{s}{e}").is_file()]
+    if len(found) > 1:
+        names = ", ".join(p.name for p in found)
+        raise KgdashError(f"{folder} holds several files for {stems[0]}: {names}; keep one")
+    return found[0] if found else None
+
+
+def read_triples(path: Path) -> np.ndarray:
+    """Read rows of head, relation, tail; a row of column names at the top is skipped.
+
+    :param path: tab-separated, or comma-separated if it ends in .csv or .csv.gz; UTF-8
+    :return: array of str objects, shape ``(n, 3)``
+    :raises KgdashError: if a row does not have three filled columns, or the file can not be read
+    """
+    rows = []
+    for line, row in read_rows(path):
+        if len(row) != 3 or not all(row):
+            found = f"{len(row)}: {', '.join(row)[:80]}" if len(row) != 3 else "an empty one"
+            raise KgdashError(
+                f"expected 3 columns head, relation, tail; found {found} ({path}, line {line}). "
+                "Separate them with tabs, or with commas in a .csv file"
+            )
+        if line == 1 and tuple(c.lower() for c in row) in _HEADERS:
+            continue
+        rows.append(row)
+    return np.array(rows, dtype=object).reshape(-1, 3)
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """Read rows of name, label.
+
+    :raises KgdashError: if a row does not have two columns, or the file can not be read
+    """
+    labels = {}
+    for line, row in read_rows(path):
+        if len(row) != 2:
+            raise KgdashError(
+                f"expected 2 columns name, label; found {len(row)} ({path}, line {line})"
+            )
+        labels[row[0]] = row[1] or row[0]
+    return labels
+
+
+def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number (from 1) and the stripped columns of each line that is not blank.
+
+    :raises KgdashError: if the file is missing, truncated, not UTF-8 or beyond 4 GiB of text
+    """
+    separator = "," if ".csv" in path.suffixes else "\t"
+    try:
+        with _open_text(path) as stream:
+            if separator == ",":
+                reader = csv.reader(stream)
+                for row in reader:
+                    if any(row):
+                        yield reader.line_num, [column.strip() for column in row]
+                    _check_size(stream, path)
+                return
+            for number, text in enumerate(stream, start=1):
+                if text.strip():
+                    yield number, [column.strip() for column in text.rstrip("\r\n").split("\t")]
+                if number % 100_000 == 0:
+                    _check_size(stream, path)
+    except UnicodeDecodeError as error:
+        raise KgdashError(
+            f"{path} is not UTF-8 text (byte {error.start}); convert it first"
+        ) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise KgdashError(f"{path} is not a whole gzip file ({error}); fetch it again") from error
+    except csv.Error as error:
+        raise KgdashError(f"{path} is not valid CSV ({error})") from error
+    except OSError as error:
+        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+
+
+def _open_text(path: Path) -> io.TextIOWrapper:
+    raw = (gzip.open if path.suffix == ".gz" else open)(path, "rb")
+    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")  # type: ignore[arg-type]
+
+
+def _check_size(stream: io.TextIOWrapper, path: Path) -> None:
+    if stream.buffer.tell() > _MAX_BYTES:
+        raise KgdashError(f"{path} holds more than 4 GiB of text; split or filter it first")
