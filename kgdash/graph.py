@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.known import KnownTriples
@@ -108,6 +109,18 @@ class KnowledgeGraph:
         for split in reversed(SPLITS):
             names[self.known((split,)).contains(triples)] = split
         return names
+
+    def labelled(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a copy of a table with labels in place of the ids of its triple columns."""
+        table = table.copy()
+        for column, labels in (
+            ("head", self.entity_labels),
+            ("relation", self.relation_labels),
+            ("tail", self.entity_labels),
+        ):
+            if column in table:
+                table[column] = np.array(labels, dtype=object)[table[column].to_numpy()]
+        return table
 
     def entity_id(self, name: str) -> int:
         """Find an entity by its name, else by its label, else regardless of case.

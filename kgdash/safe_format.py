@@ -75,6 +75,8 @@ def write_run(
             "sha256": {name: _sha256(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)},
         }
         _write_json(draft / MANIFEST, manifest)
+        for path in draft.iterdir():
+            path.chmod(0o644)
         draft.chmod(0o755)
         draft.rename(out)
     except OSError as error:

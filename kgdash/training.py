@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ _NEED_INVERSE = frozenset({"ConvE", "CompGCN"})
 class TrainingConfig:
     """How to train: what is not given is PyKEEN's default.
 
-    ``loss``, ``optimizer`` and ``negative_sampler`` are PyKEEN's names; ``create_inverse_triples``
+    ``loss``, ``regularizer``, ``optimizer`` and ``negative_sampler`` are PyKEEN's names; ``create_inverse_triples``
     defaults to what the model needs.
     """
 
@@ -42,6 +43,7 @@ class TrainingConfig:
     random_seed: int = 0
     training_loop: str = "sLCWA"
     create_inverse_triples: bool | None = None
+    regularizer: str | None = None
     loss: str | None = None
     loss_kwargs: Mapping[str, Any] = field(default_factory=dict)
     optimizer: str = "Adam"
@@ -118,6 +120,8 @@ def _run_pipeline(
             "negative_sampler": config.negative_sampler,
             "negative_sampler_kwargs": dict(config.negative_sampler_kwargs),
         }
+    # PyKEEN collects garbage after every epoch; without the imported modules that takes no time.
+    gc.freeze()
     try:
         return pipeline(
             training=factories["train"],
@@ -126,6 +130,7 @@ def _run_pipeline(
             testing=factories["one"],
             model=config.model,
             model_kwargs=dict(spec.kwargs),
+            regularizer=config.regularizer,
             loss=config.loss,
             loss_kwargs=dict(config.loss_kwargs) or None,
             optimizer=config.optimizer,
@@ -141,6 +146,8 @@ def _run_pipeline(
         raise KgdashError(
             f"PyKEEN can not train {config.model} with {config.record()}: {error}"
         ) from error
+    finally:
+        gc.unfreeze()
 
 
 def _factories(graph: KnowledgeGraph, inverse: bool) -> dict[str, TriplesFactory]:

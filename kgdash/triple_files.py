@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
 
 _EXTENSIONS = (".tsv", ".txt", ".csv", ".tsv.gz", ".txt.gz", ".csv.gz")
 
@@ -59,6 +60,27 @@ def read_triples(path: Path) -> np.ndarray:
             continue
         rows.append(row)
     return np.array(rows, dtype=object).reshape(-1, 3)
+
+
+def read_graph_triples(path: Path, graph: KnowledgeGraph) -> np.ndarray:
+    """Read triples of a graph's names or labels (as `read_triples`) and return their ids.
+
+    :return: int64, shape ``(n, 3)``, duplicates kept
+    :raises KgdashError: if the file is malformed or empty, or a name is not in the graph
+    """
+    if not path.is_file():
+        raise KgdashError(f"no triples file {path}")
+    rows = read_triples(path)
+    if not len(rows):
+        raise KgdashError(f"{path} holds no triples; expected rows of head, relation, tail")
+    find = (graph.entity_id, graph.relation_id, graph.entity_id)
+    ids = np.empty((len(rows), 3), dtype=np.int64)
+    for number, row in enumerate(rows):
+        try:
+            ids[number] = [look(name) for look, name in zip(find, row, strict=True)]
+        except KgdashError as error:
+            raise KgdashError(f"{error} ({path}, triple {number + 1})") from None
+    return ids
 
 
 def read_labels(path: Path) -> dict[str, str]:

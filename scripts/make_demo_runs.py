@@ -10,6 +10,8 @@ import json
 import sys
 from pathlib import Path
 
+import torch
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -23,6 +25,8 @@ CONFIGS = json.loads((Path(__file__).parent / "demo_configs.json").read_text(enc
 
 def main() -> None:
     """Train what is missing under OUT (default: the package's demo folder)."""
+    # One thread sums in one order, so that the weights come out the same on every machine.
+    torch.set_num_threads(1)
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else DEMO
     graph = load_dataset("umls")
     for name, config in CONFIGS.items():

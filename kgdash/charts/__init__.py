@@ -1,0 +1,1 @@
+"""Tables in, Plotly figures out; no computation, no Streamlit."""

@@ -89,7 +89,9 @@ class Instances:
     def counts(self) -> pd.DataFrame:
         """Count per group, in order of appearance: ``group, n_true, n_false, chains`` (int64)."""
         by_group = self.table.groupby("group", sort=False)
-        counted = by_group.agg(n_true=("label", "sum"), n=("label", "size"), chains=("chains", "sum"))
+        counted = by_group.agg(
+            n_true=("label", "sum"), n=("label", "size"), chains=("chains", "sum")
+        )
         counted.insert(1, "n_false", counted["n"] - counted["n_true"])
         return counted.drop(columns="n").astype(np.int64).reset_index()
 
@@ -146,7 +148,7 @@ def make_instances(
     table["instance"] = np.arange(len(table))
     rows["chain"] = rows.groupby("instance")["chain"].rank(method="dense").astype(np.int64) - 1
     rows["instance"] = rows.groupby("instance").ngroup()
-    kinds = {"label": bool, "is_head": bool} | {c: np.int64 for c in ["instance", "chain", *_IDS]}
+    kinds = {"label": bool, "is_head": bool} | dict.fromkeys([*_CHAIN, *_IDS], np.int64)
     return Instances(
         rows[TRIPLE_COLUMNS].astype(kinds).reset_index(drop=True),
         table[INSTANCE_COLUMNS].astype({"label": bool, "chains": np.int64}),
@@ -172,8 +174,7 @@ def score_instances(
     """
     if not len(instances):
         raise KgdashError(
-            "there are no instances to score"
-            + "".join(f"; {note}" for note in instances.notes)
+            "there are no instances to score" + "".join(f"; {note}" for note in instances.notes)
         )
     rows = instances.triples
     distinct, of = np.unique(rows[_IDS].to_numpy(), axis=0, return_inverse=True)
@@ -216,11 +217,10 @@ def instance_triples(graph: KnowledgeGraph, triples: pd.DataFrame, instance: int
     if rows.empty:
         count = triples["instance"].nunique()
         raise KgdashError(f"no instance {instance}; expected a number from 0 to {count - 1}")
-    entities, relations = np.array(graph.entity_labels), np.array(graph.relation_labels)
     ids = rows[_IDS].to_numpy()
-    read = rows.drop(columns=["group", "instance", "label", *_IDS, "is_head"])
-    for place, (column, names) in enumerate(zip(_IDS, (entities, relations, entities), strict=True)):
-        read.insert(1 + place, column, names[ids[:, place]])
-    read.insert(4, "is_head", rows["is_head"])
-    read.insert(5, "split", graph.split_of(ids))
-    return read.reset_index(drop=True)
+    names = (graph.entity_labels, graph.relation_labels, graph.entity_labels)
+    labels = [np.array(n, dtype=object)[i] for n, i in zip(names, ids.T, strict=True)]
+    read = rows[["chain"]].assign(**dict(zip(_IDS, labels, strict=True)), is_head=rows["is_head"])
+    read["split"] = graph.split_of(ids)
+    figures = [column for column in rows.columns if column not in TRIPLE_COLUMNS]
+    return read.join(rows[figures]).reset_index(drop=True)

@@ -75,11 +75,12 @@ class Steps:
         return sparse.csr_array((np.ones(len(position)), (position, self.step)), shape=shape)
 
     @cached_property
-    def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return which entities are a head, and which a tail, of which relation: ``(|E|, |R|)``."""
-        seen = np.zeros((self.num_entities, 2 * self.num_relations))
-        seen[self.start, self.step] = 1.0
-        return seen[:, : self.num_relations], seen[:, self.num_relations :]
+    def ends(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Return which relation has which entities as heads, and as tails: ``(|R|, |E|)`` each."""
+        shape = (2 * self.num_relations, self.num_entities)
+        step, end = np.unique(np.stack([self.step, self.start]), axis=1)
+        seen = sparse.csr_array((np.ones(len(step)), (step, end)), shape=shape)
+        return seen[: self.num_relations], seen[self.num_relations :]
 
     def _sparse(self, row: np.ndarray, column: np.ndarray, width: int) -> sparse.csr_array:
         return sparse.csr_array(
@@ -106,8 +107,8 @@ def mine_rules(
     :param min_pca: least PCA confidence
     :param max_rules: keep only so many, the first in the order below
     :param progress: called with (done, total)
-    :return: one row per rule, by falling PCA confidence, then support: ``rule`` (as AMIE writes it),
-        ``reading`` (the same in labels), ``body`` (the rule's part before the arrow),
+    :return: one row per rule, by falling PCA confidence, then support: ``rule`` (as AMIE writes
+        it), ``reading`` (the same in labels), ``body`` (the rule's part before the arrow),
         ``head_relation`` (id), ``atoms`` (of the body, 1 or 2), ``support, body_size,
         pca_body_size`` (int64), ``head_coverage, standard_confidence, pca_confidence`` (in [0, 1]),
         ``functional_variable`` ("?a" or "?b")
@@ -125,9 +126,7 @@ def mine_rules(
             good &= counts["support"] >= min_pca * counts["pca_body_size"]
             second, head = np.nonzero(good)
             table = pd.DataFrame({name: count[good] for name, count in counts.items()})
-            found.append(
-                table.assign(shape=shape, first=first, second=second, head_relation=head)
-            )
+            found.append(table.assign(shape=shape, first=first, second=second, head_relation=head))
         progress(first + 1, 2 * graph.num_relations)
     return _finish(graph, heads, pd.concat(found, ignore_index=True), max_rules)
 
@@ -152,7 +151,7 @@ class _HeadRelations:
         domain, range_ = steps.ends
         facts = np.bincount(steps.step, minlength=2 * steps.num_relations)[: steps.num_relations]
         # Distinct values per fact: the same denominator on both sides.
-        return cls(facts, domain.sum(axis=0) >= range_.sum(axis=0))
+        return cls(facts, domain.sum(axis=1) >= range_.sum(axis=1))
 
 
 #: the pairs of some bodies: x, second step (0 where there is none), y, position of (x, y) in
@@ -196,10 +195,8 @@ def _positions(
     return dense[product.row.astype(np.int64) * width + product.col % width]
 
 
-def _count(
-    steps: Steps, heads: _HeadRelations, blocks: Iterator[_Rows]
-) -> dict[str, np.ndarray]:
-    """Count support, body size and PCA body size: int64, shape ``(second steps, head relations)``."""
+def _count(steps: Steps, heads: _HeadRelations, blocks: Iterator[_Rows]) -> dict[str, np.ndarray]:
+    """Count support, body size and PCA body size: int64, ``(second steps, head relations)``."""
     shape = (2 * steps.num_relations, steps.num_entities)
     at_start, at_end = np.zeros(shape), np.zeros(shape)
     support = np.zeros((shape[0], steps.num_relations))
@@ -215,7 +212,8 @@ def _count(
         support += (chosen @ forward).toarray()
     domain, range_ = steps.ends
     size = np.broadcast_to(at_start.sum(axis=1)[:, None], support.shape)
-    pca = np.where(heads.by_head, at_start @ domain, at_end @ range_)
+    # Sparse on the left: a dense product would start BLAS threads, which cost more than they save.
+    pca = np.where(heads.by_head, (domain @ at_start.T).T, (range_ @ at_end.T).T)
     return {
         name: np.rint(count).astype(np.int64)
         for name, count in (("support", support), ("body_size", size), ("pca_body_size", pca))

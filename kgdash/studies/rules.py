@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kgdash.errors import KgdashError
@@ -54,13 +54,24 @@ def rule_reading(rule: Rule, graph: KnowledgeGraph) -> str:
     return f"{' ∧ '.join(words[:-1])} ⇒ {words[-1]}"
 
 
+def readings(texts: Iterable[str], graph: KnowledgeGraph) -> dict[str, str]:
+    """Put rules in labels, as a mapping; what is no rule of ours (a user's id) stays as it is."""
+    words = {}
+    for text in texts:
+        try:
+            words[text] = rule_reading(parse_rule(text, graph), graph)
+        except KgdashError:
+            words[text] = text
+    return words
+
+
 def parse_rule(text: str, graph: KnowledgeGraph) -> Rule:
     """Read a rule as AMIE writes it; variables may have any names.
 
     :param text: e.g. ``?a  P27  ?h  ?h  P37  ?b   => ?a  P1412  ?b``; relations are names or labels
         (names that hold spaces need two spaces around them)
-    :raises KgdashError: if it is not a closed rule of one or two body atoms over variables, or names
-        an unknown relation
+    :raises KgdashError: if it is not a closed rule of one or two body atoms over variables, or
+        names an unknown relation
     """
     body, arrow, head = text.partition("=>")
     atoms, heads = _atoms(body), _atoms(head)
@@ -90,7 +101,7 @@ def parse_rule(text: str, graph: KnowledgeGraph) -> Rule:
     )
 
 
-def _atoms(text: str) -> list[Sequence[str]]:
+def _atoms(text: str) -> list[list[str]]:
     parts = [part for part in re.split(r"\s{2,}|\t", text.strip()) if part]
     if len(parts) % 3 or not parts:
         parts = text.split()

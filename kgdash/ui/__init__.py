@@ -1,0 +1,1 @@
+"""The only place that knows Streamlit: state, cached resources, progress, messages."""

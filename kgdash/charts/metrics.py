@@ -1,0 +1,90 @@
+"""Figures of metrics, rank distributions and training losses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.style import RANK_TYPE_PATTERNS, SIDE_COLOURS, empty, finish, number
+from kgdash.metrics import MetricInfo, pooled
+from kgdash.ranking import RANK_TYPES
+
+
+def metric_bars(values: dict[str, dict[str, dict[str, float]]], info: MetricInfo) -> go.Figure:
+    """Draw one metric over side × rank type.
+
+    :param values: as `kgdash.metrics` gives them
+    :param info: the metric
+    """
+    figure = go.Figure()
+    for rank_type in RANK_TYPES:
+        heights = [values[side][rank_type][info.key] for side in values]
+        figure.add_bar(
+            x=list(values),
+            y=heights,
+            name=rank_type,
+            text=[number(h) for h in heights],
+            textposition="outside",
+            cliponaxis=False,
+            marker={
+                "color": [SIDE_COLOURS[side] for side in values],
+                "pattern": {"shape": RANK_TYPE_PATTERNS[rank_type], "solidity": 0.35},
+                "opacity": 1.0 if rank_type == "realistic" else 0.75,
+            },
+            hovertemplate=f"%{{x}}, {rank_type}: %{{y:.6g}}<extra></extra>",
+        )
+    figure.update_yaxes(title=f"{info.label} {info.arrow}".strip())
+    figure.update_xaxes(title="side of the prediction")
+    return finish(figure, barmode="group")
+
+
+def rank_ecdf(ranks: pd.DataFrame, rank_type: str, ks: Sequence[int] = ()) -> go.Figure:
+    """Draw the share of ranks ≤ r against r (log axis): Hits@k for every k at once.
+
+    :param ranks: a table of ranks
+    :param rank_type: which of the ranks
+    :param ks: marked by dotted lines
+    """
+    if not len(ranks):
+        return empty("no ranks to draw")
+    figure = go.Figure()
+    for side, rows in pooled(ranks):
+        values, counts = np.unique(rows[rank_type].to_numpy(dtype=float), return_counts=True)
+        figure.add_scatter(
+            x=values,
+            y=np.cumsum(counts) / len(rows),
+            name=side,
+            mode="lines",
+            line={
+                "shape": "hv",
+                "color": SIDE_COLOURS[side],
+                "width": 2,
+                "dash": "dot" if side == "both" else "solid",
+            },
+            hovertemplate=f"{side}: %{{y:.1%}} of ranks ≤ %{{x:,.6~g}}<extra></extra>",
+        )
+    for k in ks:
+        figure.add_vline(x=k, line={"dash": "dot", "width": 1, "color": "rgba(128,138,150,0.6)"})
+    figure.update_xaxes(type="log", title=f"{rank_type} rank r (log scale)", dtick=1)
+    figure.update_yaxes(title="share of ranks ≤ r", range=[0, 1.02], tickformat=".0%")
+    return finish(figure)
+
+
+def loss_curve(losses: Sequence[float]) -> go.Figure:
+    """Draw the training loss per epoch."""
+    if not losses:
+        return empty("this run keeps no losses")
+    figure = go.Figure()
+    figure.add_scatter(
+        x=np.arange(1, len(losses) + 1),
+        y=list(losses),
+        mode="lines",
+        line={"color": SIDE_COLOURS["head"], "width": 2},
+        hovertemplate="epoch %{x}: %{y:.4g}<extra></extra>",
+    )
+    figure.update_xaxes(title="epoch")
+    figure.update_yaxes(title="training loss")
+    return finish(figure, height=280)

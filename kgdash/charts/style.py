@@ -1,0 +1,69 @@
+"""Colours and layout that all figures share; they hold on light and on dark pages."""
+
+from __future__ import annotations
+
+import math
+
+import plotly.graph_objects as go
+
+#: colour-blind-safe, of middling lightness so that they show on white and on near-black
+SIDE_COLOURS = {"head": "#2f7fd1", "tail": "#d9742b", "both": "#7a8794", "relation": "#2e9d78"}
+RANK_TYPE_PATTERNS = {"optimistic": "/", "realistic": "", "pessimistic": "\\"}
+
+#: low → high ReliK; hue and lightness both tell, no end vanishes on either background
+RELIABILITY_SCALE = [
+    [0.0, "#c8401a"],
+    [0.25, "#d98a50"],
+    [0.5, "#9d97a3"],
+    [0.75, "#5a97d6"],
+    [1.0, "#1e5fb4"],
+]
+
+GREY = "rgba(128, 138, 150, 0.55)"
+
+
+def finish(figure: go.Figure, height: int = 360, **layout: object) -> go.Figure:
+    """Give a figure the margins, legend place and transparency that all share, and return it."""
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 40, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
+        hoverlabel={"align": "left"},
+    )
+    figure.update_xaxes(automargin=True, gridcolor="rgba(128,138,150,0.22)", zeroline=False)
+    figure.update_yaxes(automargin=True, gridcolor="rgba(128,138,150,0.22)", zeroline=False)
+    figure.update_layout(**layout)
+    return figure
+
+
+def empty(message: str, height: int = 200) -> go.Figure:
+    """Return a figure that only says why there is nothing to show."""
+    figure = go.Figure()
+    figure.add_annotation(text=message, showarrow=False, xref="paper", yref="paper", x=0.5, y=0.5)
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    return finish(figure, height)
+
+
+def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Choose ticks for a log axis or colour bar from ``low`` to ``high`` (both > 0).
+
+    :return: values and their texts; powers of ten where the range spans some, else 1-2-5 steps
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1,) if last - first > 3 else (1, 2, 5)
+    values = [m * 10.0**e for e in range(first, last + 1) for m in steps]
+    inside = [v for v in values if low * 0.999 <= v <= high * 1.001] or [low, high]
+    return inside, [number(v) for v in inside]
+
+
+def number(value: float) -> str:
+    """Write a figure so that both 0.83 and 0.0000123 can be read; "–" for NaN."""
+    if value is None or math.isnan(value):
+        return "–"
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"

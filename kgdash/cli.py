@@ -1,0 +1,261 @@
+"""``python -m kgdash``: the numbers of every page on the command line."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+
+from kgdash.errors import KgdashError
+from kgdash.progress import terminal
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="See where a knowledge-graph embedding can be trusted.",
+)
+
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A bundled name, a safe directory or a PyKEEN one.")
+]
+DatasetOption = Annotated[
+    str | None, typer.Option(help="For a PyKEEN directory: its dataset, by name or folder.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+OutOption = Annotated[Path | None, typer.Option(help="Write a table here (.csv or .parquet).")]
+SeedOption = Annotated[int, typer.Option(help="Of the random generator.")]
+
+
+def main() -> None:
+    """Run the command line; refused input ends with its message and exit code 2."""
+    try:
+        app()
+    except KgdashError as error:
+        print(f"kgdash: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("\nkgdash: cancelled, nothing was written", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+
+
+@app.command()
+def runs(as_json: JsonOption = False) -> None:
+    """List the bundled runs."""
+    from kgdash.bundled import bundled_runs
+
+    rows = bundled_runs()
+    if as_json:
+        _print_json({"runs": rows})
+    else:
+        print(pd.DataFrame(rows).to_string(index=False))
+
+
+@app.command()
+def metrics(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
+    filter: Annotated[
+        str | None,
+        typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
+    ] = None,
+    k: Annotated[list[int] | None, typer.Option(help="k of Hits@k; repeat for several.")] = None,
+    as_json: JsonOption = False,
+    out: OutOption = None,
+) -> None:
+    """Print all rank-based metrics per side and rank type."""
+    from kgdash.graph import default_filter
+    from kgdash.metrics import DEFAULT_KS, metrics_frame, tie_summary
+    from kgdash.metrics import metrics as compute
+
+    loaded = _load(run, dataset)
+    chosen = filter or default_filter(split)
+    ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"))
+    values = compute(ranks, tuple(k) if k else DEFAULT_KS)
+    if as_json:
+        _print_json(
+            {
+                "run": loaded.name,
+                "split": split,
+                "filter": chosen,
+                "notes": loaded.notes,
+                "ties": tie_summary(ranks),
+                "metrics": values,
+            }
+        )
+        return
+    frame = metrics_frame(values)
+    _write_or_print(frame, out, index=True)
+
+
+@app.command()
+def relik(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    split: Annotated[str | None, typer.Option(help="train, valid or test.")] = None,
+    triples: Annotated[
+        Path | None, typer.Option(help="TSV or CSV of head, relation, tail, by name or label.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="exact, sampled, sampled-paper or lower-bound.")
+    ] = "exact",
+    rank_type: Annotated[
+        str, typer.Option(help="How ties count: optimistic (the paper's), realistic, pessimistic.")
+    ] = "optimistic",
+    samples: Annotated[int, typer.Option(help="Negatives per side, if sampled.")] = 1000,
+    seed: SeedOption = 0,
+    out: OutOption = None,
+) -> None:
+    """Compute the ReliK of a split or of the triples of a file."""
+    from kgdash.triple_files import read_graph_triples
+
+    if split and triples:
+        raise KgdashError("give either --split or --triples, not both")
+    loaded = _load(run, dataset)
+    rows = read_graph_triples(triples, loaded.graph) if triples else None
+    table = loaded.relik(
+        split or "test", rows, method, rank_type, samples, seed, terminal(f"ReliK ({method})")
+    )
+    _write_or_print(loaded.graph.labelled(table), out)
+
+
+@app.command()
+def subgraph(
+    run: RunArgument,
+    entity: Annotated[str, typer.Option(help="Seed entity, by name or label.")],
+    dataset: DatasetOption = None,
+    method: Annotated[str, typer.Option(help="rwr or neighbourhood.")] = "rwr",
+    size: Annotated[int, typer.Option(help="Entities to collect.")] = 60,
+    restart: Annotated[float, typer.Option(help="Restart probability of the walk.")] = 0.2,
+    hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1,
+    direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either",
+    seed: SeedOption = 0,
+    evaluate: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
+    relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact",
+    as_json: JsonOption = False,
+    out: OutOption = None,
+) -> None:
+    """Pick a subgraph and compare its ReliK with its MRRs."""
+    from kgdash.studies.local import compare, summary
+
+    loaded = _load(run, dataset)
+    part = loaded.subgraph(entity, method, size, restart, seed, hops, direction)
+    comparison = compare(loaded, part, evaluate, relik_method, progress=terminal("subgraph"))
+    if as_json:
+        _print_json(summary(comparison, loaded))
+        return
+    if out is None:
+        for name, (value, count) in comparison.figures.items():
+            print(f"{name:14} {value:.6g}  (n = {count})")
+        print(part.note or f"{len(part.entities)} entities")
+    _write_or_print(loaded.graph.labelled(comparison.triples), out)
+
+
+@app.command(name="import")
+def import_(
+    directory: Annotated[Path, typer.Argument(help="As PyKEEN's save_to_directory wrote it.")],
+    out: Annotated[Path, typer.Argument(help="Directory to write; must not exist.")],
+    dataset: DatasetOption = None,
+) -> None:
+    """Convert a PyKEEN directory to the safe form; nothing of its pickle runs."""
+    from kgdash.loading import convert
+
+    print(f"wrote {convert(directory, out, dataset)}")
+
+
+@app.command()
+def train(
+    out: Annotated[Path, typer.Argument(help="Directory to write; must not exist.")],
+    dataset: Annotated[str, typer.Option(help="PyKEEN dataset name, or folder.")],
+    model: Annotated[str, typer.Option(help="PyKEEN model name.")],
+    dim: Annotated[int, typer.Option(help="Embedding dimension.")] = 50,
+    epochs: Annotated[int, typer.Option()] = 100,
+    seed: SeedOption = 0,
+    batch_size: Annotated[int | None, typer.Option(help="Default: PyKEEN's choice.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Default: the optimizer's.")] = None,
+    negatives: Annotated[int | None, typer.Option(help="Negatives per positive.")] = None,
+    loss: Annotated[str | None, typer.Option(help="PyKEEN loss name.")] = None,
+    loop: Annotated[str, typer.Option(help="sLCWA or LCWA.")] = "sLCWA",
+    inverse: Annotated[
+        bool | None, typer.Option(help="Train with inverse relations (default: if needed).")
+    ] = None,
+) -> None:
+    """Train a model with PyKEEN and write it as a run."""
+    from kgdash.datasets import load_dataset
+    from kgdash.training import TrainingConfig
+    from kgdash.training import train as run_training
+
+    config = TrainingConfig(
+        model=model,
+        model_kwargs={"embedding_dim": dim},
+        epochs=epochs,
+        batch_size=batch_size,
+        random_seed=seed,
+        training_loop=loop,
+        create_inverse_triples=inverse,
+        loss=loss,
+        optimizer_kwargs={} if learning_rate is None else {"lr": learning_rate},
+        negative_sampler=None if negatives is None else "basic",
+        negative_sampler_kwargs={} if negatives is None else {"num_negs_per_pos": negatives},
+    )
+    run = run_training(load_dataset(dataset), config, out, terminal(f"training {model}"))
+    print(f"wrote {out}")
+    for key, value in run.training.get("evaluation", {}).items():
+        print(f"{key:30} {value:.4f}")
+
+
+@app.command()
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Delete all tables.")] = False,
+) -> None:
+    """Show, or clear, the tables kept on disk."""
+    from kgdash.store import cache_directory, cache_size, clear_cache
+
+    if clear:
+        print(f"deleted {clear_cache()} tables from {cache_directory()}")
+        return
+    count, size = cache_size()
+    print(f"{count} tables, {size / 2**20:.1f} MiB in {cache_directory()}")
+
+
+def _load(source: str, dataset: str | None) -> Any:
+    from kgdash.loading import load
+
+    run = load(source, dataset)
+    for note in run.notes:
+        print(f"note: {note}", file=sys.stderr)
+    return run
+
+
+def _write_or_print(table: pd.DataFrame, out: Path | None, index: bool = False) -> None:
+    if out is None:
+        print(table.to_csv(index=index, sep="\t"), end="")
+        return
+    from kgdash.tables import write_table
+
+    write_table(table, out, index)
+    print(f"wrote {len(table):,} rows to {out}")
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    """Turn NaN and infinities into null and NumPy numbers into Python's."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,134 @@
+"""Local ReliK beside local MRR: what a subgraph says of the model there (§6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import unknown_name
+from kgdash.metrics import POOLS, mean_reciprocal_rank
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.subgraphs import Subgraph
+
+#: choice -> splits whose triples the reciprocal ranks are taken of (§6)
+EVALUATED: dict[str, tuple[str, ...]] = {
+    "test": ("test",),
+    "all": ("train", "valid", "test"),
+}
+
+
+@dataclass(frozen=True)
+class LocalComparison:
+    """The figures of one subgraph.
+
+    ``triples``: one row per known triple with both ends inside: ``head, relation, tail`` (ids),
+    ``split``, ``relik``, ``relik_head_rank``, ``relik_tail_rank`` (ranks among the negatives; and
+    ``relik_low``, ``relik_high`` if sampled), and for side in head, tail, relation the realistic
+    filtered rank ``{side}_rank``, NaN for triples that are not evaluated; ``reciprocal_rank`` is
+    the mean of 1/head_rank and 1/tail_rank.
+
+    ``figures``: measure -> (value, number of triples or ranks behind it); the value is NaN where
+    that number is 0. Measures: "relik", "tail_mrr", "head_mrr", "both_mrr", "relation_mrr", and
+    with a sampled method "relik_low", "relik_high".
+    """
+
+    subgraph: Subgraph
+    evaluated: str
+    method: str
+    triples: pd.DataFrame
+    figures: dict[str, tuple[float, int]]
+
+
+def compare(
+    run: Run,
+    subgraph: Subgraph,
+    evaluated: str = "test",
+    method: str = "exact",
+    filter: str = "train+valid+test",
+    progress: Progress = silent,
+) -> LocalComparison:
+    """Compare mean ReliK with reciprocal ranks inside a subgraph (§6).
+
+    ReliK is taken of all known triples inside. Candidates for the ranks are all entities of the
+    graph, not only those inside.
+
+    :param run: model and graph
+    :param subgraph: of that graph
+    :param evaluated: "test" or "all": the triples whose ranks are taken; training triples flatter
+        the model
+    :param method: of ReliK, see `Run.relik`
+    :param filter: of the ranks, see `Run.ranks`
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: on an unknown choice, or NaN scores
+    """
+    if evaluated not in EVALUATED:
+        raise unknown_name("choice of evaluated triples", evaluated, list(EVALUATED), "compare")
+    report = phases(progress, [0.8, 0.2])
+    rows = subgraph.triples()
+    table = pd.DataFrame(rows, columns=["head", "relation", "tail"])
+    table["split"] = run.graph.split_of(rows)
+    figures: dict[str, tuple[float, int]] = {"relik": (float("nan"), 0)}
+    for column in ("relik", "relik_head_rank", "relik_tail_rank"):
+        table[column] = np.nan
+    if len(rows):
+        relik = run.relik(triples=rows, method=method, progress=report[0])
+        relik = relik.rename(columns={f"{s}_rank": f"relik_{s}_rank" for s in ("head", "tail")})
+        for column in relik.columns.difference(["head", "relation", "tail"]):
+            table[column] = relik[column].to_numpy()
+            if column in ("relik", "relik_low", "relik_high"):
+                figures[column] = (float(table[column].mean()), len(rows))
+    chosen = run.graph.known(EVALUATED[evaluated]).contains(rows)
+    figures |= _add_ranks(run, table, rows, chosen, filter, report[1])
+    return LocalComparison(subgraph, evaluated, method, table, figures)
+
+
+def _add_ranks(
+    run: Run,
+    table: pd.DataFrame,
+    rows: np.ndarray,
+    chosen: np.ndarray,
+    filter: str,
+    progress: Progress,
+) -> dict[str, tuple[float, int]]:
+    """Fill the rank columns of ``table`` in place and return the MRRs with their counts."""
+    figures = {f"{side}_mrr": (float("nan"), 0) for side in ("tail", "head", "both", "relation")}
+    for side in ("head", "tail", "relation"):
+        table[f"{side}_rank"] = np.nan
+    if chosen.any():
+        sides = ("head", "tail", "relation")
+        ranks = run.ranks(triples=rows[chosen], sides=sides, filter=filter, progress=progress)
+        for side in sides:
+            table.loc[chosen, f"{side}_rank"] = ranks.loc[
+                ranks["side"] == side, "realistic"
+            ].to_numpy()
+        for side, pool in POOLS.items():
+            count = int(ranks["side"].isin(pool).sum())
+            figures[f"{side}_mrr"] = (mean_reciprocal_rank(ranks, pool), count)
+    table["reciprocal_rank"] = 0.5 * (1 / table["head_rank"] + 1 / table["tail_rank"])
+    return figures
+
+
+def summary(comparison: LocalComparison, run: Run) -> dict[str, Any]:
+    """Lay a comparison out as JSON can hold it, with names (the command ``subgraph``)."""
+    subgraph, graph = comparison.subgraph, run.graph
+    labelled = graph.labelled(comparison.triples)
+    return {
+        "run": run.name,
+        "seed_entity": graph.entities[subgraph.seed_entity],
+        "method": subgraph.method,
+        "parameters": dict(subgraph.parameters),
+        "note": subgraph.note,
+        "entities": [graph.entities[e] for e in subgraph.entities],
+        "entity_labels": [graph.entity_labels[e] for e in subgraph.entities],
+        "evaluated": comparison.evaluated,
+        "relik_method": comparison.method,
+        "figures": {
+            name: {"value": value, "count": count}
+            for name, (value, count) in comparison.figures.items()
+        },
+        "triples": labelled.to_dict("records"),
+    }

@@ -1,0 +1,90 @@
+"""Facts as paths: following relations from entities, for whole batches of queries at once (§8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """Facts sorted by an entity (and relation), so that those of one are a contiguous slice.
+
+    ``keys`` is ``entity * |R| + relation``, ascending; ``others`` the entity at the other end.
+    """
+
+    keys: np.ndarray
+    others: np.ndarray
+    num_relations: int
+
+    @classmethod
+    def of(cls, triples: np.ndarray, num_relations: int, by: str = "head") -> Adjacency:
+        """Sort triples, shape ``(n, 3)``, by "head" (others = tails) or by "tail" (heads)."""
+        entity, other = (triples[:, 0], triples[:, 2])[:: 1 if by == "head" else -1]
+        keys = entity * num_relations + triples[:, 1]
+        order = np.lexsort((other, keys))
+        return cls(keys[order], other[order], num_relations)
+
+    def count(self, entity: np.ndarray, relation: np.ndarray) -> np.ndarray:
+        """Count the entities that a relation leads to from each entity: int64, shape ``(n,)``."""
+        start, stop = self._slices(entity, relation)
+        return stop - start
+
+    def follow(self, entity: np.ndarray, relation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return all entities that a relation leads to from each entity.
+
+        :return: two int64 arrays of equal length: position in ``entity`` (ascending), entity there
+        """
+        start, stop = self._slices(entity, relation)
+        count = stop - start
+        owner = np.repeat(np.arange(len(count)), count)
+        offset = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+        return owner, self.others[np.repeat(start, count) + offset]
+
+    def reached(self, entity: int, relation: int) -> np.ndarray:
+        """Return the entities that a relation leads to from one entity, ascending."""
+        key = entity * self.num_relations + relation
+        return self.others[slice(*np.searchsorted(self.keys, [key, key + 1]))]
+
+    def draw(
+        self, entity: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Draw one fact of each entity, uniformly over its facts.
+
+        :return: relation and other entity (int64), and whether the entity has a fact (bool)
+        """
+        start, stop = np.searchsorted(
+            self.keys, np.stack([entity, entity + 1]) * self.num_relations
+        )
+        at = start + (rng.random(len(entity)) * (stop - start)).astype(np.int64)
+        at = np.minimum(at, len(self.keys) - 1)
+        return self.keys[at] % self.num_relations, self.others[at], stop > start
+
+    def _slices(self, entity: np.ndarray, relation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        keys = entity * self.num_relations + relation
+        return np.searchsorted(self.keys, keys), np.searchsorted(self.keys, keys, side="right")
+
+
+def paths(
+    facts: Adjacency, anchors: np.ndarray, relations: np.ndarray, most: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Follow chains of relations from anchors and keep every path.
+
+    :param facts: by head
+    :param anchors: shape ``(n,)``
+    :param relations: shape ``(n, k)``
+    :param most: queries with more paths than this after any step are given up
+    :return: query of each path (int64, ascending), its entities from anchor to answer (int64, shape
+        ``(m, k + 1)``), and which queries were given up (bool, shape ``(n,)``)
+    """
+    given_up = np.zeros(len(anchors), dtype=bool)
+    query, reached = np.arange(len(anchors)), anchors[:, None]
+    for step in range(relations.shape[1]):
+        ahead = facts.count(reached[:, -1], relations[query, step])
+        given_up |= np.bincount(query, weights=ahead, minlength=len(anchors)) > most
+        kept = ~given_up[query]
+        query, reached = query[kept], reached[kept]
+        owner, entity = facts.follow(reached[:, -1], relations[query, step])
+        query, reached = query[owner], np.column_stack([reached[owner], entity])
+    return query, reached, given_up
