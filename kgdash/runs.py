@@ -62,6 +62,7 @@ class Run:
         filtered: bool = True,
         sides: Sequence[str] = ("head", "tail"),
         filter: str | None = None,
+        evaluated_are_known: bool = True,
         progress: Progress = silent,
     ) -> pd.DataFrame:
         """Rank triples among their candidates, by §1.
@@ -71,7 +72,9 @@ class Run:
         :param filtered: False for raw ranks
         :param sides: any of "head", "tail", "relation"
         :param filter: what counts as known: "train+valid+test", "train+valid", "train+test" or
-            "none"; default: train+valid on valid, else all three. The ranked triples always do
+            "none"; default: train+valid on valid, else all three
+        :param evaluated_are_known: the ranked triples count as known too, as §1 has it; False for
+            sets that mix facts with false triples, which must not hide one another
         :param progress: called with (done, total); may raise to cancel
         :return: one row per side and triple: ``head, relation, tail`` (int64 ids), ``side``,
             ``optimistic``, ``realistic``, ``pessimistic`` ranks (≥ 1), ``candidates`` (int64)
@@ -84,8 +87,11 @@ class Run:
         if chosen not in FILTERS:
             raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
         rows = self._triples(split, triples)
-        known = self._known_for(rows, FILTERS[chosen]) if chosen != "none" else None
+        known = None
+        if chosen != "none":
+            known = self._known_for(rows if evaluated_are_known else rows[:0], FILTERS[chosen])
         key = {"kind": "ranks", "filter": chosen, "sides": list(sides), **self._key(rows)}
+        key["evaluated_are_known"] = evaluated_are_known
         return cached_table(key, lambda: rank_triples(self.scorer, rows, known, sides, progress))
 
     def relik(

@@ -32,6 +32,7 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.instances import TRIPLE_COLUMNS, Instances, make_instances
+from kgdash.studies.separation import ALL
 
 COLUMNS = ["rule", "instance", "head", "relation", "tail", "label"]
 OPTIONAL = ["role", "chain"]
@@ -191,6 +192,8 @@ def _record(
     empty = [column for column in COLUMNS if not value[column]]
     if empty:
         raise KgdashError(f"expected a value in column {empty[0]}; found none ({where})")
+    if value["rule"] == ALL:
+        raise KgdashError(f"expected a rule not called {ALL!r}, which means all rules ({where})")
     label, role = value["label"].lower(), value.get("role", "").lower()
     if label not in LABELS:
         raise KgdashError(f"expected a label out of {', '.join(LABELS)}; found {label!r} ({where})")

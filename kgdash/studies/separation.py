@@ -30,8 +30,8 @@ def separation(
     :param measure: one of "relik", "relik_head", "reciprocal_rank", "reciprocal_rank_head"
     :param chains: "best" or "mean" of an instance's chains
     :param confidence: of the intervals on the means, in (0, 1)
-    :param order: "given" (of appearance) or "separation" (by ROC-AUC, best first, undefined last);
-        "all" is the last row in either
+    :param order: "given" (of appearance) or "separation" (by ROC-AUC, best first, undefined
+        last; then the larger group); "all" is the last row in either
     :return: ``group, n_true, n_false`` (int64), ``mean_true, low_true, high_true, mean_false,
         low_false, high_false`` (Student's t), ``roc_auc`` (in [0, 1]; ties count half; 0.5 is
         chance), ``cohens_d`` (pooled standard deviation)
@@ -46,7 +46,7 @@ def separation(
         for group, at in table.reset_index().groupby("group", sort=False).indices.items()
     ]
     if order == "separation":
-        rows.sort(key=lambda row: (-np.nan_to_num(row["roc_auc"], nan=-1.0), str(row["group"])))
+        rows.sort(key=_by_separation)
     elif order != "given":
         raise unknown_name("order", order, ("given", "separation"), "separation")
     rows.append({"group": ALL} | _compare(values[labels], values[~labels], confidence))
@@ -105,6 +105,10 @@ def mean_interval(values: np.ndarray, confidence: float) -> tuple[float, float, 
     error = 0.0 if _constant(values) else float(values.std(ddof=1)) / np.sqrt(len(values))
     reach = float(stats.t.ppf(0.5 + confidence / 2, len(values) - 1)) * error
     return mean, mean - reach, mean + reach
+
+
+def _by_separation(row: dict) -> tuple[float, int, str]:
+    return -np.nan_to_num(row["roc_auc"], nan=-1.0), -row["n_true"] - row["n_false"], row["group"]
 
 
 def _constant(values: np.ndarray) -> bool:

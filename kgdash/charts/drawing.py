@@ -1,0 +1,265 @@
+"""A subgraph drawn: nodes, labels, and edges coloured by ReliK."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.style import (
+    GREY,
+    RELIABILITY_SCALE,
+    SIDE_COLOURS,
+    finish,
+    log_ticks,
+    number,
+)
+
+#: colour classes that edges are drawn in, since a Plotly line has one colour
+_CLASSES = 24
+#: nodes whose label is always drawn, by springs and on a circle; the others' shows on hover
+_LABELLED, _CIRCLE_LABELS = 24, 80
+#: edges per node from which springs only make a tangle
+_DENSE = 4
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the entities of a drawing are: id → (x, y), "circle" or "springs"."""
+
+    shape: str
+    positions: dict[int, tuple[float, float]]
+
+
+def pairs_of(triples: pd.DataFrame) -> pd.DataFrame:
+    """Join the triples between the same two entities into one drawn edge.
+
+    :param triples: ``head, relation, tail`` (ids), ``relik``
+    :return: ``a``, ``b`` (entity ids, a ≤ b), ``relik`` (mean over the triples between them),
+        ``triples`` (their number)
+    """
+    ends = np.sort(triples[["head", "tail"]].to_numpy(), axis=1)
+    table = pd.DataFrame({"a": ends[:, 0], "b": ends[:, 1], "relik": triples["relik"].to_numpy()})
+    return table.groupby(["a", "b"], as_index=False).agg(
+        relik=("relik", "mean"), triples=("relik", "size")
+    )
+
+
+def layout(entities: np.ndarray, pairs: pd.DataFrame, shape: str = "auto") -> Layout:
+    """Place the entities.
+
+    A dense subgraph goes on a circle, where every label has room; a sparse one is drawn by springs
+    (NetworkX, seeded), which show its shape.
+
+    :param entities: ids
+    :param pairs: as `pairs_of` gives them
+    :param shape: "circle", "springs" or "auto"
+    """
+    graph = nx.Graph()
+    graph.add_nodes_from(int(e) for e in entities)
+    graph.add_edges_from((int(a), int(b)) for a, b in zip(pairs["a"], pairs["b"], strict=True))
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    dense = graph.number_of_edges() > _DENSE * len(entities)
+    spread = 2.5 / max(len(entities), 1) ** 0.5
+    springs = nx.spring_layout(graph, seed=0, k=spread, iterations=60)
+    if shape == "springs" or (shape == "auto" and not dense):
+        return Layout("springs", {e: (float(x), float(y)) for e, (x, y) in springs.items()})
+    # Neighbours by springs stay neighbours on the circle.
+    around = sorted(springs, key=lambda e: float(np.arctan2(springs[e][1], springs[e][0])))
+    turns = 2 * np.pi * np.arange(len(around)) / max(len(around), 1)
+    places = zip(around, np.cos(turns), np.sin(turns), strict=True)
+    return Layout("circle", {e: (float(x), float(y)) for e, x, y in places})
+
+
+def subgraph_figure(
+    entities: np.ndarray,
+    labels: Sequence[str],
+    seed_entity: int,
+    triples: pd.DataFrame,
+    placed: Layout | None = None,
+) -> go.Figure:
+    """Draw a subgraph: nodes sized by degree, edges coloured by mean ReliK on a log scale.
+
+    Points carry ``customdata``: ``["node", entity]`` or ``["edge", a, b]``, for selections.
+
+    :param entities: ids of all entities inside
+    :param labels: of all entities of the graph, by id
+    :param seed_entity: marked
+    :param triples: ``head, relation, tail`` (ids), ``relik`` in (0, 1]
+    :param placed: as `layout` gives it (default: computed)
+    """
+    # The least reliable edges are drawn last, so that no other edge hides them.
+    pairs = pairs_of(triples).sort_values("relik", ascending=False)
+    placed = placed or layout(entities, pairs)
+    figure = go.Figure()
+    drawn = pairs[pairs["a"] != pairs["b"]]
+    if len(drawn):
+        _add_edges(figure, drawn, labels, placed)
+    _add_nodes(figure, entities, labels, seed_entity, pairs, placed)
+    reach = 1.8 if placed.shape == "circle" else 1.12
+    extent = np.abs(np.array(list(placed.positions.values()))).max(initial=1.0) * reach
+    figure.update_xaxes(visible=False, range=[-extent, extent])
+    figure.update_yaxes(visible=False, range=[-extent, extent])
+    figure.update_layout(showlegend=False, clickmode="event+select", dragmode="pan")
+    return finish(figure, height=620, margin={"l": 0, "r": 0, "t": 8, "b": 8})
+
+
+def _add_edges(
+    figure: go.Figure, pairs: pd.DataFrame, labels: Sequence[str], placed: Layout
+) -> None:
+    curves = _curves(pairs, placed)
+    values = np.log10(pairs["relik"].to_numpy())
+    low, high = _span(values)
+    classes = np.clip(((values - low) / (high - low) * _CLASSES).astype(int), 0, _CLASSES - 1)
+    crowded = len(pairs) > 250
+    for in_class in np.unique(classes)[::-1]:
+        lines = curves[classes == in_class]
+        gaps = np.full((len(lines), 1, 2), np.nan)
+        points = np.concatenate([lines, gaps], axis=1).reshape(-1, 2)
+        figure.add_scatter(
+            x=points[:, 0],
+            y=points[:, 1],
+            mode="lines",
+            line={"color": _colour((in_class + 0.5) / _CLASSES), "width": 1.0 if crowded else 1.8},
+            opacity=0.55 if crowded else 0.85,
+            hoverinfo="skip",
+        )
+    ticks, texts = log_ticks(10**low, 10**high)
+    handles = curves[:, curves.shape[1] // (4 if placed.shape == "circle" else 2)]
+    figure.add_scatter(
+        x=handles[:, 0],
+        y=handles[:, 1],
+        mode="markers",
+        name="edges",
+        marker={
+            "size": 5 if crowded else 8,
+            "symbol": "diamond",
+            "color": values,
+            "cmin": low,
+            "cmax": high,
+            "colorscale": RELIABILITY_SCALE,
+            "colorbar": {
+                "title": {"text": "mean ReliK of the edge (log scale)", "side": "top"},
+                "tickvals": np.log10(ticks),
+                "ticktext": texts,
+                "orientation": "h",
+                "thickness": 10,
+                "len": 0.7,
+                "y": -0.02,
+                "yanchor": "top",
+            },
+        },
+        customdata=[["edge", int(a), int(b)] for a, b in zip(pairs["a"], pairs["b"], strict=True)],
+        text=[
+            f"{labels[int(row.a)]} – {labels[int(row.b)]}<br>"
+            f"mean ReliK {number(row.relik)} over {row.triples} triple(s)"
+            for row in pairs.itertuples()
+        ],
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _curves(pairs: pd.DataFrame, placed: Layout) -> np.ndarray:
+    """Return the points of each edge, shape ``(edges, points, 2)``: bent inwards on a circle."""
+    start = np.array([placed.positions[int(a)] for a in pairs["a"]])
+    end = np.array([placed.positions[int(b)] for b in pairs["b"]])
+    if placed.shape != "circle":
+        return np.stack([start, 0.5 * (start + end), end], axis=1)
+    t = np.linspace(0, 1, 13)[None, :, None]
+    bend = 0.35 * (start + end)[:, None]
+    return (1 - t) ** 2 * start[:, None] + 2 * t * (1 - t) * bend + t**2 * end[:, None]
+
+
+def _add_nodes(
+    figure: go.Figure,
+    entities: np.ndarray,
+    labels: Sequence[str],
+    seed_entity: int,
+    pairs: pd.DataFrame,
+    placed: Layout,
+) -> None:
+    ends = np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]).astype(int)
+    weights = np.concatenate([pairs["triples"].to_numpy()] * 2)
+    degree = np.bincount(ends, weights, minlength=len(labels))[entities]
+    circle, positions = placed.shape == "circle", placed.positions
+    most = _CIRCLE_LABELS if circle else _LABELLED
+    shown = set(entities[np.argsort(-degree, kind="stable")][:most].tolist()) | {seed_entity}
+    is_seed = entities == seed_entity
+    if circle:
+        _add_radial_labels(figure, sorted(shown), labels, positions)
+    figure.add_scatter(
+        x=[positions[int(e)][0] for e in entities],
+        y=[positions[int(e)][1] for e in entities],
+        mode="markers+text",
+        name="entities",
+        text=[_short(labels[e]) if e in shown and not circle else "" for e in entities.tolist()],
+        textposition="top center",
+        textfont={"size": 11},
+        marker={
+            "size": 8 + 14 * np.sqrt(degree / max(degree.max(initial=0), 1)),
+            "color": np.where(is_seed, SIDE_COLOURS["relation"], "#8a96a3"),
+            "symbol": np.where(is_seed, "star", "circle"),
+            "line": {"width": 1, "color": GREY},
+            "opacity": 1,
+        },
+        customdata=[["node", int(e)] for e in entities],
+        hovertext=[
+            f"{labels[e]}{' (seed)' if e == seed_entity else ''}<br>{int(d)} triple ends inside"
+            for e, d in zip(entities.tolist(), degree, strict=True)
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _add_radial_labels(
+    figure: go.Figure,
+    entities: Sequence[int],
+    labels: Sequence[str],
+    positions: dict[int, tuple[float, float]],
+) -> None:
+    """Write labels outwards from the circle, never upside down."""
+    for entity in entities:
+        x, y = positions[entity]
+        angle, right = np.degrees(np.arctan2(y, x)), x >= 0
+        figure.add_annotation(
+            x=x * 1.045,
+            y=y * 1.045,
+            text=_short(labels[entity], 18),
+            showarrow=False,
+            textangle=-angle if right else 180 - angle,
+            xanchor="center",
+            yanchor="middle",
+            font={"size": 10},
+            # An annotation turns about its middle: push it out by half its length.
+            xshift=float(np.cos(np.radians(angle))) * _half_length(labels[entity]),
+            yshift=float(np.sin(np.radians(angle))) * _half_length(labels[entity]),
+        )
+
+
+def _half_length(label: str) -> float:
+    return 2.6 * len(_short(label, 18)) + 3
+
+
+def _span(values: np.ndarray) -> tuple[float, float]:
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if high - low > 1e-9 else (low - 0.5, high + 0.5)
+
+
+def _colour(share: float) -> str:
+    position = share * (len(RELIABILITY_SCALE) - 1)
+    at = min(int(position), len(RELIABILITY_SCALE) - 2)
+    ends = [_rgb(str(RELIABILITY_SCALE[i][1])) for i in (at, at + 1)]
+    mixed = ends[0] + (ends[1] - ends[0]) * (position - at)
+    return f"rgb({', '.join(str(round(c)) for c in mixed)})"
+
+
+def _rgb(colour: str) -> np.ndarray:
+    return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)], dtype=float)
+
+
+def _short(label: str, limit: int = 26) -> str:
+    return label if len(label) <= limit else label[: limit - 1] + "…"

@@ -1,0 +1,121 @@
+"""The widgets that choose a subgraph, kept in the URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from kgdash.runs import Run
+from kgdash.subgraphs import DIRECTIONS
+
+_METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
+_EVALUATED = {"test triples": "test", "all triples": "all"}
+_RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
+
+#: score evaluations up to which exact ReliK is the default: about ten seconds on two cores
+_AFFORDABLE = 2e9
+
+
+@dataclass(frozen=True)
+class SubgraphChoice:
+    """What the user chose: arguments of `Run.subgraph`, and how to compare."""
+
+    arguments: tuple[tuple[str, Any], ...]
+    evaluated: str
+    relik_method: str
+
+
+def choose_subgraph(run: Run) -> SubgraphChoice:
+    """Show the widgets and return what they say."""
+    graph = run.graph
+    by_degree = [int(e) for e in (-graph.degrees).argsort(kind="stable")]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        entity = st.selectbox(
+            "Seed entity",
+            [graph.entities[e] for e in by_degree],
+            format_func=lambda name: _entity_text(run, name),
+            key="entity",
+            bind="query-params",
+            width=300,
+            help="Type to search by label. Ordered by degree.",
+        )
+        method_name = st.selectbox(
+            "Method", list(_METHODS), key="method", bind="query-params", width=220
+        )
+        size = st.number_input(
+            "Entities",
+            1,
+            min(graph.num_entities, 1000),
+            min(60, graph.num_entities),
+            key="size",
+            bind="query-params",
+            width=130,
+            help="How many to collect.",
+        )
+        direction = st.selectbox(
+            "Direction",
+            DIRECTIONS,
+            key="direction",
+            bind="query-params",
+            width=140,
+            help="Follow triples either way, from head to tail, or from tail to head.",
+        )
+        extra = _method_widgets(_METHODS[method_name])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        evaluated = st.segmented_control(
+            "Reciprocal ranks of",
+            list(_EVALUATED),
+            default="test triples",
+            required=True,
+            key="evaluated",
+            bind="query-params",
+            help="Training triples flatter the model.",
+        )
+        cost = 2.0 * int(size) * graph.num_entities * graph.num_relations
+        relik_method = st.segmented_control(
+            "ReliK",
+            list(_RELIK),
+            default="exact" if cost <= _AFFORDABLE else "sampled, with interval",
+            required=True,
+            key="relik_method",
+            bind="query-params",
+            help="Exact counts every negative. Sampled draws 1,000 negatives per entity and side "
+            "and gives a 95 % interval.",
+        )
+    arguments = {
+        "entity": entity,
+        "method": _METHODS[method_name],
+        "size": int(size),
+        "direction": direction,
+        **extra,
+    }
+    return SubgraphChoice(
+        tuple(arguments.items()), _EVALUATED[str(evaluated)], _RELIK[str(relik_method)]
+    )
+
+
+def _method_widgets(method: str) -> dict[str, Any]:
+    if method == "neighbourhood":
+        hops = st.number_input("Hops", 1, 3, 1, key="hops", bind="query-params", width=110)
+        return {"hops": int(hops)}
+    restart = st.number_input(
+        "Restart probability",
+        0.0,
+        0.95,
+        0.2,
+        0.05,
+        key="restart",
+        bind="query-params",
+        width=160,
+        help="Chance of returning to the seed at each step; higher stays closer.",
+    )
+    seed = st.number_input("Random seed", 0, 10**9, 0, key="seed", bind="query-params", width=130)
+    return {"restart": float(restart), "seed": int(seed)}
+
+
+def _entity_text(run: Run, name: str) -> str:
+    number = run.graph.entity_id(name)
+    label = run.graph.entity_labels[number]
+    return label if label == name else f"{label} ({name})"

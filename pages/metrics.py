@@ -1,0 +1,144 @@
+"""Rank-based metrics per side and rank type."""
+
+import pandas as pd
+import streamlit as st
+
+from kgdash.charts.metrics import metric_bars, rank_ecdf
+from kgdash.charts.style import number
+from kgdash.graph import FILTERS, SPLITS, default_filter
+from kgdash.metrics import POOLS, metric_guide, metrics, metrics_frame, tie_summary
+from kgdash.ranking import RANK_TYPES
+from kgdash.ui.compute import computed
+from kgdash.ui.run_picker import current_run, show_notes
+from kgdash.ui.tables import download
+
+run = current_run()
+st.title("Metrics")
+show_notes(run)
+
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    splits = [s for s in SPLITS if len(run.graph.splits[s])]
+    split = st.selectbox(
+        "Split", splits, index=len(splits) - 1, key="split", bind="query-params", width=140
+    )
+    filters = list(FILTERS)
+    filter_name = st.selectbox(
+        "Known triples filtered out",
+        filters,
+        index=filters.index(default_filter(split)),
+        format_func=lambda name: "none (raw ranks)" if name == "none" else name,
+        key=f"filter_{split}",
+        bind="query-params",
+        width=220,
+        help="Candidates that would make a known triple are removed before ranking. Use "
+        "train+valid for model selection, so that test does not leak.",
+    )
+    rank_type = st.selectbox(
+        "Rank type",
+        RANK_TYPES,
+        index=1,
+        key="rank_type",
+        bind="query-params",
+        width=160,
+        help="How equal scores count: optimistic puts the true answer first among its equals, "
+        "pessimistic last, realistic in the middle.",
+    )
+    side = st.selectbox(
+        "Side", list(POOLS)[:3], index=2, key="side", bind="query-params", width=120
+    )
+    k = st.number_input(
+        "k of Hits@k", 1, run.graph.num_entities, 10, key="k", bind="query-params", width=130
+    )
+
+ks = tuple(sorted({1, 3, 5, 10, int(k)}))
+ranks = computed(
+    "Ranking all test triples" if split == "test" else f"Ranking all {split} triples",
+    (run.digest, "ranks", split, filter_name),
+    lambda progress: run.ranks(split=split, filter=filter_name, progress=progress),
+)
+values = computed(
+    "Metrics", (run.digest, "metrics", split, filter_name, ks), lambda _: metrics(ranks, ks)
+)
+guide = metric_guide(ks)
+
+headline = [
+    "inverse_harmonic_mean_rank",
+    f"hits_at_{int(k)}",
+    "arithmetic_mean_rank",
+    "adjusted_arithmetic_mean_rank_index",
+]
+with st.container(horizontal=True):
+    for key in headline:
+        info = guide[key]
+        depends = "depends" if info.depends_on_num_entities else "does not depend"
+        st.metric(
+            f"{info.label} {info.arrow}",
+            number(values[side][rank_type][key]),
+            border=True,
+            help=f"{info.formula}. Range {info.value_range}, "
+            f"{'higher' if info.increasing else 'lower'} is better, {depends} on the number of "
+            "entities.",
+        )
+st.caption(
+    f"{side} side{'s' if side == 'both' else ''}, {rank_type} ranks, "
+    f"{'raw' if filter_name == 'none' else f'filtered by {filter_name}'}, "
+    f"{len(ranks) // 2:,} {split} triples, {run.graph.num_entities:,} candidate entities each."
+)
+
+ties = tie_summary(ranks)
+if ties["tied_share"] > 0:
+    message = (
+        f"{ties['tied_share']:.1%} of the true answers share their score with another candidate "
+        f"(largest group: {ties['largest_tie']:,} equal scores); the MRR of both sides lies "
+        f"{number(ties['mrr_gap'])} apart between optimistic and pessimistic ranks."
+    )
+    if ties["mrr_gap"] > 0.01:
+        st.warning(
+            f"{message} So many equal scores hint at saturated or constant scores: read the "
+            "realistic ranks.",
+            icon=":material/equal:",
+        )
+    else:
+        st.info(message, icon=":material/equal:")
+
+left, right = st.columns(2, gap="large")
+with left:
+    st.subheader("One metric, every side and rank type")
+    keys = list(guide)
+    shown = st.selectbox(
+        "Metric",
+        keys,
+        index=keys.index("inverse_harmonic_mean_rank"),
+        format_func=lambda key: f"{guide[key].label} {guide[key].arrow}",
+        key="metric",
+        bind="query-params",
+    )
+    st.plotly_chart(metric_bars(values, guide[shown]), key="bars")
+with right:
+    st.subheader("Distribution of ranks")
+    st.caption(f"Share of {rank_type} ranks up to r. Dotted lines: r = {', '.join(map(str, ks))}.")
+    st.plotly_chart(rank_ecdf(ranks, rank_type, ks), key="ecdf")
+
+st.subheader("All metrics")
+frame = metrics_frame(values)
+frame.columns = [f"{s} · {t}" for s, t in frame.columns]
+frame.insert(0, "metric", [f"{guide[key].label} {guide[key].arrow}".strip() for key in frame.index])
+frame["range"] = [guide[key].value_range for key in frame.index]
+frame["depends on |E|"] = [
+    "yes" if guide[key].depends_on_num_entities else "no" for key in frame.index
+]
+st.dataframe(
+    frame,
+    hide_index=True,
+    height=420,
+    column_config={
+        "metric": st.column_config.TextColumn("metric", pinned=True),
+        **{
+            column: st.column_config.NumberColumn(column, format="%.4g")
+            for column in frame.columns
+            if pd.api.types.is_float_dtype(frame[column])
+        },
+    },
+    key="all_metrics",
+)
+download(frame.rename_axis("key").reset_index(), f"{run.name}-{split}-metrics")
