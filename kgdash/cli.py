@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import math
+import logging
 import sys
+import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pandas as pd
 import typer
 
+from kgdash import cli_instances
+from kgdash.cli_output import (
+    DatasetOption,
+    JsonOption,
+    OutOption,
+    RunArgument,
+    SeedOption,
+    load_run,
+    print_json,
+    write_or_print,
+)
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -21,19 +32,15 @@ app = typer.Typer(
     help="See where a knowledge-graph embedding can be trusted.",
 )
 
-RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help="A bundled name, a safe directory or a PyKEEN one.")
-]
-DatasetOption = Annotated[
-    str | None, typer.Option(help="For a PyKEEN directory: its dataset, by name or folder.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-OutOption = Annotated[Path | None, typer.Option(help="Write a table here (.csv or .parquet).")]
-SeedOption = Annotated[int, typer.Option(help="Of the random generator.")]
+app.command()(cli_instances.queries)
+app.command()(cli_instances.rules)
 
 
 def main() -> None:
     """Run the command line; refused input ends with its message and exit code 2."""
+    # PyKEEN and torch report on every model that they build; none of it is for our users.
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
     try:
         app()
     except KgdashError as error:
@@ -54,7 +61,7 @@ def runs(as_json: JsonOption = False) -> None:
 
     rows = bundled_runs()
     if as_json:
-        _print_json({"runs": rows})
+        print_json({"runs": rows})
     else:
         print(pd.DataFrame(rows).to_string(index=False))
 
@@ -77,12 +84,12 @@ def metrics(
     from kgdash.metrics import DEFAULT_KS, metrics_frame, tie_summary
     from kgdash.metrics import metrics as compute
 
-    loaded = _load(run, dataset)
+    loaded = load_run(run, dataset)
     chosen = filter or default_filter(split)
     ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"))
     values = compute(ranks, tuple(k) if k else DEFAULT_KS)
     if as_json:
-        _print_json(
+        print_json(
             {
                 "run": loaded.name,
                 "split": split,
@@ -94,7 +101,7 @@ def metrics(
         )
         return
     frame = metrics_frame(values)
-    _write_or_print(frame, out, index=True)
+    write_or_print(frame, out, index=True)
 
 
 @app.command()
@@ -120,12 +127,12 @@ def relik(
 
     if split and triples:
         raise KgdashError("give either --split or --triples, not both")
-    loaded = _load(run, dataset)
+    loaded = load_run(run, dataset)
     rows = read_graph_triples(triples, loaded.graph) if triples else None
     table = loaded.relik(
         split or "test", rows, method, rank_type, samples, seed, terminal(f"ReliK ({method})")
     )
-    _write_or_print(loaded.graph.labelled(table), out)
+    write_or_print(loaded.graph.labelled(table), out)
 
 
 @app.command()
@@ -147,17 +154,17 @@ def subgraph(
     """Pick a subgraph and compare its ReliK with its MRRs."""
     from kgdash.studies.local import compare, summary
 
-    loaded = _load(run, dataset)
+    loaded = load_run(run, dataset)
     part = loaded.subgraph(entity, method, size, restart, seed, hops, direction)
     comparison = compare(loaded, part, evaluate, relik_method, progress=terminal("subgraph"))
     if as_json:
-        _print_json(summary(comparison, loaded))
+        print_json(summary(comparison, loaded))
         return
     if out is None:
         for name, (value, count) in comparison.figures.items():
             print(f"{name:14} {value:.6g}  (n = {count})")
         print(part.note or f"{len(part.entities)} entities")
-    _write_or_print(loaded.graph.labelled(comparison.triples), out)
+    write_or_print(loaded.graph.labelled(comparison.triples), out)
 
 
 @app.command(name="import")
@@ -225,37 +232,3 @@ def cache(
         return
     count, size = cache_size()
     print(f"{count} tables, {size / 2**20:.1f} MiB in {cache_directory()}")
-
-
-def _load(source: str, dataset: str | None) -> Any:
-    from kgdash.loading import load
-
-    run = load(source, dataset)
-    for note in run.notes:
-        print(f"note: {note}", file=sys.stderr)
-    return run
-
-
-def _write_or_print(table: pd.DataFrame, out: Path | None, index: bool = False) -> None:
-    if out is None:
-        print(table.to_csv(index=index, sep="\t"), end="")
-        return
-    from kgdash.tables import write_table
-
-    write_table(table, out, index)
-    print(f"wrote {len(table):,} rows to {out}")
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def _plain(value: Any) -> Any:
-    """Turn NaN and infinities into null and NumPy numbers into Python's."""
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -169,7 +169,8 @@ def _find(name: str, tables: list[dict[str, list[int]]], kind: str, graph: Knowl
                 f"{len(found)} entries of graph {graph.name} are labelled {name!r}; "
                 f"give the name of the {kind} instead: {several}"
             )
-    raise unknown_name(kind, name, [*tables[0], *tables[1]], f"graph {graph.name}")
+    known = list(dict.fromkeys([*tables[0], *tables[1]]))
+    raise unknown_name(kind, name, known, f"graph {graph.name}")
 
 
 def triple_array(

@@ -126,9 +126,8 @@ def summary(comparison: LocalComparison, run: Run) -> dict[str, Any]:
         "entity_labels": [graph.entity_labels[e] for e in subgraph.entities],
         "evaluated": comparison.evaluated,
         "relik_method": comparison.method,
-        "figures": {
-            name: {"value": value, "count": count}
-            for name, (value, count) in comparison.figures.items()
-        },
+        "relik": comparison.figures["relik"][0],
+        "mrr": {side: comparison.figures[f"{side}_mrr"][0] for side in POOLS},
+        "counts": {name: count for name, (_, count) in comparison.figures.items()},
         "triples": labelled.to_dict("records"),
     }

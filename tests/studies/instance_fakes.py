@@ -1,0 +1,70 @@
+"""Small graphs, and a run that needs no model, for the tests of instances, queries and rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+from kgdash.graph import KnowledgeGraph
+
+#: benchmark graphs that lie beside the repository in our workshop, not in a checkout elsewhere
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def small_graph(train, valid=(), test=(), entities=None, relations=None) -> KnowledgeGraph:
+    """Make a graph of ids, with names e0, e1, … and r0, r1, …"""
+    splits = {
+        name: np.unique(np.array(list(part), dtype=np.int64).reshape(-1, 3), axis=0)
+        for name, part in (("train", train), ("valid", valid), ("test", test))
+    }
+    everything = np.concatenate(list(splits.values()))
+    entities = entities or int(everything[:, [0, 2]].max()) + 1
+    relations = relations or int(everything[:, 1].max()) + 1
+    names = tuple(f"e{i}" for i in range(entities)), tuple(f"r{i}" for i in range(relations))
+    return KnowledgeGraph("small", *names, splits, *names)
+
+
+def graphs(entities: int = 5, relations: int = 2, held_out: bool = True):
+    """Draw small random graphs; with ``held_out``, some triple is outside train."""
+    triple = st.tuples(
+        st.integers(0, entities - 1), st.integers(0, relations - 1), st.integers(0, entities - 1)
+    )
+    triples = st.lists(triple, min_size=3, max_size=25, unique=True)
+
+    def cut(rows, seed):
+        parts = np.random.default_rng(seed).choice(3, size=len(rows), p=[0.6, 0.2, 0.2])
+        parts[0], parts[1] = 0, 2 if held_out else 0
+        split = [[row for row, p in zip(rows, parts, strict=True) if p == n] for n in range(3)]
+        return small_graph(*split, entities=entities, relations=relations)
+
+    return st.builds(cut, triples, st.integers(0, 1000))
+
+
+class FakeRun:
+    """Gives every triple figures that follow from its ids alone, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[np.ndarray] = []
+
+    def ranks(self, split="test", triples=None, filtered=True, sides=("head", "tail")):
+        self.asked.append(triples)
+        assert filtered
+        parts = []
+        for side in sides:
+            table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
+            table["side"] = side
+            table["realistic"] = self.rank(triples, side).astype(float)
+            parts.append(table)
+        return pd.concat(parts, ignore_index=True)
+
+    def relik(self, split="test", triples=None, method="exact"):
+        self.asked.append(triples)
+        table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
+        return table.assign(relik=1.0 / (1 + triples @ np.array([1, 2, 4])))
+
+    @staticmethod
+    def rank(triples, side):
+        return 1 + triples[:, {"head": 0, "relation": 1, "tail": 2}[side]]
