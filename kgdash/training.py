@@ -32,8 +32,8 @@ _NEED_INVERSE = frozenset({"ConvE", "CompGCN"})
 class TrainingConfig:
     """How to train: what is not given is PyKEEN's default.
 
-    ``loss``, ``regularizer``, ``optimizer`` and ``negative_sampler`` are PyKEEN's names; ``create_inverse_triples``
-    defaults to what the model needs.
+    ``loss``, ``regularizer``, ``optimizer`` and ``negative_sampler`` are PyKEEN's names;
+    ``create_inverse_triples`` defaults to what the model needs.
     """
 
     model: str

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from kgdash.charts.drawing import layout, pairs_of, subgraph_figure
+from kgdash.charts.drawing import EDGES, layout, pairs_of, subgraph_figure
 from kgdash.charts.local import local_bars, relik_scatter
 from kgdash.charts.style import number
 from kgdash.studies.local import compare
@@ -84,12 +84,26 @@ with left:
         "Nodes grow with their degree inside; the star is the seed. Click a node, or the "
         "diamond on an edge, to see its numbers."
     )
-    positions = computed(
+    placed = computed(
         "Drawing", (*key, "layout"), lambda _: layout(subgraph.entities, pairs_of(triples))
+    )
+    edges = st.segmented_control(
+        "Edges drawn",
+        EDGES,
+        default="all",
+        required=True,
+        format_func=lambda name: name if name == "all" else f"100 {name}",
+        key="edges",
+        bind="query-params",
     )
     drawn = st.plotly_chart(
         subgraph_figure(
-            subgraph.entities, graph.entity_labels, subgraph.seed_entity, triples, positions
+            subgraph.entities,
+            graph.entity_labels,
+            subgraph.seed_entity,
+            triples,
+            placed,
+            str(edges),
         ),
         on_select="rerun",
         selection_mode="points",

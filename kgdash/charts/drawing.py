@@ -27,6 +27,11 @@ _LABELLED, _CIRCLE_LABELS = 24, 80
 _DENSE = 4
 
 
+#: choices of the edges to draw
+EDGES = ("all", "least reliable", "most reliable")
+_FEW_EDGES = 100
+
+
 @dataclass(frozen=True)
 class Layout:
     """Where the entities of a drawing are: id → (x, y), "circle" or "springs"."""
@@ -81,6 +86,7 @@ def subgraph_figure(
     seed_entity: int,
     triples: pd.DataFrame,
     placed: Layout | None = None,
+    edges: str = "all",
 ) -> go.Figure:
     """Draw a subgraph: nodes sized by degree, edges coloured by mean ReliK on a log scale.
 
@@ -91,12 +97,15 @@ def subgraph_figure(
     :param seed_entity: marked
     :param triples: ``head, relation, tail`` (ids), ``relik`` in (0, 1]
     :param placed: as `layout` gives it (default: computed)
+    :param edges: "all", or only the 100 "least reliable" or "most reliable"
     """
     # The least reliable edges are drawn last, so that no other edge hides them.
     pairs = pairs_of(triples).sort_values("relik", ascending=False)
     placed = placed or layout(entities, pairs)
     figure = go.Figure()
     drawn = pairs[pairs["a"] != pairs["b"]]
+    if edges != "all":
+        drawn = drawn.tail(_FEW_EDGES) if edges == EDGES[1] else drawn.head(_FEW_EDGES)
     if len(drawn):
         _add_edges(figure, drawn, labels, placed)
     _add_nodes(figure, entities, labels, seed_entity, pairs, placed)
@@ -190,7 +199,8 @@ def _add_nodes(
     shown = set(entities[np.argsort(-degree, kind="stable")][:most].tolist()) | {seed_entity}
     is_seed = entities == seed_entity
     if circle:
-        _add_radial_labels(figure, sorted(shown), labels, positions)
+        # One by one, Plotly would check all annotations again at each.
+        figure.update_layout(annotations=_radial_labels(sorted(shown), labels, positions))
     figure.add_scatter(
         x=[positions[int(e)][0] for e in entities],
         y=[positions[int(e)][1] for e in entities],
@@ -215,33 +225,31 @@ def _add_nodes(
     )
 
 
-def _add_radial_labels(
-    figure: go.Figure,
+def _radial_labels(
     entities: Sequence[int],
     labels: Sequence[str],
     positions: dict[int, tuple[float, float]],
-) -> None:
-    """Write labels outwards from the circle, never upside down."""
+) -> list[dict[str, object]]:
+    """Write labels outwards from the circle, never upside down: Plotly annotations."""
+    found: list[dict[str, object]] = []
     for entity in entities:
         x, y = positions[entity]
-        angle, right = np.degrees(np.arctan2(y, x)), x >= 0
-        figure.add_annotation(
-            x=x * 1.045,
-            y=y * 1.045,
-            text=_short(labels[entity], 18),
-            showarrow=False,
-            textangle=-angle if right else 180 - angle,
-            xanchor="center",
-            yanchor="middle",
-            font={"size": 10},
-            # An annotation turns about its middle: push it out by half its length.
-            xshift=float(np.cos(np.radians(angle))) * _half_length(labels[entity]),
-            yshift=float(np.sin(np.radians(angle))) * _half_length(labels[entity]),
+        angle = float(np.degrees(np.arctan2(y, x)))
+        # An annotation turns about its middle: push it out by half its length.
+        push = 2.6 * len(_short(labels[entity], 18)) + 3
+        found.append(
+            {
+                "x": x * 1.045,
+                "y": y * 1.045,
+                "text": _short(labels[entity], 18),
+                "showarrow": False,
+                "textangle": -angle if x >= 0 else 180 - angle,
+                "font": {"size": 10},
+                "xshift": float(np.cos(np.radians(angle))) * push,
+                "yshift": float(np.sin(np.radians(angle))) * push,
+            }
         )
-
-
-def _half_length(label: str) -> float:
-    return 2.6 * len(_short(label, 18)) + 3
+    return found
 
 
 def _span(values: np.ndarray) -> tuple[float, float]:

@@ -53,7 +53,7 @@ def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     :return: values and their texts; powers of ten where the range spans some, else 1-2-5 steps
     """
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = (1,) if last - first > 3 else (1, 2, 5)
+    steps = (1,) if high / low > 200 else (1, 2, 5)
     values = [m * 10.0**e for e in range(first, last + 1) for m in steps]
     inside = [v for v in values if low * 0.999 <= v <= high * 1.001] or [low, high]
     return inside, [number(v) for v in inside]

@@ -139,19 +139,21 @@ def make_instances(
     :param notes: for `Instances.notes`
     :raises KgdashError: if the rows can not be instances
     """
-    rows = triples.reset_index(drop=True).sort_values(_CHAIN, kind="stable")
+    numbers = dict.fromkeys([*_CHAIN, *_IDS], np.int64)
+    rows = triples.reset_index(drop=True).astype({"label": bool, "is_head": bool} | numbers)
+    rows = rows.sort_values(_CHAIN, kind="stable")
     rows["is_head"] = rows.groupby([*_CHAIN, *_IDS])["is_head"].transform("any")
     rows = rows.drop_duplicates([*_CHAIN, *_IDS])
     table = rows.drop_duplicates("instance")[["instance", "group", "label"]]
+    described = described.astype({"instance": np.int64, "question": object, "answer": object})
     table = table.merge(described, on="instance", how="left", validate="one_to_one")
     table["chains"] = rows.groupby("instance")["chain"].nunique().to_numpy()
     table["instance"] = np.arange(len(table))
     rows["chain"] = rows.groupby("instance")["chain"].rank(method="dense").astype(np.int64) - 1
     rows["instance"] = rows.groupby("instance").ngroup()
-    kinds = {"label": bool, "is_head": bool} | dict.fromkeys([*_CHAIN, *_IDS], np.int64)
     return Instances(
-        rows[TRIPLE_COLUMNS].astype(kinds).reset_index(drop=True),
-        table[INSTANCE_COLUMNS].astype({"label": bool, "chains": np.int64}),
+        rows[TRIPLE_COLUMNS].reset_index(drop=True),
+        table[INSTANCE_COLUMNS].astype({"chains": np.int64}),
         tuple(notes),
     )
 

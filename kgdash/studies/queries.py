@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -128,7 +128,7 @@ def sample_queries(
     return _instances(graph, found, [f"hard means {hard}", *notes])
 
 
-_Draw = Callable[[_World, int, int, int, np.random.Generator], Iterable[_Found]]
+_Draw = Callable[[_World, int, int, int, Container, np.random.Generator], Iterable[_Found]]
 
 
 def _collect(
@@ -139,9 +139,8 @@ def _collect(
     for _ in range(_DRAWS):
         before = len(found)
         batch = max(64, 2 * (wanted - before))
-        for pair in draw(world, size, batch, max_chains, rng):
-            if pair[0] not in found:
-                found[pair[0]] = pair
+        for pair in draw(world, size, batch, max_chains, found, rng):
+            found[pair[0]] = pair
             if len(found) == wanted:
                 return list(found.values())
         fruitless = 0 if len(found) > before else fruitless + 1
@@ -151,9 +150,9 @@ def _collect(
 
 
 def _draw_paths(
-    world: _World, size: int, batch: int, max_chains: int, rng: np.random.Generator
+    world: _World, size: int, batch: int, max_chains: int, seen: Container, rng: np.random.Generator
 ) -> Iterable[_Found]:
-    """Draw queries of type 1p, 2p or 3p that hold up."""
+    """Draw queries of type 1p, 2p or 3p that hold up and were not seen before."""
     entities, relations = _grow(world, size, batch, rng)
     anchors, answers = entities[:, 0], entities[:, -1]
     query, reached, given_up = paths(world.outgoing, anchors, relations, world.max_paths)
@@ -162,6 +161,9 @@ def _draw_paths(
     good = ~given_up & ~np.isin(np.arange(len(anchors)), easy_query[easy_hit])
     starts = np.searchsorted(query, np.arange(len(anchors) + 1))
     for number in np.flatnonzero(good):
+        asked = (int(anchors[number]), *relations[number].tolist())
+        if asked in seen:
+            continue
         own, last = reached[starts[number] : starts[number + 1]], relations[number, -1]
         false = _false_answer(world, np.unique(own[:, -1]), [last], rng)
         if false is None:
@@ -170,7 +172,7 @@ def _draw_paths(
         prefixes = _choose(np.unique(own[:, :-1], axis=0), len(true_paths), rng)
         false_paths = np.column_stack([prefixes, np.full(len(prefixes), false)])
         yield (
-            (int(anchors[number]), *relations[number].tolist()),
+            asked,
             int(answers[number]),
             _path_triples(true_paths, relations[number]),
             false,
@@ -203,9 +205,9 @@ def _grow(
 
 
 def _draw_branches(
-    world: _World, size: int, batch: int, max_chains: int, rng: np.random.Generator
+    world: _World, size: int, batch: int, max_chains: int, seen: Container, rng: np.random.Generator
 ) -> Iterable[_Found]:
-    """Draw queries of type 2i or 3i that hold up."""
+    """Draw queries of type 2i or 3i that hold up and were not seen before."""
     held_out = world.held_out[rng.integers(len(world.held_out), size=batch)]
     answers = held_out[:, 2]
     branches = [held_out[:, :2]]
@@ -214,7 +216,7 @@ def _draw_branches(
         branches.append(np.column_stack([head, relation]))
     for answer, drawn in zip(answers.tolist(), np.stack(branches, axis=1), strict=True):
         query = tuple(sorted((int(a), int(r)) for a, r in drawn))
-        if len({anchor for anchor, _ in query}) < size:
+        if query in seen or len({anchor for anchor, _ in query}) < size:
             continue
         true = np.array([(anchor, relation, answer) for anchor, relation in query])
         reached = [world.outgoing.reached(*branch) for branch in query]
