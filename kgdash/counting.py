@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,7 +24,8 @@ def count_against(scores: torch.Tensor, own: torch.Tensor, own_row: np.ndarray) 
     starts = np.searchsorted(own_row, np.arange(scores.shape[0] + 1))
     on_cpu = scores.device.type == "cpu"
     # NumPy's vectorised comparison and sort are several times faster than torch's on a CPU.
-    rows, thresholds = (scores.numpy(), own.numpy()) if on_cpu else (scores, own)
+    rows: Any = scores.numpy() if on_cpu else scores
+    thresholds: Any = own.numpy() if on_cpu else own
     for row, (start, stop) in enumerate(itertools.pairwise(starts)):
         if start == stop:
             continue

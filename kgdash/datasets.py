@@ -114,7 +114,7 @@ def build_graph(
     )
 
 
-def _distinct_unseen(named: np.ndarray, ids: np.ndarray, unseen: np.ndarray) -> int:
+def _distinct_unseen(named: np.ndarray, ids: np.ndarray, unseen: Any) -> int:
     # Several unseen names share the id -1, so distinct triples are counted by name.
     return len({tuple(row) for row in named}) - int((~unseen).sum()) if unseen.any() else 0
 

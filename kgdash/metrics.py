@@ -169,7 +169,7 @@ def metric_calculators(ks: Sequence[int] = DEFAULT_KS) -> dict[str, Any]:
     wrong = [k for k in ks if int(k) != k or k < 1]
     if wrong or not len(ks):
         raise KgdashError(f"expected k of Hits@k to be whole numbers ≥ 1; found {list(ks)}")
-    made = [HitsAtK(k=int(k)) for k in dict.fromkeys(ks)]
+    made: list[Any] = [HitsAtK(k=int(k)) for k in dict.fromkeys(ks)]
     made += [cls() for cls in rank_based_metric_resolver if cls is not HitsAtK]
     return {metric.key: metric for metric in sorted(made, key=lambda m: _sort_key(m.key))}
 

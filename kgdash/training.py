@@ -114,7 +114,7 @@ def _run_pipeline(
     }
     if config.batch_size:
         training_kwargs["batch_size"] = config.batch_size
-    sampler = {}
+    sampler: dict[str, Any] = {}
     if config.negative_sampler and config.training_loop.lower() == "slcwa":
         sampler = {
             "negative_sampler": config.negative_sampler,

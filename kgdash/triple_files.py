@@ -132,9 +132,9 @@ def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _open_text(path: Path) -> io.TextIOWrapper:
     raw = (gzip.open if path.suffix == ".gz" else open)(path, "rb")
-    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")  # type: ignore[arg-type]
+    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 
 def _check_size(stream: io.TextIOWrapper, path: Path) -> None:
-    if stream.buffer.tell() > _MAX_BYTES:
+    if stream.buffer.tell() > _MAX_BYTES:  # type: ignore[attr-defined]
         raise KgdashError(f"{path} holds more than 4 GiB of text; split or filter it first")

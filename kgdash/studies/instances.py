@@ -132,7 +132,8 @@ def make_instances(
 ) -> Instances:
     """Bring rows in any order into the shape that `Instances` promises.
 
-    A chain is a set of triples (§8): one that occurs twice in it is kept once.
+    A chain is a set of triples (§8): one that occurs twice in it is kept once, at its
+    last place.
 
     :param triples: `TRIPLE_COLUMNS`; instances and chains are numbered anew, in order
     :param described: ``instance, question, answer`` for each instance
@@ -143,7 +144,7 @@ def make_instances(
     rows = triples.reset_index(drop=True).astype({"label": bool, "is_head": bool} | numbers)
     rows = rows.sort_values(_CHAIN, kind="stable")
     rows["is_head"] = rows.groupby([*_CHAIN, *_IDS])["is_head"].transform("any")
-    rows = rows.drop_duplicates([*_CHAIN, *_IDS])
+    rows = rows.drop_duplicates([*_CHAIN, *_IDS], keep="last")
     table = rows.drop_duplicates("instance")[["instance", "group", "label"]]
     described = described.astype({"instance": np.int64, "question": object, "answer": object})
     table = table.merge(described, on="instance", how="left", validate="one_to_one")

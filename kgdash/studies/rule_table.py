@@ -76,9 +76,9 @@ def read_rule_table(
 def write_rule_table(instances: Instances, graph: KnowledgeGraph) -> str:
     """Write instances in the format above, tab-separated, entities and relations by name.
 
-   Reading it back gives the same instances, numbered alike.
+    Reading it back gives the same instances, numbered alike.
 
-    :raises KgdashError: if a name or rule holds a tab or a line break, or is empty
+     :raises KgdashError: if a name or rule holds a tab or a line break, or is empty
     """
     rows = instances.triples
     entities, relations = (

@@ -53,7 +53,8 @@ def refuse(error: KgdashError) -> Any:
 
 
 def _reporter(slot: Any, label: str, key: tuple[Hashable, ...]) -> Progress:
-    estimate, state = Estimate(), {"bar": None, "last": 0.0}
+    estimate = Estimate()
+    state: dict[str, Any] = {"bar": None, "last": 0.0}
 
     def report(done: float, total: float) -> None:
         now = time.monotonic()

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import strategies as st
 
 from kgdash.graph import KnowledgeGraph
+from kgdash.studies.rules import Rule
 
 #: benchmark graphs that lie beside the repository in our workshop, not in a checkout elsewhere
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+AMIE = SHARED / "rules" / "amie-codex-s.txt"
+CODEX = SHARED / "codex-s"
+needs_codex = pytest.mark.skipif(
+    not (AMIE.exists() and CODEX.exists()), reason=f"no benchmark graphs in {SHARED}"
+)
 
 
 def small_graph(train, valid=(), test=(), entities=None, relations=None) -> KnowledgeGraph:
@@ -44,7 +52,7 @@ def graphs(entities: int = 5, relations: int = 2, held_out: bool = True):
 
 
 class FakeRun:
-    """Gives every triple figures that follow from its ids alone, and remembers what it was asked."""
+    """Gives every triple figures that follow from its ids, and remembers what it was asked."""
 
     def __init__(self) -> None:
         self.asked: list[np.ndarray] = []
@@ -68,3 +76,28 @@ class FakeRun:
     @staticmethod
     def rank(triples, side):
         return 1 + triples[:, {"head": 0, "relation": 1, "tail": 2}[side]]
+
+
+def all_rules(relations):
+    """Yield all rules of one or two body atoms that are no tautology."""
+    steps = range(2 * relations)
+    for head in range(relations):
+        yield from (Rule(head, (first,)) for first in steps if first != head)
+        yield from (Rule(head, pair) for pair in product(steps, repeat=2))
+        yield from (
+            Rule(head, (first, second), joint=True)
+            for first, second in product(steps, repeat=2)
+            if first < second and head not in (first, second)
+        )
+
+
+def body_pairs(rule, graph):
+    """Try all values of a, b and h."""
+    facts = {tuple(row) for row in graph.splits["train"].tolist()}
+    atoms, entities = rule.atoms(graph.num_relations), range(graph.num_entities)
+    return {
+        (a, b)
+        for a, b, h in product(entities, repeat=3)
+        for value in [{"a": a, "b": b, "h": h}]
+        if all((value[x], r, value[y]) in facts for r, x, y in atoms)
+    }

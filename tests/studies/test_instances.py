@@ -48,10 +48,11 @@ def test_instances_and_chains_are_numbered_anew_in_order():
 
 
 def test_a_triple_twice_in_a_chain_is_kept_once_and_still_gives_the_answer():
-    loop = rows(("2p", 0, 0, True, 1, 0, 1, False), ("2p", 0, 0, True, 1, 0, 1, True))
-    made = make_instances(loop, described(0))
-    assert len(made.triples) == 1
-    assert made.triples["is_head"].all()
+    there = ("3p", 0, 0, True, 1, 0, 2)
+    back = ("3p", 0, 0, True, 2, 0, 1, False)
+    made = make_instances(rows((*there, False), back, (*there, True)), described(0))
+    assert made.triples["head"].tolist() == [2, 1]
+    assert made.triples["is_head"].tolist() == [False, True]
 
 
 @pytest.mark.parametrize(

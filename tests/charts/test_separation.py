@@ -1,0 +1,134 @@
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.charts.separation import auc_figure, means_figure, values_figure
+from kgdash.studies.separation import separation
+
+
+def scored(groups=("2p", "2i"), count=10, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = [
+        (group, bool(label), 10.0 ** rng.uniform(-6, 0))
+        for group in groups
+        for label in (1, 0)
+        for _ in range(count)
+    ]
+    table = pd.DataFrame(rows, columns=["group", "label", "relik_best"])
+    table.insert(0, "instance", np.arange(len(table)))
+    return table.assign(
+        relik_mean=table["relik_best"],
+        reciprocal_rank_best=table["relik_best"],
+        question="r(a, ?)",
+        answer="b",
+        chains=1,
+    )
+
+
+def points(figure):
+    return [trace for trace in figure.data if trace.type == "scatter"]
+
+
+def texts(figure):
+    return [annotation.text for annotation in figure.layout.annotations]
+
+
+def test_points_name_their_instance():
+    table = scored()
+    figure = values_figure(table)
+    found = {
+        instance: (group, trace.name, value)
+        for trace in points(figure)
+        for (instance, group), value in zip(trace.customdata, trace.x, strict=True)
+    }
+    assert len(found) == len(table)
+    for row in table.itertuples():
+        assert found[row.instance] == (row.group, "true" if row.label else "false", row.relik_best)
+    assert figure.layout.xaxis.type == "log"
+    assert [t.type for t in figure.data].count("box") == 2
+    symbols = {trace.marker.symbol for trace in points(figure)}
+    assert len(symbols) == 2
+    assert "r(a, ?) → b" in points(figure)[0].text[0]
+
+
+def test_groups_in_the_order_asked_for_and_no_others():
+    figure = values_figure(scored(("a", "b", "c")), groups=["c", "a"], names={"c": "the third"})
+    assert texts(figure) == ["the third", "a"]
+    assert {group for trace in points(figure) for _, group in trace.customdata} == {"a", "c"}
+
+
+def test_many_points_are_thinned_and_keep_their_ends():
+    table = scored(("x",), count=5000)
+    for trace in points(values_figure(table)):
+        assert len(trace.x) == 150
+        values = table[table["label"] == (trace.name == "true")]["relik_best"]
+        assert (min(trace.x), max(trace.x)) == (values.min(), values.max())
+
+
+def test_many_groups_are_cut_and_said():
+    table = scored([f"rule {i}" for i in range(25)], count=2)
+    separated = separation(table)
+    for figure, count in (
+        (values_figure(table), 25),
+        (means_figure(separated), 26),
+        (auc_figure({"relik": separated}), 26),
+    ):
+        assert len(texts(figure)) == 20
+        assert f"the first 20 of {count} groups" in figure.layout.xaxis.title.text
+
+
+def test_long_names_are_cut_and_whole_on_hover():
+    name = "lives in(a, h) ∧ part of(h, b) ∧ " * 3 + "⇒ lives <in>(a, b)"
+    figure = auc_figure({"relik": separation(scored((name,)))})
+    label = figure.layout.annotations[0]
+    assert len(label.text) < 60
+    assert label.text.endswith("lives &lt;in&gt;(a, b)")
+    assert "∧ part of(h, b) ∧ lives in(a, h) ∧ part of" in label.hovertext
+    assert figure.data[0].customdata[0] == name
+
+
+def test_means_and_intervals():
+    separated = separation(scored())
+    figure = means_figure(separated)
+    for trace in points(figure):
+        name = trace.name
+        assert np.allclose(trace.x, separated[f"mean_{name}"])
+        assert np.allclose(trace.x + trace.error_x.array, separated[f"high_{name}"])
+        assert np.allclose(trace.x - trace.error_x.arrayminus, separated[f"low_{name}"])
+    assert texts(figure) == ["2p", "2i", "all groups"]
+
+
+def test_aucs_side_by_side_follow_the_first_table_s_order():
+    table = scored(("a", "b"), count=30)
+    relik = separation(table, order="separation")
+    rank = separation(table, "reciprocal_rank").iloc[::-1]
+    figure = auc_figure({"relik": relik, "reciprocal_rank": rank})
+    assert [trace.name for trace in points(figure)] == ["ReliK", "reciprocal rank"]
+    assert np.allclose(figure.data[0].x, figure.data[1].x)
+    assert figure.layout.shapes[0].x0 == 0.5
+
+
+@pytest.mark.parametrize(
+    "table",
+    [scored(()), scored(("x",), count=1), scored(("x",)).query("label"), scored(("x",)).iloc[:1]],
+)
+def test_little_or_nothing_is_drawn_without_a_warning(table):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        separated = separation(table)
+        figures = [values_figure(table), means_figure(separated), auc_figure({"relik": separated})]
+    for figure in figures:
+        assert figure.layout.annotations
+        figure.to_json()
+    if table.empty:
+        assert all("no " in texts(figure)[0] for figure in figures)
+    assert auc_figure({}).layout.annotations[0].text.startswith("no group has both")
+
+
+def test_figures_are_transparent_and_leave_the_text_s_colour_to_the_page():
+    table = scored()
+    for figure in (values_figure(table), means_figure(separation(table))):
+        assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
+        assert figure.layout.font.color is None

@@ -1,0 +1,47 @@
+"""What exists is documented, and what CI runs is what the README says."""
+
+import re
+from pathlib import Path
+
+from kgdash.cli import app
+from kgdash.ui import navigation
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_every_command_is_documented():
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    names = {c.name or c.callback.__name__ for c in app.registered_commands}
+    assert names >= {"runs", "metrics", "relik", "subgraph", "import", "train"}
+    assert not [name for name in names if f"| `{name}" not in text]
+
+
+def test_every_page_is_in_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    titles = re.findall(r'title="([^"]+)"', Path(navigation.__file__).read_text(encoding="utf-8"))
+    assert titles
+    assert not [title for title in titles if f"| {title} |" not in readme]
+
+
+def test_every_setting_is_documented():
+    code = "".join(
+        p.read_text(encoding="utf-8")
+        for folder in ("kgdash", "tests/browser")
+        for p in (ROOT / folder).rglob("*.py")
+    )
+    settings = set(re.findall(r"\bKGDASH_[A-Z]+\b", code))
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert settings
+    assert not [name for name in settings if name not in text]
+
+
+def test_links_in_the_docs_lead_somewhere():
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", text):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_readme_holds_one_test_command():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len([line for line in lines if "-m pytest" in line]) == 1
