@@ -24,7 +24,7 @@ _CLASSES = 24
 #: nodes whose label is always drawn, by springs and on a circle; the others' shows on hover
 _LABELLED, _CIRCLE_LABELS = 24, 80
 #: edges per node from which springs only make a tangle
-_DENSE = 4
+_DENSE = 1.5
 
 
 #: choices of the edges to draw

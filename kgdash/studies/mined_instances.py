@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
+from kgdash.store import cached_table
 from kgdash.studies.instances import Instances, make_instances
 from kgdash.studies.rule_mining import mine_rules
 from kgdash.studies.rule_predictions import rule_instances
@@ -32,7 +33,8 @@ def mined_instances(
     :raises KgdashError: if train is empty or a number is out of range
     """
     first, second = phases(progress, [0.8, 0.2])
-    rules = mine_rules(graph, min_pca=min_pca, progress=first)
+    key = {"kind": "rules", "version": 1, "graph": graph.digest, "min_pca": min_pca}
+    rules = cached_table(key, lambda: mine_rules(graph, min_pca=min_pca, progress=first))
     rules = rules.sort_values("support", ascending=False, kind="stable").head(_TRIED * max_rules)
     found = rule_instances(graph, rules, per_rule, seed=seed, progress=second)
     kept = found.table["group"].drop_duplicates().head(max_rules)

@@ -1,0 +1,63 @@
+"""Opening a page and reading it the way a user does: by widget key and by label."""
+
+from pathlib import Path
+
+import pandas as pd
+from streamlit.testing.v1 import AppTest
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+def open_page(page: str, **url: str) -> AppTest:
+    """Open a page at an address with the parameters of ``url``."""
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update(url)
+    app.run()
+    return run(app.switch_page(f"pages/{page}.py"))
+
+
+def run(app: AppTest) -> AppTest:
+    """Run the page anew; an exception fails the test."""
+    app.run()
+    assert not app.exception, app.exception[0].stack_trace
+    return app
+
+
+def choose(app: AppTest, **values) -> AppTest:
+    """Set widgets by key, one after another, as a user does."""
+    for key, value in values.items():
+        app.get_by_key(key).set_value(value)
+        run(app)
+    return app
+
+
+def choose_folder(app: AppTest, folder: Path | str, dataset: str | None = None) -> AppTest:
+    """Name a folder in the sidebar, whose last choice is for that."""
+    choose(app, run=app.get_by_key("run").options[-1])
+    choose(app, folder=str(folder))
+    return app if dataset is None else choose(app, dataset=dataset)
+
+
+def cards(app: AppTest) -> dict[str, str]:
+    """Return what the metric cards of the page show, by label without its arrow."""
+    return {card.label.rstrip(" ↑↓"): card.value for card in app.main.metric}
+
+
+def table(app: AppTest, *columns: str) -> pd.DataFrame:
+    """Return the one table on the page that has these columns."""
+    tables = [frame.value for frame in app.dataframe]
+    found = [frame for frame in tables if set(columns) <= set(frame.columns)]
+    assert len(found) == 1, [list(frame.columns) for frame in tables]
+    return found[0]
+
+
+def messages(app: AppTest) -> list[str]:
+    """Return the information and the warnings on the page."""
+    return [element.value for element in (*app.main.info, *app.main.warning)]
+
+
+def assert_refused(app: AppTest, message: str) -> None:
+    """Check that one message stands where the page would be."""
+    assert [error.value for error in app.error] == [message]
+    assert not app.title
+    assert not app.main.metric

@@ -1,0 +1,140 @@
+"""The page Metrics shows what the library computes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import kgdash
+from kgdash.charts.style import number
+from kgdash.metrics import metric_guide, metrics_frame, tie_summary
+from kgdash.ui.compute import _STOPPED
+from tiny_runs import altered_run
+
+from .driver import cards, choose, choose_folder, messages, open_page, table
+
+
+def expected_cards(loaded, split="test", filter=None, side="both", rank_type="realistic", k=10):
+    ks = tuple(sorted({1, 3, 5, 10, k}))
+    values = kgdash.metrics(loaded.ranks(split=split, filter=filter), ks)[side][rank_type]
+    guide = metric_guide(ks)
+    keys = (
+        "inverse_harmonic_mean_rank",
+        f"hits_at_{k}",
+        "arithmetic_mean_rank",
+        "adjusted_arithmetic_mean_rank_index",
+    )
+    return {guide[key].label: number(values[key]) for key in keys}
+
+
+def test_cards_and_table_at_first(run):
+    app = open_page("metrics")
+    assert cards(app) == expected_cards(run)
+    shown = table(app, "metric", "range")
+    frame = metrics_frame(kgdash.metrics(run.ranks()))
+    assert len(shown) == len(frame)
+    for side, rank_type in frame.columns:
+        np.testing.assert_array_equal(
+            shown[f"{side} · {rank_type}"].to_numpy(), frame[side, rank_type].to_numpy()
+        )
+
+
+@pytest.mark.parametrize(
+    ("widgets", "arguments"),
+    [
+        ({"split": "valid"}, {"split": "valid", "filter": "train+valid"}),
+        ({"split": "train"}, {"split": "train"}),
+        ({"filter_test": "none"}, {"filter": "none"}),
+        ({"filter_test": "train+test"}, {"filter": "train+test"}),
+        ({"side": "head"}, {"side": "head"}),
+        ({"side": "tail", "k": 2}, {"side": "tail", "k": 2}),
+        ({"k": 135}, {"k": 135}),
+    ],
+)
+def test_widgets_change_the_numbers(run, widgets, arguments):
+    app = open_page("metrics")
+    first = cards(app)
+    choose(app, **widgets)
+    assert cards(app) == expected_cards(run, **arguments)
+    assert cards(app) != first
+
+
+def test_the_address_chooses_too(run):
+    app = open_page("metrics", split="valid", side="head", rank_type="pessimistic", k="7")
+    assert cards(app) == expected_cards(run, "valid", "train+valid", "head", "pessimistic", 7)
+
+
+@pytest.mark.parametrize(
+    "url", [{"split": "dev"}, {"k": "-3"}, {"k": "ten"}, {"rank_type": "median"}, {"side": "x"}]
+)
+def test_nonsense_in_the_address_is_dropped(run, url):
+    assert cards(open_page("metrics", **url)) == expected_cards(run)
+
+
+@pytest.fixture(scope="module")
+def constant(tmp_path_factory):
+    """A run whose scores are all equal: the hardest case of ties."""
+    return altered_run(tmp_path_factory.mktemp("runs") / "constant", weights=torch.zeros_like)
+
+
+def test_rank_types_and_ties_of_a_constant_model(constant):
+    app = choose_folder(open_page("metrics"), constant)
+    loaded = kgdash.load(constant)
+    shown = {}
+    for rank_type in ("optimistic", "realistic", "pessimistic"):
+        choose(app, rank_type=rank_type)
+        shown[rank_type] = cards(app)
+        assert shown[rank_type] == expected_cards(loaded, rank_type=rank_type)
+    assert shown["optimistic"]["Mean rank (MR)"] == "1"
+    assert len({tuple(found.values()) for found in shown.values()}) == 3
+    ties = tie_summary(loaded.ranks())
+    assert ties["tied_share"] == 1.0
+    (warning,) = (text for text in messages(app) if "100.0%" in text)
+    assert f"{ties['largest_tie']:,} equal scores" in warning
+
+
+def test_a_model_without_ties_gets_no_remark():
+    assert not messages(open_page("metrics"))
+
+
+def test_splits_without_triples_are_no_choice(tmp_path):
+    nothing = np.empty((0, 3), dtype=np.int64)
+    folder = altered_run(tmp_path / "train-only", splits={"valid": nothing, "test": nothing})
+    app = choose_folder(open_page("metrics"), folder)
+    assert app.get_by_key("split").options == ["train"]
+    assert cards(app) == expected_cards(kgdash.load(folder), "train")
+
+
+def test_metric_of_the_chart_is_named_in_the_page():
+    app = choose(open_page("metrics"), metric="hits_at_1")
+    assert app.get_by_key("metric").value == "hits_at_1"
+    assert app.get("plotly_chart")
+
+
+def test_stopped_ranking_says_so_and_starts_again(run):
+    app = open_page("overview")
+    app.session_state[_STOPPED] = (run.digest, "ranks", "test", "train+valid+test")
+    app.switch_page("pages/metrics.py").run()
+    assert not app.exception
+    assert not app.main.metric
+    assert "stopped" in app.main.info[0].value
+    app.main.button[0].click()
+    app.run()
+    assert cards(app) == expected_cards(run)
+
+
+def test_no_number_on_the_page_is_empty_or_not_a_number():
+    app = open_page("metrics")
+    assert "–" not in cards(app).values()
+    assert not table(app, "metric", "range").select_dtypes(float).isna().any(axis=None)
+    assert isinstance(table(app, "metric", "range"), pd.DataFrame)
+
+
+def test_the_page_can_be_left_and_opened_again(run):
+    app = choose(open_page("metrics"), split="valid")
+    app.switch_page("pages/overview.py").run()
+    app.switch_page("pages/metrics.py").run()
+    assert not app.exception
+    split = app.get_by_key("split").value
+    chosen = app.get_by_key(f"filter_{split}").value
+    assert cards(app) == expected_cards(run, split, chosen)

@@ -1,0 +1,115 @@
+"""The first page, and the choice of the run that all pages share."""
+
+import shutil
+
+import pytest
+
+import kgdash
+from kgdash.bundled import DEMO, bundled_names, bundled_runs
+from kgdash.charts.style import number
+
+from .driver import assert_refused, cards, choose, choose_folder, open_page, run, table
+
+
+def expected_cards(loaded) -> dict[str, str]:
+    mrr = kgdash.metrics(loaded.ranks())["both"]["realistic"]["inverse_harmonic_mean_rank"]
+    graph = loaded.graph
+    return {
+        "Entities": f"{graph.num_entities:,}",
+        "Relations": f"{graph.num_relations:,}",
+        **{f"{s.capitalize()} triples": f"{len(graph.splits[s]):,}" for s in graph.splits},
+        "Test MRR": number(mrr),
+    }
+
+
+def test_cards_are_those_of_the_run_and_its_recorded_mrr_is_what_ranking_gives(run):
+    assert cards(open_page("overview")) == expected_cards(run)
+
+
+def test_tables_of_facts_and_of_bundled_runs():
+    app = open_page("overview")
+    facts = table(app, "property", "value").set_index("property")["value"]
+    assert facts["model"] == "TransE"
+    assert facts["embedding dim"] == "50"
+    assert table(app, "name", "mrr").to_dict("records") == bundled_runs()
+
+
+def test_choosing_another_run_changes_every_page():
+    app = open_page("overview")
+    choose(app, run="umls-distmult")
+    other = kgdash.load("umls-distmult")
+    assert cards(app) == expected_cards(other)
+    run(app.switch_page("pages/metrics.py"))
+    values = kgdash.metrics(other.ranks())["both"]["realistic"]
+    assert cards(app)["Hits@10"] == number(values["hits_at_10"])
+
+
+def test_every_bundled_run_opens():
+    for name in bundled_names():
+        app = open_page("overview", run=name)
+        assert app.get_by_key("run").value == name
+        assert not app.error
+
+
+def test_unknown_run_in_the_address_is_dropped():
+    app = open_page("overview", run="no-such-run")
+    assert app.get_by_key("run").value == "umls-transe"
+    assert cards(app)["Entities"] == "135"
+
+
+def test_folder_of_a_run(tmp_path):
+    copied = shutil.copytree(DEMO / "umls-rotate", tmp_path / "mine")
+    app = choose_folder(open_page("overview"), f" {copied} ")
+    assert cards(app) == expected_cards(kgdash.load("umls-rotate"))
+
+
+def test_no_folder_named_yet_is_no_error():
+    app = open_page("overview")
+    choose(app, run=app.get_by_key("run").options[-1])
+    assert len(app.info) == 1
+    assert not app.error
+    assert not app.main.metric
+
+
+def refusal(*arguments) -> str:
+    with pytest.raises(kgdash.KgdashError) as caught:
+        kgdash.load(*arguments)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("page", ["overview", "metrics", "local", "queries_rules"])
+def test_folder_that_is_not_there(page, tmp_path):
+    folder = str(tmp_path / "nothing")
+    app = choose_folder(open_page(page), folder)
+    assert_refused(app, refusal(folder))
+
+
+def test_folder_that_is_no_run(tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    assert_refused(choose_folder(open_page("overview"), tmp_path), refusal(str(tmp_path)))
+
+
+def test_damaged_run_and_then_the_repaired_one(tmp_path):
+    folder = shutil.copytree(DEMO / "umls-transe", tmp_path / "damaged")
+    whole = (folder / "weights.safetensors").read_bytes()
+    (folder / "weights.safetensors").write_bytes(whole[:-4] + b"\0\0\0\0")
+    app = choose_folder(open_page("overview"), folder)
+    assert_refused(app, refusal(str(folder)))
+    assert "SHA-256" in app.error[0].value
+    (folder / "weights.safetensors").write_bytes(whole)
+    assert cards(run(app))["Test triples"] == "661"
+
+
+def test_pykeen_directory_needs_its_dataset(pykeen_directory):
+    app = choose_folder(open_page("overview"), pykeen_directory)
+    assert_refused(app, refusal(str(pykeen_directory)))
+    assert "--dataset" in app.error[0].value
+    choose(app, dataset="nations")
+    assert not app.error
+    assert cards(app)["Entities"] == "14"
+    assert table(app, "property", "value").set_index("property")["value"]["model"] == "TransE"
+
+
+def test_pykeen_directory_with_a_dataset_that_does_not_fit(pykeen_directory):
+    app = choose_folder(open_page("overview"), pykeen_directory, "umls")
+    assert_refused(app, refusal(str(pykeen_directory), "umls"))
