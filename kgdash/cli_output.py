@@ -11,7 +11,22 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.tables import write_table
+from kgdash.errors import KgdashError
+from kgdash.tables import check_extension, write_table
+
+
+def _known_extension(out: Path | None) -> Path | None:
+    """Refuse a file that could not be written before anything is computed for it."""
+    if out is not None:
+        check_extension(out)
+    return out
+
+
+def _no_negative(seed: int) -> int:
+    if seed < 0:
+        raise KgdashError(f"expected a seed of at least 0; found {seed}")
+    return seed
+
 
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="A bundled name, a safe directory or a PyKEEN one.")
@@ -20,8 +35,13 @@ DatasetOption = Annotated[
     str | None, typer.Option(help="For a PyKEEN directory: its dataset, by name or folder.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-OutOption = Annotated[Path | None, typer.Option(help="Write a table here (.csv or .parquet).")]
-SeedOption = Annotated[int, typer.Option(help="Of the random generator.")]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(help="Write a table here (.csv, .tsv or .parquet).", callback=_known_extension),
+]
+SeedOption = Annotated[
+    int, typer.Option(help="Of the random generator, ≥ 0.", callback=_no_negative)
+]
 
 
 def load_run(source: str, dataset: str | None) -> Any:

@@ -63,7 +63,8 @@ def _from_folder(
         read_labels(path) if (path := find_file(folder, (f"{kind}_labels",))) else {}
         for kind in ("entity", "relation")
     ]
-    return build_graph(folder.name, named, vocabulary, labels[0], labels[1])
+    name = folder.name or folder.resolve().name
+    return build_graph(name, named, vocabulary, labels[0], labels[1])
 
 
 def build_graph(

@@ -100,7 +100,8 @@ class KnowledgeGraph:
     @cached_property
     def degrees(self) -> np.ndarray:
         """Return the number of known triples that each entity is an end of: int64, ``(|E|,)``."""
-        ends = self.all_triples[:, [0, 2]].ravel()
+        heads, _, tails = self.all_triples.T
+        ends = np.concatenate([heads, tails[tails != heads]])
         return np.bincount(ends, minlength=self.num_entities)
 
     def split_of(self, triples: np.ndarray) -> np.ndarray:
@@ -181,7 +182,13 @@ def triple_array(
     :raises KgdashError: if the shape is wrong, nothing is in it, or an id is out of range
     """
     if not isinstance(triples, np.ndarray):
-        triples = np.asarray(list(triples))
+        rows = list(triples)
+        lengths = sorted({len(row) for row in rows})
+        if lengths not in ([], [3]):
+            raise KgdashError(
+                f"expected triples of 3 ids each; found rows of {', '.join(map(str, lengths))}"
+            )
+        triples = np.asarray(rows)
     if triples.ndim != 2 or triples.shape[1] != 3 or not len(triples):
         raise KgdashError(
             f"expected a non-empty array of triples of shape (n, 3); found {triples.shape}"

@@ -31,6 +31,7 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
     :raises KgdashError: if nothing is there, it is damaged or hostile, or does not fit the dataset
     """
     folder = DEMO / source if str(source) in bundled_names() else Path(source)
+    name = folder.name or folder.resolve().name
     if (folder / MANIFEST).is_file():
         if dataset is not None:
             raise KgdashError(
@@ -39,13 +40,15 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
             )
         graph, spec, state, manifest = read_run(folder)
         provenance = {**manifest["provenance"], "source": str(source)}
-        return assemble(folder.name, graph, spec, state, manifest["training"], provenance)
+        recorded = provenance.get("notes")
+        notes = tuple(map(str, recorded)) if isinstance(recorded, list) else ()
+        return assemble(name, graph, spec, state, manifest["training"], provenance, notes)
     if (folder / MODEL_FILE).is_file():
         graph, spec, state, training, notes = read_pykeen_directory(
             folder, None if dataset is None else str(dataset)
         )
         provenance = {"source": str(folder), "form": "PyKEEN directory", "dataset": str(dataset)}
-        return assemble(folder.name, graph, spec, state, training, provenance, notes)
+        return assemble(name, graph, spec, state, training, provenance, notes)
     if folder.is_dir():
         present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         raise KgdashError(

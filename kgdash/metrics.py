@@ -88,7 +88,7 @@ def metrics(
         pooled) and "relation", as far as the table has them; NaN where a metric is undefined
     :raises KgdashError: if there are no ranks, or a k is less than 1
     """
-    calculators = metric_calculators(ks)
+    calculators = metric_calculators(tuple(ks))
     result: dict[str, dict[str, dict[str, float]]] = {}
     for side, rows in pooled(ranks):
         candidates = rows["candidates"].to_numpy()
@@ -158,7 +158,7 @@ def tie_summary(ranks: pd.DataFrame) -> dict[str, float]:
 
 
 @lru_cache(maxsize=32)
-def metric_calculators(ks: Sequence[int] = DEFAULT_KS) -> dict[str, Any]:
+def metric_calculators(ks: tuple[int, ...] = DEFAULT_KS) -> dict[str, Any]:
     """Return PyKEEN's metric objects by key, hits_at_k once per k, in PyKEEN's alphabetical order.
 
     :raises KgdashError: if a k is less than 1
@@ -180,7 +180,7 @@ def _sort_key(key: str) -> tuple[str, int]:
 
 
 @lru_cache(maxsize=32)
-def metric_guide(ks: Sequence[int] = DEFAULT_KS) -> dict[str, MetricInfo]:
+def metric_guide(ks: tuple[int, ...] = DEFAULT_KS) -> dict[str, MetricInfo]:
     """Describe every metric that `metrics` gives for these ks, by key."""
     guide = {}
     for key, metric in metric_calculators(ks).items():

@@ -15,7 +15,7 @@ import torch
 
 from kgdash.datasets import load_dataset
 from kgdash.errors import KgdashError
-from kgdash.graph import SPLITS, KnowledgeGraph
+from kgdash.graph import SPLITS, KnowledgeGraph, triple_array
 from kgdash.model_spec import ModelSpec
 from kgdash.pykeen_pickle import read_pickled_model
 from kgdash.triple_files import read_rows
@@ -70,14 +70,24 @@ def _names(path: Path) -> tuple[str, ...]:
     for line, row in read_rows(path):
         if line == 1 and row[:2] == ["id", "label"]:
             continue
-        if len(row) != 2 or not row[0].isdigit():
+        if len(row) != 2 or not _is_id(row[0]):
             raise KgdashError(
                 f"expected 2 columns id, label; found {', '.join(row)[:60]} ({path}, line {line})"
             )
-        names[int(row[0])] = row[1]
+        names[int(row[0])] = _unquoted(row[1])
     if sorted(names) != list(range(len(names))) or not names:
         raise KgdashError(f"{path}: expected ids 0, 1, 2, … without gaps")
     return tuple(names[i] for i in range(len(names)))
+
+
+def _is_id(text: str) -> bool:
+    return text.isdecimal() and len(text) < 19
+
+
+def _unquoted(name: str) -> str:
+    # pandas, with which PyKEEN writes, quotes a name that holds a quotation mark, and doubles it.
+    quoted = len(name) > 1 and name[0] == name[-1] == '"'
+    return name[1:-1].replace('""', '"') if quoted else name
 
 
 def _check_names(
@@ -105,10 +115,15 @@ def _compare_training(folder: Path, graph: KnowledgeGraph) -> list[str]:
     for line, row in read_rows(path):
         if line == 1 and row == ["head", "relation", "tail"]:
             continue
-        if len(row) != 3 or not all(column.isdigit() for column in row):
+        if len(row) != 3 or not all(_is_id(column) for column in row):
             raise KgdashError(f"expected 3 ids; found {', '.join(row)[:60]} ({path}, line {line})")
         rows.append([int(column) for column in row])
-    trained = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    if not rows:
+        raise KgdashError(f"{path} holds no triples; remove it to load the model without the check")
+    try:
+        trained = triple_array(np.array(rows, dtype=np.int64), graph)
+    except KgdashError as error:
+        raise KgdashError(f"{path}: {error}") from None
     inside = {s: int(graph.known((s,)).contains(trained).sum()) for s in SPLITS}
     if inside["train"] == len(trained) == len(graph.splits["train"]):
         return []

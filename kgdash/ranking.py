@@ -44,8 +44,9 @@ def rank_triples(
     :raises KgdashError: if a score is NaN, or a side is unknown
     """
     wrong = [side for side in sides if side not in SIDES]
-    if wrong:
-        raise KgdashError(f"expected sides out of {', '.join(SIDES)}; found {', '.join(wrong)}")
+    if wrong or not len(sides):
+        found = ", ".join(wrong) or "none"
+        raise KgdashError(f"expected sides out of {', '.join(SIDES)}; found {found}")
     parts = []
     for side, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
         greater, equal, candidates = count_better(scorer, triples, known, side, report)

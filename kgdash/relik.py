@@ -153,7 +153,7 @@ class _AnchorScores:
             columns = (anchor, relation) if self.side == "head" else (relation, anchor)
             candidates = "tail" if self.side == "head" else "head"
             scores = score_rows(self.scorer, candidates, np.stack(columns, axis=1))
-            self._latest = start, scores.view(len(self.anchors), -1)
+            self._latest = start, scores.reshape(len(self.anchors), -1)
         return self._latest[1]
 
     def own(self, own_row: np.ndarray, position: np.ndarray) -> torch.Tensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,8 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import ENTITY_SIDES, Scorer
 from kgdash.scoring.protocol import refuse_nan
 
-#: triples scored in one call
-_BATCH = 2**18
+#: triples scored in one call, and anchors whose samples are drawn before they are scored
+_BATCH, _ANCHORS = 2**18, 128
 
 
 def relik_sampled(
@@ -68,29 +69,66 @@ def _sample_side(
     is_negative = ~known.contains(triples)
     candidates = "tail" if side == "head" else "head"
     own = _scores(scorer, triples, candidates)
-    size = scorer.num_entities * scorer.num_relations
     result = {
         name: np.zeros(len(triples), dtype=np.int64)
         for name in ("better", "sampled", "population", "drawn", "negatives")
     }
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(len(anchors) + 1))
-    for number, anchor in enumerate(anchors):
-        rows = order[bounds[number] : bounds[number + 1]]
-        known_here = known.around(np.array([anchor]), side)[1]
-        sample = np.sort(draw_negatives(known_here, size, samples, rng))
-        scores = _scores(scorer, _around(anchor, sample, side, scorer), candidates)
-        better = len(sample) - np.searchsorted(np.sort(scores), own[rows], side="right")
-        place = np.minimum(np.searchsorted(sample, position[rows]), len(sample) - 1)
-        drew_itself = sample[place] == position[rows]
-        # Rounding in another batch could make a triple seem to beat itself.
-        result["better"][rows] = better - (drew_itself & (scores[place] > own[rows]))
-        result["sampled"][rows] = len(sample) - drew_itself
-        result["drawn"][rows] = len(sample)
-        result["negatives"][rows] = size - len(known_here)
-        result["population"][rows] = size - len(known_here) - is_negative[rows]
-        progress(number + 1, len(anchors))
+    for start in range(0, len(anchors), _ANCHORS):
+        block = anchors[start : start + _ANCHORS]
+        drawn = _draw_block(scorer, known, side, block, samples, rng)
+        for number, (sample, scores, negatives) in enumerate(drawn, start=start):
+            rows = order[bounds[number] : bounds[number + 1]]
+            better = len(sample) - np.searchsorted(np.sort(scores), own[rows], side="right")
+            drew_itself, beats_itself = _itself(sample, scores, position[rows], own[rows])
+            result["better"][rows] = better - beats_itself
+            result["sampled"][rows] = len(sample) - drew_itself
+            result["drawn"][rows] = len(sample)
+            result["negatives"][rows] = negatives
+            result["population"][rows] = negatives - is_negative[rows]
+        progress(min(start + _ANCHORS, len(anchors)), len(anchors))
     return result
+
+
+def _itself(
+    sample: np.ndarray, scores: np.ndarray, position: np.ndarray, own: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Tell which triples are in their own sample, and which of those seem to beat themselves.
+
+    Rounding differs between batches, so that a triple's two scores may.
+    """
+    place = np.searchsorted(sample, position)
+    drew = place < len(sample)
+    drew[drew] = sample[place[drew]] == position[drew]
+    beats = drew.copy()
+    beats[drew] = scores[place[drew]] > own[drew]
+    return drew, beats
+
+
+def _draw_block(
+    scorer: Scorer,
+    known: KnownTriples,
+    side: str,
+    anchors: np.ndarray,
+    samples: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+    """Sample negatives around some anchors and score them in one go.
+
+    :return: per anchor the sorted sample (``relation * |E| + entity``), its scores, and |N⁻|
+    """
+    size = scorer.num_entities * scorer.num_relations
+    owner, value = known.around(anchors, side)
+    starts = np.searchsorted(owner, np.arange(len(anchors) + 1))
+    drawn, negatives = [], []
+    for first, last in itertools.pairwise(starts):
+        drawn.append(np.sort(draw_negatives(value[first:last], size, samples, rng)))
+        negatives.append(size - int(last - first))
+    lengths = [len(sample) for sample in drawn]
+    triples = _around(np.repeat(anchors, lengths), np.concatenate(drawn), side, scorer)
+    scores = _scores(scorer, triples, "tail" if side == "head" else "head")
+    return zip(drawn, np.split(scores, np.cumsum(lengths)[:-1]), negatives, strict=True)
 
 
 def draw_negatives(
@@ -112,9 +150,8 @@ def draw_negatives(
     return drawn + np.searchsorted(known - np.arange(len(known)), drawn, side="right")
 
 
-def _around(anchor: int, sample: np.ndarray, side: str, scorer: Scorer) -> np.ndarray:
+def _around(anchors: np.ndarray, sample: np.ndarray, side: str, scorer: Scorer) -> np.ndarray:
     relation, other = np.divmod(sample, scorer.num_entities)
-    anchors = np.full(len(sample), anchor)
     columns = (anchors, relation, other) if side == "head" else (other, relation, anchors)
     return np.stack(columns, axis=1)
 
@@ -150,7 +187,9 @@ def estimate(counts: pd.DataFrame, method: str = "sampled", level: float = 0.95)
         else:
             rank = 1.0 + better * (population / np.maximum(sampled, 1))
         table[f"{side}_rank"] = rank
-        paper = drawn / ((1.0 + better) * np.maximum(negatives, 1))
+        # Without negatives all of them are sampled: |S| / |N⁻| is taken as 1.
+        share = np.where(negatives > 0, drawn / np.maximum(negatives, 1), 1.0)
+        paper = share / (1.0 + better)
         terms.append(paper if method == "sampled-paper" else 1.0 / rank)
         fewest, most = better_interval(better, sampled, population, 1 - (1 - level) / 2)
         low.append(1.0 / (1 + most))
@@ -176,27 +215,49 @@ def better_interval(
     :return: lowest and highest number, int64, ``(n,)`` each
     """
     tail = (1 - level) / 2
+    cases, case = np.unique(
+        np.stack([better, sampled, population], axis=1), axis=0, return_inverse=True
+    )
+    better, sampled, population = cases.T
+    most = population - sampled + better
+    share = better / np.maximum(sampled, 1)
+    left = (population - sampled) / np.maximum(population - 1, 1)
+    spread = np.sqrt(share * (1 - share) / np.maximum(sampled, 1) * left)
+    reach = stats.norm.isf(tail) * spread * population
     lowest = _first(
         lambda k: stats.hypergeom.sf(better - 1, population, k, sampled) > tail,
         better,
-        population - sampled + better,
+        most,
+        share * population - reach,
     )
     highest = _first(
         lambda k: stats.hypergeom.cdf(better, population, k + 1, sampled) <= tail,
         better,
-        population - sampled + better,
+        most,
+        share * population + reach,
     )
-    return lowest, highest
+    return lowest[case.reshape(-1)], highest[case.reshape(-1)]
 
 
 def _first(
-    holds: Callable[[np.ndarray], np.ndarray], low: np.ndarray, high: np.ndarray
+    holds: Callable[[np.ndarray], np.ndarray],
+    low: np.ndarray,
+    high: np.ndarray,
+    guess: np.ndarray,
 ) -> np.ndarray:
-    """Find the least number in [low, high] from which a monotone condition holds (high if none)."""
+    """Find the least number in [low, high] from which a monotone condition holds (high if none).
+
+    The search widens around the guess, then halves: each test sums a distribution's tail.
+    """
     low, high = low.astype(np.int64), high.astype(np.int64)
+    place = np.clip(guess.astype(np.int64), low, np.maximum(high - 1, low))
+    step = np.maximum(1, (high - low) // 256)
     while (low < high).any():
-        middle = (low + high) // 2
-        fine = np.asarray(holds(middle), dtype=bool)
-        high = np.where((low < high) & fine, middle, high)
-        low = np.where((low < high) & ~fine, middle + 1, low)
+        fine = np.asarray(holds(place), dtype=bool)
+        high = np.where((low < high) & fine, place, high)
+        low = np.where((low < high) & ~fine, place + 1, low)
+        # Strides away from the guess until the answer lies between, then halves.
+        stride = np.where(fine, high - step, low + step)
+        step = step * 4
+        place = np.where((stride > low) & (stride < high), stride, (low + high) // 2)
     return low

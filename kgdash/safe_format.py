@@ -79,8 +79,9 @@ def write_run(
             path.chmod(0o644)
         draft.chmod(0o755)
         draft.rename(out)
-    except OSError as error:
-        raise KgdashError(f"can not write {out}: {error.strerror or error}") from error
+    except (OSError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise KgdashError(f"can not write {out}: {reason}") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return out
@@ -168,6 +169,7 @@ def _read_graph(folder: Path) -> KnowledgeGraph:
         if ((arrays[split] < 0) | (arrays[split] >= limits)).any():
             raise KgdashError(f"{folder / TRIPLES}: {split} holds ids that {where} does not name")
     left_out = names.get("left_out")
+    counts = left_out if isinstance(left_out, dict) else {}
     return KnowledgeGraph(
         name=str(names.get("name")),
         entities=entities,
@@ -175,7 +177,7 @@ def _read_graph(folder: Path) -> KnowledgeGraph:
         splits=arrays,
         entity_labels=_strings(names, "entity_labels", where, entities),
         relation_labels=_strings(names, "relation_labels", where, relations),
-        left_out=left_out if isinstance(left_out, dict) else {},
+        left_out={s: n for s in SPLITS if isinstance(n := counts.get(s), int)},
     )
 
 

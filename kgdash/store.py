@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -39,7 +40,8 @@ def cached_table(key: Mapping[str, Any], compute: Callable[[], pd.DataFrame]) ->
         try:
             return pd.read_parquet(path)
         except (OSError, ValueError):
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
     start = time.monotonic()
     table = compute()
     if time.monotonic() - start > _WORTH_KEEPING:

@@ -11,13 +11,21 @@ import pandas as pd
 from kgdash.errors import KgdashError
 
 
+def check_extension(out: Path) -> None:
+    """Refuse a file whose extension names no format that `write_table` writes.
+
+    :raises KgdashError: if it does not
+    """
+    if out.suffix not in (".csv", ".tsv", ".parquet"):
+        raise KgdashError(f"expected an output file in .csv, .tsv or .parquet; found {out}")
+
+
 def write_table(table: pd.DataFrame, out: Path, index: bool = False) -> None:
     """Write a table as CSV, TSV or Parquet, by the extension; the file appears whole or not at all.
 
     :raises KgdashError: if the extension is another, or the file can not be written
     """
-    if out.suffix not in (".csv", ".tsv", ".parquet"):
-        raise KgdashError(f"expected an output file in .csv, .tsv or .parquet; found {out}")
+    check_extension(out)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}-")

@@ -107,10 +107,11 @@ def _run_pipeline(
 ) -> PipelineResult:
     spec = config.spec()
     factories = _factories(graph, spec.create_inverse_triples)
+    listener = _Report(progress, config.epochs)
     training_kwargs: dict[str, Any] = {
         "num_epochs": config.epochs,
         "use_tqdm": False,
-        "callbacks": [_Report(progress, config.epochs)],
+        "callbacks": [listener],
     }
     if config.batch_size:
         training_kwargs["batch_size"] = config.batch_size
@@ -142,7 +143,9 @@ def _run_pipeline(
             evaluation_kwargs={"use_tqdm": False},
             **sampler,
         )
-    except (TypeError, ValueError, KeyError) as error:
+    except (TypeError, ValueError, KeyError, RuntimeError) as error:
+        if error is listener.raised:
+            raise
         raise KgdashError(
             f"PyKEEN can not train {config.model} with {config.record()}: {error}"
         ) from error
@@ -172,9 +175,14 @@ class _Report(TrainingCallback):
     def __init__(self, progress: Progress, epochs: int) -> None:
         super().__init__()
         self._progress, self._epochs = progress, epochs
+        self.raised: BaseException | None = None
 
     def post_epoch(self, epoch: int, epoch_loss: float, **kwargs: Any) -> None:
-        self._progress(epoch, self._epochs)
+        try:
+            self._progress(epoch, self._epochs)
+        except BaseException as error:
+            self.raised = error
+            raise
 
 
 def _check_rebuilt(model: Any, run: Run) -> None:

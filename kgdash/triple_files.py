@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +29,9 @@ _HEADERS = {
 
 #: uncompressed size at which a text file is refused (Wikidata5M's training triples take 0.6 GB)
 _MAX_BYTES = 4 * 2**30
+
+#: characters at which a line is refused, so that a compressed file can not fill the memory
+_MAX_LINE = 2**20
 
 
 def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
@@ -48,7 +53,7 @@ def read_triples(path: Path) -> np.ndarray:
     :return: array of str objects, shape ``(n, 3)``
     :raises KgdashError: if a row does not have three filled columns, or the file can not be read
     """
-    rows = []
+    rows, first = [], True
     for line, row in read_rows(path):
         if len(row) != 3 or not all(row):
             found = f"{len(row)}: {', '.join(row)[:80]}" if len(row) != 3 else "an empty one"
@@ -56,9 +61,9 @@ def read_triples(path: Path) -> np.ndarray:
                 f"expected 3 columns head, relation, tail; found {found} ({path}, line {line}). "
                 "Separate them with tabs, or with commas in a .csv file"
             )
-        if line == 1 and tuple(c.lower() for c in row) in _HEADERS:
-            continue
-        rows.append(row)
+        if not (first and tuple(c.lower() for c in row) in _HEADERS):
+            rows.append(row)
+        first = False
     return np.array(rows, dtype=object).reshape(-1, 3)
 
 
@@ -101,26 +106,24 @@ def read_labels(path: Path) -> dict[str, str]:
 def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the number (from 1) and the stripped columns of each line that is not blank.
 
-    :raises KgdashError: if the file is missing, truncated, not UTF-8 or beyond 4 GiB of text
+    :raises KgdashError: if the file is missing, truncated, not UTF-8, beyond 4 GiB of text, or has
+        a line beyond a million characters
     """
     separator = "," if ".csv" in path.suffixes else "\t"
     try:
         with _open_text(path) as stream:
             if separator == ",":
-                reader = csv.reader(stream)
+                reader = csv.reader(_lines(stream, path))
                 for row in reader:
                     if any(row):
                         yield reader.line_num, [column.strip() for column in row]
-                    _check_size(stream, path)
                 return
-            for number, text in enumerate(stream, start=1):
+            for number, text in enumerate(_lines(stream, path), start=1):
                 if text.strip():
                     yield number, [column.strip() for column in text.rstrip("\r\n").split("\t")]
-                if number % 100_000 == 0:
-                    _check_size(stream, path)
     except UnicodeDecodeError as error:
         raise KgdashError(
-            f"{path} is not UTF-8 text (byte {error.start}); convert it first"
+            f"{path} is not UTF-8 text (line {_undecodable_line(path)}); convert it first"
         ) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise KgdashError(f"{path} is not a whole gzip file ({error}); fetch it again") from error
@@ -131,8 +134,35 @@ def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _open_text(path: Path) -> io.TextIOWrapper:
-    raw = (gzip.open if path.suffix == ".gz" else open)(path, "rb")
-    return io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+    return io.TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline="")
+
+
+def _open_bytes(path: Path) -> Any:
+    return (gzip.open if path.suffix == ".gz" else open)(path, "rb")
+
+
+def _lines(stream: io.TextIOWrapper, path: Path) -> Iterator[str]:
+    for number in itertools.count(1):
+        text = stream.readline(_MAX_LINE)
+        if not text:
+            return
+        if len(text) >= _MAX_LINE:
+            raise KgdashError(
+                f"expected lines of less than {_MAX_LINE:,} characters ({path}, line {number})"
+            )
+        yield text
+        if number % 100_000 == 0:
+            _check_size(stream, path)
+
+
+def _undecodable_line(path: Path) -> int:
+    with _open_bytes(path) as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError:
+                return number
+    return 0
 
 
 def _check_size(stream: io.TextIOWrapper, path: Path) -> None:

@@ -63,8 +63,10 @@ class PyKEENScorer:
 
 def _widest_representation(model: Any) -> int:
     """Return the most floats that one entity or relation takes, temporaries counted."""
+    # Representations that pass messages (RGCN, CompGCN) do not say whether they are complex.
     sizes = [
-        int(torch.Size(representation.shape).numel()) * (2 if representation.is_complex else 1)
+        int(torch.Size(representation.shape).numel())
+        * (2 if getattr(representation, "is_complex", False) else 1)
         for kind in ("entity_representations", "relation_representations")
         for representation in getattr(model, kind, ())
     ]

@@ -7,7 +7,7 @@ for every shape of body.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +22,9 @@ from kgdash.studies.rules import Rule, rule_reading, rule_text
 
 #: two-step paths that one sparse product may enumerate
 _BLOCK_PATHS = 8_000_000
+
+#: cells of the table in which the pairs of one block are looked up
+_BLOCK_CELLS = 2**25
 
 _KEYS = ["pca_confidence", "support", "atoms", "head_relation", "shape", "first", "second"]
 
@@ -41,8 +44,8 @@ class Steps:
 
     @classmethod
     def of(cls, triples: np.ndarray, num_entities: int, num_relations: int) -> Steps:
-        """Turn triples, shape ``(n, 3)``, into steps."""
-        head, relation, tail = np.unique(triples, axis=0).T
+        """Turn distinct triples, shape ``(n, 3)``, into steps."""
+        head, relation, tail = triples.T
         return cls(
             np.concatenate([head, tail]),
             np.concatenate([relation, relation + num_relations]),
@@ -141,17 +144,24 @@ def _check_thresholds(min_support: int, min_head_coverage: float, min_pca: float
 
 @dataclass(frozen=True)
 class _HeadRelations:
-    """Per relation: its facts, and whether its functional variable is the head ("?a")."""
+    """Per relation its facts, and which argument is its functional variable.
+
+    ``by_head`` and ``by_tail`` hold the relations whose functional variable is ?a, or ?b, and which
+    entities occur as that argument: ids, and a matrix of one row per id and one column per entity.
+    """
 
     facts: np.ndarray
-    by_head: np.ndarray
+    by_head: tuple[np.ndarray, sparse.csr_array]
+    by_tail: tuple[np.ndarray, sparse.csr_array]
 
     @classmethod
     def of(cls, steps: Steps) -> _HeadRelations:
-        domain, range_ = steps.ends
+        heads, tails = steps.ends
         facts = np.bincount(steps.step, minlength=2 * steps.num_relations)[: steps.num_relations]
         # Distinct values per fact: the same denominator on both sides.
-        return cls(facts, domain.sum(axis=1) >= range_.sum(axis=1))
+        first = heads.sum(axis=1) >= tails.sum(axis=1)
+        ids = np.flatnonzero(first), np.flatnonzero(~first)
+        return cls(facts, (ids[0], heads[ids[0]]), (ids[1], tails[ids[1]]))
 
 
 #: the pairs of some bodies: x, second step (0 where there is none), y, position of (x, y) in
@@ -159,61 +169,69 @@ class _HeadRelations:
 _Rows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def _bodies(steps: Steps, first: int) -> Iterator[tuple[str, Iterator[_Rows]]]:
+def _bodies(steps: Steps, first: int) -> Iterator[tuple[str, Iterable[_Rows]]]:
     """Yield, per shape of body, all bodies that begin with a step."""
     at = np.flatnonzero(steps.step == first)
     pair = steps.pairs[1][at]
-    yield "single", iter([(steps.start[at], np.zeros(len(at), np.int64), steps.end[at], pair)])
+    yield "single", [(steps.start[at], np.zeros(len(at), np.int64), steps.end[at], pair)]
     joined = steps.of_pair[pair].tocoo()
     both = at[joined.row]
-    yield "joint", iter([(steps.start[both], joined.col, steps.end[both], pair[joined.row])])
+    yield "joint", [(steps.start[both], joined.col, steps.end[both], pair[joined.row])]
     yield "chain", _chains(steps, first)
 
 
 def _chains(steps: Steps, first: int) -> Iterator[_Rows]:
     """Yield the bodies x –first→ h –second→ y for all second steps, in blocks of x."""
     matrix, width = steps.matrix(first), steps.num_entities
-    paths = np.cumsum(matrix @ np.diff(steps.side_by_side.indptr))
+    paths = matrix @ np.diff(steps.side_by_side.indptr)
+    starts = np.flatnonzero(paths)
+    before = np.concatenate([[0], np.cumsum(paths[starts])])
+    done = 0
+    while done < len(starts):
+        fits = int(np.searchsorted(before, before[done] + _BLOCK_PATHS, side="right")) - 1
+        stop = max(done + 1, min(fits, done + _BLOCK_CELLS // width))
+        block = starts[done:stop]
+        product = (matrix[block] @ steps.side_by_side).tocoo()
+        second, end = np.divmod(product.col.astype(np.int64), width)
+        position = _positions(steps, block)[product.row, end]
+        yield block[product.row], second, end, position
+        done = stop
+
+
+def _positions(steps: Steps, starts: np.ndarray) -> np.ndarray:
+    """Return where each (start, entity) is in `Steps.pairs`, or -1: shape ``(n, |E|)``."""
     keys, _ = steps.pairs
-    start = 0
-    while start < width:
-        done = paths[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(paths, done + _BLOCK_PATHS, side="right")))
-        product = (matrix[start:stop] @ steps.side_by_side).tocoo()
-        if product.nnz:
-            second, end = np.divmod(product.col.astype(np.int64), width)
-            yield product.row + start, second, end, _positions(keys, start, stop, product, width)
-        start = stop
+    first, last = np.searchsorted(keys, np.stack([starts, starts + 1]) * steps.num_entities)
+    counts = last - first
+    row = np.repeat(np.arange(len(starts)), counts)
+    at = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    table = np.full((len(starts), steps.num_entities), -1, dtype=np.int32)
+    table[row, keys[at] % steps.num_entities] = at
+    return table
 
 
-def _positions(
-    keys: np.ndarray, start: int, stop: int, product: sparse.coo_array, width: int
-) -> np.ndarray:
-    first, last = np.searchsorted(keys, [start * width, stop * width])
-    dense = np.full((stop - start) * width, -1, dtype=np.int64)
-    dense[keys[first:last] - start * width] = np.arange(first, last)
-    return dense[product.row.astype(np.int64) * width + product.col % width]
-
-
-def _count(steps: Steps, heads: _HeadRelations, blocks: Iterator[_Rows]) -> dict[str, np.ndarray]:
+def _count(steps: Steps, heads: _HeadRelations, blocks: Iterable[_Rows]) -> dict[str, np.ndarray]:
     """Count support, body size and PCA body size: int64, ``(second steps, head relations)``."""
-    shape = (2 * steps.num_relations, steps.num_entities)
-    at_start, at_end = np.zeros(shape), np.zeros(shape)
-    support = np.zeros((shape[0], steps.num_relations))
+    shape = (2 * steps.num_relations, steps.num_relations)
+    support, size, pca = (np.zeros(shape) for _ in range(3))
     forward = steps.of_pair[:, : steps.num_relations]
     for start, second, end, pair in blocks:
-        for counts, entity in ((at_start, start), (at_end, end)):
-            flat = np.bincount(second * shape[1] + entity, minlength=counts.size)
-            counts += flat.reshape(shape)
+        per_step = np.bincount(second, minlength=shape[0])
+        used = np.flatnonzero(per_step)
+        row = np.searchsorted(used, second)
         hit = pair >= 0
         chosen = sparse.csr_array(
-            (np.ones(hit.sum()), (second[hit], pair[hit])), shape=(shape[0], forward.shape[0])
+            (np.ones(hit.sum()), (row[hit], pair[hit])), shape=(len(used), forward.shape[0])
         )
-        support += (chosen @ forward).toarray()
-    domain, range_ = steps.ends
-    size = np.broadcast_to(at_start.sum(axis=1)[:, None], support.shape)
-    # Sparse on the left: a dense product would start BLAS threads, which cost more than they save.
-    pca = np.where(heads.by_head, (domain @ at_start.T).T, (range_ @ at_end.T).T)
+        support[used] += (chosen @ forward).toarray()
+        size += per_step[:, None]
+        for (relations, ends), entity in ((heads.by_head, start), (heads.by_tail, end)):
+            count = np.bincount(
+                entity * len(used) + row, minlength=steps.num_entities * len(used)
+            ).reshape(steps.num_entities, len(used))
+            # Sparse on the left: a dense product would start BLAS threads, which cost more than
+            # they save.
+            pca[np.ix_(used, relations)] += (ends @ count.astype(float)).T
     return {
         name: np.rint(count).astype(np.int64)
         for name, count in (("support", support), ("body_size", size), ("pca_body_size", pca))
@@ -238,7 +256,7 @@ def _finish(
     found["head_coverage"] = found["support"] / heads.facts[head]
     found["standard_confidence"] = found["support"] / found["body_size"]
     found["pca_confidence"] = found["support"] / found["pca_body_size"]
-    found["functional_variable"] = np.where(heads.by_head[head], "?a", "?b")
+    found["functional_variable"] = np.where(np.isin(head, heads.by_head[0]), "?a", "?b")
     found["atoms"] = np.where(found["shape"] == "single", 1, 2)
     found = found.sort_values(_KEYS, ascending=[False, False] + [True] * (len(_KEYS) - 2))
     found = found.head(max_rules) if max_rules is not None else found

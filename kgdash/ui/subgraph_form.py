@@ -15,7 +15,7 @@ _EVALUATED = {"test triples": "test", "all triples": "all"}
 _RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 
 #: score evaluations up to which exact ReliK is the default: about ten seconds on two cores
-_AFFORDABLE = 2e9
+_AFFORDABLE = 4e8
 
 
 @dataclass(frozen=True)

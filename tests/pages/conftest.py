@@ -1,6 +1,7 @@
 """Pages run by Streamlit's AppTest, and the run to check their numbers against."""
 
 import pytest
+from streamlit.runtime.pages_manager import PagesManager
 
 import kgdash
 from kgdash.ui.memory import memory
@@ -16,6 +17,22 @@ def run():
 def _pages_compute_anew():
     """Pages of an earlier test must not lend their results to the next."""
     memory.clear()
+
+
+@pytest.fixture(autouse=True)
+def _app_runs_before_each_page(monkeypatch):
+    """Run app.py on every run, as a server does once st.navigation was called.
+
+    AppTest forgets that call, sees the folder pages/ and runs a page's file alone, without the
+    sidebar. The first visit to a fresh server, which really is so, is a browser test.
+    """
+    original = PagesManager.__init__
+
+    def init(self, *args, **kwargs):
+        original(self, *args, **kwargs)
+        PagesManager.uses_pages_directory = False
+
+    monkeypatch.setattr(PagesManager, "__init__", init)
 
 
 @pytest.fixture(scope="package")

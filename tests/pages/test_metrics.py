@@ -138,3 +138,11 @@ def test_the_page_can_be_left_and_opened_again(run):
     split = app.get_by_key("split").value
     chosen = app.get_by_key(f"filter_{split}").value
     assert cards(app) == expected_cards(run, split, chosen)
+
+
+def test_a_smaller_graph_has_no_larger_k(pykeen_directory):
+    app = choose(open_page("metrics"), k=135)
+    choose_folder(app, pykeen_directory, "nations")
+    assert app.get_by_key("k").value <= 14
+    loaded = kgdash.load(pykeen_directory, "nations")
+    assert cards(app) == expected_cards(loaded, k=app.get_by_key("k").value)

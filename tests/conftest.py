@@ -1,0 +1,42 @@
+"""What every test gets: a cache of its own; and the bundled runs, loaded once."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from kgdash.loading import load
+from kgdash.runs import Run
+
+settings.register_profile("kgdash", deadline=None, database=None)
+settings.load_profile("kgdash")
+
+#: the six models that are tested by name (§11)
+MODELS = ("umls-transe", "umls-distmult", "umls-rotate", "umls-pairre", "umls-complex", "umls-conve")
+
+#: benchmark graphs that lie beside the repository in our workshop, not in a checkout elsewhere
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path_factory, monkeypatch) -> Path:
+    """Keep every test's tables apart from the user's and from other tests'."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("KGDASH_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def bundled() -> Callable[[str], Run]:
+    """Load a bundled run, once per session."""
+    return cache(load)
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """Return the folder of benchmark graphs, or skip."""
+    if not SHARED.is_dir():
+        pytest.skip(f"no benchmark graphs in {SHARED}")
+    return SHARED

@@ -1,0 +1,197 @@
+"""The page Local reliability shows what `kgdash.studies.local.compare` computes."""
+
+import re
+
+import numpy as np
+import pytest
+
+import kgdash
+from kgdash.charts.style import number
+from kgdash.studies.local import compare
+from kgdash.ui.compute import _STOPPED
+from kgdash.ui.subgraph_form import SubgraphChoice
+from tiny_runs import altered_run
+
+from .driver import cards, choose, choose_folder, messages, open_page, table
+
+CARDS = {
+    "relik": "Mean ReliK",
+    "tail_mrr": "Tail MRR",
+    "head_mrr": "Head MRR",
+    "both_mrr": "Both MRR",
+    "relation_mrr": "Relation MRR",
+}
+
+
+def counts(app) -> dict[str, int]:
+    """Return the n below each card."""
+    return {
+        card.label.rstrip(" ↑"): int(re.search(r"n = ([\d,]+)", card.delta)[1].replace(",", ""))
+        for card in app.main.metric
+    }
+
+
+def assert_shows(app, comparison) -> None:
+    figures = comparison.figures
+    assert cards(app) == {label: number(figures[name][0]) for name, label in CARDS.items()}
+    assert counts(app) == {label: figures[name][1] for name, label in CARDS.items()}
+
+
+def first_entity(run) -> str:
+    return run.graph.entities[int(run.graph.degrees.argmax())]
+
+
+def test_cards_at_first_are_of_the_entity_with_most_triples(run):
+    app = open_page("local")
+    subgraph = run.subgraph(first_entity(run), size=60)
+    comparison = compare(run, subgraph)
+    assert_shows(app, comparison)
+    inside = table(app, "relation", "relik", "tail_rank")
+    expected = run.graph.labelled(comparison.triples).sort_values("relik")
+    assert inside[["head", "relation", "tail"]].to_numpy().tolist() == (
+        expected[["head", "relation", "tail"]].to_numpy().tolist()
+    )
+    for column in ("relik", "head_rank", "tail_rank", "relation_rank", "reciprocal_rank"):
+        np.testing.assert_array_equal(inside[column], expected[column])
+
+
+@pytest.mark.parametrize(
+    ("widgets", "subgraph", "comparison"),
+    [
+        ({"entity": "virus"}, {"entity": "virus"}, {}),
+        ({"size": 20}, {"size": 20}, {}),
+        ({"restart": 0.75, "seed": 7}, {"restart": 0.75, "seed": 7}, {}),
+        ({"direction": "outgoing"}, {"direction": "outgoing"}, {}),
+        (
+            {"entity": "virus", "method": "Neighbourhood", "hops": 2, "direction": "incoming"},
+            {"entity": "virus", "method": "neighbourhood", "hops": 2, "direction": "incoming"},
+            {},
+        ),
+        ({"evaluated": "all triples"}, {}, {"evaluated": "all"}),
+    ],
+)
+def test_widgets_change_the_numbers(run, widgets, subgraph, comparison):
+    app = open_page("local")
+    before = cards(app)
+    choose(app, **widgets)
+    part = run.subgraph(**{"entity": first_entity(run), **subgraph})
+    assert_shows(app, compare(run, part, **comparison))
+    assert cards(app) != before
+
+
+def test_the_address_chooses_too(run):
+    app = open_page("local", entity="bacterium", size="25", seed="3", evaluated="all triples")
+    assert_shows(app, compare(run, run.subgraph("bacterium", size=25, seed=3), "all"))
+
+
+@pytest.mark.parametrize(
+    "url", [{"entity": "no_such"}, {"size": "0"}, {"size": "many"}, {"restart": "1.5"}]
+)
+def test_nonsense_in_the_address_is_dropped(run, url):
+    assert_shows(open_page("local", **url), compare(run, run.subgraph(first_entity(run))))
+
+
+def test_sampled_relik_shows_its_interval(run):
+    app = open_page("local", size="20")
+    assert not [c.value for c in app.caption if "interval" in c.value]
+    choose(app, relik_method="sampled, with interval")
+    comparison = compare(run, run.subgraph(first_entity(run), size=20), method="sampled")
+    assert_shows(app, comparison)
+    (caption,) = (c.value for c in app.caption if "interval" in c.value)
+    for end in ("relik_low", "relik_high"):
+        assert number(comparison.figures[end][0]) in caption
+
+
+def lonely_entity(run) -> str:
+    """Return an entity without a triple from itself to itself."""
+    heads, _, tails = run.graph.all_triples.T
+    return run.graph.entities[min(set(range(run.graph.num_entities)) - set(heads[heads == tails]))]
+
+
+def test_subgraph_without_triples_says_so(run):
+    app = choose(open_page("local", entity=lonely_entity(run)), size=1)
+    assert set(cards(app).values()) == {"–"}
+    assert set(counts(app).values()) == {0}
+    assert len(messages(app)) == 1
+    assert not app.get("plotly_chart")
+
+
+def test_subgraph_without_test_triples_says_so_and_still_shows_relik(run):
+    tested = run.graph.known(("test",))
+    entity, seed = next(
+        (entity, seed)
+        for entity in run.graph.entities
+        for seed in range(3)
+        for inside in [run.subgraph(entity, size=2, seed=seed).triples()]
+        if len(inside) and not tested.contains(inside).any()
+    )
+    app = open_page("local", entity=entity, size="2", seed=str(seed))
+    comparison = compare(run, run.subgraph(entity, size=2, seed=seed))
+    assert_shows(app, comparison)
+    assert cards(app)["Mean ReliK"] != "–"
+    assert cards(app)["Both MRR"] == "–"
+    assert len(messages(app)) == 1
+    choose(app, evaluated="all triples")
+    assert not messages(app)
+    assert cards(app)["Both MRR"] != "–"
+
+
+def test_size_beyond_the_component_says_how_many_were_reached(tmp_path, run):
+    heads, _, tails = run.graph.splits["train"].T
+    inside = (heads < 10) & (tails < 10)
+    nothing = np.empty((0, 3), dtype=np.int64)
+    train = run.graph.splits["train"][inside]
+    folder = altered_run(
+        tmp_path / "small", splits={"train": train, "valid": nothing, "test": nothing}
+    )
+    loaded = kgdash.load(folder)
+    app = choose(choose_folder(open_page("local"), folder), entity=first_entity(loaded))
+    part = loaded.subgraph(first_entity(loaded))
+    assert len(part.entities) < 60
+    assert part.note.startswith(f"reached {len(part.entities)} of 60")
+    assert [c.value for c in app.caption if part.note in c.value]
+    assert_shows(app, compare(loaded, part))
+
+
+@pytest.mark.parametrize("edges", ["least reliable", "most reliable"])
+def test_choice_of_edges_leaves_the_numbers_alone(edges):
+    app = open_page("local")
+    before = cards(app)
+    charts = len(app.get("plotly_chart"))
+    choose(app, edges=edges)
+    assert cards(app) == before
+    assert len(app.get("plotly_chart")) == charts
+
+
+@pytest.mark.parametrize("step", ["subgraph", "comparison", "layout"])
+def test_stopped_step_says_so_and_starts_again(run, step):
+    arguments = {
+        "entity": first_entity(run),
+        "method": "rwr",
+        "size": 60,
+        "direction": "either",
+        "restart": 0.2,
+        "seed": 0,
+    }
+    choice = SubgraphChoice(tuple(arguments.items()), "test", "exact")
+    app = open_page("overview")
+    app.session_state[_STOPPED] = (run.digest, choice, step)
+    app.switch_page("pages/local.py").run()
+    assert not app.exception
+    assert "stopped" in app.main.info[0].value
+    app.main.button[0].click()
+    app.run()
+    assert not app.exception
+    assert not messages(app)
+    assert_shows(app, compare(run, run.subgraph(first_entity(run))))
+
+
+def test_a_smaller_graph_takes_its_own_defaults(pykeen_directory):
+    app = open_page("local", entity="virus", size="100")
+    choose_folder(app, pykeen_directory, "nations")
+    loaded = kgdash.load(pykeen_directory, "nations")
+    assert not app.error
+    entity, size = app.get_by_key("entity").value, app.get_by_key("size").value
+    assert entity in loaded.graph.entities
+    assert size <= loaded.graph.num_entities
+    assert_shows(app, compare(loaded, loaded.subgraph(entity, size=size)))

@@ -1,0 +1,542 @@
+"""The command line: the library's numbers, and refusals that say one thing and leave nothing."""
+
+import json
+import logging
+import pickle
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import kgdash
+from kgdash import cli
+from kgdash.bundled import bundled_names
+from kgdash.metrics import tie_summary
+from kgdash.store import cache_directory
+from kgdash.studies.instances import score_instances
+from kgdash.studies.local import compare
+from kgdash.studies.mined_instances import mined_instances
+from kgdash.studies.queries import sample_queries
+from kgdash.studies.rule_table import read_rule_table
+from kgdash.studies.separation import separation
+from tiny_runs import altered_run, dataset_folder, save_pykeen_directory
+
+EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "umls-rule-instances.tsv"
+
+
+@pytest.fixture(scope="module")
+def run():
+    return kgdash.load("umls-transe")
+
+
+@pytest.fixture(scope="module")
+def pykeen_directory(tmp_path_factory):
+    return save_pykeen_directory(tmp_path_factory.mktemp("pykeen") / "tiny")
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Run a command in this process and return its output; errors are for `refused`."""
+
+    def run_command(*arguments: object) -> str:
+        code, out, err = _call(monkeypatch, capsys, arguments)
+        assert (code, err) == (0, "")
+        return out
+
+    yield run_command
+    logging.disable(logging.NOTSET)
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys, tmp_path):
+    """Run a command that must be refused: exit code 2, one message, nothing written."""
+
+    def run_command(*arguments: object) -> str:
+        before = _files(tmp_path)
+        code, out, err = _call(monkeypatch, capsys, arguments)
+        assert code == 2, (code, out, err)
+        assert err.startswith("kgdash: ")
+        assert err.count("kgdash: ") == 1
+        assert len(err.splitlines()) == 1, err
+        assert "Traceback" not in out + err
+        assert out == ""
+        assert _files(tmp_path) == before
+        return err.removeprefix("kgdash: ").rstrip("\n")
+
+    yield run_command
+    logging.disable(logging.NOTSET)
+
+
+def _call(monkeypatch, capsys, arguments) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["kgdash", *map(str, arguments)])
+    capsys.readouterr()
+    with warnings.catch_warnings(), pytest.raises(SystemExit) as ended:
+        cli.main()
+    out, err = capsys.readouterr()
+    code = ended.value.code
+    return (0 if code is None else int(code)), out, err
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and cache_directory() not in path.parents
+    }
+
+
+def strict_json(text: str):
+    """Parse JSON as the standard has it: no NaN, no Infinity."""
+
+    def refuse(constant: str):
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def without_nan(value):
+    """Say what JSON shows of a value: null for NaN."""
+    if isinstance(value, dict):
+        return {key: without_nan(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+# Numbers
+
+
+def test_runs(call):
+    assert [row["name"] for row in strict_json(call("runs", "--json"))["runs"]] == bundled_names()
+    assert all(name in call("runs") for name in bundled_names())
+
+
+@pytest.mark.parametrize(
+    ("options", "ranks", "ks"),
+    [
+        ([], {}, (1, 3, 5, 10)),
+        (["--split", "valid"], {"split": "valid", "filter": "train+valid"}, (1, 3, 5, 10)),
+        (["--filter", "none", "--k", "2", "--k", "50"], {"filter": "none"}, (2, 50)),
+    ],
+)
+def test_metrics_json(call, run, options, ranks, ks):
+    found = strict_json(call("metrics", "umls-transe", "--json", *options))
+    table = run.ranks(**ranks)
+    assert found["metrics"] == without_nan(kgdash.metrics(table, ks))
+    assert found["ties"] == tie_summary(table)
+    assert (found["run"], found["notes"]) == ("umls-transe", [])
+    assert set(found["metrics"]) == {"head", "tail", "both"}
+    for types in found["metrics"].values():
+        assert set(types) == {"optimistic", "realistic", "pessimistic"}
+
+
+def test_metrics_table_on_screen_and_in_a_file(call, run, tmp_path):
+    both = kgdash.metrics(run.ranks())["both"]["realistic"]
+    (line,) = (s for s in call("metrics", "umls-transe").splitlines() if s.startswith("hits_at_10"))
+    assert f"{both['hits_at_10']!r}" in line
+    call("metrics", "umls-transe", "--out", tmp_path / "deep" / "metrics.parquet")
+    table = pd.read_parquet(tmp_path / "deep" / "metrics.parquet")
+    assert table["both", "realistic"]["hits_at_10"] == both["hits_at_10"]
+
+
+def assert_same_relik(found: pd.DataFrame, run, expected: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(
+        found, run.graph.labelled(expected), check_dtype=False, check_exact=True
+    )
+
+
+def test_relik_of_a_split(call, run, tmp_path):
+    call("relik", "umls-transe", "--split", "test", "--out", tmp_path / "x.csv")
+    found = pd.read_csv(tmp_path / "x.csv")
+    assert list(found) == ["head", "relation", "tail", "head_rank", "tail_rank", "relik"]
+    assert_same_relik(found, run, run.relik(split="test"))
+    assert [p.name for p in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_relik_of_a_file(call, run, tmp_path):
+    triples = [
+        ("virus", "causes", "disease_or_syndrome"),
+        ("age_group", "causes", "virus"),
+        ("virus", "causes", "disease_or_syndrome"),
+    ]
+    graph = run.graph
+    ids = np.array(
+        [(graph.entity_id(h), graph.relation_id(r), graph.entity_id(t)) for h, r, t in triples]
+    )
+    (tmp_path / "mine.csv").write_text("head,relation,tail\n" + "\n".join(map(",".join, triples)))
+    out = call(
+        "relik", "umls-transe", "--triples", tmp_path / "mine.csv", "--rank-type", "realistic"
+    )
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert lines[0] == ["head", "relation", "tail", "head_rank", "tail_rank", "relik"]
+    assert [tuple(line[:3]) for line in lines[1:]] == triples
+    expected = run.relik(triples=ids, rank_type="realistic")
+    assert [float(line[5]) for line in lines[1:]] == expected["relik"].tolist()
+
+
+@pytest.mark.parametrize("method", ["sampled", "sampled-paper", "lower-bound"])
+def test_relik_by_other_methods(call, run, tmp_path, method):
+    options = ("--method", method, "--samples", 50, "--seed", 3)
+    call("relik", "umls-transe", "--split", "valid", *options, "--out", tmp_path / "x.tsv")
+    found = pd.read_csv(tmp_path / "x.tsv", sep="\t")
+    assert_same_relik(found, run, run.relik("valid", method=method, samples=50, seed=3))
+    assert {"relik_low", "relik_high"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "subgraph", "comparison"),
+    [
+        ({"entity": "virus", "size": 30}, {"entity": "virus", "size": 30}, {}),
+        (
+            {"entity": "virus", "method": "neighbourhood", "hops": 2, "evaluate": "all"},
+            {"entity": "virus", "method": "neighbourhood", "hops": 2},
+            {"evaluated": "all"},
+        ),
+        (
+            {"entity": "Bacterium", "size": 2, "relik-method": "sampled", "seed": 4},
+            {"entity": "bacterium", "size": 2, "seed": 4},
+            {"method": "sampled"},
+        ),
+    ],
+)
+def test_subgraph_json(call, run, options, subgraph, comparison):
+    flags = [word for name, value in options.items() for word in (f"--{name}", value)]
+    found = strict_json(call("subgraph", "umls-transe", *flags, "--json"))
+    part = run.subgraph(**subgraph)
+    expected = compare(run, part, **comparison)
+    figures = without_nan({name: list(pair) for name, pair in expected.figures.items()})
+    assert found["entities"] == [run.graph.entities[e] for e in part.entities]
+    assert found["relik"] == figures["relik"][0]
+    assert found["mrr"] == {
+        side: figures[f"{side}_mrr"][0] for side in ("head", "tail", "both", "relation")
+    }
+    assert found["counts"] == {name: count for name, (_, count) in figures.items()}
+    labelled = run.graph.labelled(expected.triples)
+    assert found["triples"] == without_nan(labelled.to_dict("records"))
+
+
+def test_what_is_not_defined_is_null(call, run):
+    heads, _, tails = run.graph.all_triples.T
+    lonely = min(set(range(run.graph.num_entities)) - set(heads[heads == tails].tolist()))
+    entity = run.graph.entities[lonely]
+    found = strict_json(call("subgraph", "umls-transe", "--entity", entity, "--size", 1, "--json"))
+    assert found["relik"] is None
+    assert set(found["mrr"].values()) == {None}
+    assert found["triples"] == []
+
+
+def test_subgraph_on_screen_and_in_a_file(call, run, tmp_path):
+    figures = compare(run, run.subgraph("virus", size=20)).figures
+    out = call("subgraph", "umls-transe", "--entity", "virus", "--size", 20)
+    assert f"relik          {figures['relik'][0]:.6g}  (n = {figures['relik'][1]})" in out
+    call("subgraph", "umls-transe", "--entity", "virus", "--size", 20, "--out", tmp_path / "s.csv")
+    assert pd.read_csv(tmp_path / "s.csv")["relik"].mean() == pytest.approx(figures["relik"][0])
+
+
+def test_subgraph_larger_than_the_component_says_how_many_were_reached(call, run):
+    found = call("subgraph", "umls-transe", "--entity", "virus", "--size", 5000)
+    reached = len(run.subgraph("virus", size=5000).entities)
+    assert reached < 5000
+    assert f"reached {reached} of 5000" in found
+
+
+def expected_separation(run, instances, chains="best"):
+    table = score_instances(run, instances).table
+    return {
+        m: without_nan(separation(table, m, chains).to_dict("records"))
+        for m in ("relik", "reciprocal_rank")
+    }
+
+
+def test_queries(call, run, tmp_path):
+    options = ("--type", "2i", "--type", "1p", "--per-type", 8, "--seed", 2)
+    found = strict_json(call("queries", "umls-transe", *options, "--chains", "mean", "--json"))
+    instances = sample_queries(run.graph, ("2i", "1p"), 8, seed=2)
+    assert found["separation"] == expected_separation(run, instances, "mean")
+    call("queries", "umls-transe", *options, "--out", tmp_path / "q.csv")
+    table = score_instances(run, instances).table
+    assert pd.read_csv(tmp_path / "q.csv")["relik_best"].tolist() == table["relik_best"].tolist()
+
+
+def test_rules(call, run):
+    found = strict_json(call("rules", "umls-transe", "--max-rules", 2, "--per-rule", 5, "--json"))
+    assert found["separation"] == expected_separation(run, mined_instances(run.graph, 2, 0.3, 5))
+    found = strict_json(call("rules", "umls-transe", "--table", EXAMPLE, "--json"))
+    assert found["separation"] == expected_separation(run, read_rule_table(EXAMPLE, run.graph))
+    assert call("rules", "umls-transe", "--table", EXAMPLE).startswith("# relik\ngroup\t")
+
+
+# Runs of one's own
+
+
+def test_import_gives_the_scores_of_the_pykeen_directory(call, pykeen_directory, tmp_path):
+    call("import", pykeen_directory, tmp_path / "safe", "--dataset", "nations")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["safe"]
+    assert not list((tmp_path / "safe").glob("*.pkl"))
+    imported = kgdash.load(tmp_path / "safe")
+    direct = kgdash.load(pykeen_directory, "nations")
+    pd.testing.assert_frame_equal(imported.ranks(), direct.ranks())
+    assert len(imported.training["losses"]) == 2
+    original = torch.load(pykeen_directory / "trained_model.pkl", weights_only=False).eval()
+    triples = torch.from_numpy(imported.graph.splits["test"])
+    with torch.inference_mode():
+        expected = original.predict_hrt(triples).squeeze(-1)
+    assert torch.equal(imported.scorer.score_triples(triples).cpu(), expected)
+
+
+def test_commands_take_a_pykeen_directory_with_its_dataset(call, pykeen_directory):
+    found = strict_json(call("metrics", pykeen_directory, "--dataset", "nations", "--json"))
+    assert found["metrics"] == without_nan(
+        kgdash.metrics(kgdash.load(pykeen_directory, "nations").ranks())
+    )
+
+
+def test_train(call, tmp_path):
+    options = ("--dataset", "nations", "--model", "DistMult", "--dim", 4, "--epochs", 2)
+    out = call("train", tmp_path / "mine", *options, "--seed", 1)
+    assert f"wrote {tmp_path / 'mine'}" in out
+    loaded = kgdash.load(tmp_path / "mine")
+    assert (loaded.spec.name, loaded.spec.kwargs["embedding_dim"]) == ("DistMult", 4)
+    assert len(loaded.training["losses"]) == 2
+    mrr = kgdash.metrics(loaded.ranks())["both"]["realistic"]["inverse_harmonic_mean_rank"]
+    assert f"{mrr:.4f}" in out
+    call("train", tmp_path / "again", *options, "--seed", 1)
+    assert kgdash.load(tmp_path / "again").weights_digest == loaded.weights_digest
+
+
+def test_cache(call, monkeypatch, tmp_path):
+    monkeypatch.setenv("KGDASH_CACHE", str(tmp_path / "cache"))
+    assert call("cache").startswith("0 tables, 0.0 MiB")
+    (tmp_path / "cache").mkdir()
+    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "cache" / "x.parquet")
+    (tmp_path / "cache" / "notes.txt").write_text("mine")
+    assert call("cache").startswith("1 tables, ")
+    assert call("cache", "--clear").startswith("deleted 1 tables")
+    assert [p.name for p in (tmp_path / "cache").iterdir()] == ["notes.txt"]
+
+
+# Refusals
+
+
+def test_missing_directory(refused, tmp_path):
+    assert "nothing" in refused("metrics", tmp_path / "nothing")
+    assert "nothing" in refused("import", tmp_path / "nothing", tmp_path / "out")
+
+
+def test_misspelt_run_is_told_the_nearest(refused):
+    assert "did you mean 'umls-transe'" in refused("metrics", "umls-trans")
+
+
+def test_pykeen_directory_without_its_dataset(refused, pykeen_directory):
+    assert "--dataset" in refused("metrics", pykeen_directory)
+
+
+def copy_with(pykeen_directory: Path, tmp_path: Path, model: bytes) -> Path:
+    folder = tmp_path / "foreign"
+    (folder / "training_triples").mkdir(parents=True)
+    (folder / "trained_model.pkl").write_bytes(model)
+    for path in (pykeen_directory / "training_triples").iterdir():
+        (folder / "training_triples" / path.name).write_bytes(path.read_bytes())
+    return folder
+
+
+@pytest.mark.parametrize("command", ["metrics", "import"])
+def test_truncated_model(refused, pykeen_directory, tmp_path, command):
+    whole = (pykeen_directory / "trained_model.pkl").read_bytes()
+    folder = copy_with(pykeen_directory, tmp_path, whole[: len(whole) // 2])
+    out = [tmp_path / "out"] if command == "import" else []
+    assert "trained_model.pkl" in refused(command, folder, *out, "--dataset", "nations")
+
+
+class MakesAFile:
+    """What a hostile pickle would do when unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        return (open, (str(self.path), "w"))
+
+
+def pickled(value: object, path: Path, archive: bool) -> bytes:
+    if not archive:
+        return pickle.dumps(value)
+    torch.save(value, path)
+    content = path.read_bytes()
+    path.unlink()
+    return content
+
+
+@pytest.mark.parametrize("archive", [True, False])
+@pytest.mark.parametrize("command", ["metrics", "import"])
+def test_hostile_pickle_is_refused_and_does_not_run(
+    refused, pykeen_directory, tmp_path, command, archive
+):
+    marker = tmp_path / "executed"
+    content = pickled({"model": MakesAFile(marker)}, tmp_path / "payload", archive)
+    folder = copy_with(pykeen_directory, tmp_path, content)
+    out = [tmp_path / "out"] if command == "import" else []
+    assert "trained_model.pkl" in refused(command, folder, *out, "--dataset", "nations")
+    assert not marker.exists()
+    pickle.loads(pickle.dumps(MakesAFile(marker))).close()
+    assert marker.exists(), "the payload would have worked"
+
+
+@pytest.mark.parametrize("value", [{"a": [1, 2]}, torch.nn.Linear(2, 3)])
+def test_foreign_pickle(refused, pykeen_directory, tmp_path, value):
+    content = pickled(value, tmp_path / "payload", True)
+    folder = copy_with(pykeen_directory, tmp_path, content)
+    assert "trained_model.pkl" in refused("metrics", folder, "--dataset", "nations")
+
+
+def test_model_and_dataset_that_do_not_fit(refused, pykeen_directory, tmp_path):
+    message = refused("import", pykeen_directory, tmp_path / "out", "--dataset", "umls")
+    assert "14" in message
+    assert "135" in message
+
+
+def test_misspelt_dataset(refused, pykeen_directory):
+    assert "did you mean 'nations'" in refused("metrics", pykeen_directory, "--dataset", "nation")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("two.tsv", "virus\tcauses\n", "line 1"),
+        ("four.tsv", "virus\tcauses\tvirus\nvirus\tcauses\tvirus\t1\n", "line 2"),
+        ("empty.tsv", "", "no triples"),
+        ("commas.tsv", "virus,causes,virus\n", "line 1"),
+        ("unknown.tsv", "virus\tcauses\tvirusses\n", "did you mean 'virus'"),
+        ("relation.tsv", "virus\tcause\tvirus\n", "did you mean 'causes'"),
+    ],
+)
+def test_wrong_triples_file(refused, tmp_path, name, content, place):
+    (tmp_path / name).write_text(content)
+    out = tmp_path / "x.csv"
+    message = refused("relik", "umls-transe", "--triples", tmp_path / name, "--out", out)
+    assert name in message
+    assert place in message
+
+
+def test_missing_triples_file(refused, tmp_path):
+    assert "nothing.tsv" in refused("relik", "umls-transe", "--triples", tmp_path / "nothing.tsv")
+
+
+def test_unknown_entity_is_told_the_nearest(refused):
+    message = refused("subgraph", "umls-transe", "--entity", "virusses")
+    assert "did you mean 'virus'" in message
+
+
+@pytest.mark.parametrize("command", ["metrics", "relik"])
+def test_unknown_split(refused, command):
+    assert "'dev'" in refused(command, "umls-transe", "--split", "dev")
+
+
+def test_empty_split(refused, call, tmp_path, run):
+    data = dataset_folder(tmp_path / "data", train=run.graph.splits["train"][:200])
+    options = ("--dataset", data, "--model", "TransE", "--dim", 4, "--epochs", 1)
+    call("train", tmp_path / "mine", *options)
+    for command in ("metrics", "relik"):
+        assert "train (200)" in refused(command, tmp_path / "mine")
+    assert "count" in call("metrics", tmp_path / "mine", "--split", "train")
+
+
+@pytest.mark.parametrize("command", [["metrics"], ["relik"], ["subgraph", "--entity", "virus"]])
+def test_weights_that_are_not_numbers(refused, tmp_path, command):
+    folder = altered_run(tmp_path / "nan", weights=lambda t: torch.full_like(t, torch.nan))
+    message = refused(command[0], folder, *command[1:])
+    assert "NaN" in message or "finite" in message
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_k_below_one(refused, k):
+    assert str(k) in refused("metrics", "umls-transe", "--k", k)
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        (["--size", 0], "size"),
+        (["--size", -5], "size"),
+        (["--restart", 1], "restart"),
+        (["--restart", -0.1], "restart"),
+        (["--restart", "nan"], "restart"),
+        (["--method", "neighbourhood", "--hops", 4], "hops"),
+        (["--direction", "up"], "direction"),
+        (["--method", "bfs"], "method"),
+        (["--evaluate", "valid"], "'valid'"),
+        (["--relik-method", "guess"], "method"),
+        (["--seed", -1], "seed"),
+    ],
+)
+def test_subgraph_parameters_out_of_range(refused, options, place):
+    assert place in refused("subgraph", "umls-transe", "--entity", "virus", *options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["metrics", "--filter", "all"],
+        ["relik", "--method", "guess"],
+        ["relik", "--rank-type", "best"],
+        ["relik", "--method", "sampled", "--samples", 0],
+        ["relik", "--method", "sampled", "--seed", -1],
+        ["queries", "--type", "4p"],
+        ["queries", "--per-type", 0],
+        ["queries", "--hard", "very"],
+        ["queries", "--chains", "worst"],
+        ["queries", "--seed", -1],
+        ["rules", "--max-rules", 0],
+        ["rules", "--min-pca", 2],
+        ["rules", "--per-rule", 0],
+        ["rules", "--seed", -1],
+        ["rules", "--table", "nothing.tsv"],
+    ],
+)
+def test_other_arguments_out_of_range(refused, options):
+    refused(options[0], "umls-transe", *options[1:])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--model", "TransX"],
+        ["--model", "TransE", "--dim", 0],
+        ["--model", "TransE", "--epochs", 0],
+        ["--model", "TransE", "--loss", "guess"],
+        ["--model", "TransE", "--loop", "guess"],
+    ],
+)
+def test_training_arguments(refused, tmp_path, options):
+    refused("train", tmp_path / "out", "--dataset", "nations", *options)
+
+
+def test_output_directory_exists(refused, pykeen_directory, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("precious")
+    options = ("--dataset", "nations")
+    assert "exists" in refused("import", pykeen_directory, tmp_path / "out", *options)
+    assert "exists" in refused("train", tmp_path / "out", *options, "--model", "TransE")
+
+
+@pytest.mark.parametrize("command", [["metrics"], ["relik"], ["subgraph", "--entity", "virus"]])
+def test_unknown_extension_of_the_output(refused, tmp_path, command, monkeypatch):
+    monkeypatch.setattr("kgdash.loading.load", lambda *_: pytest.fail("refuse before working"))
+    message = refused(command[0], "umls-transe", *command[1:], "--out", tmp_path / "x.xlsx")
+    assert "x.xlsx" in message
+    assert ".csv" in message
+
+
+def test_output_that_can_not_be_written(refused, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    assert "x.csv" in refused("metrics", "umls-transe", "--out", tmp_path / "file" / "x.csv")
+
+
+def test_split_and_triples_together(refused, tmp_path):
+    (tmp_path / "t.tsv").write_text("virus\tcauses\tvirus\n")
+    options = ("--split", "test", "--triples", tmp_path / "t.tsv")
+    assert "not both" in refused("relik", "umls-transe", *options)
