@@ -1,6 +1,5 @@
 """Local ReliK beside local MRR in a part of the graph."""
 
-import numpy as np
 import streamlit as st
 
 from kgdash.charts.drawing import EDGES, layout, pairs_of, subgraph_figure
@@ -8,6 +7,7 @@ from kgdash.charts.local import local_bars, relik_scatter
 from kgdash.charts.style import number
 from kgdash.studies.local import compare
 from kgdash.ui.compute import computed
+from kgdash.ui.picked_part import show_part
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.selection import selected_point
 from kgdash.ui.subgraph_form import choose_subgraph
@@ -54,9 +54,12 @@ with st.container(horizontal=True):
             delta_arrow="off",
         )
 if "relik_low" in figures:
-    st.caption(
-        f"ReliK is sampled: 95 % interval of the mean at most {number(figures['relik_low'][0])} to "
-        f"{number(figures['relik_high'][0])}."
+    low, high = (number(figures[end][0]) for end in ("relik_low", "relik_high"))
+    st.info(
+        f"ReliK is sampled, 1,000 negatives a side: the mean lies between {low} and {high} (95 %). "
+        "A triple counts as 1 while no sampled negative beats it, so the estimate leans high. "
+        "Choose exact for the true figure.",
+        icon=":material/casino:",
     )
 evaluated = "test triples" if choice.evaluated == "test" else "known triples"
 st.caption(
@@ -117,27 +120,7 @@ with right:
         st.caption("Nothing yet. Until you click, here are the figures of the whole subgraph.")
         st.plotly_chart(local_bars(figures), key="bars")
     else:
-        ends = triples[["head", "tail"]].to_numpy()
-        if picked[0] == "node":
-            mine = (ends == picked[1]).any(axis=1)
-            st.markdown(f"**{graph.entity_labels[picked[1]]}**")
-        else:
-            mine = (np.sort(ends, axis=1) == np.sort(picked[1:])).all(axis=1)
-            first, second = (graph.entity_labels[e] for e in picked[1:])
-            st.markdown(f"**{first} – {second}**")
-        part = labelled[mine]
-        with st.container(horizontal=True):
-            st.metric("Mean ReliK ↑", number(part["relik"].mean()))
-            st.metric("Triples", f"{len(part):,}")
-            st.metric("Reciprocal rank ↑", number(part["reciprocal_rank"].mean()))
-        shown = part[["head", "relation", "tail", "split", "relik", "reciprocal_rank"]]
-        st.dataframe(
-            shown,
-            hide_index=True,
-            placeholder="–",
-            column_config=number_columns(shown),
-            key="picked",
-        )
+        show_part(picked, graph, comparison)
 
 st.subheader("ReliK against reciprocal rank")
 texts = (labelled["head"] + " — " + labelled["relation"] + " → " + labelled["tail"]).tolist()
@@ -156,7 +139,8 @@ st.caption(
     "relik head/tail rank: among the negatives that share the head/tail; head/tail/relation "
     "rank: realistic filtered rank, empty where not evaluated."
 )
-ordered = labelled.sort_values("relik")
+first = ["relik", "reciprocal_rank"]
+ordered = labelled.sort_values("relik")[[*first, *labelled.columns.difference(first, sort=False)]]
 st.dataframe(
     ordered, hide_index=True, placeholder="–", column_config=number_columns(ordered), key="triples"
 )

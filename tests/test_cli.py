@@ -3,6 +3,7 @@
 import json
 import logging
 import pickle
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tiny_runs import altered_run, dataset_folder, save_pykeen_directory
 
 import kgdash
 from kgdash import cli
@@ -23,7 +25,6 @@ from kgdash.studies.mined_instances import mined_instances
 from kgdash.studies.queries import sample_queries
 from kgdash.studies.rule_table import read_rule_table
 from kgdash.studies.separation import separation
-from tiny_runs import altered_run, dataset_folder, save_pykeen_directory
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "umls-rule-instances.tsv"
 
@@ -540,3 +541,24 @@ def test_split_and_triples_together(refused, tmp_path):
     (tmp_path / "t.tsv").write_text("virus\tcauses\tvirus\n")
     options = ("--split", "test", "--triples", tmp_path / "t.tsv")
     assert "not both" in refused("relik", "umls-transe", *options)
+
+
+def test_ctrl_c_says_that_nothing_was_written(monkeypatch, capsys, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kgdash.runs.Run.relik", interrupted)
+    arguments = ("relik", "umls-transe", "--out", tmp_path / "x.csv")
+    code, out, err = _call(monkeypatch, capsys, arguments)
+    assert (code, out) == (130, "")
+    assert err.strip() == "kgdash: cancelled, nothing was written"
+    assert not list(tmp_path.iterdir())
+
+
+def test_as_a_process():
+    command = [sys.executable, "-m", "kgdash", "metrics", "umls-trans"]
+    ended = subprocess.run(command, cwd=EXAMPLE.parents[2], capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert ended.stderr.startswith("kgdash: unknown run 'umls-trans'")
+    assert len(ended.stderr.splitlines()) == 1

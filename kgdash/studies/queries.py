@@ -169,7 +169,7 @@ def _draw_paths(
         if false is None:
             continue
         true_paths = _choose(own[own[:, -1] == answers[number]], max_chains, rng)
-        prefixes = _choose(np.unique(own[:, :-1], axis=0), max_chains, rng)
+        prefixes = _choose(np.unique(own[:, :-1], axis=0), len(true_paths), rng)
         false_paths = np.column_stack([prefixes, np.full(len(prefixes), false)])
         yield (
             asked,

@@ -78,8 +78,8 @@ def current_run() -> Run:
 
 def show_notes(run: Run) -> None:
     """Show what a user should know of a run before reading its figures, if anything."""
-    for note in run.notes:
-        st.warning(note, icon=":material/info:")
+    if run.notes:
+        st.warning("  \n".join(run.notes), icon=":material/info:")
 
 
 @st.cache_resource(max_entries=6, show_spinner="Loading the model …")

@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from tiny_runs import altered_run
 
 import kgdash
 from kgdash.charts.style import number
 from kgdash.studies.local import compare
 from kgdash.ui.compute import _STOPPED
 from kgdash.ui.subgraph_form import SubgraphChoice
-from tiny_runs import altered_run
 
 from .driver import cards, choose, choose_folder, messages, open_page, table
 

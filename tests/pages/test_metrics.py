@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from tiny_runs import altered_run
 
 import kgdash
 from kgdash.charts.style import number
 from kgdash.metrics import metric_guide, metrics_frame, tie_summary
 from kgdash.ui.compute import _STOPPED
-from tiny_runs import altered_run
 
 from .driver import cards, choose, choose_folder, messages, open_page, table
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_runs import altered_run
 
 from kgdash.charts.style import number
 from kgdash.errors import KgdashError
@@ -13,9 +14,9 @@ from kgdash.studies.queries import QUERY_TYPES, sample_queries
 from kgdash.studies.rule_table import read_rule_table
 from kgdash.studies.separation import separation
 from kgdash.ui.compute import _STOPPED
-from tiny_runs import altered_run
 
-from .driver import cards, choose, choose_folder, open_page, run as rerun, table
+from .driver import cards, choose, choose_folder, open_page, table
+from .driver import run as rerun
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "umls-rule-instances.tsv"
 
