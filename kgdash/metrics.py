@@ -190,9 +190,7 @@ def metric_guide(ks: tuple[int, ...] = DEFAULT_KS) -> dict[str, MetricInfo]:
             label=_label(key),
             formula=_formula(key),
             increasing=bool(metric.increasing),
-            value_range=str(metric.value_range.notate())
-            if hasattr(metric.value_range, "notate")
-            else _interval(metric.value_range),
+            value_range=_interval(metric.value_range),
             depends_on_num_entities=not adjusted and key != "count",
         )
     return guide

@@ -144,7 +144,7 @@ def brute(scorer, triples, known, sides=SIDES):
 
 
 @given(worlds(splits=1))
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_equals_brute_force(world):
     scorer, (known,), evaluated = world
     table = rank_all(scorer, evaluated, known)
@@ -159,7 +159,7 @@ def test_equals_brute_force(world):
 
 
 @given(worlds())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_every_filter_equals_brute_force(world):
     scorer, (train, valid, test), evaluated = world
     size = scorer.num_entities, scorer.num_relations

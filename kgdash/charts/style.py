@@ -56,14 +56,22 @@ def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     steps = (1,) if high / low > 200 else (1, 2, 5)
     values = [m * 10.0**e for e in range(first, last + 1) for m in steps]
     inside = [v for v in values if low * 0.999 <= v <= high * 1.001] or [low, high]
-    return inside, [number(v) for v in inside]
+    return inside, [_tick(v) for v in inside]
 
 
 def number(value: float) -> str:
-    """Write a figure so that both 0.83 and 0.0000123 can be read; "–" for NaN."""
+    """Write a figure to three digits so that both 0.830 and 0.0000123 can be read; "–" for NaN."""
     if value is None or math.isnan(value):
         return "–"
-    if value == 0 or 1e-3 <= abs(value) < 1e5:
-        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    if value == 0 or 1e-3 <= abs(value) < 100:
+        return f"{value:#.3g}"
+    return f"{value:,.0f}" if 100 <= abs(value) < 1e5 else _scientific(value)
+
+
+def _tick(value: float) -> str:
+    return f"{value:g}" if 1e-3 <= value < 1e5 else _scientific(value)
+
+
+def _scientific(value: float) -> str:
     mantissa, exponent = f"{value:.2e}".split("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"

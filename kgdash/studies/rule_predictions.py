@@ -109,7 +109,7 @@ class _Oracle:
         head, tail = body.nonzero()
         triples = np.column_stack([head, np.full(len(head), rule.head), tail]).astype(np.int64)
         triples = triples[np.lexsort((tail, head))]
-        triples = triples[~self.facts.contains(triples)]
+        triples = triples[~self.train.contains(triples)]
         true = self.facts.contains(triples)
         if self.negatives is None:
             return triples, true

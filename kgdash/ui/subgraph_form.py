@@ -63,7 +63,6 @@ def choose_subgraph(run: Run) -> SubgraphChoice:
             help="Follow triples either way, from head to tail, or from tail to head.",
         )
         extra = _method_widgets(_METHODS[method_name])
-    with st.container(horizontal=True, vertical_alignment="bottom"):
         evaluated = st.segmented_control(
             "Reciprocal ranks of",
             list(_EVALUATED),
