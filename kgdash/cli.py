@@ -46,9 +46,10 @@ def main() -> None:
     except KgdashError as error:
         print(f"kgdash: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("\nkgdash: cancelled, nothing was written", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as ended:
+        if ended.code == 130:  # Ctrl-C, which Typer turns into this without a word
+            print("\nkgdash: cancelled, nothing was written", file=sys.stderr)
+        raise
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
@@ -101,6 +102,7 @@ def metrics(
         )
         return
     frame = metrics_frame(values)
+    frame.columns = pd.Index([".".join(column) for column in frame.columns])
     write_or_print(frame, out, index=True)
 
 

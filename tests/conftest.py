@@ -14,7 +14,14 @@ settings.register_profile("kgdash", deadline=None, database=None)
 settings.load_profile("kgdash")
 
 #: the six models that are tested by name (§11)
-MODELS = ("umls-transe", "umls-distmult", "umls-rotate", "umls-pairre", "umls-complex", "umls-conve")
+MODELS = (
+    "umls-transe",
+    "umls-distmult",
+    "umls-rotate",
+    "umls-pairre",
+    "umls-complex",
+    "umls-conve",
+)
 
 #: benchmark graphs that lie beside the repository in our workshop, not in a checkout elsewhere
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -101,9 +101,7 @@ def test_equals_brute_force(world):
         around = [sum(f[column] == x[column] for f in set(known)) for x in evaluated]
         assert counts[f"{side}_negatives"].tolist() == [size - n for n in around]
         listed = [
-            len(
-                brute_force.negatives(x, side, known, scorer.num_entities, scorer.num_relations)
-            )
+            len(brute_force.negatives(x, side, known, scorer.num_entities, scorer.num_relations))
             for x in evaluated
         ]
         assert counts[f"{side}_negatives"].tolist() == listed
@@ -232,4 +230,6 @@ def test_a_bundled_run_equals_brute_force_over_single_triples(bundled, name):
                 scores = model.score_hrt(torch.tensor([(h, r, t), *others])).squeeze(-1)
             own, scores = scores[0], scores[1:]
             # One kernel rounds other than the next: known up to scores that nearly tie.
-            assert int((scores > own + 1e-5).sum()) + 1 <= rank <= int((scores > own - 1e-5).sum()) + 1
+            assert (
+                int((scores > own + 1e-5).sum()) + 1 <= rank <= int((scores > own - 1e-5).sum()) + 1
+            )

@@ -88,7 +88,7 @@ def cohens_d(true: np.ndarray, false: np.ndarray) -> float:
     :param false: shape ``(m,)``
     :return: any real number; NaN if either is empty, n + m < 3, or nothing varies
     """
-    freedom = len(true) + len(false) - 1
+    freedom = len(true) + len(false) - 2
     if not len(true) or not len(false) or freedom < 1 or _constant(true) & _constant(false):
         return np.nan
     squares = sum(float(((part - part.mean()) ** 2).sum()) for part in (true, false))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 
+#: a file, since the browser would fetch an icon that is named by a word from Google's servers
+_ICON = Path(__file__).with_name("icon.svg")
+
+
 def navigation() -> Any:
-    """Declare the pages to Streamlit and return the one to run."""
+    """Set up the browser's tab, declare the pages to Streamlit and return the one to run."""
+    # Before the pages are declared: else the tab takes the page's icon, which is such a word.
+    st.set_page_config(page_title="kgdash", page_icon=str(_ICON), layout="wide")
     return st.navigation(
         [
             st.Page("pages/overview.py", title="Overview", icon=":material/info:", default=True),

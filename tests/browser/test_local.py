@@ -1,0 +1,96 @@
+"""The page Local reliability in a browser."""
+
+import numpy as np
+
+from kgdash.charts.drawing import pairs_of
+from kgdash.charts.style import number
+from kgdash.studies.local import compare
+
+from .driver import (
+    click_point,
+    download,
+    drawn_points,
+    enter,
+    expect_cards,
+    freest,
+    open_page,
+    press,
+    select,
+)
+
+LABELS = {
+    "relik": "Mean ReliK",
+    "tail_mrr": "Tail MRR",
+    "head_mrr": "Head MRR",
+    "both_mrr": "Both MRR",
+    "relation_mrr": "Relation MRR",
+}
+
+
+def cards(comparison) -> list[tuple[str, str]]:
+    return [(label, number(comparison.figures[name][0])) for name, label in LABELS.items()]
+
+
+def test_first_visit_to_a_fresh_server_may_be_this_page(serve, tab, run):
+    open_page(tab, f"{serve()}/local?entity=virus&size=12")
+    expect_cards(tab, cards(compare(run, run.subgraph("virus", size=12))))
+    assert tab.locator(".st-key-run").count() == 1
+
+
+def test_choices_change_the_numbers_and_the_address_keeps_them(address, open_tab, run, tmp_path):
+    tab = open_tab()
+    open_page(tab, f"{address}/local")
+    select(tab, "entity", "bacterium")
+    expect_cards(tab, cards(compare(run, run.subgraph("bacterium"))))
+    enter(tab, "size", 14)
+    expect_cards(tab, cards(compare(run, run.subgraph("bacterium", size=14))))
+    select(tab, "method", "Neighbourhood")
+    part = run.subgraph("bacterium", method="neighbourhood", size=14)
+    expect_cards(tab, cards(compare(run, part)))
+    press(tab, "evaluated", "all triples")
+    expected = compare(run, part, "all")
+    expect_cards(tab, cards(expected))
+    saved = download(tab, tmp_path)
+    triples = run.graph.labelled(expected.triples).sort_values("relik")
+    assert saved["relik"].tolist() == triples["relik"].tolist()
+    assert saved["tail"].tolist() == triples["tail"].tolist()
+
+    tab.reload()
+    expect_cards(tab, cards(expected))
+    other = open_tab()
+    open_page(other, tab.url)
+    expect_cards(other, cards(expected))
+
+
+def part_cards(expected, mine) -> list[tuple[str, str]]:
+    part = expected.triples[mine]
+    return [
+        ("Mean ReliK", number(part["relik"].mean())),
+        ("Triples", f"{len(part):,}"),
+        ("Reciprocal rank", number(part["reciprocal_rank"].mean())),
+    ]
+
+
+def test_clicks_on_the_drawing_show_the_numbers_of_a_node_and_of_an_edge(address, tab, run):
+    subgraph = run.subgraph("virus", size=12)
+    expected = compare(run, subgraph, "all")
+    open_page(tab, f"{address}/local?entity=virus&size=12&evaluated=all+triples")
+    expect_cards(tab, cards(expected))
+    ends = expected.triples[["head", "tail"]].to_numpy()
+
+    nodes, edges = drawn_points(tab, "drawing", "entities"), drawn_points(tab, "drawing", "edges")
+    assert sorted(p["data"][1] for p in nodes) == sorted(subgraph.entities.tolist())
+    pairs = pairs_of(expected.triples)
+    pairs = pairs[pairs["a"] != pairs["b"]]
+    assert {tuple(p["data"][1:]) for p in edges} == set(zip(pairs["a"], pairs["b"], strict=True))
+
+    node = freest(nodes, nodes + edges)
+    click_point(tab, node)
+    mine = (ends == node["data"][1]).any(axis=1)
+    expect_cards(tab, cards(expected) + part_cards(expected, mine))
+
+    nodes, edges = drawn_points(tab, "drawing", "entities"), drawn_points(tab, "drawing", "edges")
+    edge = freest(edges, nodes + edges)
+    click_point(tab, edge)
+    mine = (np.sort(ends, axis=1) == np.sort(edge["data"][1:])).all(axis=1)
+    expect_cards(tab, cards(expected) + part_cards(expected, mine))

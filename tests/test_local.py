@@ -1,0 +1,136 @@
+"""Local ReliK beside local MRR by §6: figures recomputed from the run's own tables."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fakes import fake_run, make_graph, random_scorer
+from kgdash.errors import KgdashError
+from kgdash.studies.local import compare, summary
+from kgdash.subgraphs import neighbourhood
+
+#: 0, 1, 2 are close; 3 – 4 are apart and hold no test triple
+GRAPH = make_graph(
+    [(0, 0, 1), (1, 1, 2), (3, 0, 4), (2, 1, 5)],
+    [(2, 0, 0)],
+    [(0, 1, 2), (1, 0, 0), (5, 0, 1)],
+    entities=7,
+    relations=2,
+)
+
+
+@pytest.fixture
+def run():
+    return fake_run(GRAPH, random_scorer(7, 2, seed=3, inverse=True))
+
+
+def inside(size=3):
+    found = neighbourhood(GRAPH, 0, size=size, hops=1)
+    assert sorted(found.entities) == [0, 1, 2]
+    return found
+
+
+def test_figures_of_the_test_triples(run):
+    found = compare(run, inside())
+    rows = found.triples
+    assert rows[["head", "relation", "tail"]].to_numpy().tolist() == [
+        [0, 0, 1],
+        [0, 1, 2],
+        [1, 0, 0],
+        [1, 1, 2],
+        [2, 0, 0],
+    ]
+    assert rows["split"].tolist() == ["train", "test", "test", "train", "valid"]
+    relik = run.relik(triples=rows[["head", "relation", "tail"]].to_numpy())
+    assert rows["relik"].tolist() == relik["relik"].tolist()
+    assert rows["relik_head_rank"].tolist() == relik["head_rank"].tolist()
+    assert found.figures["relik"] == (pytest.approx(relik["relik"].mean()), 5)
+
+    ranks = run.ranks(triples=np.array([(0, 1, 2), (1, 0, 0)]), sides=("head", "tail", "relation"))
+    for side in ("head", "tail", "relation"):
+        own = ranks.loc[ranks["side"] == side, "realistic"]
+        assert found.figures[f"{side}_mrr"] == (pytest.approx((1 / own).mean()), 2)
+        assert rows.loc[rows["split"] == "test", f"{side}_rank"].tolist() == own.tolist()
+        assert rows.loc[rows["split"] != "test", f"{side}_rank"].isna().all()
+    pooled = ranks.loc[ranks["side"] != "relation", "realistic"]
+    assert found.figures["both_mrr"] == (pytest.approx((1 / pooled).mean()), 4)
+    first = rows.loc[1]
+    expected = 0.5 * (1 / first["head_rank"] + 1 / first["tail_rank"])
+    assert first["reciprocal_rank"] == pytest.approx(expected)
+
+
+def test_all_triples_on_request(run):
+    found = compare(run, inside(), evaluated="all")
+    assert found.evaluated == "all"
+    assert found.figures["tail_mrr"][1] == 5
+    assert found.figures["both_mrr"][1] == 10
+    assert found.triples["tail_rank"].notna().all()
+
+
+def test_candidates_are_all_entities_not_only_those_inside(run):
+    outside = compare(run, inside()).triples["tail_rank"].max()
+    run.scorer.tails[:, :, 6] = 99.0  # an entity outside beats every tail
+    beaten = compare(fake_run(GRAPH, run.scorer), inside()).triples["tail_rank"]
+    assert beaten.min() >= 2
+    assert beaten.max() >= outside
+
+
+def test_filter_is_passed_on(run):
+    filtered, raw = (compare(run, inside(), filter=f) for f in ("train+valid+test", "none"))
+    expected = run.ranks(triples=np.array([(0, 1, 2), (1, 0, 0)]), filter="none")
+    own = expected.loc[expected["side"] == "head", "realistic"]
+    assert raw.figures["head_mrr"][0] == pytest.approx((1 / own).mean())
+    assert filtered.figures["head_mrr"][0] >= raw.figures["head_mrr"][0]
+
+
+def test_no_test_triple_inside(run):
+    found = compare(run, neighbourhood(GRAPH, 3, size=10))
+    assert found.figures["relik"][1] == 1
+    for side in ("head", "tail", "both", "relation"):
+        value, count = found.figures[f"{side}_mrr"]
+        assert math.isnan(value)
+        assert count == 0
+
+
+def test_no_triple_inside(run):
+    found = compare(run, neighbourhood(GRAPH, 6))
+    assert len(found.triples) == 0
+    assert all(math.isnan(value) and count == 0 for value, count in found.figures.values())
+    assert "relik" in found.triples
+
+
+def test_sampled_figures_come_with_an_interval(run):
+    found = compare(run, inside(), method="sampled")
+    low, value, high = (found.figures[key][0] for key in ("relik_low", "relik", "relik_high"))
+    assert low <= value <= high
+    assert {"relik_low", "relik_high"} <= set(found.triples)
+    assert "relik_low" not in compare(run, inside()).figures
+
+
+def test_unknown_choice(run):
+    with pytest.raises(KgdashError, match="evaluated triples 'tests'.*did you mean 'test'"):
+        compare(run, inside(), evaluated="tests")
+
+
+def test_summary_names_things(run):
+    found = compare(run, inside())
+    made = summary(found, run)
+    assert made["seed_entity"] == "e0"
+    assert made["entities"][0] == "e0"
+    assert made["entity_labels"][0] == "E0"
+    assert made["relik"] == found.figures["relik"][0]
+    assert made["mrr"]["tail"] == found.figures["tail_mrr"][0]
+    assert made["counts"]["both_mrr"] == 4
+    assert made["triples"][0]["relation"] == "R0"
+    assert made["parameters"] == {"size": 3, "hops": 1, "direction": "either"}
+
+
+def test_bundled_run_agrees_with_its_global_tables(bundled):
+    run = bundled("umls-transe")
+    everything = neighbourhood(run.graph, 0, size=1000, hops=3)
+    assert len(everything.entities) == run.graph.num_entities
+    found = compare(run, everything, method="lower-bound")
+    ranks = run.ranks()
+    assert found.figures["both_mrr"][1] == len(ranks)
+    assert found.figures["both_mrr"][0] == pytest.approx((1 / ranks["realistic"]).mean())
