@@ -4,7 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from pykeen.datasets import Nations, Umls
+from pykeen.datasets import UMLS, Nations
 
 from kgdash.datasets import build_graph, load_dataset
 from kgdash.errors import KgdashError
@@ -135,7 +135,7 @@ def test_build_graph_does_not_invent_training_triples():
 
 
 class TestPyKEEN:
-    @pytest.mark.parametrize(("name", "cls"), [("nations", Nations), ("UMLS", Umls)])
+    @pytest.mark.parametrize(("name", "cls"), [("nations", Nations), ("UMLS", UMLS)])
     def test_by_name(self, name, cls):
         graph, theirs = load_dataset(name), cls()
         assert graph.name == name.lower()

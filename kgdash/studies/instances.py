@@ -118,11 +118,19 @@ class Scores(Protocol):
         triples: np.ndarray | None = ...,
         filtered: bool = ...,
         sides: Sequence[str] = ...,
+        *,
+        evaluated_are_known: bool = ...,
+        progress: Progress = ...,
     ) -> pd.DataFrame:
         """Rank triples (§1)."""
 
     def relik(
-        self, split: str = ..., triples: np.ndarray | None = ..., method: str = ...
+        self,
+        split: str = ...,
+        triples: np.ndarray | None = ...,
+        method: str = ...,
+        *,
+        progress: Progress = ...,
     ) -> pd.DataFrame:
         """Compute the ReliK of triples (§4)."""
 
@@ -182,11 +190,12 @@ def score_instances(
     rows = instances.triples
     distinct, of = np.unique(rows[_IDS].to_numpy(), axis=0, return_inverse=True)
     first, second = phases(progress, [1.0, 1.0])
-    relik = run.relik(triples=distinct, method=method)["relik"].to_numpy()
-    first(1, 1)
-    ranks = run.ranks(triples=distinct, filtered=True, sides=("tail", "relation"))
+    relik = run.relik(triples=distinct, method=method, progress=first)["relik"].to_numpy()
+    # A false answer is no known triple: it must not leave the candidates of the true ones.
+    ranks = run.ranks(
+        triples=distinct, sides=("tail", "relation"), evaluated_are_known=False, progress=second
+    )
     tail_rr, relation_rr = 1.0 / ranks["realistic"].to_numpy().reshape(2, -1)
-    second(1, 1)
     of = of.reshape(-1)
     scored = rows.assign(
         relik=relik[of],

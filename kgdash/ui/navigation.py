@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-
 #: a file, since the browser would fetch an icon that is named by a word from Google's servers
 _ICON = Path(__file__).with_name("icon.svg")
 

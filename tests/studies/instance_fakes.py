@@ -11,6 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from kgdash.graph import KnowledgeGraph
+from kgdash.progress import silent
 from kgdash.studies.rules import Rule
 
 #: benchmark graphs that lie beside the repository in our workshop, not in a checkout elsewhere
@@ -57,9 +58,19 @@ class FakeRun:
     def __init__(self) -> None:
         self.asked: list[np.ndarray] = []
 
-    def ranks(self, split="test", triples=None, filtered=True, sides=("head", "tail")):
+    def ranks(
+        self,
+        split="test",
+        triples=None,
+        filtered=True,
+        sides=("head", "tail"),
+        evaluated_are_known=True,
+        progress=silent,
+    ):
         self.asked.append(triples)
         assert filtered
+        assert not evaluated_are_known
+        progress(1, 1)
         parts = []
         for side in sides:
             table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
@@ -68,8 +79,9 @@ class FakeRun:
             parts.append(table)
         return pd.concat(parts, ignore_index=True)
 
-    def relik(self, split="test", triples=None, method="exact"):
+    def relik(self, split="test", triples=None, method="exact", progress=silent):
         self.asked.append(triples)
+        progress(1, 1)
         table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
         return table.assign(relik=1.0 / (1 + triples @ np.array([1, 2, 4])))
 
