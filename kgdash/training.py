@@ -170,7 +170,7 @@ def _factories(graph: KnowledgeGraph, inverse: bool) -> dict[str, TriplesFactory
 
 
 class _Report(TrainingCallback):
-    """Tells the progress after each epoch; what the listener raises ends the training."""
+    """Tells the progress after each epoch; ends what diverges or what the listener ends."""
 
     def __init__(self, progress: Progress, epochs: int) -> None:
         super().__init__()
@@ -179,6 +179,11 @@ class _Report(TrainingCallback):
 
     def post_epoch(self, epoch: int, epoch_loss: float, **kwargs: Any) -> None:
         try:
+            if not all(bool(p.isfinite().all()) for p in self.model.parameters()):
+                raise KgdashError(
+                    f"training diverged: weights are NaN or infinite after epoch {epoch}; "
+                    "try a lower learning rate"
+                )
             self._progress(epoch, self._epochs)
         except BaseException as error:
             self.raised = error

@@ -1,0 +1,108 @@
+"""All pages, and what they share."""
+
+import shutil
+
+import pytest
+
+import kgdash
+from kgdash.bundled import DEMO
+from kgdash.charts.style import number
+
+from .driver import enter, expect_cards, open_page, select, settle
+
+PAGES = {
+    "": "Overview",
+    "metrics": "Metrics",
+    "local?size=12": "Local reliability",
+    "queries_rules?per_type=10": "Queries and rules",
+}
+
+_LUMINANCE = """() => {
+    const [r, g, b] = getComputedStyle(document.querySelector("[data-testid=stApp]"))
+        .backgroundColor.match(/[0-9]+/g).map(Number);
+    return (r + g + b) / 3;
+}"""
+
+_WIDTHS = """() => {
+    const parts = [document.scrollingElement, document.querySelector("[data-testid=stMain]")];
+    return parts.map(part => [part.scrollWidth, part.clientWidth]);
+}"""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_in_light_and_dark_and_on_a_phone(address, tab, page):
+    tab.emulate_media(color_scheme="light")
+    open_page(tab, f"{address}/{page}")
+    tab.locator(".js-plotly-plot .main-svg").first.wait_for()
+    assert tab.locator("[data-testid=stException], [data-testid=stAlertContentError]").count() == 0
+    assert tab.title()
+    assert tab.evaluate(_LUMINANCE) > 200
+
+    tab.set_viewport_size({"width": 390, "height": 844})
+    tab.emulate_media(color_scheme="dark")
+    tab.reload()
+    tab.locator(".js-plotly-plot .main-svg").first.wait_for()
+    settle(tab)
+    assert tab.evaluate(_LUMINANCE) < 60
+    assert tab.evaluate("innerWidth") == 390
+    for content, container in tab.evaluate(_WIDTHS):
+        assert content <= container <= 390
+    assert tab.locator("[data-testid=stException], [data-testid=stAlertContentError]").count() == 0
+
+
+def overview(loaded) -> list[tuple[str, str]]:
+    graph = loaded.graph
+    mrr = kgdash.metrics(loaded.ranks())["both"]["realistic"]["inverse_harmonic_mean_rank"]
+    return [
+        ("Entities", f"{graph.num_entities:,}"),
+        ("Relations", f"{graph.num_relations:,}"),
+        *(
+            (f"{split.capitalize()} triples", f"{len(graph.splits[split]):,}")
+            for split in graph.splits
+        ),
+        ("Test MRR", number(mrr)),
+    ]
+
+
+def test_choice_of_the_run_holds_on_every_page_and_in_the_address(address, tab, run):
+    open_page(tab, address)
+    expect_cards(tab, overview(run))
+    other = kgdash.load("umls-rotate")
+    select(tab, "run", "umls-rotate")
+    expect_cards(tab, overview(other))
+    tab.get_by_test_id("stSidebarNav").get_by_role("link", name="Metrics").click()
+    tab.get_by_role("heading", name="Metrics", exact=True).wait_for()
+    values = kgdash.metrics(other.ranks())["both"]["realistic"]
+    hits = tab.get_by_test_id("stMetric").filter(has_text="Hits@10")
+    hits.filter(has_text=number(values["hits_at_10"])).wait_for()
+    assert "run=umls-rotate" in tab.url
+    tab.reload()
+    hits.filter(has_text=number(values["hits_at_10"])).wait_for()
+
+
+def test_folder_in_the_sidebar(address, tab, tmp_path):
+    open_page(tab, address)
+    tab.locator(".st-key-run").get_by_role("combobox").click()
+    tab.get_by_role("option").last.click()
+    enter(tab, "folder", tmp_path / "nothing")
+    with pytest.raises(kgdash.KgdashError) as caught:
+        kgdash.load(str(tmp_path / "nothing"))
+    tab.get_by_test_id("stAlert").filter(has_text=str(caught.value)).wait_for()
+    folder = shutil.copytree(DEMO / "umls-pairre", tmp_path / "mine")
+    enter(tab, "folder", folder)
+    expect_cards(tab, overview(kgdash.load(folder)))
+
+
+def test_an_address_that_names_nothing_is_no_disaster(address, tab, run):
+    open_page(tab, f"{address}/?run=no-such-run&size=a&split=1&folder=/etc")
+    expect_cards(tab, overview(run))
+
+
+def test_server_listens_on_this_machine_only(address):
+    import socket
+
+    port = int(address.rsplit(":", 1)[1])
+    names = socket.gethostbyname_ex(socket.gethostname())[2]
+    for other in {ip for ip in names if not ip.startswith("127.")}:
+        with socket.socket() as attempt:
+            assert attempt.connect_ex((other, port)) != 0

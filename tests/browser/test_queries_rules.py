@@ -1,0 +1,109 @@
+"""The page Queries and rules in a browser."""
+
+from pathlib import Path
+
+import pytest
+
+from kgdash.charts.style import number
+from kgdash.studies.instances import instance_triples, score_instances
+from kgdash.studies.queries import sample_queries
+from kgdash.studies.rule_table import read_rule_table
+from kgdash.studies.separation import separation
+
+from .driver import (
+    Cards,
+    click_point,
+    drawn_points,
+    enter,
+    expect_cards,
+    freest,
+    open_page,
+    press,
+    table_texts,
+    widget,
+)
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "umls-rule-instances.tsv"
+
+
+def cards(scored, chains="best") -> Cards:
+    relik, rank = (
+        separation(scored.table, m, chains).set_index("group").loc["all"]
+        for m in ("relik", "reciprocal_rank")
+    )
+    return [
+        ("True instances", f"{int(relik['n_true']):,}"),
+        ("False instances", f"{int(relik['n_false']):,}"),
+        ("ROC-AUC of ReliK", number(relik["roc_auc"])),
+        ("ROC-AUC of Reciprocal rank", number(rank["roc_auc"])),
+    ]
+
+
+def test_numbers_and_a_click_on_a_point_shows_its_triples(address, tab, run):
+    scored = score_instances(run, sample_queries(run.graph, ("3p",), 10))
+    open_page(tab, f"{address}/queries_rules?types=3p&per_type=10")
+    expect_cards(tab, cards(scored))
+    points = drawn_points(tab, "values", "true") + drawn_points(tab, "values", "false")
+    assert sorted(p["data"][0] for p in points) == scored.table["instance"].tolist()
+    tables = tab.locator("[data-testid=stDataFrame]").count()
+
+    point = freest(points, points)
+    click_point(tab, point)
+    instance = point["data"][0]
+    about = scored.table.set_index("instance").loc[instance]
+    said = f"{about['question']} → {about['answer']} is {'true' if about['label'] else 'false'}"
+    tab.locator("[data-testid=stMarkdown]").filter(has_text=said).wait_for()
+    assert tab.locator("[data-testid=stDataFrame]").count() == tables + 1
+    triples = instance_triples(run.graph, scored.triples, instance)
+    shown = table_texts(tab)
+    assert [row[1:4] for row in shown] == triples[["head", "relation", "tail"]].to_numpy().tolist()
+
+
+def test_types_chains_and_address(address, tab, run):
+    open_page(tab, f"{address}/queries_rules?types=2i&types=3p&per_type=10")
+    press(tab, "types", "3p")
+    press(tab, "chains", "mean")
+    enter(tab, "query_seed", 5)
+    scored = score_instances(run, sample_queries(run.graph, ("2i",), 10, seed=5))
+    expect_cards(tab, cards(scored, "mean"))
+    tab.reload()
+    expect_cards(tab, cards(scored, "mean"))
+
+
+def test_own_table_and_a_malformed_one(address, tab, run, tmp_path):
+    open_page(tab, f"{address}/queries_rules?source=My+own+table")
+    chooser = widget(tab, "table").locator("input[type=file]")
+    chooser.set_input_files(EXAMPLE)
+    expect_cards(tab, cards(score_instances(run, read_rule_table(EXAMPLE, run.graph))))
+
+    lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
+    lines[6] = lines[6].replace("\tfalse\t", "\tmaybe\t").replace("\ttrue\t", "\tmaybe\t")
+    (tmp_path / "wrong.tsv").write_text("\n".join(lines), encoding="utf-8")
+    tab.reload()
+    chooser.set_input_files(tmp_path / "wrong.tsv")
+    error = tab.locator("[data-testid=stAlert]").filter(has_text="wrong.tsv, line 7")
+    error.wait_for()
+    assert "maybe" in error.inner_text()
+    assert tab.locator("[data-testid=stAlert]").count() == 1
+
+
+def test_a_long_computation_can_be_stopped_and_started_again(address, tab):
+    tab.goto(f"{address}/queries_rules?per_type=1000&query_seed=1")
+    tab.get_by_role("button", name="Stop", exact=True).click()
+    tab.get_by_text("was stopped").wait_for()
+    assert tab.locator("[data-testid=stMain] [data-testid=stMetric]").count() == 0
+    tab.get_by_role("button", name="Start again").click()
+    tab.get_by_role("button", name="Stop", exact=True).click()
+    tab.get_by_text("was stopped").wait_for()
+
+
+@pytest.mark.parametrize("row", [0])
+def test_a_row_of_the_table_shows_its_triples(address, tab, run, row):
+    scored = score_instances(run, sample_queries(run.graph, ("1p",), 5))
+    open_page(tab, f"{address}/queries_rules?types=1p&per_type=5")
+    expect_cards(tab, cards(scored))
+    canvas = widget(tab, "instances").locator("canvas").first
+    canvas.scroll_into_view_if_needed()
+    canvas.click(position={"x": 16, "y": 35 + 35 * row + 17})
+    about = scored.table.iloc[row]
+    tab.get_by_text(f"{about['question']} → {about['answer']}").wait_for()
