@@ -135,7 +135,7 @@ class TestRefusals:
             "model": "DistMult",
             "model_kwargs": {"embedding_dim": 6},
             "optimizer": "SGD",
-            "optimizer_kwargs": {"lr": 1e38},
+            "optimizer_kwargs": {"lr": 3e38, "weight_decay": 1e3},
             "batch_size": batch_size,
         }
         with pytest.raises(KgdashError, match=message):
