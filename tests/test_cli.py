@@ -136,12 +136,20 @@ def test_metrics_json(call, run, options, ranks, ks):
 
 
 def test_metrics_table_on_screen_and_in_a_file(call, run, tmp_path):
-    both = kgdash.metrics(run.ranks())["both"]["realistic"]
-    (line,) = (s for s in call("metrics", "umls-transe").splitlines() if s.startswith("hits_at_10"))
-    assert f"{both['hits_at_10']!r}" in line
+    values = kgdash.metrics(run.ranks())
+    rows = [line.split("\t") for line in call("metrics", "umls-transe").splitlines()]
+    columns = [f"{side}.{rank_type}" for side in values for rank_type in values[side]]
+    assert rows[0] == ["metric", *columns]
+    printed = {row[0]: [float(cell) for cell in row[1:]] for row in rows[1:]}
+    assert printed == {
+        key: [types[rank_type][key] for types in values.values() for rank_type in types]
+        for key in values["both"]["realistic"]
+    }
     call("metrics", "umls-transe", "--out", tmp_path / "deep" / "metrics.parquet")
     table = pd.read_parquet(tmp_path / "deep" / "metrics.parquet")
-    assert table["both", "realistic"]["hits_at_10"] == both["hits_at_10"]
+    assert table.index.tolist() == list(printed)
+    assert table.columns.tolist() == columns
+    assert table.to_numpy().tolist() == list(printed.values())
 
 
 def assert_same_relik(found: pd.DataFrame, run, expected: pd.DataFrame) -> None:

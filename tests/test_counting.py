@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from fakes import TIED_SCORES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes import TIED_SCORES
 from kgdash import counting
 from kgdash.counting import count_against
 

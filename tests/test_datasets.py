@@ -120,7 +120,7 @@ class TestFolder:
             load_dataset(folder_of(tmp_path, **files))
 
     def test_not_there(self, tmp_path):
-        with pytest.raises(KgdashError, match="no dataset folder .*nowhere; give an existing"):
+        with pytest.raises(KgdashError, match=r"no dataset folder .*nowhere; give an existing"):
             load_dataset(tmp_path / "nowhere")
         (tmp_path / "file.tsv").write_text("a\tr\tb\n")
         with pytest.raises(KgdashError, match="no dataset folder"):
@@ -170,7 +170,7 @@ class TestPyKEEN:
         assert turned.splits["test"].tolist() != graph.splits["test"].tolist()
 
     def test_unknown_name(self):
-        with pytest.raises(KgdashError, match="unknown dataset 'nation' .*did you mean 'nations'"):
+        with pytest.raises(KgdashError, match=r"unknown dataset 'nation' .*did you mean 'nations'"):
             load_dataset("nation")
 
     @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ class TestPyKEEN:
             raise TimeoutError("timed out")
 
         monkeypatch.setattr("pykeen.datasets.FB15k237.training", property(fail))
-        with pytest.raises(KgdashError, match="could not provide dataset fb15k237 .*timed out"):
+        with pytest.raises(KgdashError, match=r"could not provide dataset fb15k237 .*timed out"):
             load_dataset("fb15k237")
 
     def test_what_pykeen_drops_is_counted(self, monkeypatch, tmp_path):

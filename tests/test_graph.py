@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-
 from fakes import array, make_graph
+
 from kgdash.errors import KgdashError
 from kgdash.graph import FILTERS, default_filter, triple_array
 
@@ -52,7 +52,7 @@ def test_default_filter_hides_test_from_validation(split, expected):
 
 
 def test_a_split_that_is_not_there():
-    with pytest.raises(KgdashError, match="unknown split 'tests'.*did you mean 'test'"):
+    with pytest.raises(KgdashError, match=r"unknown split 'tests'.*did you mean 'test'"):
         GRAPH.split("tests")
     with pytest.raises(KgdashError, match=r"'valid' of graph tiny holds no triples.*train \(1\)"):
         make_graph([(0, 0, 0)]).split("valid")
@@ -85,7 +85,7 @@ class TestNames:
         assert [self.graph.relation_id(n) for n in ("r1", "In", "in", "R0")] == [1, 0, 1, 0]
 
     def test_ambiguous(self):
-        with pytest.raises(KgdashError, match="2 entries .* labelled 'PARIS'.* 'e0', 'e1'"):
+        with pytest.raises(KgdashError, match=r"2 entries .* labelled 'PARIS'.* 'e0', 'e1'"):
             self.graph.entity_id("PARIS")
 
     def test_a_name_wins_over_another_ones_label(self):
@@ -94,7 +94,7 @@ class TestNames:
 
     def test_unknown_suggests(self):
         with pytest.raises(
-            KgdashError, match="unknown entity 'Romme' in graph tiny .*did you mean 'Rome'"
+            KgdashError, match=r"unknown entity 'Romme' in graph tiny .*did you mean 'Rome'"
         ):
             self.graph.entity_id("Romme")
         with pytest.raises(KgdashError, match="unknown relation 'zzz'"):

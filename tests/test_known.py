@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from fakes import array
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes import array
 from kgdash.known import KnownTriples, SortedSlices
 
 TRIPLE = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4))

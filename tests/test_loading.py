@@ -71,7 +71,7 @@ def test_runs_have_their_own_digests(bundled):
 class TestRefusals:
     def test_unknown(self):
         with pytest.raises(
-            KgdashError, match="unknown run 'umls-trans' .*did you mean 'umls-transe'"
+            KgdashError, match=r"unknown run 'umls-trans' .*did you mean 'umls-transe'"
         ):
             load("umls-trans")
 
@@ -81,14 +81,14 @@ class TestRefusals:
 
     def test_another_folder(self, tmp_path):
         (tmp_path / "readme").write_text("")
-        with pytest.raises(KgdashError, match="is not a run: expected run.json .*found readme"):
+        with pytest.raises(KgdashError, match=r"is not a run: expected run.json .*found readme"):
             load(tmp_path)
         (tmp_path / "readme").unlink()
         with pytest.raises(KgdashError, match="found nothing"):
             load(tmp_path)
 
     def test_a_file(self):
-        with pytest.raises(KgdashError, match="run.json is a file; give the directory"):
+        with pytest.raises(KgdashError, match=r"run.json is a file; give the directory"):
             load(DEMO / DEFAULT_RUN / "run.json")
 
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-
 from fakes import fake_run, make_graph, random_scorer
+
 from kgdash.errors import KgdashError
 from kgdash.studies.local import compare, summary
 from kgdash.subgraphs import neighbourhood
@@ -109,7 +109,7 @@ def test_sampled_figures_come_with_an_interval(run):
 
 
 def test_unknown_choice(run):
-    with pytest.raises(KgdashError, match="evaluated triples 'tests'.*did you mean 'test'"):
+    with pytest.raises(KgdashError, match=r"evaluated triples 'tests'.*did you mean 'test'"):
         compare(run, inside(), evaluated="tests")
 
 

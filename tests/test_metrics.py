@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from conftest import MODELS
+from fakes import FakeScorer, fake_run, make_graph, random_scorer
 from pykeen.evaluation import RankBasedEvaluator
 from scipy import stats
 
-from conftest import MODELS
-from fakes import FakeScorer, fake_run, make_graph, random_scorer
 from kgdash.bundled import bundled_names, bundled_runs
 from kgdash.errors import KgdashError
 from kgdash.metrics import (

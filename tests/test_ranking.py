@@ -1,12 +1,12 @@
 """Ranks by §1: worked out by hand, and count for count as the brute force."""
 
+import brute_force
 import numpy as np
 import pytest
 import torch
+from fakes import INF, FakeScorer, array, fake_run, make_graph, random_scorer, worlds
 from hypothesis import given, settings
 
-import brute_force
-from fakes import INF, FakeScorer, array, fake_run, make_graph, random_scorer, worlds
 from kgdash import ranking
 from kgdash.errors import KgdashError
 from kgdash.known import KnownTriples
@@ -124,7 +124,7 @@ class TestWhatIsKnown:
         assert apart["candidates"].tolist() == [3, 3]
 
     def test_unknown_filter(self, graph, scorer):
-        with pytest.raises(KgdashError, match="unknown filter 'train'.*did you mean"):
+        with pytest.raises(KgdashError, match=r"unknown filter 'train'.*did you mean"):
             fake_run(graph, scorer).ranks(filter="train")
 
 
@@ -194,7 +194,7 @@ class TestRefusals:
         scorer.tails[0, 0, 2] = float("nan")
         scorer.tails[3, 1, 3] = float("nan")
         # The two tail queries have 8 scores, two of them NaN.
-        with pytest.raises(KgdashError, match="NaN for 2 of 8 scores.*diverged"):
+        with pytest.raises(KgdashError, match=r"NaN for 2 of 8 scores.*diverged"):
             fake_run(graph, scorer).ranks(sides=["tail"])
 
     def test_nan_among_opposite_infinities(self, graph, scorer):
@@ -211,7 +211,7 @@ class TestRefusals:
 
     def test_empty_split(self, scorer):
         graph = make_graph([(0, 0, 1)], entities=4, relations=2)
-        with pytest.raises(KgdashError, match="split 'test' .* holds no triples"):
+        with pytest.raises(KgdashError, match=r"split 'test' .* holds no triples"):
             fake_run(graph, scorer).ranks()
 
     def test_triples_of_another_graph(self, graph, scorer):

@@ -1,13 +1,13 @@
 """Exact ReliK by §4: worked out by hand, and equal to the brute force."""
 
+import brute_force
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-
-import brute_force
 from brute_force import RANK_TYPES
 from fakes import INF, FakeScorer, array, fake_run, make_graph, random_scorer, worlds
+from hypothesis import given, settings
+
 from kgdash import relik
 from kgdash.errors import KgdashError
 from kgdash.known import KnownTriples
@@ -157,7 +157,7 @@ class TestRun:
 
     def test_refusals(self):
         run = fake_run(self.graph, random_scorer(3, 2))
-        with pytest.raises(KgdashError, match="unknown method 'exakt'.*did you mean 'exact'"):
+        with pytest.raises(KgdashError, match=r"unknown method 'exakt'.*did you mean 'exact'"):
             run.relik(method="exakt")
         with pytest.raises(KgdashError, match="unknown rank type 'worst'"):
             run.relik(rank_type="worst")

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from fakes import FakeScorer, array, fake_run, make_graph, random_scorer, worlds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from fakes import FakeScorer, array, fake_run, make_graph, random_scorer, worlds
+from kgdash import relik_sampled as relik_sampled_module
 from kgdash.errors import KgdashError
 from kgdash.known import KnownTriples
 from kgdash.relik import relik_exact, relik_values
@@ -77,6 +78,17 @@ def test_a_sample_of_everything_is_exact(world):
         assert (counts[f"{side}_better"] + 1 == exact[f"{side}_rank"]).all()
 
 
+@pytest.mark.parametrize(("anchors", "batch"), [(1, 2**18), (2, 3), (100, 7)])
+def test_blocks_change_nothing(monkeypatch, anchors, batch):
+    scorer = random_scorer(8, 3, inverse=True)
+    triples = np.random.default_rng(1).integers(0, (8, 3, 8), size=(25, 3))
+    whole, _ = both(scorer, triples, triples[::2], samples=6)
+    monkeypatch.setattr(relik_sampled_module, "_ANCHORS", anchors)
+    monkeypatch.setattr(relik_sampled_module, "_BATCH", batch)
+    blocks, _ = both(scorer, triples, triples[::2], samples=6)
+    pd.testing.assert_frame_equal(blocks, whole)
+
+
 @given(worlds(splits=1), st.integers(1, 6), st.integers(0, 5))
 @settings(max_examples=40)
 def test_whatever_the_sample(world, samples, seed):
@@ -95,8 +107,8 @@ def test_whatever_the_sample(world, samples, seed):
         assert population.tolist() == [
             n - (x not in facts) for n, x in zip(negatives, evaluated, strict=True)
         ]
-        assert ((0 <= better) & (better <= sampled)).all()
-        assert ((drawn - 1 <= sampled) & (sampled <= drawn) & (sampled <= population)).all()
+        assert ((better >= 0) & (better <= sampled)).all()
+        assert ((sampled >= drawn - 1) & (sampled <= drawn) & (sampled <= population)).all()
         assert (better <= exact[f"{side}_rank"] - 1).all()
     for method in SAMPLED:
         values = estimate(counts, method)

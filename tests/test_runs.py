@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from fakes import fake_run, make_graph, random_scorer
+
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.progress import Estimate, phases
 from kgdash.runs import check_fit

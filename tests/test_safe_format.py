@@ -10,8 +10,8 @@ import pytest
 import safetensors.numpy
 import safetensors.torch
 import torch
-
 from fakes import make_graph
+
 from kgdash import safe_format
 from kgdash.errors import KgdashError
 from kgdash.loading import load
@@ -138,7 +138,7 @@ class TestWriting:
             raise safetensors.SafetensorError("I/O error: No space left on device")
 
         monkeypatch.setattr(safetensors.torch, "save_file", fail)
-        with pytest.raises(KgdashError, match="can not write .*mine: .*No space left"):
+        with pytest.raises(KgdashError, match=r"can not write .*mine: .*No space left"):
             write_run(tmp_path / "mine", GROUND, SPEC, STATE, {}, {})
         assert os.listdir(tmp_path) == []
 
@@ -216,7 +216,7 @@ class TestManifest:
 
     def test_huge(self, folder, monkeypatch):
         monkeypatch.setattr(safe_format, "_MAX_JSON_BYTES", 100)
-        with pytest.raises(KgdashError, match="run.json is larger than 1 GiB"):
+        with pytest.raises(KgdashError, match=r"run.json is larger than 1 GiB"):
             load(folder)
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
+from conftest import MODELS
 from pykeen.datasets import Nations
 from pykeen.models import model_resolver
 
-from conftest import MODELS
 from kgdash.errors import KgdashError
 from kgdash.scoring import pykeen_scorer, score_rows
 from kgdash.scoring.protocol import refuse_nan

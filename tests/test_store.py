@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-
 from fakes import fake_run, make_graph, random_scorer
+
 from kgdash import store
 from kgdash.store import cache_directory, cache_size, cached_table, clear_cache
 
@@ -70,6 +70,14 @@ class TestKept:
         pd.testing.assert_frame_equal(cached_table({"a": 1}, lambda: TABLE), TABLE)
         pd.testing.assert_frame_equal(cached_table({"a": 1}, never), TABLE)
 
+    def test_a_damaged_file_goes_though_its_table_is_quick(self, cache_folder, monkeypatch):
+        cached_table({"a": 1}, lambda: TABLE)
+        (path,) = cache_folder.iterdir()
+        path.write_bytes(b"damaged")
+        monkeypatch.setattr(store, "_WORTH_KEEPING", 1000)
+        pd.testing.assert_frame_equal(cached_table({"a": 1}, lambda: TABLE), TABLE)
+        assert not path.exists()
+
     def test_a_damaged_file_that_can_not_be_removed(self, cache_folder, monkeypatch):
         cached_table({"a": 1}, lambda: TABLE)
         (path,) = cache_folder.iterdir()
@@ -113,18 +121,19 @@ class TestKept:
         assert cache_size() == (0, 0)
 
     def test_the_file_appears_whole(self, cache_folder, monkeypatch):
-        """Until the table is written, nobody sees a file of its name."""
-        seen, write = [], pd.DataFrame.to_parquet
+        """It is written under another name and moved; nobody sees a half of it."""
+        written, write = [], pd.DataFrame.to_parquet
 
         def watched(self, path):
-            seen.append(list(cache_folder.glob("*.parquet")))
             write(self, path)
-            seen.append(list(cache_folder.glob("*.parquet")))
+            written.append(Path(path).stat().st_ino)
+            assert list(cache_folder.glob("*.parquet")) == []
 
         monkeypatch.setattr(pd.DataFrame, "to_parquet", watched)
         cached_table({"a": 1}, lambda: TABLE)
-        assert seen == [[], []]
-        assert len(list(cache_folder.glob("*.parquet"))) == 1
+        (path,) = cache_folder.iterdir()
+        assert path.suffix == ".parquet"
+        assert [path.stat().st_ino] == written
 
 
 def test_what_is_quick_is_not_kept(monkeypatch):
@@ -143,7 +152,8 @@ def test_two_processes_with_one_cache(cache_folder):
         "from kgdash import store\n"
         "store._WORTH_KEEPING = -1\n"
         "for n in range(40):\n"
-        "    table = store.cached_table({'n': n % 4}, lambda: pd.DataFrame({'x': [n % 4] * 5000}))\n"
+        "    make = lambda: pd.DataFrame({'x': [n % 4] * 5000})\n"
+        "    table = store.cached_table({'n': n % 4}, make)\n"
         "    assert (table.x == n % 4).all()\n"
         "    if n % 7 == 0: store.clear_cache()\n"
     )

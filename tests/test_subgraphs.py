@@ -3,10 +3,10 @@
 import networkx as nx
 import numpy as np
 import pytest
+from fakes import array, fake_run, make_graph, random_scorer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes import array, fake_run, make_graph, random_scorer
 from kgdash import subgraphs
 from kgdash.errors import KgdashError
 from kgdash.subgraphs import DIRECTIONS, neighbourhood, random_walk

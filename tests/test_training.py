@@ -82,7 +82,7 @@ class TestStopping:
         def stop(done, total):
             raise Stopped("enough")
 
-        with pytest.raises(Stopped, match="^enough$"):
+        with pytest.raises(Stopped, match=r"^enough$"):
             run_of(graph, tmp_path / "run", stop, epochs=50, **TRANSE)
         assert os.listdir(tmp_path) == []
 

@@ -3,8 +3,8 @@
 import gzip
 
 import pytest
-
 from fakes import make_graph
+
 from kgdash import triple_files
 from kgdash.errors import KgdashError
 from kgdash.triple_files import (
@@ -105,7 +105,7 @@ class TestRefusals:
         path = tmp_path / "x.tsv.gz"
         whole = gzip.compress((TSV * 500).encode())
         path.write_bytes(whole[: len(whole) // 2])
-        with pytest.raises(KgdashError, match="x.tsv.gz is not a whole gzip file.*fetch it again"):
+        with pytest.raises(KgdashError, match=r"x.tsv.gz is not a whole gzip file.*fetch it again"):
             read_triples(path)
 
     @pytest.mark.parametrize("damage", [b"not gzip at all", None])
@@ -117,7 +117,7 @@ class TestRefusals:
             read_triples(tmp_path / "x.tsv.gz")
 
     def test_missing(self, tmp_path):
-        with pytest.raises(KgdashError, match="can not read .*x.tsv: No such file"):
+        with pytest.raises(KgdashError, match=r"can not read .*x.tsv: No such file"):
             read_triples(tmp_path / "x.tsv")
 
     @pytest.mark.parametrize("name", ["x.tsv.gz", "x.csv"])
@@ -134,7 +134,7 @@ class TestRefusals:
 
     def test_no_csv(self, tmp_path):
         path = write(tmp_path, "x.csv", '"' + "a,b\n" * 60_000)
-        with pytest.raises(KgdashError, match="x.csv is not valid CSV"):
+        with pytest.raises(KgdashError, match=r"x.csv is not valid CSV"):
             read_triples(path)
 
 
@@ -149,7 +149,9 @@ class TestFindFile:
     def test_several(self, tmp_path):
         write(tmp_path, "train.tsv", TSV)
         write(tmp_path, "train.txt.gz", TSV)
-        with pytest.raises(KgdashError, match="files for train: train.tsv, train.txt.gz; keep one"):
+        with pytest.raises(
+            KgdashError, match=r"files for train: train.tsv, train.txt.gz; keep one"
+        ):
             find_file(tmp_path, ("train",))
 
 

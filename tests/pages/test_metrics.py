@@ -85,7 +85,7 @@ def test_rank_types_and_ties_of_a_constant_model(constant):
         choose(app, rank_type=rank_type)
         shown[rank_type] = cards(app)
         assert shown[rank_type] == expected_cards(loaded, rank_type=rank_type)
-    assert shown["optimistic"]["Mean rank (MR)"] == "1"
+    assert shown["optimistic"]["Mean rank (MR)"] == number(1.0)
     assert len({tuple(found.values()) for found in shown.values()}) == 3
     ties = tie_summary(loaded.ranks())
     assert ties["tied_share"] == 1.0
