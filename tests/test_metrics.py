@@ -69,7 +69,7 @@ class TestAgainstPyKEEN:
             key: (ours[key], value)
             for key, value in theirs.items()
             if not (
-                math.isclose(ours[key], value, rel_tol=1e-6, abs_tol=1e-6)
+                math.isclose(ours[key], value, rel_tol=1e-8, abs_tol=1e-8)
                 or (math.isnan(ours[key]) and math.isnan(value))
             )
         }
