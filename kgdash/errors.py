@@ -14,6 +14,10 @@ class KgdashError(ValueError):
     """Input that kgdash refuses, with a message that names the cause and the cure."""
 
 
+#: up to so many names, a message lists them all
+_FEW = 8
+
+
 def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> KgdashError:
     """Build the refusal of a name that is not there, suggesting the nearest ones.
 
@@ -26,4 +30,5 @@ def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> Kgda
     folded = {candidate.casefold(): candidate for candidate in reversed(known)}
     near = [folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)]
     hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-    return KgdashError(f"unknown {kind} {name!r} in {where} ({len(known):,} known){hint}")
+    choices = ", ".join(known) if len(known) <= _FEW else f"{len(known):,} known"
+    return KgdashError(f"unknown {kind} {name!r} in {where} ({choices}){hint}")

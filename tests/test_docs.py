@@ -18,10 +18,9 @@ def test_every_command_is_documented():
 
 def test_every_page_is_in_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    titles = re.findall(
-        r'st\.Page\("[^"]+", title="([^"]+)"', Path(navigation.__file__).read_text(encoding="utf-8")
-    )
-    assert titles
+    code = Path(navigation.__file__).read_text(encoding="utf-8")
+    titles = re.findall(r'st\.Page\("[^"]+", title="([^"]+)"', code)
+    assert len(titles) >= 4
     assert not [title for title in titles if f"| {title} |" not in readme]
 
 

@@ -106,10 +106,12 @@ def test_evaluation_mode_whatever_the_model_was_in():
 
 
 class TestNaN:
-    def test_counted(self):
-        scores = torch.tensor([[1.0, float("nan")], [float("nan"), float("nan")]])
-        with pytest.raises(KgdashError, match="NaN for 3 of 4 scores"):
-            refuse_nan(scores)
+    @pytest.mark.parametrize("places", [[0], [3], [1, 2], [0, 1, 2, 3]])
+    def test_counted_wherever_they_are(self, places):
+        scores = torch.tensor([1.0, float("inf"), -float("inf"), 0.0])
+        scores[places] = float("nan")
+        with pytest.raises(KgdashError, match=f"NaN for {len(places)} of 4 scores"):
+            refuse_nan(scores.view(2, 2))
 
     def test_infinities_pass(self):
         scores = torch.tensor([float("inf"), -float("inf"), 3e38, 3e38])

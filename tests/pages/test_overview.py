@@ -8,7 +8,8 @@ import kgdash
 from kgdash.bundled import DEMO, bundled_names, bundled_runs
 from kgdash.charts.style import number
 
-from .driver import assert_refused, cards, choose, choose_folder, open_page, run, table
+from .driver import assert_refused, cards, choose, choose_folder, open_page, table
+from .driver import run as run_again
 
 
 def expected_cards(loaded) -> dict[str, str]:
@@ -39,7 +40,7 @@ def test_choosing_another_run_changes_every_page():
     choose(app, run="umls-distmult")
     other = kgdash.load("umls-distmult")
     assert cards(app) == expected_cards(other)
-    run(app.switch_page("pages/metrics.py"))
+    run_again(app.switch_page("pages/metrics.py"))
     values = kgdash.metrics(other.ranks())["both"]["realistic"]
     assert cards(app)["Hits@10"] == number(values["hits_at_10"])
 
@@ -61,6 +62,14 @@ def test_folder_of_a_run(tmp_path):
     copied = shutil.copytree(DEMO / "umls-rotate", tmp_path / "mine")
     app = choose_folder(open_page("overview"), f" {copied} ")
     assert cards(app) == expected_cards(kgdash.load("umls-rotate"))
+
+
+def test_a_run_that_was_replaced_is_loaded_anew(tmp_path):
+    folder = shutil.copytree(DEMO / "umls-rotate", tmp_path / "mine")
+    app = choose_folder(open_page("overview"), folder)
+    shutil.rmtree(folder)
+    shutil.copytree(DEMO / "umls-pairre", folder, copy_function=shutil.copy)
+    assert cards(run_again(app)) == expected_cards(kgdash.load("umls-pairre"))
 
 
 def test_no_folder_named_yet_is_no_error():
@@ -97,7 +106,7 @@ def test_damaged_run_and_then_the_repaired_one(tmp_path):
     assert_refused(app, refusal(str(folder)))
     assert "SHA-256" in app.error[0].value
     (folder / "weights.safetensors").write_bytes(whole)
-    assert cards(run(app))["Test triples"] == "661"
+    assert cards(run_again(app))["Test triples"] == "661"
 
 
 def test_pykeen_directory_needs_its_dataset(pykeen_directory):
