@@ -30,5 +30,5 @@ def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> Kgda
     folded = {candidate.casefold(): candidate for candidate in reversed(known)}
     near = [folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)]
     hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-    choices = ", ".join(known) if len(known) <= _FEW else f"{len(known):,} known"
+    choices = ", ".join(known) if 0 < len(known) <= _FEW else f"{len(known):,} known"
     return KgdashError(f"unknown {kind} {name!r} in {where} ({choices}){hint}")

@@ -72,7 +72,7 @@ class TestProgress:
 
 def test_unknown_names_suggest_the_nearest_in_their_own_spelling():
     error = unknown_name("model", "transe", ["TransE", "DistMult"], "here")
-    assert str(error) == "unknown model 'transe' in here (2 known); did you mean 'TransE'?"
+    assert str(error) == "unknown model 'transe' in here (TransE, DistMult); did you mean 'TransE'?"
     both = str(unknown_name("relation", "IN", ["In", "in"], "here"))
     assert both.endswith("did you mean 'In'?")  # the first of two that differ in case
     assert str(unknown_name("run", "zzz", [], "here")) == "unknown run 'zzz' in here (0 known)"
