@@ -78,9 +78,11 @@ class Run:
         :param progress: called with (done, total); may raise to cancel
         :return: one row per side and triple: ``head, relation, tail`` (int64 ids), ``side``,
             ``optimistic``, ``realistic``, ``pessimistic`` ranks (≥ 1), ``candidates`` (int64)
-        :raises KgdashError: on an unknown split, filter or side, an empty or malformed set of
-            triples, or NaN scores
+        :raises KgdashError: on an unknown split, filter or side, a filter for raw ranks, an empty
+            or malformed set of triples, or NaN scores
         """
+        if filter not in (None, "none") and not filtered:
+            raise KgdashError(f"raw ranks have no filter; found filtered=False and {filter!r}")
         chosen = filter or (
             default_filter(None if triples is not None else split) if filtered else "none"
         )

@@ -5,6 +5,7 @@ import pytest
 from fakes import fake_run, make_graph, random_scorer
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.loading import load
 from kgdash.progress import Estimate, phases
 from kgdash.runs import check_fit
 
@@ -76,3 +77,8 @@ def test_unknown_names_suggest_the_nearest_in_their_own_spelling():
     both = str(unknown_name("relation", "IN", ["In", "in"], "here"))
     assert both.endswith("did you mean 'In'?")  # the first of two that differ in case
     assert str(unknown_name("run", "zzz", [], "here")) == "unknown run 'zzz' in here (0 known)"
+
+
+def test_raw_ranks_with_a_filter_are_refused():
+    with pytest.raises(KgdashError, match="raw ranks have no filter"):
+        load("umls-distmult").ranks(filtered=False, filter="train+valid")
