@@ -50,9 +50,6 @@ def main() -> None:
         if ended.code == 130:  # Ctrl-C, which Typer turns into this without a word
             print("\nkgdash: cancelled, nothing was written", file=sys.stderr)
         raise
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
 
 
 @app.command()

@@ -27,9 +27,9 @@ def metric_bars(values: dict[str, dict[str, dict[str, float]]], info: MetricInfo
             y=heights,
             name=rank_type,
             text=[number(h) for h in heights],
-            textposition="auto",
+            textposition="outside",
             textangle=-90,
-            insidetextanchor="end",
+            cliponaxis=False,
             marker={
                 "color": [SIDE_COLOURS[side] for side in values],
                 "pattern": {"shape": RANK_TYPE_PATTERNS[rank_type], "solidity": 0.35},
