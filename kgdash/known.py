@@ -8,6 +8,7 @@ serve every question of ranking (§1) and ReliK (§4).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -48,15 +49,28 @@ class KnownTriples:
     def __init__(self, triples: np.ndarray, num_entities: int, num_relations: int) -> None:
         """Index ``triples``: shape ``(n, 3)``, ids of head, relation, tail; duplicates are fine."""
         self.num_entities, self.num_relations = num_entities, num_relations
-        head, relation, tail = np.asarray(triples, dtype=np.int64).reshape(-1, 3).T
-        self._by_head = SortedSlices(
-            np.unique((head * num_relations + relation) * num_entities + tail)
+        self._triples = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
+
+    # Each order is sorted when it is first asked for: membership needs one of the three.
+    @cached_property
+    def _by_head(self) -> SortedSlices:
+        head, relation, tail = self._triples.T
+        return SortedSlices(
+            np.unique((head * self.num_relations + relation) * self.num_entities + tail)
         )
-        self._by_tail = SortedSlices(
-            np.unique((tail * num_relations + relation) * num_entities + head)
+
+    @cached_property
+    def _by_tail(self) -> SortedSlices:
+        head, relation, tail = self._triples.T
+        return SortedSlices(
+            np.unique((tail * self.num_relations + relation) * self.num_entities + head)
         )
-        self._by_pair = SortedSlices(
-            np.unique((head * num_entities + tail) * num_relations + relation)
+
+    @cached_property
+    def _by_pair(self) -> SortedSlices:
+        head, relation, tail = self._triples.T
+        return SortedSlices(
+            np.unique((head * self.num_entities + tail) * self.num_relations + relation)
         )
 
     def __len__(self) -> int:

@@ -96,11 +96,12 @@ def count_negatives(
     num_entities, num_relations = scorer.num_entities, scorer.num_relations
     anchors, group = np.unique(anchor_of, return_inverse=True)
     order = np.argsort(group, kind="stable")
+    ordered = group[order]
     counts = np.zeros((len(triples), 2), dtype=np.int64)
     negatives = np.full(len(triples), num_entities * num_relations, dtype=np.int64)
     position = triples[:, 1] * num_entities + other_of
     for block in _anchor_blocks(len(anchors), num_entities * num_relations):
-        rows = order[slice(*np.searchsorted(group[order], [block.start, block.stop]))]
+        rows = order[slice(*np.searchsorted(ordered, [block.start, block.stop]))]
         own_row = group[rows] - block.start
         owner, excluded = known.around(anchors[block], side)
         per_anchor = np.bincount(owner, minlength=block.stop - block.start)

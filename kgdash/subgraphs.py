@@ -39,9 +39,9 @@ class Subgraph:
         """Return the known triples of ``splits`` with both ends inside: int64 ``(n, 3)``."""
         inside = np.zeros(self.graph.num_entities, dtype=bool)
         inside[self.entities] = True
-        parts = [self.graph.splits[s] for s in splits]
-        triples = np.unique(np.concatenate(parts), axis=0) if parts else np.empty((0, 3), np.int64)
-        return triples[inside[triples[:, 0]] & inside[triples[:, 2]]]
+        parts = [np.empty((0, 3), dtype=np.int64), *(self.graph.splits[s] for s in splits)]
+        triples = np.concatenate(parts)
+        return np.unique(triples[inside[triples[:, 0]] & inside[triples[:, 2]]], axis=0)
 
 
 def random_walk(

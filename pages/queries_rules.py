@@ -48,8 +48,9 @@ scored = computed(
     (run.digest, *choice.key, "scored"),
     lambda report: score_instances(run, instances, report),
 )
-separated = separation(scored.table, measure, chains)
-by_measure = {m: separation(scored.table, m, chains) for m in ("relik", "reciprocal_rank")}
+compared = ("relik", "reciprocal_rank")
+tables = {m: separation(scored.table, m, chains) for m in dict.fromkeys((*compared, measure))}
+separated, by_measure = tables[measure], {m: tables[m] for m in compared}
 names = readings(scored.table["group"].unique(), run.graph)
 overall = {m: table.set_index("group").loc[ALL] for m, table in by_measure.items()}
 

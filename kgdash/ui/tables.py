@@ -29,11 +29,11 @@ def number_columns(table: pd.DataFrame, **labels: str) -> dict[str, Any]:
     return config
 
 
-def download(table: pd.DataFrame, name: str, index: bool = False) -> None:
+def download(table: pd.DataFrame, name: str) -> None:
     """Offer a table as CSV, all rows and full precision."""
     st.download_button(
         "Download CSV",
-        table.to_csv(index=index).encode(),
+        table.to_csv(index=False).encode(),
         file_name=f"{name}.csv",
         mime="text/csv",
         icon=":material/download:",
