@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from fakes import make_graph
 from hypothesis import strategies as st
 
 from kgdash.graph import KnowledgeGraph
@@ -25,15 +27,8 @@ needs_codex = pytest.mark.skipif(
 
 def small_graph(train, valid=(), test=(), entities=None, relations=None) -> KnowledgeGraph:
     """Make a graph of ids, with names e0, e1, … and r0, r1, …"""
-    splits = {
-        name: np.unique(np.array(list(part), dtype=np.int64).reshape(-1, 3), axis=0)
-        for name, part in (("train", train), ("valid", valid), ("test", test))
-    }
-    everything = np.concatenate(list(splits.values()))
-    entities = entities or int(everything[:, [0, 2]].max()) + 1
-    relations = relations or int(everything[:, 1].max()) + 1
-    names = tuple(f"e{i}" for i in range(entities)), tuple(f"r{i}" for i in range(relations))
-    return KnowledgeGraph("small", *names, splits, *names)
+    graph = make_graph(train, valid, test, entities, relations)
+    return replace(graph, entity_labels=graph.entities, relation_labels=graph.relations)
 
 
 def graphs(entities: int = 5, relations: int = 2, held_out: bool = True):
