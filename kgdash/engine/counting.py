@@ -1,0 +1,275 @@
+"""Counting better candidates (§1) and better negatives (§4) with a model's form.
+
+Every job is rows (queries) in groups; each triple's own score is a threshold of its group. Ranks
+have one group per query. For ReliK a group is an entity, and its rows are the queries of all
+relations around it. Known triples become NaN in the tile, where they exceed nothing, so that each
+is touched once however many triples it is a rival of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from kgdash.engine.bounds import Thresholds
+from kgdash.engine.form import (
+    Form,
+    Panels,
+    candidate_panels,
+    own_scores,
+    padded,
+    query_vectors,
+    score_triples,
+)
+from kgdash.engine.kernels import Bounds, Counts, Masks, count_both, count_rows
+from kgdash.engine.workers import share
+from kgdash.known import KnownTriples
+from kgdash.progress import Progress, phases, silent
+
+#: scores that a task takes: some hundredths of a second
+_TASK = 2**24
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Some consecutive rows of a job, all of one relation unless the candidates are fixed."""
+
+    first: int
+    last: int
+    relation: int
+
+
+def count_ranks(
+    form: Form,
+    triples: np.ndarray,
+    known: KnownTriples | None,
+    side: str,
+    progress: Progress = silent,
+    memory: int = 2**31,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count, per triple, the candidates that beat and that tie with the true answer (§1).
+
+    :param form: the model
+    :param triples: int64, ``(n, 3)``
+    :param known: triples whose answers are no candidates, or None for raw ranks
+    :param side: "head" or "tail"
+    :param memory: bytes to stay within, roughly
+    :return: int64, ``(n,)`` each: strictly better, equal (the triple itself not counted),
+        candidates left (the triple itself counted)
+    """
+    anchor_column, answer_column = (0, 2) if side == "tail" else (2, 0)
+    # Sorted by relation first: rows of a relation stand together.
+    pairs, query_of = np.unique(
+        triples[:, [1, anchor_column]], axis=0, return_inverse=True
+    )
+    query_of = query_of.reshape(-1)
+    greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
+    candidates = np.full(len(triples), form.num_entities, dtype=np.int64)
+    rows_at_once = max(1, memory // 4 // (8 * form.dimension))
+    chunks = [(a, min(a + rows_at_once, len(pairs))) for a in range(0, len(pairs), rows_at_once)]
+    reports = phases(progress, [float(b - a) for a, b in chunks])
+    for (start, stop), report in zip(chunks, reports, strict=True):
+        inside = np.flatnonzero((query_of >= start) & (query_of < stop))
+        part = triples[inside]
+        relations, anchors = pairs[start:stop].T
+        group = query_of[inside] - start
+        queries = query_vectors(form, side, anchors, relations)
+        own = own_scores(form, side, queries[group], part[:, answer_column], part[:, 1])
+        thresholds = Thresholds.of(own, group, stop - start)
+        masks, left_out = _no_masks(stop - start), np.zeros(len(part), dtype=bool)
+        if known is not None:
+            asked = np.zeros((stop - start, 3), dtype=np.int64)
+            asked[:, 1], asked[:, anchor_column] = relations, anchors
+            owner, answer = known.answers(asked, side)
+            masks = _masks(owner, answer, stop - start)
+            left_out = known.contains(part)
+            others = np.bincount(owner, minlength=stop - start)[group]
+            candidates[inside] -= others - left_out
+        parts = _count(
+            form, side, queries, relations, np.arange(stop - start), masks, thresholds, report
+        )
+        greater[inside], ties = thresholds.result(parts)
+        equal[inside] = ties - ~left_out
+    return greater, equal, candidates
+
+
+def count_negatives(
+    form: Form,
+    triples: np.ndarray,
+    known: KnownTriples,
+    side: str,
+    progress: Progress = silent,
+    memory: int = 2**31,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count the negatives around each triple's head (or tail) that beat and tie with it (§4).
+
+    :param side: "head" for N⁻(h), "tail" for N⁻(t)
+    :return: int64, ``(n,)`` each: strictly better, equal (the triple itself not counted)
+    """
+    candidate_side = "tail" if side == "head" else "head"
+    anchor_column, other_column = (0, 2) if side == "head" else (2, 0)
+    anchors, group = np.unique(triples[:, anchor_column], return_inverse=True)
+    greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
+    is_known = known.contains(triples)
+    num_relations = form.num_relations
+    at_once = max(1, memory // 8 // (8 * form.dimension * num_relations))
+    chunks = [(a, min(a + at_once, len(anchors))) for a in range(0, len(anchors), at_once)]
+    reports = phases(progress, [float(b - a) for a, b in chunks])
+    for (start, stop), report in zip(chunks, reports, strict=True):
+        inside = np.flatnonzero((group >= start) & (group < stop))
+        part, count = triples[inside], stop - start
+        # Row (relation, anchor): rows of a relation stand together.
+        relations = np.repeat(np.arange(num_relations), count)
+        queries = query_vectors(
+            form, candidate_side, np.tile(anchors[start:stop], num_relations), relations
+        )
+        row = part[:, 1] * count + group[inside] - start
+        own = own_scores(form, candidate_side, queries[row], part[:, other_column], part[:, 1])
+        thresholds = Thresholds.of(own, group[inside] - start, count)
+        owner, position = known.around(anchors[start:stop], side)
+        relation, other = np.divmod(position, form.num_entities)
+        masks = _masks(relation * count + owner, other, num_relations * count)
+        groups = np.tile(np.arange(count), num_relations)
+        parts = _count(form, candidate_side, queries, relations, groups, masks, thresholds, report)
+        greater[inside], ties = thresholds.result(parts)
+        equal[inside] = ties - ~is_known[inside]
+    return greater, equal
+
+
+def count_both_sides(
+    form: Form,
+    triples: np.ndarray,
+    known: KnownTriples,
+    progress: Progress = silent,
+) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """As `count_negatives` for "head" and "tail", from one pass over all |E|²·|R| scores.
+
+    Only for forms with one function. It pays where most entities occur on both sides.
+    """
+    own = score_triples(form, "tail", triples)
+    sides = [Thresholds.of(own, triples[:, column], form.num_entities) for column in (0, 2)]
+    everyone = np.arange(form.num_entities)
+    owner, position = known.around(everyone, "head")
+    relation, tail = np.divmod(position, form.num_entities)
+    order = np.argsort(relation, kind="stable")
+    owner, tail = owner[order], tail[order]
+    starts = np.searchsorted(relation[order], np.arange(form.num_relations + 1))
+    rows = max(1, min(form.num_entities, _TASK // form.num_entities))
+
+    def tasks() -> Iterator[_Task]:
+        for number in range(form.num_relations):
+            for first in range(0, form.num_entities, rows):
+                yield _Task(first, min(first + rows, form.num_entities), number)
+
+    @torch.inference_mode()
+    def work(task: _Task, state: _State) -> float:
+        panels = state.panels_of(form, "tail", task.relation)
+        count = task.last - task.first
+        queries = query_vectors(
+            form, "tail", everyone[task.first : task.last], np.full(count, task.relation)
+        )
+        known_rows = slice(starts[task.relation], starts[task.relation + 1])
+        first, last = np.searchsorted(owner[known_rows], [task.first, task.last])
+        masks = _masks(
+            owner[known_rows][first:last] - task.first, tail[known_rows][first:last], count
+        )
+        count_both(
+            form.kind,
+            queries,
+            count,
+            task.first,
+            panels.blocks,
+            panels.count,
+            masks,
+            sides[0].bounds,
+            state.counts[0],
+            sides[1].bounds,
+            state.counts[1],
+        )
+        return float(count) * form.num_entities
+
+    total = float(form.num_entities) ** 2 * form.num_relations
+    states = share(
+        tasks(), work, lambda: _State([side.counts() for side in sides]), total, progress
+    )
+    itself = ~known.contains(triples)
+    results = []
+    for number, side in enumerate(sides):
+        greater, equal = side.result([state.counts[number] for state in states])
+        results.append((greater, equal - itself))
+    return results[0], results[1]
+
+
+class _State:
+    """A thread's counts, and the panels that it laid out last."""
+
+    def __init__(self, counts: list[Counts]) -> None:
+        self.counts = counts
+        self._latest: tuple[int, Panels] | None = None
+
+    def panels_of(self, form: Form, side: str, relation: int) -> Panels:
+        if self._latest is None or self._latest[0] != relation:
+            self._latest = relation, candidate_panels(form, side, relation)
+        return self._latest[1]
+
+
+def _count(
+    form: Form,
+    side: str,
+    queries: np.ndarray,
+    relations: np.ndarray,
+    groups: np.ndarray,
+    masks: Masks,
+    thresholds: Thresholds,
+    progress: Progress,
+) -> list[Counts]:
+    """Count for rows sorted by relation, and return the threads' parts."""
+    bounds: Bounds = thresholds.bounds
+    fixed = candidate_panels(form, side, 0) if form.is_fixed(side) else None
+    threads = torch.get_num_threads()
+    rows = max(12, min(_TASK // form.num_entities, -(-len(relations) // (4 * threads))))
+
+    def tasks() -> Iterator[_Task]:
+        cuts = [0, len(relations)]
+        if fixed is None:
+            cuts = [*np.flatnonzero(np.diff(relations, prepend=-1)).tolist(), len(relations)]
+        for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+            step = rows if fixed is not None else max(rows, _TASK // form.num_entities)
+            for first in range(start, stop, step):
+                yield _Task(first, min(first + step, stop), int(relations[first]))
+
+    def work(task: _Task, state: _State) -> float:
+        panels = fixed or state.panels_of(form, side, task.relation)
+        count = task.last - task.first
+        starts = masks.starts[task.first : task.last + 1]
+        count_rows(
+            form.kind,
+            padded(queries[task.first : task.last]),
+            count,
+            panels.blocks,
+            panels.count,
+            groups[task.first : task.last],
+            Masks(starts, masks.columns),
+            bounds,
+            state.counts[0],
+        )
+        return float(count)
+
+    states = share(
+        tasks(), work, lambda: _State([thresholds.counts()]), float(len(relations)), progress
+    )
+    return [state.counts[0] for state in states]
+
+
+def _masks(row: np.ndarray, column: np.ndarray, rows: int) -> Masks:
+    """Sort (row, column) pairs by row; each row's columns come in ascending order."""
+    order = np.argsort(row, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))]).astype(np.int64)
+    return Masks(starts, np.ascontiguousarray(column[order], dtype=np.int64))
+
+
+def _no_masks(rows: int) -> Masks:
+    return Masks(np.zeros(rows + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))

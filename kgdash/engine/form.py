@@ -1,0 +1,144 @@
+"""What the engine asks of a model: vectors whose inner product, or distance, is the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from kgdash.engine.kernels import pack, points, score_block
+from kgdash.engine.microkernels import LANES, ROW_STEP
+
+
+class Form(Protocol):
+    """A model as s(h, r, t) = φ(query vector, candidate's vector).
+
+    φ is an inner product or a negative distance (see `kgdash.engine.microkernels`). With side
+    "tail" the query is (h, r) and the candidates are tails; with "head" it is (r, t) and the
+    candidates are heads. All tensors are float32 on the CPU.
+    """
+
+    #: DOT, L1, L2 or L2_SQUARED
+    kind: int
+    dimension: int
+    num_entities: int
+    num_relations: int
+    #: s(h, r, t) is the same number on both sides, and the query vector of a pair the same bits in
+    #: every batch
+    one_function: bool
+
+    def queries(
+        self, side: str, anchors: torch.Tensor, relations: torch.Tensor
+    ) -> torch.Tensor:
+        """Return the query vectors of (anchor entity, relation) pairs: ``(n,)`` → ``(n, K)``."""
+
+    def vectors(
+        self, side: str, entities: torch.Tensor, relations: torch.Tensor
+    ) -> torch.Tensor:
+        """Return candidates' vectors under their relations: ``(n,)`` → ``(n, K)``."""
+
+    def is_fixed(self, side: str) -> bool:
+        """Tell whether a candidate's vector is the same under every relation."""
+
+
+@dataclass(frozen=True)
+class Panels:
+    """All entities' vectors, laid out for the kernels."""
+
+    blocks: np.ndarray
+    count: int
+
+    @classmethod
+    def of(cls, vectors: np.ndarray) -> Panels:
+        """Lay out ``(n, K)`` float32."""
+        count, dimension = vectors.shape
+        blocks = np.empty((-(-count // LANES), dimension, LANES), dtype=np.float32)
+        pack(np.ascontiguousarray(vectors), blocks)
+        return cls(blocks, count)
+
+
+@torch.inference_mode()
+def candidate_panels(form: Form, side: str, relation: int) -> Panels:
+    """Lay out all candidates under a relation."""
+    everyone = torch.arange(form.num_entities)
+    return Panels.of(form.vectors(side, everyone, torch.full_like(everyone, relation)).numpy())
+
+
+@torch.inference_mode()
+def query_vectors(
+    form: Form, side: str, anchors: np.ndarray, relations: np.ndarray
+) -> np.ndarray:
+    """Return query vectors, float32, padded with zero rows to what the kernels need."""
+    found = form.queries(
+        side,
+        torch.from_numpy(np.ascontiguousarray(anchors)),
+        torch.from_numpy(np.ascontiguousarray(relations)),
+    ).numpy()
+    return padded(found)
+
+
+def padded(queries: np.ndarray) -> np.ndarray:
+    """Append zero rows up to a multiple of what the kernels take at once."""
+    missing = -len(queries) % ROW_STEP
+    return np.concatenate([queries, np.zeros((missing, queries.shape[1]), dtype=np.float32)])
+
+
+@torch.inference_mode()
+def own_scores(
+    form: Form, side: str, queries: np.ndarray, entities: np.ndarray, relations: np.ndarray
+) -> np.ndarray:
+    """Score each query, ``(n, K)``, against one candidate: float32, ``(n,)``."""
+    out = np.empty(len(entities), dtype=np.float32)
+    # Candidates' vectors are made a part at a time: they are no more than the part needs.
+    for start in range(0, len(entities), _PART):
+        part = slice(start, start + _PART)
+        vectors = form.vectors(
+            side,
+            torch.from_numpy(np.ascontiguousarray(entities[part])),
+            torch.from_numpy(np.ascontiguousarray(relations[part])),
+        ).numpy()
+        points(
+            form.kind, np.ascontiguousarray(queries[part]), np.ascontiguousarray(vectors), out[part]
+        )
+    return out
+
+
+def score_triples(form: Form, side: str, triples: np.ndarray) -> np.ndarray:
+    """Score triples, int64 ``(n, 3)``, as a side's candidates score: float32, ``(n,)``."""
+    anchor, other = (0, 2) if side == "tail" else (2, 0)
+    parts = []
+    for start in range(0, len(triples), _PART):
+        part = triples[start : start + _PART]
+        queries = query_vectors(form, side, part[:, anchor], part[:, 1])[: len(part)]
+        parts.append(own_scores(form, side, queries, part[:, other], part[:, 1]))
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
+
+
+def score_all(
+    form: Form, side: str, anchors: np.ndarray, relations: np.ndarray, panels: Panels | None = None
+) -> np.ndarray:
+    """Score all candidates of (anchor, relation) queries: float32, ``(n, |E|)``.
+
+    :param panels: the candidates, if they are fixed and laid out already
+    """
+    out = np.empty((len(anchors), form.num_entities), dtype=np.float32)
+    queries = query_vectors(form, side, anchors, relations)
+    if form.is_fixed(side):
+        panels = panels or candidate_panels(form, side, 0)
+        score_block(form.kind, queries, len(anchors), panels.blocks, panels.count, out)
+        return out
+    for relation in np.unique(relations):
+        rows = np.flatnonzero(relations == relation)
+        found = np.empty((len(rows), form.num_entities), dtype=np.float32)
+        panels = candidate_panels(form, side, int(relation))
+        score_block(
+            form.kind, padded(queries[rows]), len(rows), panels.blocks, panels.count, found
+        )
+        out[rows] = found
+    return out
+
+
+#: triples whose vectors are made at once
+_PART = 2**16

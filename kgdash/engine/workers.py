@@ -1,0 +1,74 @@
+"""Sharing tasks among threads, with progress and a prompt end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+import torch
+
+from kgdash.progress import Progress
+
+State = TypeVar("State")
+Task = TypeVar("Task")
+
+#: seconds between two reports of progress; a listener that raises stops the work that soon
+_BEAT = 0.1
+
+
+def share(
+    tasks: Iterable[Task],
+    work: Callable[[Task, State], float],
+    state: Callable[[], State],
+    total: float,
+    progress: Progress,
+    threads: int | None = None,
+) -> list[State]:
+    """Run tasks on some threads, each with a state of its own.
+
+    Tasks should take a few hundredths of a second: what has begun is finished when the progress
+    raises, or a task does.
+
+    :param tasks: taken one by one, by whichever thread is free
+    :param work: does a task on a thread's state and returns how much of ``total`` that was; it
+        releases the GIL where it matters
+    :param state: makes a thread's state
+    :param progress: called with (done, total) from the calling thread
+    :param threads: default: as many as PyTorch uses
+    :return: the states
+    """
+    waiting = iter(tasks)
+    lock, stop = threading.Lock(), threading.Event()
+    done = [0.0]
+
+    def loop() -> State:
+        own = state()
+        while not stop.is_set():
+            with lock:
+                task = next(waiting, _NOTHING)
+            if task is _NOTHING:
+                break
+            amount = work(task, own)  # type: ignore[arg-type]
+            with lock:
+                done[0] += amount
+        return own
+
+    count = threads or torch.get_num_threads()
+    with ThreadPoolExecutor(count, thread_name_prefix="kgdash") as pool:
+        running: set[Future[State]] = {pool.submit(loop) for _ in range(count)}
+        everyone = list(running)
+        try:
+            while running:
+                finished, running = wait(running, timeout=_BEAT, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    future.result()
+                progress(done[0], total)
+        except BaseException:
+            stop.set()
+            raise
+    return [future.result() for future in everyone]
+
+
+_NOTHING = object()

@@ -1,0 +1,283 @@
+"""Which PyKEEN models have a form that the engine's kernels can score, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from pykeen.nn import modules
+
+from kgdash.engine.microkernels import DOT, L1, L2, L2_SQUARED
+
+#: a vector of each pair: (entity's representations, relation's representations) → (n, K)
+Map = Callable[[list[torch.Tensor], list[torch.Tensor]], torch.Tensor]
+
+#: weights beyond this could overflow in a product of a few of them
+_LARGEST = 1e8
+
+
+@dataclass(frozen=True)
+class PyKEENForm:
+    """A PyKEEN model in the form of `kgdash.engine.form.Form`.
+
+    s(h, r, t) = φ(left(h, r), right(t, r)). With inverse relations heads are scored as PyKEEN does
+    it: φ(left(t, r⁻¹), right(h, r⁻¹)).
+    """
+
+    kind: int
+    dimension: int
+    num_entities: int
+    num_relations: int
+    entities: list[torch.Tensor]
+    relations: list[torch.Tensor]
+    left: Map
+    right: Map
+    inverse: bool
+    #: the right vector does not depend on the relation
+    right_fixed: bool
+    #: the left vector does not either
+    left_fixed: bool = False
+    #: `left` gives the same bits whatever else is in the batch
+    elementwise: bool = True
+    name: str = field(default="")
+
+    @property
+    def one_function(self) -> bool:
+        """Return whether both sides have the same scores, bit for bit."""
+        return self.elementwise and not self.inverse
+
+    def queries(self, side: str, anchors: torch.Tensor, relations: torch.Tensor) -> torch.Tensor:
+        """Return the query vectors of (anchor entity, relation) pairs: ``(n,)`` → ``(n, K)``."""
+        use = self.left if side == "tail" or self.inverse else self.right
+        return self._apply(use, side, anchors, relations)
+
+    def vectors(self, side: str, entities: torch.Tensor, relations: torch.Tensor) -> torch.Tensor:
+        """Return candidates' vectors under their relations: ``(n,)`` → ``(n, K)``."""
+        use = self.right if side == "tail" or self.inverse else self.left
+        return self._apply(use, side, entities, relations)
+
+    def is_fixed(self, side: str) -> bool:
+        """Tell whether a candidate's vector is the same under every relation."""
+        return self.right_fixed if side == "tail" or self.inverse else self.left_fixed
+
+    def _apply(
+        self, use: Map, side: str, entities: torch.Tensor, relations: torch.Tensor
+    ) -> torch.Tensor:
+        if self.inverse:
+            # PyKEEN interleaves the inverse of relation r as 2r + 1.
+            relations = 2 * relations + (side == "head")
+        found = use([e[entities] for e in self.entities], [r[relations] for r in self.relations])
+        return found.to(torch.float32).contiguous()
+
+
+def form_of(model: Any) -> PyKEENForm | None:
+    """Recognise the form of a PyKEEN model.
+
+    :param model: a ``pykeen.models.Model`` on the CPU
+    :return: its form, or None if it has none that is known, passes its scores through a sigmoid, or
+        holds weights that are not finite or so large that scores could overflow
+    """
+    interaction = getattr(model, "interaction", None)
+    recognise = _RECOGNISED.get(type(interaction))
+    if recognise is None or model.predict_with_sigmoid or model.device.type != "cpu":
+        return None
+    with torch.inference_mode():
+        entities = [r(None).detach() for r in model.entity_representations]
+        relations = [r(None).detach() for r in model.relation_representations]
+    weights = [*entities, *relations]
+    if any(w.dtype not in (torch.float32, torch.complex64) for w in weights):
+        return None
+    if not all(bool(w.abs().max() < _LARGEST) for w in weights if w.numel()):
+        return None
+    parts = recognise(model, interaction, entities, relations)
+    if parts is None:
+        return None
+    return PyKEENForm(
+        num_entities=model.num_entities,
+        num_relations=model.num_real_relations,
+        inverse=bool(model.use_inverse_triples),
+        name=type(interaction).__name__.removesuffix("Interaction"),
+        **parts,
+    )
+
+
+def _pair(value: torch.Tensor) -> torch.Tensor:
+    """Turn complex vectors into real ones of twice the length."""
+    return torch.view_as_real(value).flatten(-2) if value.is_complex() else value
+
+
+def _times(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Multiply complex vectors given as pairs.
+
+    Spelled out, since PyTorch's complex product rounds differently at the end of an array.
+    """
+    a, b = a.unflatten(-1, (-1, 2)), b.unflatten(-1, (-1, 2))
+    real = a[..., 0] * b[..., 0] - a[..., 1] * b[..., 1]
+    imaginary = a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0]
+    return torch.stack([real, imaginary], dim=-1).flatten(-2)
+
+
+def _norm(interaction: Any) -> int | None:
+    """Return the kind of a norm-based interaction, or None if no kernel has it."""
+    if interaction.p == 1:
+        return L1
+    if interaction.p == 2:
+        return L2_SQUARED if interaction.power_norm else L2
+    return None
+
+
+def _flat(representations: list[torch.Tensor], count: int) -> bool:
+    """Tell whether there are so many representations, all vectors."""
+    return len(representations) == count and all(r.ndim == 2 for r in representations)
+
+
+def _distmult(_model: Any, _i: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    if not (_flat(entities, 1) and _flat(relations, 1)) or entities[0].is_complex():
+        return None
+    return {
+        "kind": DOT,
+        "dimension": entities[0].shape[1],
+        "entities": entities,
+        "relations": relations,
+        "left": lambda e, r: e[0] * r[0],
+        "right": lambda e, r: e[0],
+        "right_fixed": True,
+    }
+
+
+def _complex(_model: Any, _i: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    if not (_flat(entities, 1) and _flat(relations, 1)) or not entities[0].is_complex():
+        return None
+    # Re(h r conj(t)) is the inner product of h r and t as real vectors.
+    entities, relations = [_pair(entities[0])], [_pair(relations[0])]
+    return {
+        "kind": DOT,
+        "dimension": entities[0].shape[1],
+        "entities": entities,
+        "relations": relations,
+        "left": lambda e, r: _times(e[0], r[0]),
+        "right": lambda e, r: e[0],
+        "right_fixed": True,
+    }
+
+
+def _rotate(model: Any, interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    parts = _complex(model, interaction, entities, relations)
+    # PyKEEN's RotatE takes the Euclidean norm whatever p says.
+    return None if parts is None else parts | {"kind": L2}
+
+
+def _transe(
+    _model: Any, interaction: Any, entities: list, relations: list
+) -> dict[str, Any] | None:
+    kind = _norm(interaction)
+    if kind is None or not (_flat(entities, 1) and _flat(relations, 1)):
+        return None
+    return {
+        "kind": kind,
+        "dimension": entities[0].shape[1],
+        "entities": entities,
+        "relations": relations,
+        "left": lambda e, r: e[0] + r[0],
+        "right": lambda e, r: e[0],
+        "right_fixed": True,
+    }
+
+
+def _pairre(
+    _model: Any, interaction: Any, entities: list, relations: list
+) -> dict[str, Any] | None:
+    kind = _norm(interaction)
+    if kind is None or not (_flat(entities, 1) and _flat(relations, 2)):
+        return None
+    return {
+        "kind": kind,
+        "dimension": entities[0].shape[1],
+        "entities": entities,
+        "relations": relations,
+        "left": lambda e, r: e[0] * r[0],
+        "right": lambda e, r: e[0] * r[1],
+        "right_fixed": False,
+    }
+
+
+def _lineare(
+    _model: Any, interaction: Any, entities: list, relations: list
+) -> dict[str, Any] | None:
+    kind = _norm(interaction)
+    if kind is None or not (_flat(entities, 1) and _flat(relations, 3)):
+        return None
+    # PyKEEN's order: r_head, r_bias, r_tail.
+    return {
+        "kind": kind,
+        "dimension": entities[0].shape[1],
+        "entities": entities,
+        "relations": relations,
+        "left": lambda e, r: e[0] * r[0] + r[1],
+        "right": lambda e, r: e[0] * r[2],
+        "right_fixed": False,
+    }
+
+
+def _um(_model: Any, interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    kind = _norm(interaction)
+    if kind is None or not _flat(entities, 1) or relations:
+        return None
+    return {
+        "kind": kind,
+        "dimension": entities[0].shape[1],
+        "entities": entities,
+        "relations": [],
+        "left": lambda e, r: e[0],
+        "right": lambda e, r: e[0],
+        "right_fixed": True,
+        "left_fixed": True,
+    }
+
+
+def _conve(_model: Any, interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    if len(entities) != 2 or not _flat(relations, 1):
+        return None
+    vectors, biases = entities[0], entities[1].reshape(len(entities[0]), 1)
+    shape = interaction.shape_info
+
+    def image(vector: torch.Tensor) -> torch.Tensor:
+        return vector.view(-1, shape.input_channels, shape.image_height, shape.image_width)
+
+    def left(entity: list[torch.Tensor], relation: list[torch.Tensor]) -> torch.Tensor:
+        parts = []
+        pairs = zip(entity[0].split(_CONVOLVED), relation[0].split(_CONVOLVED), strict=True)
+        for h, r in pairs:
+            x = interaction.hr2d(torch.cat([image(h), image(r)], dim=-2))
+            parts.append(interaction.hr1d(x.reshape(len(h), -1)))
+        found = torch.cat(parts) if parts else entity[0]
+        # The tail's bias is one more dimension, in which every query is 1.
+        return torch.cat([found, torch.ones(len(found), 1)], dim=1)
+
+    return {
+        "kind": DOT,
+        "dimension": vectors.shape[1] + 1,
+        "entities": [vectors, torch.cat([vectors, biases], dim=1)],
+        "relations": relations,
+        "left": left,
+        "right": lambda e, r: e[1],
+        "right_fixed": True,
+        "elementwise": False,
+    }
+
+
+#: pairs that go through ConvE's convolution at once
+_CONVOLVED = 4096
+
+_RECOGNISED: dict[type, Callable[..., dict[str, Any] | None]] = {
+    modules.DistMultInteraction: _distmult,
+    modules.ComplExInteraction: _complex,
+    modules.RotatEInteraction: _rotate,
+    modules.TransEInteraction: _transe,
+    modules.PairREInteraction: _pairre,
+    modules.LineaREInteraction: _lineare,
+    modules.UMInteraction: _um,
+    modules.ConvEInteraction: _conve,
+}
