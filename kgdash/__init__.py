@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from kgdash.errors import KgdashError
 from kgdash.metrics import metrics
+from kgdash.version import __version__
 
 if TYPE_CHECKING:
     from kgdash.loading import load
     from kgdash.runs import Run
 
-__version__ = "0.1.0"
 __all__ = ["KgdashError", "Run", "__version__", "load", "metrics"]
 
 

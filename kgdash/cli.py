@@ -11,7 +11,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from kgdash import cli_instances
+from kgdash import cli_cache, cli_instances
 from kgdash.cli_output import (
     DatasetOption,
     JsonOption,
@@ -34,6 +34,7 @@ app = typer.Typer(
 
 app.command()(cli_instances.queries)
 app.command()(cli_instances.rules)
+app.add_typer(cli_cache.app, name="cache")
 
 
 def main() -> None:
@@ -217,17 +218,3 @@ def train(
     print(f"wrote {out}")
     for key, value in run.training.get("evaluation", {}).items():
         print(f"{key:30} {value:.4f}")
-
-
-@app.command()
-def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Delete all tables.")] = False,
-) -> None:
-    """Show, or clear, the tables kept on disk."""
-    from kgdash.store import cache_directory, cache_size, clear_cache
-
-    if clear:
-        print(f"deleted {clear_cache()} tables from {cache_directory()}")
-        return
-    count, size = cache_size()
-    print(f"{count} tables, {size / 2**20:.1f} MiB in {cache_directory()}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.whole_file import whole_file
 
 
 def check_extension(out: Path) -> None:
@@ -27,17 +26,11 @@ def write_table(table: pd.DataFrame, out: Path, index: bool = False) -> None:
     """
     check_extension(out)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}-")
-        os.close(handle)
-        try:
+        with whole_file(out) as part:
             if out.suffix == ".parquet":
-                table.to_parquet(temporary, index=index)
+                table.to_parquet(part, index=index)
             else:
-                table.to_csv(temporary, index=index, sep="," if out.suffix == ".csv" else "\t")
-            Path(temporary).chmod(0o644)
-            os.replace(temporary, out)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
+                table.to_csv(part, index=index, sep="," if out.suffix == ".csv" else "\t")
+            part.chmod(0o644)
     except OSError as error:
         raise KgdashError(f"can not write {out}: {error.strerror or error}") from error

@@ -3,16 +3,30 @@
 import os
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from fakes import fake_run, make_graph, random_scorer
+from filelock import FileLock
 
+import kgdash
 from kgdash import store
-from kgdash.store import cache_directory, cache_size, cached_table, clear_cache
+from kgdash.errors import KgdashError
+from kgdash.file_lock import held
+from kgdash.store import (
+    cache_directory,
+    cache_limit,
+    cache_size,
+    cached_table,
+    clear_cache,
+    list_cache,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = pd.DataFrame({"head": np.arange(3), "side": "tail", "relik": [0.5, np.nan, 1.0]})
@@ -100,12 +114,12 @@ class TestKept:
 
     @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
     def test_a_write_that_fails_leaves_nothing_half(self, cache_folder, monkeypatch, error):
-        def half(self, path):
+        def half(table, path):
             Path(path).write_bytes(b"PAR1 half")
             raise error
 
         with monkeypatch.context() as patched:
-            patched.setattr(pd.DataFrame, "to_parquet", half)
+            patched.setattr(store.pq, "write_table", half)
             if isinstance(error, OSError):
                 cached_table({"a": 1}, lambda: TABLE)  # a full disk costs nothing but time
             else:
@@ -122,14 +136,14 @@ class TestKept:
 
     def test_the_file_appears_whole(self, cache_folder, monkeypatch):
         """It is written under another name and moved; nobody sees a half of it."""
-        written, write = [], pd.DataFrame.to_parquet
+        written, write = [], store.pq.write_table
 
-        def watched(self, path):
-            write(self, path)
+        def watched(table, path):
+            write(table, path)
             written.append(Path(path).stat().st_ino)
             assert list(cache_folder.glob("*.parquet")) == []
 
-        monkeypatch.setattr(pd.DataFrame, "to_parquet", watched)
+        monkeypatch.setattr(store.pq, "write_table", watched)
         cached_table({"a": 1}, lambda: TABLE)
         (path,) = cache_folder.iterdir()
         assert path.suffix == ".parquet"
@@ -145,26 +159,306 @@ def test_what_is_quick_is_not_kept(monkeypatch):
     assert cache_size()[0] == 1
 
 
-def test_two_processes_with_one_cache(cache_folder):
-    """Both compute and write the same tables at once; what stays can be read."""
+def await_file(path, *processes):
+    """Wait until a process has written a file; they must not end before."""
+    end = time.monotonic() + 120
+    while not path.exists():
+        assert time.monotonic() < end, f"{path.name} did not appear"
+        assert all(process.poll() is None for process in processes)
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def start(tmp_path, request):
+    """Start processes that compute one table; it takes until the file "go" appears."""
     code = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
         "import pandas as pd\n"
         "from kgdash import store\n"
         "store._WORTH_KEEPING = -1\n"
-        "for n in range(40):\n"
-        "    make = lambda: pd.DataFrame({'x': [n % 4] * 5000})\n"
-        "    table = store.cached_table({'n': n % 4}, make)\n"
-        "    assert (table.x == n % 4).all()\n"
-        "    if n % 7 == 0: store.clear_cache()\n"
+        "folder, name = Path(sys.argv[1]), sys.argv[2]\n"
+        "def compute():\n"
+        "    (folder / f'{name} computes').touch()\n"
+        "    while not (folder / 'go').exists(): time.sleep(0.01)\n"
+        "    return pd.DataFrame({'x': [1, 2, 3]})\n"
+        "def waits(done, total): (folder / f'{name} waits').touch()\n"
+        "table = store.cached_table({'n': 1}, compute, progress=waits)\n"
+        "assert table.x.tolist() == [1, 2, 3]\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    both = [subprocess.Popen([sys.executable, "-c", code], env=environment) for _ in range(2)]
-    assert [process.wait(timeout=120) for process in both] == [0, 0]
-    names = [path.name for path in cache_folder.iterdir()]
-    assert names
-    assert all(name.endswith(".parquet") for name in names)
-    for path in cache_folder.iterdir():
-        assert len(pd.read_parquet(path)) == 5000
+    started = []
+
+    def one(name):
+        command = [sys.executable, "-c", code, str(tmp_path), name]
+        started.append(subprocess.Popen(command, env=environment))
+        return started[-1]
+
+    yield one
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+class TestTwoProcesses:
+    def test_one_computes_and_both_get_it(self, start, tmp_path, cache_folder):
+        first = start("first")
+        await_file(tmp_path / "first computes", first)
+        second = start("second")
+        await_file(tmp_path / "second waits", first, second)
+        (tmp_path / "go").touch()
+        assert [process.wait(timeout=120) for process in (first, second)] == [0, 0]
+        assert not (tmp_path / "second computes").exists()
+        assert [path.suffix for path in cache_folder.iterdir()] == [".parquet"]
+
+    def test_the_second_computes_if_the_first_is_killed(self, start, tmp_path, cache_folder):
+        first = start("first")
+        await_file(tmp_path / "first computes", first)
+        second = start("second")
+        await_file(tmp_path / "second waits", first, second)
+        first.kill()
+        await_file(tmp_path / "second computes", second)
+        (tmp_path / "go").touch()
+        assert second.wait(timeout=120) == 0
+        assert [path.suffix for path in cache_folder.iterdir()] == [".parquet"]
+
+    @pytest.mark.usefixtures("keep_all")
+    def test_waiting_can_be_given_up(self, start, tmp_path):
+        first = start("first")
+        await_file(tmp_path / "first computes", first)
+
+        def give_up(done, total):
+            assert (done, total) == (0, 1)
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            cached_table({"n": 1}, never, progress=give_up)
+        (tmp_path / "go").touch()
+        assert first.wait(timeout=120) == 0
+        assert cached_table({"n": 1}, never)["x"].tolist() == [1, 2, 3]
+
+    def test_another_table_does_not_wait(self, start, tmp_path):
+        first = start("first")
+        await_file(tmp_path / "first computes", first)
+        pd.testing.assert_frame_equal(cached_table({"n": 2}, lambda: TABLE), TABLE)
+
+    def test_clearing_while_the_other_reads_and_writes(self, cache_folder):
+        code = (
+            "import pandas as pd\n"
+            "from kgdash import store\n"
+            "store._WORTH_KEEPING = -1\n"
+            "for n in range(40):\n"
+            "    make = lambda: pd.DataFrame({'x': [n % 4] * 5000})\n"
+            "    table = store.cached_table({'n': n % 4}, make)\n"
+            "    assert (table.x == n % 4).all()\n"
+            "    if n % 7 == 0: store.clear_cache()\n"
+            "    store.list_cache()\n"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        both = [subprocess.Popen([sys.executable, "-c", code], env=environment) for _ in range(2)]
+        assert [process.wait(timeout=120) for process in both] == [0, 0]
+        store._sweep()
+        assert {path.suffix for path in cache_folder.iterdir()} == {".parquet"}
+        for path in cache_folder.iterdir():
+            assert len(pd.read_parquet(path)) == 5000
+
+
+def test_threads_wait_for_one_another(keep_all):
+    entered, go, computed = threading.Event(), threading.Event(), []
+
+    def compute():
+        computed.append(1)
+        entered.set()
+        assert go.wait(60)
+        return TABLE
+
+    def wait(done, total):
+        go.set()
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(cached_table, {"a": 1}, compute)
+        assert entered.wait(60)
+        second = threads.submit(cached_table, {"a": 1}, never, None, wait)
+        pd.testing.assert_frame_equal(first.result(60), second.result(60))
+    assert computed == [1]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders are not write-protected there")
+def test_a_folder_that_can_only_be_read(cache_folder, keep_all):
+    cached_table({"a": 1}, lambda: TABLE)
+    cache_folder.chmod(0o500)
+    try:
+        pd.testing.assert_frame_equal(cached_table({"a": 1}, never), TABLE)
+        pd.testing.assert_frame_equal(cached_table({"b": 1}, lambda: TABLE.head(1)), TABLE.head(1))
+    finally:
+        cache_folder.chmod(0o700)
+
+
+@pytest.mark.parametrize("error", [OSError(30, "Read-only file system"), NotImplementedError()])
+def test_where_there_are_no_locks_it_goes_without(monkeypatch, keep_all, error):
+    def refuse(self, **_):
+        raise error
+
+    monkeypatch.setattr(FileLock, "acquire", refuse)
+    pd.testing.assert_frame_equal(cached_table({"a": 1}, lambda: TABLE), TABLE)
+    pd.testing.assert_frame_equal(cached_table({"a": 1}, never), TABLE)
+    assert clear_cache() == 1
+
+
+def put(name, rows=1, days=0.0, **about):
+    """Store a table that was last used some days ago."""
+    table = pd.DataFrame({"x": np.arange(rows)})
+    cached_table({"name": name}, lambda: table, {"run": name, **about})
+    path = store._path({"name": name})
+    when = time.time() - days * 86400
+    if path.exists():
+        os.utime(path, (when, when))
+    return path
+
+
+@pytest.mark.usefixtures("keep_all")
+class TestListed:
+    def test_nothing(self):
+        table = list_cache()
+        assert len(table) == 0
+        assert table["bytes"].sum() == 0
+        assert list(table.columns[:3]) == ["key", "kind", "run"]
+
+    def test_what_was_noted(self):
+        before = pd.Timestamp.now("UTC").floor("s")
+        about = {"kind": "ranks", "graph": "umls", "filter": "none", "triples": 3}
+        path = put("one", **about)
+        (row,) = list_cache().to_dict("records")
+        assert row == {**row, **about, "run": "one", "key": path.stem, "method": "", "sides": ""}
+        assert row["bytes"] == path.stat().st_size
+        assert before <= row["created"] <= pd.Timestamp.now("UTC")
+        assert 0 <= row["seconds"] < 60
+        assert row["version"] == kgdash.__version__
+
+    def test_the_note_does_not_change_the_table(self):
+        cached_table({"a": 1}, lambda: TABLE, {"kind": "ranks"})
+        again = cached_table({"a": 1}, never)
+        pd.testing.assert_frame_equal(again, TABLE)
+        assert again.attrs == {}
+
+    def test_files_without_a_note_and_damaged_ones_are_listed_too(self, cache_folder):
+        TABLE.to_parquet(cache_folder / "old.parquet")
+        (cache_folder / "broken.parquet").write_bytes(b"PAR1")
+        (cache_folder / "notes.txt").write_text("mine")
+        table = list_cache()
+        assert sorted(table["key"]) == ["broken", "old"]
+        assert set(table["kind"]) == {"unknown"}
+        assert table["triples"].isna().all()
+        assert clear_cache(kind="unknown") == 2
+        assert [path.name for path in cache_folder.iterdir()] == ["notes.txt"]
+
+    def test_latest_used_first_and_reading_is_using(self):
+        for number, name in enumerate(("one", "two", "three")):
+            put(name, days=number)
+        assert list_cache()["run"].tolist() == ["one", "two", "three"]
+        cached_table({"name": "three"}, never)
+        assert list_cache()["run"].tolist() == ["three", "one", "two"]
+
+    def test_of_a_run(self):
+        graph = make_graph([(0, 0, 1), (2, 1, 0)], [(1, 1, 2)], [(0, 1, 2), (2, 0, 3)])
+        run = fake_run(graph, random_scorer(4, 2))
+        run.ranks(filter="train+test", sides=["tail"])
+        run.relik(split="train")
+        run.relik(method="sampled", samples=7)
+        table = list_cache().set_index("method")
+        assert table["run"].tolist() == ["fake"] * 3
+        assert set(table["run_digest"]) == {run.digest}
+        assert set(table["graph"]) == {"tiny"}
+        ranks, exact = table.loc[""], table.loc["exact"]
+        assert (ranks["kind"], ranks["filter"], ranks["sides"]) == ("ranks", "train+test", "tail")
+        assert (exact["kind"], exact["triples"]) == ("relik", 2)
+        assert table.loc["sampled, 7 a side", "kind"] == "relik"
+
+
+class TestCleared:
+    @pytest.fixture(autouse=True)
+    def _three(self, keep_all):
+        self.paths = {
+            "a": put("a", kind="ranks", run_digest="1"),
+            "b": put("b", kind="relik", run_digest="2", days=3),
+            "c": put("c", kind="relik", run_digest="3", days=10),
+        }
+
+    def left(self):
+        return {name for name, path in self.paths.items() if path.exists()}
+
+    @pytest.mark.parametrize(
+        ("conditions", "left"),
+        [
+            ({}, ""),
+            ({"run": "a"}, "bc"),
+            ({"run": "2"}, "ac"),
+            ({"run": "none such"}, "abc"),
+            ({"kind": "relik"}, "a"),
+            ({"older_than": timedelta(days=5)}, "ab"),
+            ({"older_than": timedelta(days=2), "run": "c"}, "ab"),
+            ({"kind": "ranks", "run": "b"}, "abc"),
+            ({"keys": []}, "abc"),
+        ],
+    )
+    def test_what_meets_all_conditions(self, conditions, left):
+        assert clear_cache(**conditions) == 3 - len(left)
+        assert self.left() == set(left)
+
+    def test_by_key(self):
+        assert clear_cache(keys=[self.paths["a"].stem, "../../x", "none"]) == 1
+        assert self.left() == {"b", "c"}
+
+    def test_what_dead_processes_left_goes_and_what_the_living_hold_stays(self, cache_folder):
+        dead, alive = cache_folder / ".dead.parquet-1.part", cache_folder / ".live.parquet-1.part"
+        dead.touch()
+        alive.touch()
+        (cache_folder / "gone.lock").touch()
+        with held(cache_folder / "live.lock") as got:
+            assert got
+            assert clear_cache(keys=[]) == 0
+            left = {path.name for path in cache_folder.iterdir() if path.suffix != ".parquet"}
+            assert left == {alive.name, "live.lock"}
+        clear_cache()
+        assert list(cache_folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("keep_all")
+class TestBounded:
+    def test_the_least_recently_used_goes(self, monkeypatch):
+        paths = [put(name, rows=10_000, days=days) for name, days in (("a", 1), ("b", 3), ("c", 2))]
+        size = paths[0].stat().st_size
+        monkeypatch.setenv("KGDASH_CACHE_LIMIT", str(int(3.5 * size)))
+        put("d", rows=10_000)
+        assert list_cache()["run"].tolist() == ["d", "a", "c"]
+        cached_table({"name": "c"}, never)
+        put("e", rows=10_000)
+        assert set(list_cache()["run"]) == {"e", "d", "c"}
+
+    def test_a_table_beyond_the_limit_is_not_kept_and_drives_out_none(self, monkeypatch):
+        put("a")
+        monkeypatch.setenv("KGDASH_CACHE_LIMIT", "20K")
+        put("b", rows=100_000)
+        assert list_cache()["run"].tolist() == ["a"]
+
+    def test_no_cache_at_all(self, monkeypatch, cache_folder):
+        monkeypatch.setenv("KGDASH_CACHE_LIMIT", "0")
+        put("a")
+        assert list(cache_folder.iterdir()) == []
+
+    @pytest.mark.parametrize(
+        ("text", "size"),
+        [("", 2 * 2**30), ("1000", 1000), ("1.5 k", 1536), ("500MB", 500 * 2**20), ("1GiB", 2**30)],
+    )
+    def test_sizes(self, monkeypatch, text, size):
+        monkeypatch.setenv("KGDASH_CACHE_LIMIT", text)
+        assert cache_limit() == size
+
+    @pytest.mark.parametrize("text", ["much", "-1", "1 X", "G"])
+    def test_what_is_no_size_is_refused_before_computing(self, monkeypatch, text):
+        monkeypatch.setenv("KGDASH_CACHE_LIMIT", text)
+        with pytest.raises(KgdashError, match=f"such as 500M or 2G; found '{text}'"):
+            cached_table({"a": 1}, never)
 
 
 @pytest.mark.usefixtures("keep_all")

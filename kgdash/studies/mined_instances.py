@@ -34,7 +34,12 @@ def mined_instances(
     """
     first, second = phases(progress, [0.8, 0.2])
     key = {"kind": "rules", "version": 1, "graph": graph.digest, "min_pca": min_pca}
-    rules = cached_table(key, lambda: mine_rules(graph, min_pca=min_pca, progress=first))
+    rules = cached_table(
+        key,
+        lambda: mine_rules(graph, min_pca=min_pca, progress=first),
+        {"kind": "rules", "graph": graph.name, "method": f"PCA confidence from {min_pca:g}"},
+        first,
+    )
     rules = rules.sort_values("support", ascending=False, kind="stable").head(_TRIED * max_rules)
     found = rule_instances(graph, rules, per_rule, seed=seed, progress=second)
     kept = found.table["group"].drop_duplicates().head(max_rules)

@@ -1,0 +1,71 @@
+"""Taking turns: one holder of a lock file at a time, over threads and processes."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+#: seconds between two attempts
+_POLL = 0.05
+
+
+@contextmanager
+def held(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[bool]:
+    """Hold a lock file during the block, waiting for another holder to end.
+
+    The system lets go of the lock of a process that dies. Where no lock can be had at all (a
+    read-only folder, a file system without locks) the block runs without.
+
+    :param path: the lock file; its folder is made, and the file is gone afterwards
+    :param waiting: called again and again while another holds the lock; may raise to give up
+    :return: whether the lock is held
+    """
+    lock = _lock(path)
+    while True:
+        try:
+            lock.acquire(blocking=False)
+            break
+        except Timeout:
+            waiting()
+            time.sleep(_POLL)
+        except (OSError, NotImplementedError):
+            yield False
+            return
+    try:
+        yield True
+    finally:
+        _let_go(lock, path)
+
+
+def remove_unless_held(path: Path, *more: Path) -> None:
+    """Remove a lock file, and more files that only its holder needs, if nobody holds it."""
+    lock = _lock(path)
+    try:
+        lock.acquire(blocking=False)
+    except (Timeout, OSError, NotImplementedError):
+        return
+    try:
+        for other in more:
+            with contextlib.suppress(OSError):
+                other.unlink(missing_ok=True)
+    finally:
+        _let_go(lock, path)
+
+
+def _lock(path: Path) -> FileLock:
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    # Never the lock that rests on a file's existence: it would outlive a holder that is killed.
+    return FileLock(path, fallback_to_soft=False)
+
+
+def _let_go(lock: FileLock, path: Path) -> None:
+    # Removed while it is held: whoever waits sees that its file has no name and takes a new one.
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
+    lock.release()

@@ -1,0 +1,29 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole_file(out: Path) -> Iterator[Path]:
+    """Give the block another path in the same folder to write, and move that file to ``out``.
+
+    If the block raises, what it wrote is removed and ``out`` stays as it was. Killed in between, a
+    process leaves a file ``.{name of out}-….part``.
+
+    :raises OSError: if the folder can not be made or written
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}-", suffix=".part")
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        os.replace(part, out)
+    finally:
+        part.unlink(missing_ok=True)
