@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,12 @@ import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
-from kgdash.progress import Progress, silent
+from kgdash.progress import Progress, phases, silent
 from kgdash.ranking import RANK_TYPES, rank_triples
 from kgdash.relik import relik_exact, relik_values
 from kgdash.relik_sampled import estimate, relik_sampled
 from kgdash.scoring import Scorer
-from kgdash.store import cached_table
+from kgdash.store import cached_table, stored_table
 from kgdash.subgraphs import Subgraph, neighbourhood, random_walk
 
 if TYPE_CHECKING:
@@ -28,7 +28,10 @@ RELIK_METHODS = ("exact", "sampled", "sampled-paper", "lower-bound")
 SUBGRAPH_METHODS = ("rwr", "neighbourhood")
 
 #: raise when the meaning of a stored table changes
-_TABLE_VERSION = 1
+_TABLE_VERSION = 2
+
+#: a sample is drawn first where there are at least so many negatives per sampled one
+_WORTH_SAMPLING = 10
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,12 @@ class Run:
             known = self._known_for(rows if evaluated_are_known else rows[:0], FILTERS[chosen])
         key = {"kind": "ranks", "filter": chosen, "sides": list(sides), **self._key(rows)}
         key["evaluated_are_known"] = evaluated_are_known
-        return cached_table(key, lambda: rank_triples(self.scorer, rows, known, sides, progress))
+        return cached_table(
+            key,
+            lambda: rank_triples(self.scorer, rows, known, sides, progress),
+            self._about("ranks", rows, filter=chosen, sides=", ".join(sides)),
+            progress,
+        )
 
     def relik(
         self,
@@ -129,15 +137,57 @@ class Run:
         rows, known = self._triples(split, triples), self.graph.known()
         key = {"kind": "relik", **self._key(rows)}
         if method == "exact":
-            return relik_values(
-                cached_table(key, lambda: relik_exact(self.scorer, rows, known, progress)),
-                rank_type,
+            counts = cached_table(
+                key,
+                lambda: relik_exact(self.scorer, rows, known, progress),
+                self._about("relik", rows, method="exact"),
+                progress,
             )
-        key |= {"samples": samples, "seed": seed}
+            return relik_values(counts, rank_type)
         counts = cached_table(
-            key, lambda: relik_sampled(self.scorer, rows, known, samples, seed, progress)
+            key | {"samples": samples, "seed": seed},
+            lambda: relik_sampled(self.scorer, rows, known, samples, seed, progress),
+            self._about("relik", rows, method=f"sampled, {samples:,} a side"),
+            progress,
         )
         return estimate(counts, method)
+
+    def relik_steps(
+        self,
+        split: str = "test",
+        triples: np.ndarray | None = None,
+        samples: int = 1000,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Yield the ReliK of triples as soon as there is some: first sampled, then exact.
+
+        The exact table comes alone where it is stored already, and on small graphs, where a sample
+        would be a large part of all negatives.
+
+        >>> for method, table in run.relik_steps():
+        ...     print(method, table["relik"].mean())
+
+        :param split: "train", "valid" or "test"; ignored if ``triples`` are given
+        :param triples: int64 ids, shape ``(n, 3)``; facts or not
+        :param samples: negatives sampled per side
+        :param seed: of the sample
+        :param progress: called with (done, total) of all steps together; may raise to cancel
+        :return: pairs of "sampled" or "exact" and a table of `relik`
+        :raises KgdashError: as `relik`, when the first table is asked for
+        """
+        rows = self._triples(split, triples)
+        first, second = phases(progress, [0.05, 0.95])
+        negatives = self.graph.num_entities * self.graph.num_relations
+        many = negatives > _WORTH_SAMPLING * samples
+        if many and stored_table({"kind": "relik", **self._key(rows)}) is None:
+            yield (
+                "sampled",
+                self.relik(
+                    triples=rows, method="sampled", samples=samples, seed=seed, progress=first
+                ),
+            )
+        yield "exact", self.relik(triples=rows, progress=second)
 
     def subgraph(
         self,
@@ -180,6 +230,10 @@ class Run:
     def _key(self, rows: np.ndarray) -> dict[str, Any]:
         triples = hashlib.sha256(np.ascontiguousarray(rows, dtype="<i8").tobytes()).hexdigest()
         return {"version": _TABLE_VERSION, "run": self.digest, "triples": triples}
+
+    def _about(self, kind: str, rows: np.ndarray, **more: str) -> dict[str, Any]:
+        about = {"kind": kind, "run": self.name, "run_digest": self.digest}
+        return about | {"graph": self.graph.name, "triples": len(rows), **more}
 
 
 def check_fit(graph: KnowledgeGraph, scorer: Scorer, where: str) -> None:

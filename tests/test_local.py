@@ -3,11 +3,12 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from fakes import FakeScorer, fake_run, make_graph, random_scorer
 
 from kgdash.errors import KgdashError
-from kgdash.studies.local import compare, summary
+from kgdash.studies.local import compare, compare_steps, summary
 from kgdash.subgraphs import neighbourhood
 
 #: 0, 1, 2 are close; 3 – 4 are apart and hold no test triple
@@ -106,6 +107,68 @@ def test_sampled_figures_come_with_an_interval(run):
     assert low <= value <= high
     assert {"relik_low", "relik_high"} <= set(found.triples)
     assert "relik_low" not in compare(run, inside()).figures
+
+
+class TestSteps:
+    """As soon as there are figures: sampled, then exact, with the same ranks."""
+
+    graph = make_graph(
+        [(0, 0, 1), (1, 1, 2), (2, 0, 0)], (), [(0, 1, 2), (1, 0, 0)], entities=150, relations=80
+    )
+
+    @pytest.fixture
+    def run(self):
+        return fake_run(self.graph, random_scorer(150, 80, seed=3))
+
+    @pytest.fixture
+    def part(self):
+        return neighbourhood(self.graph, 0, size=3)
+
+    @pytest.mark.parametrize("evaluated", ["test", "all"])
+    def test_each_is_what_compare_says(self, run, part, evaluated):
+        steps = list(compare_steps(run, part, evaluated))
+        assert [step.method for step in steps] == ["sampled", "exact"]
+        for step in steps:
+            expected = compare(run, part, evaluated, step.method)
+            pd.testing.assert_frame_equal(step.triples, expected.triples)
+            assert step.figures == expected.figures
+            assert step.evaluated == evaluated
+
+    def test_ranks_are_computed_once(self, run, part):
+        steps = compare_steps(run, part)
+        next(steps)
+        run.scorer.asked.clear()
+        next(steps)
+        assert "relations" not in {method for method, _ in run.scorer.asked}
+
+    def test_going_on_from_a_sampled_comparison(self, run, part):
+        sampled, exact = compare_steps(run, part)
+        run.scorer.asked.clear()
+        (again,) = compare_steps(run, part, sampled=sampled)
+        pd.testing.assert_frame_equal(again.triples, exact.triples)
+        assert again.figures == exact.figures
+        assert not {"triples", "relations"} & {method for method, _ in run.scorer.asked}
+        assert "relik_low" in sampled.triples, "the first comparison stays as it was"
+
+    @pytest.mark.parametrize("method", ["sampled", "lower-bound"])
+    def test_another_method_is_one_step(self, run, part, method):
+        (only,) = compare_steps(run, part, method=method)
+        assert only.method == method
+        assert only.figures == compare(run, part, method=method).figures
+
+    def test_no_triple_inside(self, run):
+        (only,) = compare_steps(run, neighbourhood(self.graph, 9))
+        assert (len(only.triples), only.method) == (0, "exact")
+
+    def test_small_graph_is_one_step(self):
+        small = fake_run(GRAPH, random_scorer(7, 2, seed=3))
+        assert [step.method for step in compare_steps(small, inside())] == ["exact"]
+
+    def test_progress_runs_from_nothing_to_all(self, run, part):
+        told = []
+        list(compare_steps(run, part, progress=lambda done, of: told.append(done / of)))
+        assert told == sorted(told)
+        assert told[-1] == pytest.approx(1)
 
 
 def test_unknown_choice(run):

@@ -1,9 +1,11 @@
 """A run: what it is told apart by, and what does not fit."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from fakes import fake_run, make_graph, random_scorer
 
+from kgdash import store
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.loading import load
 from kgdash.progress import Estimate, phases
@@ -45,6 +47,66 @@ def test_a_model_of_another_size_is_refused():
         check_fit(GRAPH, random_scorer(4, 2), "here")
     with pytest.raises(KgdashError, match="the model has 1 relations, graph tiny has 2"):
         check_fit(GRAPH, random_scorer(3, 1), "here")
+
+
+class TestReliKSteps:
+    """First sampled, then exact; exact alone where that is quick or known."""
+
+    #: 30 entities and 2 relations: some 60 negatives around each entity
+    graph = make_graph([(0, 0, 1), (1, 1, 2), (4, 0, 1)], (), [(2, 0, 0), (3, 1, 1)], 30, 2)
+
+    @pytest.fixture
+    def run(self):
+        return fake_run(self.graph, random_scorer(30, 2, seed=5, inverse=True))
+
+    @pytest.mark.parametrize("which", [{}, {"split": "train"}, {"triples": [(0, 1, 0), (7, 1, 8)]}])
+    def test_tables_are_those_of_relik(self, run, which):
+        (one, sampled), (two, exact) = run.relik_steps(**which, samples=4, seed=9)
+        assert (one, two) == ("sampled", "exact")
+        expected = run.relik(**which, method="sampled", samples=4, seed=9)
+        pd.testing.assert_frame_equal(sampled, expected)
+        pd.testing.assert_frame_equal(exact, run.relik(**which))
+        assert "relik_low" in sampled
+        assert "relik_low" not in exact
+
+    def test_nothing_is_computed_before_it_is_asked_for(self, run):
+        steps = run.relik_steps(samples=4)
+        assert run.scorer.asked == []
+        next(steps)
+        asked = len(run.scorer.asked)
+        assert asked > 0
+        next(steps)
+        assert len(run.scorer.asked) > asked
+
+    @pytest.mark.parametrize(("samples", "steps"), [(5, 2), (6, 1), (1000, 1)])
+    def test_a_sample_must_be_a_small_part_of_the_negatives(self, run, samples, steps):
+        assert self.graph.num_entities * self.graph.num_relations == 60
+        assert [m for m, _ in run.relik_steps(samples=samples)][-1] == "exact"
+        assert len(list(run.relik_steps(samples=samples))) == steps
+
+    def test_a_stored_exact_table_comes_alone(self, run, monkeypatch):
+        monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+        assert len(list(run.relik_steps(samples=4))) == 2
+        again = fake_run(self.graph, run.scorer)
+        run.scorer.asked.clear()
+        assert [method for method, _ in again.relik_steps(samples=4)] == ["exact"]
+        assert run.scorer.asked == []
+
+    def test_progress_runs_from_nothing_to_all_and_may_stop_it(self, run):
+        told = []
+        list(run.relik_steps(samples=4, progress=lambda done, of: told.append(done / of)))
+        assert told == sorted(told)
+        assert told[-1] == pytest.approx(1)
+
+        def stop(done, total):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            next(run.relik_steps(samples=4, progress=stop))
+
+    def test_refusals_are_those_of_relik(self, run):
+        with pytest.raises(KgdashError, match="unknown split 'tests'"):
+            next(run.relik_steps("tests"))
 
 
 class TestProgress:

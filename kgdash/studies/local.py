@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,25 +66,80 @@ def compare(
     :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an unknown choice, or NaN scores
     """
+    first, second = phases(progress, [0.2, 0.8])
+    ranked = _ranked(run, subgraph, evaluated, filter, first)
+    if not len(ranked.triples):
+        return replace(ranked, method=method)
+    relik = run.relik(triples=subgraph.triples(), method=method, progress=second)
+    return _with_relik(ranked, method, relik)
+
+
+def compare_steps(
+    run: Run,
+    subgraph: Subgraph,
+    evaluated: str = "test",
+    method: str = "exact",
+    filter: str = "train+valid+test",
+    progress: Progress = silent,
+    sampled: LocalComparison | None = None,
+) -> Iterator[LocalComparison]:
+    """Compare as soon as there are figures: first with sampled, then with exact ReliK.
+
+    The ranks are the same in both and are computed once. As `Run.relik_steps` has it, exact figures
+    that are quick to have come alone; so does any other method than "exact".
+
+    :param sampled: what an earlier call with the same arguments yielded first, to go on from there
+    :return: comparisons as of `compare`; the last one is of the method asked for
+    :raises KgdashError: as `compare`, when the first comparison is asked for
+    """
+    if method != "exact":
+        yield compare(run, subgraph, evaluated, method, filter, progress)
+        return
+    first, second = phases(progress, [0.05, 0.95])
+    ranked = sampled or _ranked(run, subgraph, evaluated, filter, first)
+    if not len(ranked.triples):
+        yield replace(ranked, method=method)
+        return
+    rows = subgraph.triples()
+    if sampled is not None:
+        yield _with_relik(ranked, method, run.relik(triples=rows, progress=second))
+        return
+    for step, relik in run.relik_steps(triples=rows, progress=second):
+        yield _with_relik(ranked, step, relik)
+
+
+def _ranked(
+    run: Run, subgraph: Subgraph, evaluated: str, filter: str, progress: Progress
+) -> LocalComparison:
+    """Compute what does not depend on ReliK; the ReliK columns are NaN."""
     if evaluated not in EVALUATED:
         raise unknown_name("choice of evaluated triples", evaluated, list(EVALUATED), "compare")
-    report = phases(progress, [0.8, 0.2])
     rows = subgraph.triples()
     table = pd.DataFrame(rows, columns=["head", "relation", "tail"])
     table["split"] = run.graph.split_of(rows)
-    figures: dict[str, tuple[float, int]] = {"relik": (float("nan"), 0)}
     for column in ("relik", "relik_head_rank", "relik_tail_rank"):
         table[column] = np.nan
-    if len(rows):
-        relik = run.relik(triples=rows, method=method, progress=report[0])
-        relik = relik.rename(columns={f"{s}_rank": f"relik_{s}_rank" for s in ("head", "tail")})
-        for column in relik.columns.difference(["head", "relation", "tail"]):
-            table[column] = relik[column].to_numpy()
-            if column in ("relik", "relik_low", "relik_high"):
-                figures[column] = (float(table[column].mean()), len(rows))
     chosen = run.graph.known(EVALUATED[evaluated]).contains(rows)
-    figures |= _add_ranks(run, table, rows, chosen, filter, report[1])
-    return LocalComparison(subgraph, evaluated, method, table, figures)
+    figures = {"relik": (float("nan"), 0)}
+    figures |= _add_ranks(run, table, rows, chosen, filter, progress)
+    return LocalComparison(subgraph, evaluated, "", table, figures)
+
+
+def _with_relik(ranked: LocalComparison, method: str, relik: pd.DataFrame) -> LocalComparison:
+    """Fill in ReliK, in place of any other that was there; ``ranked`` stays as it is."""
+    ends = ("relik_low", "relik_high")
+    table = ranked.triples.drop(columns=list(ends), errors="ignore")
+    figures = {name: value for name, value in ranked.figures.items() if name not in ends}
+    for side in ("head", "tail"):
+        table[f"relik_{side}_rank"] = relik[f"{side}_rank"].to_numpy()
+    table["relik"] = relik["relik"].to_numpy()
+    if "relik_low" in relik:
+        for offset, end in enumerate(ends, start=1):
+            table.insert(int(table.columns.get_loc("relik")) + offset, end, relik[end].to_numpy())
+    for name in ("relik", *ends):
+        if name in table:
+            figures[name] = (float(table[name].mean()), len(table))
+    return replace(ranked, method=method, triples=table, figures=figures)
 
 
 def _add_ranks(
