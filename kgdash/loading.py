@@ -18,7 +18,8 @@ from kgdash.models import build_model
 from kgdash.pykeen_directory import MODEL_FILE, read_pykeen_directory
 from kgdash.runs import Run, check_fit
 from kgdash.safe_format import MANIFEST, read_run, write_run
-from kgdash.scoring.pykeen_scorer import PyKEENScorer, best_device
+from kgdash.scoring.kernel_scorer import fastest_scorer
+from kgdash.scoring.pykeen_scorer import best_device
 
 
 def load(source: str | Path, dataset: str | Path | None = None) -> Run:
@@ -76,7 +77,7 @@ def assemble(
     model = build_model(
         spec, graph.splits["train"], graph.num_entities, graph.num_relations, state, name
     )
-    scorer = PyKEENScorer(model, best_device())
+    scorer, remarks = fastest_scorer(model, best_device())
     check_fit(graph, scorer, name)
     left_out = [
         f"{count:,} {split} triples left out: they hold an entity or relation unseen in training"
@@ -90,7 +91,7 @@ def assemble(
         weights_digest=weights_digest(spec, state),
         training=training,
         provenance=provenance,
-        notes=(*notes, *left_out),
+        notes=(*notes, *left_out, *remarks),
     )
 
 

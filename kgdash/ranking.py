@@ -9,15 +9,14 @@ import pandas as pd
 import torch
 
 from kgdash.counting import count_against
+from kgdash.engine.counting import count_ranks
 from kgdash.errors import KgdashError
 from kgdash.known import SIDES, KnownTriples
+from kgdash.memory import block_bytes, memory_budget
 from kgdash.progress import Progress, phases, silent
-from kgdash.scoring import Scorer, score_rows
+from kgdash.scoring import ENTITY_SIDES, Scorer, score_rows
 
 RANK_TYPES = ("optimistic", "realistic", "pessimistic")
-
-#: bytes of the score block that is held at once
-_BLOCK_BYTES = 64 * 2**20
 
 
 def rank_triples(
@@ -75,13 +74,15 @@ def count_better(
     :return: three int64 arrays of shape ``(n,)``: strictly better candidates, equal candidates
         (the true one not counted), candidates left (the true one counted)
     """
+    if scorer.form is not None and side in ENTITY_SIDES:
+        return count_ranks(scorer.form, triples, known, side, progress, memory_budget())
     query_columns, answer_column = SIDES[side]
     size = scorer.num_relations if side == "relation" else scorer.num_entities
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
     candidates = np.full(len(triples), size, dtype=np.int64)
     queries, query_of = np.unique(triples[:, query_columns], axis=0, return_inverse=True)
     order = np.argsort(query_of, kind="stable")
-    for block, members in _blocks(len(queries), query_of[order], _BLOCK_BYTES // (4 * size)):
+    for block, members in _blocks(len(queries), query_of[order], block_bytes() // (4 * size)):
         rows = order[members]
         scores = score_rows(scorer, side, queries[block])
         row = torch.from_numpy(query_of[rows] - block.start).to(scores.device)

@@ -10,13 +10,16 @@ import pandas as pd
 import torch
 
 from kgdash.counting import count_against
+from kgdash.engine.counting import count_both_sides
+from kgdash.engine.counting import count_negatives as count_by_form
 from kgdash.known import KnownTriples
+from kgdash.memory import block_bytes, memory_budget
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking import RANK_TYPES
 from kgdash.scoring import ENTITY_SIDES, Scorer, score_rows
 
-#: bytes of the score block (all relations × all entities of some anchors) that is held at once
-_BLOCK_BYTES = 64 * 2**20
+#: how many scores counted on one side cost as much as one that is counted on both
+_BOTH_COST = 1.6
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,28 @@ def relik_exact(
     :raises KgdashError: if a score is NaN
     """
     table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
-    for side, report in zip(ENTITY_SIDES, phases(progress, [1.0, 1.0]), strict=True):
-        counts = count_negatives(scorer, triples, known, side, report)
+    for side, counts in _both_sides(scorer, triples, known, progress):
         table[f"{side}_greater"] = counts.greater
         table[f"{side}_equal"] = counts.equal
         table[f"{side}_negatives"] = counts.negatives
     return table
+
+
+def _both_sides(
+    scorer: Scorer, triples: np.ndarray, known: KnownTriples, progress: Progress
+) -> Iterator[tuple[str, SideCounts]]:
+    form = scorer.form
+    anchors = [len(np.unique(triples[:, column])) for column in (0, 2)]
+    shared = form is not None and form.one_function and len(triples)
+    if form is not None and shared and sum(anchors) > _BOTH_COST * scorer.num_entities:
+        both = count_both_sides(form, triples, known, progress)
+        for side, (greater, equal) in zip(ENTITY_SIDES, both, strict=True):
+            negatives = _population(scorer, triples, known, side)
+            yield side, SideCounts(greater, equal, negatives)
+        return
+    reports = phases(progress, [float(count) for count in anchors])
+    for side, report in zip(ENTITY_SIDES, reports, strict=True):
+        yield side, count_negatives(scorer, triples, known, side, report)
 
 
 def relik_values(counts: pd.DataFrame, rank_type: str = "optimistic") -> pd.DataFrame:
@@ -92,20 +111,36 @@ def count_negatives(
 
     :param side: "head" for N⁻(h), "tail" for N⁻(t)
     """
+    if scorer.form is not None:
+        greater, equal = count_by_form(scorer.form, triples, known, side, progress, memory_budget())
+        return SideCounts(greater, equal, _population(scorer, triples, known, side))
+    return _count_in_rows(scorer, triples, known, side, progress)
+
+
+def _population(scorer: Scorer, triples: np.ndarray, known: KnownTriples, side: str) -> np.ndarray:
+    """Count the negatives around each triple's head (or tail): int64, ``(n,)``."""
+    anchors, group = np.unique(triples[:, 0 if side == "head" else 2], return_inverse=True)
+    owner, _ = known.around(anchors, side)
+    everything = scorer.num_entities * scorer.num_relations
+    return everything - np.bincount(owner, minlength=len(anchors))[group]
+
+
+def _count_in_rows(
+    scorer: Scorer, triples: np.ndarray, known: KnownTriples, side: str, progress: Progress
+) -> SideCounts:
+    """Count as `count_negatives`, out of rows of scores that the scorer gives."""
     anchor_of, other_of = (triples[:, 0], triples[:, 2])[:: 1 if side == "head" else -1]
     num_entities, num_relations = scorer.num_entities, scorer.num_relations
     anchors, group = np.unique(anchor_of, return_inverse=True)
     order = np.argsort(group, kind="stable")
     ordered = group[order]
     counts = np.zeros((len(triples), 2), dtype=np.int64)
-    negatives = np.full(len(triples), num_entities * num_relations, dtype=np.int64)
+    negatives = _population(scorer, triples, known, side)
     position = triples[:, 1] * num_entities + other_of
     for block in _anchor_blocks(len(anchors), num_entities * num_relations):
         rows = order[slice(*np.searchsorted(ordered, [block.start, block.stop]))]
         own_row = group[rows] - block.start
         owner, excluded = known.around(anchors[block], side)
-        per_anchor = np.bincount(owner, minlength=block.stop - block.start)
-        negatives[rows] -= per_anchor[own_row]
         around = _AnchorScores(scorer, side, anchors[block])
         own = around.own(own_row, position[rows])
         for first, scores in around.blocks():
@@ -118,7 +153,7 @@ def count_negatives(
 
 
 def _anchor_blocks(anchors: int, scores_per_anchor: int) -> Iterator[slice]:
-    size = max(1, _BLOCK_BYTES // (4 * scores_per_anchor))
+    size = max(1, block_bytes() // (4 * scores_per_anchor))
     for start in range(0, anchors, size):
         yield slice(start, min(start + size, anchors))
 
@@ -132,7 +167,7 @@ class _AnchorScores:
 
     def __init__(self, scorer: Scorer, side: str, anchors: np.ndarray) -> None:
         self.scorer, self.side, self.anchors = scorer, side, anchors
-        self.size = max(1, _BLOCK_BYTES // (4 * scorer.num_entities * len(anchors)))
+        self.size = max(1, block_bytes() // (4 * scorer.num_entities * len(anchors)))
         self._latest: tuple[int, torch.Tensor] = (-1, torch.empty(0))
 
     def blocks(self, only: np.ndarray | None = None) -> Iterator[tuple[int, torch.Tensor]]:

@@ -193,9 +193,12 @@ class _Report(TrainingCallback):
 def _check_rebuilt(model: Any, run: Run) -> None:
     """Refuse to write a run whose rebuilt model does not score as the trained one does."""
     triples = torch.from_numpy(run.graph.splits["train"][:256])
+    scorer: Any = run.scorer
     with torch.inference_mode():
-        trained = model.predict_hrt(triples.to(model.device)).squeeze(-1).cpu()
-    if not torch.equal(trained, run.scorer.score_triples(triples).cpu()):
+        trained, rebuilt = (
+            m.predict_hrt(triples.to(m.device)).squeeze(-1).cpu() for m in (model, scorer.model)
+        )
+    if not torch.equal(trained, rebuilt):
         raise KgdashError(
             f"{run.spec.name} rebuilt from its configuration does not score as the trained model; "
             "this model can not be stored in the safe form"

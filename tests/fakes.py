@@ -27,6 +27,7 @@ class FakeScorer:
     """
 
     device = torch.device("cpu")
+    form = None
 
     def __init__(self, tails, heads=None) -> None:
         self.tails = torch.as_tensor(tails, dtype=torch.float32)

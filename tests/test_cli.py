@@ -294,7 +294,7 @@ def test_import_gives_the_scores_of_the_pykeen_directory(call, pykeen_directory,
     triples = torch.from_numpy(imported.graph.splits["test"])
     with torch.inference_mode():
         expected = original.predict_hrt(triples).squeeze(-1)
-    assert torch.equal(imported.scorer.score_triples(triples).cpu(), expected)
+    assert torch.equal(imported.scorer.model.predict_hrt(triples).squeeze(-1), expected)
 
 
 def test_commands_take_a_pykeen_directory_with_its_dataset(call, pykeen_directory):

@@ -94,8 +94,10 @@ def dataset_folder(tmp_path):
 def assert_scores_equal(run, model):
     pairs = torch.cartesian_prod(torch.arange(14), torch.arange(55))
     with torch.inference_mode():
-        assert torch.equal(run.scorer.score_tails(pairs), model.predict_t(pairs))
-        assert torch.equal(run.scorer.score_heads(pairs.flip(1)), model.predict_h(pairs.flip(1)))
+        assert torch.equal(run.scorer.model.predict_t(pairs), model.predict_t(pairs))
+        assert torch.equal(
+            run.scorer.model.predict_h(pairs.flip(1)), model.predict_h(pairs.flip(1))
+        )
 
 
 def write_gz(path, text):

@@ -179,7 +179,7 @@ def test_blocks_change_nothing(monkeypatch, rows_per_block):
     scorer = random_scorer(7, 3, inverse=True)
     triples = np.random.default_rng(0).integers(0, (7, 3, 7), size=(40, 3))
     known = [tuple(x) for x in triples[::2].tolist()]
-    monkeypatch.setattr(ranking, "_BLOCK_BYTES", int(rows_per_block * 4 * 7))
+    monkeypatch.setattr(ranking, "block_bytes", lambda: int(rows_per_block * 4 * 7))
     table = rank_all(scorer, triples, known, ("head", "tail"))
     expected = brute(scorer, [tuple(x) for x in triples.tolist()], known, ("head", "tail"))
     assert table[COLUMNS].to_numpy().tolist() == expected

@@ -119,7 +119,7 @@ class TestBlocks:
     def test_change_nothing(self, monkeypatch, anchors, relations, inverse):
         scorer = random_scorer(self.entities, self.relations, inverse=inverse)
         scorer.tails.round_(decimals=1)
-        monkeypatch.setattr(relik, "_BLOCK_BYTES", 4 * self.entities * anchors * relations)
+        monkeypatch.setattr(relik, "block_bytes", lambda: 4 * self.entities * anchors * relations)
         counts = exact(scorer, self.triples, self.known)
         expected = brute(scorer, [tuple(x) for x in self.triples.tolist()], self.known)
         assert relik_values(counts)[COLUMNS].to_numpy().tolist() == expected
@@ -187,15 +187,14 @@ def handful(graph):
 @pytest.mark.parametrize("name", ["umls-transe", "umls-complex", "umls-conve"])
 def test_a_bundled_run_equals_brute_force_over_its_score_rows(bundled, name):
     run = bundled(name)
-    graph, model = run.graph, run.scorer.model
+    graph = run.graph
     triples = handful(graph)
     values = run.relik(triples=triples)
     facts = {tuple(x) for x in graph.all_triples.tolist()}
     for found, (h, r, t) in zip(values.itertuples(), triples.tolist(), strict=True):
         relations = torch.arange(graph.num_relations)
-        with torch.inference_mode():
-            tails = model.predict_t(torch.stack([torch.full_like(relations, h), relations], 1))
-            heads = model.predict_h(torch.stack([relations, torch.full_like(relations, t)], 1))
+        tails = run.scorer.score_tails(torch.stack([torch.full_like(relations, h), relations], 1))
+        heads = run.scorer.score_heads(torch.stack([relations, torch.full_like(relations, t)], 1))
         for rank, rows, own, triple_of in (
             (found.head_rank, tails.tolist(), t, lambda o, e: (h, o, e)),  # noqa: B023
             (found.tail_rank, heads.tolist(), h, lambda o, e: (e, o, t)),  # noqa: B023

@@ -66,8 +66,10 @@ class Thresholds:
         :return: for each triple the scores counted in its group that are strictly greater than its
             own, and those equal to it: int64, ``(n,)`` each
         """
-        whole = Counts(sum((p.above for p in parts[1:]), parts[0].above),
-                       sum((p.tally for p in parts[1:]), parts[0].tally))
+        whole = Counts(
+            sum((p.above for p in parts[1:]), parts[0].above),
+            sum((p.tally for p in parts[1:]), parts[0].tally),
+        )
         total = finish(self.bounds, whole)
         greater = total[self.own]
         return greater, total[self.below] - greater

@@ -8,6 +8,7 @@ is touched once however many triples it is a rival of.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -62,9 +63,7 @@ def count_ranks(
     """
     anchor_column, answer_column = (0, 2) if side == "tail" else (2, 0)
     # Sorted by relation first: rows of a relation stand together.
-    pairs, query_of = np.unique(
-        triples[:, [1, anchor_column]], axis=0, return_inverse=True
-    )
+    pairs, query_of = np.unique(triples[:, [1, anchor_column]], axis=0, return_inverse=True)
     query_of = query_of.reshape(-1)
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
     candidates = np.full(len(triples), form.num_entities, dtype=np.int64)
@@ -236,7 +235,7 @@ def _count(
         cuts = [0, len(relations)]
         if fixed is None:
             cuts = [*np.flatnonzero(np.diff(relations, prepend=-1)).tolist(), len(relations)]
-        for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+        for start, stop in itertools.pairwise(cuts):
             step = rows if fixed is not None else max(rows, _TASK // form.num_entities)
             for first in range(start, stop, step):
                 yield _Task(first, min(first + step, stop), int(relations[first]))

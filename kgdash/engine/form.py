@@ -20,23 +20,34 @@ class Form(Protocol):
     candidates are heads. All tensors are float32 on the CPU.
     """
 
-    #: DOT, L1, L2 or L2_SQUARED
-    kind: int
-    dimension: int
-    num_entities: int
-    num_relations: int
-    #: s(h, r, t) is the same number on both sides, and the query vector of a pair the same bits in
-    #: every batch
-    one_function: bool
+    @property
+    def kind(self) -> int:
+        """Return DOT, L1, L2 or L2_SQUARED."""
 
-    def queries(
-        self, side: str, anchors: torch.Tensor, relations: torch.Tensor
-    ) -> torch.Tensor:
+    @property
+    def dimension(self) -> int:
+        """Return K, the length of all vectors."""
+
+    @property
+    def num_entities(self) -> int:
+        """Return |E|."""
+
+    @property
+    def num_relations(self) -> int:
+        """Return |R|."""
+
+    @property
+    def name(self) -> str:
+        """Return the interaction's name."""
+
+    @property
+    def one_function(self) -> bool:
+        """Tell whether s(h, r, t) is the same number on both sides, in every batch."""
+
+    def queries(self, side: str, anchors: torch.Tensor, relations: torch.Tensor) -> torch.Tensor:
         """Return the query vectors of (anchor entity, relation) pairs: ``(n,)`` → ``(n, K)``."""
 
-    def vectors(
-        self, side: str, entities: torch.Tensor, relations: torch.Tensor
-    ) -> torch.Tensor:
+    def vectors(self, side: str, entities: torch.Tensor, relations: torch.Tensor) -> torch.Tensor:
         """Return candidates' vectors under their relations: ``(n,)`` → ``(n, K)``."""
 
     def is_fixed(self, side: str) -> bool:
@@ -67,9 +78,7 @@ def candidate_panels(form: Form, side: str, relation: int) -> Panels:
 
 
 @torch.inference_mode()
-def query_vectors(
-    form: Form, side: str, anchors: np.ndarray, relations: np.ndarray
-) -> np.ndarray:
+def query_vectors(form: Form, side: str, anchors: np.ndarray, relations: np.ndarray) -> np.ndarray:
     """Return query vectors, float32, padded with zero rows to what the kernels need."""
     found = form.queries(
         side,
@@ -133,9 +142,7 @@ def score_all(
         rows = np.flatnonzero(relations == relation)
         found = np.empty((len(rows), form.num_entities), dtype=np.float32)
         panels = candidate_panels(form, side, int(relation))
-        score_block(
-            form.kind, padded(queries[rows]), len(rows), panels.blocks, panels.count, found
-        )
+        score_block(form.kind, padded(queries[rows]), len(rows), panels.blocks, panels.count, found)
         out[rows] = found
     return out
 

@@ -17,7 +17,6 @@ from kgdash.engine.microkernels import (
     L1,
     L2,
     LANES,
-    ROW_STEP,
     TILE_ROWS,
     count_above_1,
     count_above_2,
@@ -98,7 +97,7 @@ def pack(vectors: np.ndarray, panels: np.ndarray) -> None:
 
 
 @njit(nogil=True, cache=True)
-def _fill(form, queries, first_row, last_row, panels, first_panel, last_panel, tile):  # type: ignore[no-untyped-def]
+def _fill(form, queries, first_row, last_row, panels, first_panel, last_panel, tile):
     """Score a block of queries (padded to whole steps) against some panels."""
     dimension, stride = queries.shape[1], tile.shape[1]
     step = _TILE_ROWS[form]
@@ -119,7 +118,7 @@ def _fill(form, queries, first_row, last_row, panels, first_panel, last_panel, t
 
 
 @njit(nogil=True, cache=True)
-def points(form, queries, entities, out):  # type: ignore[no-untyped-def]
+def points(form, queries, entities, out):
     """Score ``queries[i]`` against ``entities[i]``, each ``(n, K)``, into ``out[i]``."""
     count, dimension = queries.shape
     for i in range(count):
@@ -136,7 +135,7 @@ def points(form, queries, entities, out):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def score_block(form, queries, rows, panels, columns, out):  # type: ignore[no-untyped-def]
+def score_block(form, queries, rows, panels, columns, out):
     """Score padded queries against all panels into ``out``, ``(rows, columns)``."""
     tile = np.empty((ROWS, COLUMNS), np.float32)
     per_tile = COLUMNS // LANES
@@ -153,7 +152,7 @@ def score_block(form, queries, rows, panels, columns, out):  # type: ignore[no-u
 
 
 @njit(nogil=True, cache=True)
-def _lower(values, first, last, value):  # type: ignore[no-untyped-def]
+def _lower(values, first, last, value):
     """Find the first index in [first, last) whose value is not below ``value`` (else last)."""
     while first < last:
         middle = (first + last) // 2
@@ -165,7 +164,7 @@ def _lower(values, first, last, value):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _bin(score, low, scale, bins):  # type: ignore[no-untyped-def]
+def _bin(score, low, scale, bins):
     """Map a score to a bin, never against the order of scores."""
     if not scale > 0:
         return 0
@@ -173,7 +172,7 @@ def _bin(score, low, scale, bins):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def tabulate(bounds):  # type: ignore[no-untyped-def]
+def tabulate(bounds):
     """Fill the tables of the groups that have one."""
     for group in range(len(bounds.bins)):
         bins, place = bounds.bins[group], bounds.places[group]
@@ -196,7 +195,7 @@ def tabulate(bounds):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _count(tile, row, width, kept, group, bounds, counts):  # type: ignore[no-untyped-def]
+def _count(tile, row, width, kept, group, bounds, counts):
     """Count a row's scores against the bounds of its group.
 
     :param width: scores in the row, a multiple of 8
@@ -244,7 +243,7 @@ def _count(tile, row, width, kept, group, bounds, counts):  # type: ignore[no-un
 
 
 @njit(nogil=True, cache=True)
-def _mask(tile, inside, row, column, real, width, masks):  # type: ignore[no-untyped-def]
+def _mask(tile, inside, row, column, real, width, masks):
     """Put NaN where a row's query leaves an entity out, and beyond the last one.
 
     :return: scores that are left, and the first and last index of what was left out
@@ -261,7 +260,7 @@ def _mask(tile, inside, row, column, real, width, masks):  # type: ignore[no-unt
 
 
 @njit(nogil=True, cache=True)
-def count_rows(form, queries, rows, panels, columns, groups, masks, bounds, counts):  # type: ignore[no-untyped-def]
+def count_rows(form, queries, rows, panels, columns, groups, masks, bounds, counts):
     """Score queries against all entities and count the scores above the bounds of their groups.
 
     :param form: DOT, L1, L2 or L2_SQUARED
@@ -290,7 +289,7 @@ def count_rows(form, queries, rows, panels, columns, groups, masks, bounds, coun
 
 
 @njit(nogil=True, cache=True)
-def count_both(  # type: ignore[no-untyped-def]
+def count_both(
     form,
     queries,
     rows,
@@ -348,7 +347,7 @@ def count_both(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def count_given(scores, groups, bounds, counts):  # type: ignore[no-untyped-def]
+def count_given(scores, groups, bounds, counts):
     """As `count_rows`, for scores that are there already: float32, ``(rows, columns)``.
 
     NaN are left out.
@@ -373,7 +372,7 @@ def count_given(scores, groups, bounds, counts):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def finish(bounds, counts):  # type: ignore[no-untyped-def]
+def finish(bounds, counts):
     """Return how many scores exceed each bound, int64, like ``bounds.values``."""
     total = counts.above.copy()
     for group in range(len(bounds.starts) - 1):

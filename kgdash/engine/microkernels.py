@@ -69,7 +69,7 @@ def _tile(form: int, rows: int) -> Callable[..., None]:
     vector = ir.VectorType(_FLOAT, LANES)
 
     @intrinsic
-    def tile(_context, queries, panel, out, stride, dimension):  # type: ignore[no-untyped-def]
+    def tile(_context, queries, panel, out, stride, dimension):
         signature = types.void(*[types.uintp] * 3, *[types.intp] * 2)
 
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -116,7 +116,7 @@ ROW_STEP = 12
 
 def _point(form: int) -> Callable[..., float]:
     @intrinsic
-    def point(_context, query, entity, dimension):  # type: ignore[no-untyped-def]
+    def point(_context, query, entity, dimension):
         signature = types.float32(types.uintp, types.uintp, types.intp)
 
         def generate(_: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -146,7 +146,7 @@ def _count_above(bounds_at_once: int) -> Callable[..., None]:
     counter = ir.VectorType(_INT32, _WIDTH)
 
     @intrinsic
-    def count_above(_context, scores, width, bounds, above):  # type: ignore[no-untyped-def]
+    def count_above(_context, scores, width, bounds, above):
         signature = types.void(types.uintp, types.intp, types.uintp, types.uintp)
 
         def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
@@ -188,8 +188,7 @@ def _count_above(bounds_at_once: int) -> Callable[..., None]:
 count_above_6, count_above_2, count_above_1 = (_count_above(n) for n in (6, 2, 1))
 
 
-@intrinsic
-def spread_of(_context, scores, width):  # type: ignore[no-untyped-def]
+def _spread_of(_context, scores, width):
     """Return the least and greatest of ``width`` scores (a multiple of 8), NaN left out.
 
     Without any they are +inf and -inf.
@@ -224,8 +223,11 @@ def spread_of(_context, scores, width):  # type: ignore[no-untyped-def]
     return signature, generate
 
 
-@intrinsic
-def transpose_8(_context, source, source_stride, target, target_stride):  # type: ignore[no-untyped-def]
+#: see `_spread_of`
+spread_of: Any = intrinsic(_spread_of)
+
+
+def _transpose_8(_context, source, source_stride, target, target_stride):
     """Transpose 8 × 8 floats: (source, floats from row to row, target, floats from row to row)."""
     vector = ir.VectorType(_FLOAT, 8)
     signature = types.void(types.uintp, types.intp, types.uintp, types.intp)
@@ -234,9 +236,7 @@ def transpose_8(_context, source, source_stride, target, target_stride):  # type
         return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_INT32, 8), lanes))
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        source, target = (
-            builder.inttoptr(arguments[i], _FLOAT.as_pointer()) for i in (0, 2)
-        )
+        source, target = (builder.inttoptr(arguments[i], _FLOAT.as_pointer()) for i in (0, 2))
 
         def row(base: Any, stride: Any, i: int) -> Any:
             place = builder.gep(base, [builder.mul(stride, _int(i))])
@@ -248,9 +248,7 @@ def transpose_8(_context, source, source_stride, target, target_stride):  # type
         low, high = [0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15]
         b = [shuffle(builder, a[i], a[i + 1], m) for i in (0, 2, 4, 6) for m in (low, high)]
         left, right = [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]
-        c = [
-            shuffle(builder, b[i], b[i + 2], m) for i in (0, 1, 4, 5) for m in (left, right)
-        ]
+        c = [shuffle(builder, b[i], b[i + 2], m) for i in (0, 1, 4, 5) for m in (left, right)]
         first, second = [0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]
         out = [shuffle(builder, c[i], c[i + 4], m) for m in (first, second) for i in range(4)]
         for i, value in enumerate(out):
@@ -258,3 +256,7 @@ def transpose_8(_context, source, source_stride, target, target_stride):  # type
         return context.get_dummy_value()
 
     return signature, generate
+
+
+#: see `_transpose_8`
+transpose_8: Any = intrinsic(_transpose_8)

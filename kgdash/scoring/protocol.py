@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
+from kgdash.engine.form import Form
 from kgdash.errors import KgdashError
 
 ENTITY_SIDES = ("head", "tail")
@@ -23,6 +24,8 @@ class Scorer(Protocol):
     num_entities: int
     num_relations: int
     device: torch.device
+    #: how the engine can count this model's scores as it computes them; None: it is given rows
+    form: Form | None
 
     def score_tails(self, pairs: torch.Tensor) -> torch.Tensor:
         """Score all tails for (head, relation) pairs: ``(b, 2)`` → ``(b, |E|)``."""

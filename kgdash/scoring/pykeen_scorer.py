@@ -7,7 +7,10 @@ from typing import Any
 
 import torch
 
-#: bytes that the temporaries of one call into PyKEEN may take
+from kgdash.engine.form import Form
+from kgdash.memory import memory_budget
+
+#: bytes that the temporaries of one call into PyKEEN may take, whatever the memory budget
 _TEMPORARY_BYTES = 256 * 2**20
 
 
@@ -16,6 +19,8 @@ class PyKEENScorer:
 
     Models trained with inverse triples score heads through the inverse relation, as PyKEEN does.
     """
+
+    form: Form | None = None
 
     def __init__(self, model: Any, device: torch.device | str | None = None) -> None:
         """Wrap a ``pykeen.models.Model``; ``device`` moves it first (default: leave it)."""
@@ -54,7 +59,8 @@ class PyKEENScorer:
     def _batched(
         self, score: Callable[[torch.Tensor], torch.Tensor], batch: torch.Tensor, columns: int
     ) -> torch.Tensor:
-        size = max(1, _TEMPORARY_BYTES // (4 * self._width * columns))
+        affordable = min(_TEMPORARY_BYTES, memory_budget() // 4)
+        size = max(1, affordable // (4 * self._width * columns))
         parts = [score(part.to(self.device)) for part in batch.split(size)]
         if not parts:
             return torch.empty((0, columns), device=self.device)
