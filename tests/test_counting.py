@@ -36,19 +36,25 @@ def test_equals_a_loop(data):
     own = data.draw(st.lists(VALUE, min_size=len(own_row), max_size=len(own_row)))
     expected = by_hand(scores, own, own_row)
     tensor, thresholds = torch.tensor(scores), torch.tensor(own, dtype=torch.float32)
-    usual = counting._MANY_THRESHOLDS
-    try:
-        for many in (1, usual, 1000):
-            counting._MANY_THRESHOLDS = many
-            assert count_against(tensor, thresholds, np.array(own_row)).tolist() == expected
-    finally:
-        counting._MANY_THRESHOLDS = usual
+    assert count_against(tensor, thresholds, np.array(own_row, dtype=np.int64)).tolist() == expected
+    for many in (1, 3, 1000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(counting, "_MANY_THRESHOLDS", many)
+            found = counting._count_on_device(tensor, thresholds, np.array(own_row, dtype=np.int64))
+        assert found.tolist() == expected
 
 
-@pytest.mark.parametrize("thresholds", [[0.5], [-np.inf, 0.0, 0.5, np.inf, 7.0]])
-def test_the_kernel_for_accelerators_counts_alike(thresholds):
-    row = torch.tensor([0.5, -np.inf, 0.5, np.inf, 0.0, -0.0, 1.0])
-    own = torch.tensor(thresholds)
-    expected = by_hand([row.tolist()], thresholds, [0] * len(thresholds))
-    assert counting._count_sorted_torch(row, own).tolist() == expected
-    assert counting._count_sorted(row.numpy(), own.numpy()).tolist() == expected
+@pytest.mark.parametrize("at_once", [1, 7, 10**6])
+def test_parts_change_nothing(monkeypatch, at_once):
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randint(0, 50, (9, 700), generator=generator).float()
+    own_row = np.sort(np.random.default_rng(0).integers(0, 9, 300))
+    own = scores[torch.from_numpy(own_row), torch.arange(300)]
+    expected = [
+        [int((scores[row] > t).sum()), int((scores[row] == t).sum())]
+        for t, row in zip(own, own_row, strict=True)
+    ]
+    monkeypatch.setattr(counting, "_AT_ONCE", at_once)
+    assert count_against(scores, own, own_row).tolist() == expected
+    assert counting._count_on_device(scores, own, own_row).tolist() == expected
+    assert count_against(scores.double(), own.double(), own_row).tolist() == expected

@@ -1,0 +1,42 @@
+"""Compiling the kernels before they are needed."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from kgdash.engine.bounds import Thresholds
+from kgdash.engine.form import Panels, padded
+from kgdash.engine.kernels import Masks, count_both, count_given, count_rows, points, score_block
+from kgdash.engine.microkernels import DOT
+
+_started = threading.Event()
+
+
+def warm() -> None:
+    """Compile all kernels, or read what Numba kept of them: some seconds the first time, then 0.3 s.
+
+    Each is called once on a single score.
+    """
+    vectors = np.ones((1, 1), dtype=np.float32)
+    panels, queries, group = Panels.of(vectors), padded(vectors), np.zeros(1, dtype=np.int64)
+    masks = Masks(np.zeros(2, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    out = np.empty((1, 1), dtype=np.float32)
+    points(DOT, vectors, vectors, out[0])
+    score_block(DOT, queries, 1, panels.blocks, 1, out)
+    thresholds = Thresholds.of(out[0], group, 1)
+    bounds, counts = thresholds.bounds, thresholds.counts()
+    count_rows(DOT, queries, 1, panels.blocks, 1, group, masks, bounds, counts)
+    count_both(
+        DOT, queries, 1, 0, panels.blocks, 1, masks, bounds, counts, bounds, thresholds.counts()
+    )
+    count_given(out, group, bounds, counts)
+    thresholds.result([counts])
+
+
+def warm_in_background() -> None:
+    """Compile all kernels in a thread of its own, once per process, while others work."""
+    if not _started.is_set():
+        _started.set()
+        threading.Thread(target=warm, name="kgdash-warm", daemon=True).start()
