@@ -68,8 +68,12 @@ def _both_sides(
 ) -> Iterator[tuple[str, SideCounts]]:
     form = scorer.form
     anchors = [len(np.unique(triples[:, column])) for column in (0, 2)]
-    shared = form is not None and form.one_function and len(triples)
-    if form is not None and shared and sum(anchors) > _BOTH_COST * scorer.num_entities:
+    if (
+        form is not None
+        and form.one_function
+        and form.device.type == "cpu"
+        and sum(anchors) > _BOTH_COST * scorer.num_entities
+    ):
         both = count_both_sides(form, triples, known, progress)
         for side, (greater, equal) in zip(ENTITY_SIDES, both, strict=True):
             negatives = _population(scorer, triples, known, side)

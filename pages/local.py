@@ -5,9 +5,10 @@ import streamlit as st
 from kgdash.charts.drawing import EDGES, layout, pairs_of, subgraph_figure
 from kgdash.charts.local import local_bars, relik_scatter
 from kgdash.charts.style import number
-from kgdash.studies.local import compare
+from kgdash.studies.local import compare_steps
 from kgdash.ui.compute import computed
 from kgdash.ui.picked_part import show_part
+from kgdash.ui.refine import refined, show_refinement
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.selection import selected_point
 from kgdash.ui.subgraph_form import choose_subgraph
@@ -28,17 +29,25 @@ key = (run.digest, choice)
 subgraph = computed(
     "Walking the graph", (*key, "subgraph"), lambda _: run.subgraph(**dict(choice.arguments))
 )
-comparison = computed(
+comparison = refined(
     "Comparing ReliK with MRR",
     (*key, "comparison"),
-    lambda report: compare(run, subgraph, choice.evaluated, choice.relik_method, progress=report),
+    lambda report, sampled: compare_steps(
+        run, subgraph, choice.evaluated, choice.relik_method, progress=report, sampled=sampled
+    ),
 )
 triples, figures = comparison.triples, comparison.figures
+is_sampled = "relik_low" in figures
 labelled = graph.labelled(triples)
 
+interval = ""
+if is_sampled:
+    low, high = (number(figures[end][0]) for end in ("relik_low", "relik_high"))
+    interval = f"between {low} and {high} (95 %)"
+show_refinement(f"Sampled so far: mean ReliK {interval}.")
 with st.container(horizontal=True):
     for name, label, unit in (
-        ("relik", "Mean ReliK ↑", "triples"),
+        ("relik", "Mean ReliK ↑", "triples, sampled" if is_sampled else "triples"),
         ("tail_mrr", "Tail MRR ↑", "ranks"),
         ("head_mrr", "Head MRR ↑", "ranks"),
         ("both_mrr", "Both MRR ↑", "ranks"),
@@ -53,10 +62,9 @@ with st.container(horizontal=True):
             delta_color="off",
             delta_arrow="off",
         )
-if "relik_low" in figures:
-    low, high = (number(figures[end][0]) for end in ("relik_low", "relik_high"))
+if choice.relik_method == "sampled":
     st.info(
-        f"ReliK is sampled, 1,000 negatives a side: the mean lies between {low} and {high} (95 %). "
+        f"ReliK is sampled, 1,000 negatives a side: the mean lies {interval}. "
         "A triple counts as 1 while no sampled negative beats it, so the estimate leans high. "
         "Choose exact for the true figure.",
         icon=":material/casino:",

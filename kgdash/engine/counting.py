@@ -16,12 +16,14 @@ import numpy as np
 import torch
 
 from kgdash.engine.bounds import Thresholds
+from kgdash.engine.device import count_rows_on_device
 from kgdash.engine.form import (
     Form,
     Panels,
     candidate_panels,
     own_scores,
     padded,
+    query_tensor,
     query_vectors,
     score_triples,
 )
@@ -30,8 +32,25 @@ from kgdash.engine.workers import share
 from kgdash.known import KnownTriples
 from kgdash.progress import Progress, phases, silent
 
-#: scores that a task takes: some hundredths of a second
-_TASK = 2**24
+#: multiplications that a task takes: some hundredths of a second
+_TASK = 2**30
+#: the part of the memory budget that query vectors may take; to make them takes some times as much
+_QUERIES = 16
+#: queries made at once where each is a network's output: a second's work or so
+_COSTLY = 2**14
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The queries of a job, sorted by relation.
+
+    A group has at most one row per relation; ``masks`` are the candidates that a row leaves out.
+    """
+
+    anchors: np.ndarray
+    relations: np.ndarray
+    groups: np.ndarray
+    masks: Masks
 
 
 @dataclass(frozen=True)
@@ -67,17 +86,13 @@ def count_ranks(
     query_of = query_of.reshape(-1)
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
     candidates = np.full(len(triples), form.num_entities, dtype=np.int64)
-    rows_at_once = max(1, memory // 4 // (8 * form.dimension))
-    chunks = [(a, min(a + rows_at_once, len(pairs))) for a in range(0, len(pairs), rows_at_once)]
+    chunks = _chunks(form, len(pairs), 1, memory)
     reports = phases(progress, [float(b - a) for a, b in chunks])
     for (start, stop), report in zip(chunks, reports, strict=True):
         inside = np.flatnonzero((query_of >= start) & (query_of < stop))
         part = triples[inside]
         relations, anchors = pairs[start:stop].T
         group = query_of[inside] - start
-        queries = query_vectors(form, side, anchors, relations)
-        own = own_scores(form, side, queries[group], part[:, answer_column], part[:, 1])
-        thresholds = Thresholds.of(own, group, stop - start)
         masks, left_out = _no_masks(stop - start), np.zeros(len(part), dtype=bool)
         if known is not None:
             asked = np.zeros((stop - start, 3), dtype=np.int64)
@@ -87,10 +102,10 @@ def count_ranks(
             left_out = known.contains(part)
             others = np.bincount(owner, minlength=stop - start)[group]
             candidates[inside] -= others - left_out
-        parts = _count(
-            form, side, queries, relations, np.arange(stop - start), masks, thresholds, report
+        rows = _Rows(anchors, relations, np.arange(stop - start), masks)
+        greater[inside], ties = _count(
+            form, side, rows, group, part[:, answer_column], group, report, memory
         )
-        greater[inside], ties = thresholds.result(parts)
         equal[inside] = ties - ~left_out
     return greater, equal, candidates
 
@@ -114,26 +129,25 @@ def count_negatives(
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
     is_known = known.contains(triples)
     num_relations = form.num_relations
-    at_once = max(1, memory // 8 // (8 * form.dimension * num_relations))
-    chunks = [(a, min(a + at_once, len(anchors))) for a in range(0, len(anchors), at_once)]
+    chunks = _chunks(form, len(anchors), num_relations, memory)
     reports = phases(progress, [float(b - a) for a, b in chunks])
     for (start, stop), report in zip(chunks, reports, strict=True):
         inside = np.flatnonzero((group >= start) & (group < stop))
         part, count = triples[inside], stop - start
         # Row (relation, anchor): rows of a relation stand together.
-        relations = np.repeat(np.arange(num_relations), count)
-        queries = query_vectors(
-            form, candidate_side, np.tile(anchors[start:stop], num_relations), relations
-        )
-        row = part[:, 1] * count + group[inside] - start
-        own = own_scores(form, candidate_side, queries[row], part[:, other_column], part[:, 1])
-        thresholds = Thresholds.of(own, group[inside] - start, count)
         owner, position = known.around(anchors[start:stop], side)
         relation, other = np.divmod(position, form.num_entities)
-        masks = _masks(relation * count + owner, other, num_relations * count)
-        groups = np.tile(np.arange(count), num_relations)
-        parts = _count(form, candidate_side, queries, relations, groups, masks, thresholds, report)
-        greater[inside], ties = thresholds.result(parts)
+        rows = _Rows(
+            np.tile(anchors[start:stop], num_relations),
+            np.repeat(np.arange(num_relations), count),
+            np.tile(np.arange(count), num_relations),
+            _masks(relation * count + owner, other, num_relations * count),
+        )
+        own_group = group[inside] - start
+        own_row = part[:, 1] * count + own_group
+        greater[inside], ties = _count(
+            form, candidate_side, rows, own_row, part[:, other_column], own_group, report, memory
+        )
         equal[inside] = ties - ~is_known[inside]
     return greater, equal
 
@@ -156,7 +170,7 @@ def count_both_sides(
     order = np.argsort(relation, kind="stable")
     owner, tail = owner[order], tail[order]
     starts = np.searchsorted(relation[order], np.arange(form.num_relations + 1))
-    rows = max(1, min(form.num_entities, _TASK // form.num_entities))
+    rows = max(1, min(form.num_entities, _task_rows(form)))
 
     def tasks() -> Iterator[_Task]:
         for number in range(form.num_relations):
@@ -215,28 +229,58 @@ class _State:
         return self._latest[1]
 
 
+def _uses_kernels(form: Form) -> bool:
+    return form.device.type == "cpu"
+
+
 def _count(
     form: Form,
     side: str,
+    rows: _Rows,
+    own_row: np.ndarray,
+    own_column: np.ndarray,
+    own_group: np.ndarray,
+    progress: Progress,
+    memory: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count, for each triple, the scores of its group that exceed and that equal its own.
+
+    :param own_row: the row of each triple's own score, ``own_column`` its place there, and
+        ``own_group`` the group of that row
+    """
+    if not _uses_kernels(form):
+        vectors = query_tensor(form, side, rows.anchors, rows.relations)
+        job = (vectors, rows.relations, rows.groups, rows.masks)
+        return count_rows_on_device(
+            form, side, *job, own_row, own_column, own_group, progress, memory
+        )
+    queries = query_vectors(form, side, rows.anchors, rows.relations)
+    own = own_scores(form, side, queries[own_row], own_column, rows.relations[own_row])
+    thresholds = Thresholds.of(own, own_group, int(rows.groups.max(initial=-1)) + 1)
+    return thresholds.result(_count_with_kernels(form, side, queries, rows, thresholds, progress))
+
+
+def _count_with_kernels(
+    form: Form,
+    side: str,
     queries: np.ndarray,
-    relations: np.ndarray,
-    groups: np.ndarray,
-    masks: Masks,
+    rows: _Rows,
     thresholds: Thresholds,
     progress: Progress,
 ) -> list[Counts]:
-    """Count for rows sorted by relation, and return the threads' parts."""
+    """Return the threads' parts of the counts."""
     bounds: Bounds = thresholds.bounds
+    relations, masks = rows.relations, rows.masks
     fixed = candidate_panels(form, side, 0) if form.is_fixed(side) else None
     threads = torch.get_num_threads()
-    rows = max(12, min(_TASK // form.num_entities, -(-len(relations) // (4 * threads))))
+    least = max(12, min(_task_rows(form), -(-len(relations) // (4 * threads))))
 
     def tasks() -> Iterator[_Task]:
         cuts = [0, len(relations)]
         if fixed is None:
             cuts = [*np.flatnonzero(np.diff(relations, prepend=-1)).tolist(), len(relations)]
         for start, stop in itertools.pairwise(cuts):
-            step = rows if fixed is not None else max(rows, _TASK // form.num_entities)
+            step = least if fixed is not None else max(least, _task_rows(form))
             for first in range(start, stop, step):
                 yield _Task(first, min(first + step, stop), int(relations[first]))
 
@@ -250,7 +294,7 @@ def _count(
             count,
             panels.blocks,
             panels.count,
-            groups[task.first : task.last],
+            rows.groups[task.first : task.last],
             Masks(starts, masks.columns),
             bounds,
             state.counts[0],
@@ -261,6 +305,20 @@ def _count(
         tasks(), work, lambda: _State([thresholds.counts()]), float(len(relations)), progress
     )
     return [state.counts[0] for state in states]
+
+
+def _chunks(form: Form, count: int, queries_each: int, memory: int) -> list[tuple[int, int]]:
+    """Cut a number of groups so that their query vectors fit into their part of the memory."""
+    queries = memory // _QUERIES // (4 * form.dimension)
+    if not form.elementwise:
+        queries = min(queries, _COSTLY)
+    size = max(1, queries // queries_each)
+    return [(start, min(start + size, count)) for start in range(0, count, size)]
+
+
+def _task_rows(form: Form) -> int:
+    """Return how many queries a task takes."""
+    return max(1, _TASK // (form.num_entities * max(64, form.dimension)))
 
 
 def _masks(row: np.ndarray, column: np.ndarray, rows: int) -> Masks:

@@ -17,7 +17,8 @@ class Form(Protocol):
 
     φ is an inner product or a negative distance (see `kgdash.engine.microkernels`). With side
     "tail" the query is (h, r) and the candidates are tails; with "head" it is (r, t) and the
-    candidates are heads. All tensors are float32 on the CPU.
+    candidates are heads. All tensors are float32 on one
+    device; the kernels need the CPU.
     """
 
     @property
@@ -37,8 +38,16 @@ class Form(Protocol):
         """Return |R|."""
 
     @property
+    def device(self) -> torch.device:
+        """Return where the vectors are."""
+
+    @property
     def name(self) -> str:
         """Return the interaction's name."""
+
+    @property
+    def elementwise(self) -> bool:
+        """Tell whether query vectors are cheap, and the same bits whatever else is in the batch."""
 
     @property
     def one_function(self) -> bool:
@@ -80,12 +89,14 @@ def candidate_panels(form: Form, side: str, relation: int) -> Panels:
 @torch.inference_mode()
 def query_vectors(form: Form, side: str, anchors: np.ndarray, relations: np.ndarray) -> np.ndarray:
     """Return query vectors, float32, padded with zero rows to what the kernels need."""
-    found = form.queries(
-        side,
-        torch.from_numpy(np.ascontiguousarray(anchors)),
-        torch.from_numpy(np.ascontiguousarray(relations)),
-    ).numpy()
-    return padded(found)
+    return padded(query_tensor(form, side, anchors, relations).numpy())
+
+
+@torch.inference_mode()
+def query_tensor(form: Form, side: str, anchors: np.ndarray, relations: np.ndarray) -> torch.Tensor:
+    """Return query vectors on the form's device, ``(n, K)``."""
+    pairs = (torch.from_numpy(np.ascontiguousarray(ids)) for ids in (anchors, relations))
+    return form.queries(side, *(ids.to(form.device) for ids in pairs))
 
 
 def padded(queries: np.ndarray) -> np.ndarray:
@@ -120,8 +131,12 @@ def score_triples(form: Form, side: str, triples: np.ndarray) -> np.ndarray:
     parts = []
     for start in range(0, len(triples), _PART):
         part = triples[start : start + _PART]
-        queries = query_vectors(form, side, part[:, anchor], part[:, 1])[: len(part)]
-        parts.append(own_scores(form, side, queries, part[:, other], part[:, 1]))
+        if form.elementwise:
+            queries = query_vectors(form, side, part[:, anchor], part[:, 1])
+        else:
+            pairs, pair = np.unique(part[:, [anchor, 1]], axis=0, return_inverse=True)
+            queries = query_vectors(form, side, *pairs.T)[pair.reshape(-1)]
+        parts.append(own_scores(form, side, queries[: len(part)], part[:, other], part[:, 1]))
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
 
 

@@ -15,7 +15,7 @@ _started = threading.Event()
 
 
 def warm() -> None:
-    """Compile all kernels, or read what Numba kept of them: some seconds the first time, then 0.3 s.
+    """Compile all kernels, or read what Numba kept of them: some seconds at first, then 0.3 s.
 
     Each is called once on a single score.
     """

@@ -44,6 +44,11 @@ class PyKEENForm:
     name: str = field(default="")
 
     @property
+    def device(self) -> torch.device:
+        """Return where the vectors are."""
+        return self.entities[0].device
+
+    @property
     def one_function(self) -> bool:
         """Return whether both sides have the same scores, bit for bit."""
         return self.elementwise and not self.inverse
@@ -75,13 +80,13 @@ class PyKEENForm:
 def form_of(model: Any) -> PyKEENForm | None:
     """Recognise the form of a PyKEEN model.
 
-    :param model: a ``pykeen.models.Model`` on the CPU
+    :param model: a ``pykeen.models.Model``
     :return: its form, or None if it has none that is known, passes its scores through a sigmoid, or
         holds weights that are not finite or so large that scores could overflow
     """
     interaction = getattr(model, "interaction", None)
     recognise = _RECOGNISED.get(type(interaction))
-    if recognise is None or model.predict_with_sigmoid or model.device.type != "cpu":
+    if recognise is None or model.predict_with_sigmoid:
         return None
     with torch.inference_mode():
         entities = [r(None).detach() for r in model.entity_representations]
@@ -254,7 +259,7 @@ def _conve(_model: Any, interaction: Any, entities: list, relations: list) -> di
             parts.append(interaction.hr1d(x.reshape(len(h), -1)))
         found = torch.cat(parts) if parts else entity[0]
         # The tail's bias is one more dimension, in which every query is 1.
-        return torch.cat([found, torch.ones(len(found), 1)], dim=1)
+        return torch.cat([found, found.new_ones((len(found), 1))], dim=1)
 
     return {
         "kind": DOT,

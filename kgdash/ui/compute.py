@@ -28,16 +28,13 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     :param key: all that the result depends on, the run's digest first
     :param work: takes the progress to report to
     """
+    slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     found = memory().get(key)
     if found is not None:
         return found
-    if st.session_state.get(_STOPPED) == key:
-        st.info(f"{label} was stopped; nothing was kept.")
-        st.button("Start again", on_click=_forget_stop)
-        st.stop()
-    slot = st.empty()
+    end_if_stopped(label, key)
     try:
-        result = work(_reporter(slot, label, key))
+        result = work(reporter(slot, label, key))
     except KgdashError as error:
         slot.empty()
         refuse(error)
@@ -52,7 +49,26 @@ def refuse(error: KgdashError) -> Any:
     st.stop()
 
 
-def _reporter(slot: Any, label: str, key: tuple[Hashable, ...]) -> Progress:
+def was_stopped(key: tuple[Hashable, ...]) -> bool:
+    """Tell whether the user stopped this computation and has not started it again."""
+    return st.session_state.get(_STOPPED) == key
+
+
+def end_if_stopped(label: str, key: tuple[Hashable, ...]) -> None:
+    """End the page's run with an offer to start again, if the user stopped this computation."""
+    if was_stopped(key):
+        st.info(f"{label} was stopped; nothing was kept.")
+        st.button("Start again", on_click=_forget_stop)
+        st.stop()
+
+
+def reporter(slot: Any, label: str, key: tuple[Hashable, ...]) -> Progress:
+    """Make a progress that shows a bar and Stop in a slot of the page, once work takes a while.
+
+    :param slot: of `st.empty`
+    :param label: what is computed
+    :param key: what a click on Stop is remembered under, see `end_if_stopped`
+    """
     estimate = Estimate()
     state: dict[str, Any] = {"bar": None, "last": 0.0}
 

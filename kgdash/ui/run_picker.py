@@ -13,6 +13,7 @@ from kgdash.loading import load
 from kgdash.runs import Run
 from kgdash.ui.compute import refuse
 from kgdash.ui.navigation import navigation
+from kgdash.ui.refine import stop_refining
 
 _FOLDER = "A folder on this machine …"
 _CURRENT = "current_run"
@@ -49,14 +50,14 @@ def pick_run() -> None:
                 "or by folder.",
             )
     if chosen == _FOLDER and not folder:
-        st.session_state.pop(_CURRENT, None)
+        _no_run()
         st.info("Name the folder of a run in the sidebar.", icon=":material/folder_open:")
         st.stop()
     source = folder.strip() if chosen == _FOLDER else chosen
     try:
         run = _load(source, dataset.strip() or None, _stamp(source))
     except KgdashError as error:
-        st.session_state.pop(_CURRENT, None)
+        _no_run()
         refuse(error)
     st.session_state[_CURRENT] = run
     with st.sidebar:
@@ -74,6 +75,11 @@ def current_run() -> Run:
         navigation()
         st.rerun()
     return st.session_state[_CURRENT]
+
+
+def _no_run() -> None:
+    st.session_state.pop(_CURRENT, None)
+    stop_refining()
 
 
 def show_notes(run: Run) -> None:

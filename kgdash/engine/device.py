@@ -1,0 +1,116 @@
+"""The engine's counting in PyTorch operations, for accelerators.
+
+Tiles are matrix products or distances of all candidates under one relation. They are computed
+twice, cut alike: first for the triples' own scores, so that these are the very numbers of the rows,
+then for the counts. What is exact on the CPU is exact here; the two may round differently.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from kgdash.engine.form import Form
+from kgdash.engine.kernels import Masks
+from kgdash.engine.microkernels import DOT, L1, L2
+from kgdash.progress import Progress
+
+#: the part of the memory budget that a tile may take, and that its comparisons may
+_PART = 8
+
+
+def pairwise(kind: int, queries: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
+    """Score all queries against all vectors: ``(n, K)``, ``(m, K)`` → ``(n, m)``."""
+    if kind == DOT:
+        return queries @ vectors.T
+    if kind == L1:
+        return -torch.cdist(queries, vectors, p=1.0)
+    # The product form of the Euclidean distance cancels where vectors are close.
+    distance = torch.cdist(queries, vectors, 2.0, "donot_use_mm_for_euclid_dist")
+    return -distance if kind == L2 else -(distance * distance)
+
+
+@torch.inference_mode()
+def count_rows_on_device(
+    form: Form,
+    side: str,
+    queries: torch.Tensor,
+    relations: np.ndarray,
+    groups: np.ndarray,
+    masks: Masks,
+    triple_row: np.ndarray,
+    triple_column: np.ndarray,
+    triple_group: np.ndarray,
+    progress: Progress,
+    memory: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count, for each triple, the scores of its group that exceed and that equal its own.
+
+    :param queries: ``(rows, K)``, rows sorted by relation; a group has one row per relation at most
+    :param relations: of each row, int64; ``groups`` likewise
+    :param masks: candidates that each row leaves out
+    :param triple_row: the row in which each triple's own score stands; ``triple_column`` where
+    :param triple_group: the group of each triple
+    :return: int64, ``(n,)`` each
+    """
+    device = form.device
+    rows = max(1, memory // _PART // (4 * form.num_entities))
+    tasks = list(_tasks(relations, rows))
+    own = torch.empty(len(triple_row), dtype=torch.float32, device=device)
+    order = np.argsort(triple_row, kind="stable")
+    ordered = triple_row[order]
+    for number, (first, last) in enumerate(tasks):
+        inside = order[slice(*np.searchsorted(ordered, [first, last]))]
+        if len(inside):
+            scores = _tile(form, side, queries, relations, first, last)
+            own[_put(inside, device)] = scores[
+                _put(triple_row[inside] - first, device), _put(triple_column[inside], device)
+            ]
+        progress(number + 1, 2 * len(tasks))
+    total = torch.zeros((len(triple_row), 2), dtype=torch.int64, device=device)
+    by_group = np.argsort(triple_group, kind="stable")
+    starts = np.searchsorted(triple_group[by_group], np.arange(groups.max(initial=-1) + 2))
+    for number, (first, last) in enumerate(tasks):
+        scores = _tile(form, side, queries, relations, first, last)
+        left_out = slice(masks.starts[first], masks.starts[last])
+        lengths = np.diff(masks.starts[first : last + 1])
+        row = np.repeat(np.arange(last - first), lengths)
+        # NaN exceeds nothing and equals nothing.
+        scores[_put(row, device), _put(masks.columns[left_out], device)] = float("nan")
+        here = groups[first:last]
+        lengths = starts[here + 1] - starts[here]
+        row = np.repeat(np.arange(last - first), lengths)
+        offset = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        triples = by_group[np.repeat(starts[here], lengths) + offset]
+        for start in range(0, len(triples), rows):
+            part = _put(triples[start : start + rows], device)
+            theirs = scores[_put(row[start : start + rows], device)]
+            threshold = own[part, None]
+            total[part, 0] += (theirs > threshold).sum(dim=1)
+            total[part, 1] += (theirs == threshold).sum(dim=1)
+        progress(len(tasks) + number + 1, 2 * len(tasks))
+    counts = total.cpu().numpy()
+    return counts[:, 0], counts[:, 1]
+
+
+def _tasks(relations: np.ndarray, rows: int) -> Iterator[tuple[int, int]]:
+    """Cut rows into parts of one relation each."""
+    cuts = [*np.flatnonzero(np.diff(relations, prepend=-1)).tolist(), len(relations)]
+    for start, stop in itertools.pairwise(cuts):
+        for first in range(start, stop, rows):
+            yield first, min(first + rows, stop)
+
+
+def _tile(
+    form: Form, side: str, queries: torch.Tensor, relations: np.ndarray, first: int, last: int
+) -> torch.Tensor:
+    everyone = torch.arange(form.num_entities, device=form.device)
+    vectors = form.vectors(side, everyone, torch.full_like(everyone, int(relations[first])))
+    return pairwise(form.kind, queries[first:last], vectors)
+
+
+def _put(values: np.ndarray, device: torch.device) -> torch.Tensor:
+    return torch.from_numpy(np.ascontiguousarray(values)).to(device)

@@ -1,0 +1,134 @@
+"""A computation in a thread of its own, whose results improve step by step until it is done."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from kgdash.progress import Progress
+
+#: takes the progress to report to and the latest result so far (None at first); yields results
+Steps = Callable[[Progress, Any], Iterable[Any]]
+
+
+class _Cancelled(Exception):
+    """Raised out of the progress report of a computation that was asked to stop."""
+
+
+class _State:
+    """What the thread writes and others read."""
+
+    def __init__(self, latest: Any) -> None:
+        self.latest = latest
+        self.error: BaseException | None = None
+        self.progress = (0.0, 1.0)
+        #: when, and at which share, the latest result came
+        self.since = (time.monotonic(), 0.0)
+        self.cancel = threading.Event()
+        self.ready = threading.Event()
+        self.ended = threading.Event()
+        self.complete = False
+        if latest is not None:
+            self.ready.set()
+
+
+class Job:
+    """A running, stopped or finished computation.
+
+    It ends at its next report of progress after `stop`, and when nobody refers to the job any more
+    (the visitor is gone).
+    """
+
+    def __init__(self, steps: Steps, latest: Any = None) -> None:
+        """Start at once.
+
+        :param steps: what to compute
+        :param latest: a result to go on from, if there is one
+        """
+        self.started = time.monotonic()
+        self._steps = steps
+        self._state = _State(latest)
+        # The thread does not refer to the job, so that it learns when the job is dropped.
+        weakref.finalize(self, self._state.cancel.set)
+        threading.Thread(target=_run, args=(steps, self._state), daemon=True).start()
+
+    @property
+    def latest(self) -> Any:
+        """The best result so far, or None."""
+        return self._state.latest
+
+    @property
+    def error(self) -> BaseException | None:
+        """What the computation raised, if it failed."""
+        return self._state.error
+
+    @property
+    def status(self) -> str:
+        """One of "running", "done" (``latest`` is the last result), "stopped", "failed"."""
+        state = self._state
+        if state.complete:
+            return "done"
+        if state.error is not None:
+            return "failed"
+        return "stopped" if state.cancel.is_set() else "running"
+
+    @property
+    def progress(self) -> tuple[float, float]:
+        """The latest report: (done, total)."""
+        return self._state.progress
+
+    def share(self) -> float | None:
+        """Return which part of the way from the latest result to the next is done, in [0, 1].
+
+        None while that is not known.
+        """
+        done, total = self._state.progress
+        _, before = self._state.since
+        share = (done / max(total, 1e-9) - before) / max(1 - before, 1e-9)
+        return min(share, 1.0) if share > 0 else None
+
+    def remaining(self) -> float | None:
+        """Return the seconds left at the pace since the latest result, or None without a pace."""
+        share, elapsed = self.share(), time.monotonic() - self._state.since[0]
+        return elapsed / share * (1 - share) if share and elapsed > 0.5 else None
+
+    def wait_for_result(self, seconds: float) -> bool:
+        """Wait until there is any result, or the computation ended; return whether so."""
+        return self._state.ready.wait(seconds)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the computation ended; return whether it has."""
+        return self._state.ended.wait(max(0.0, seconds))
+
+    def stop(self) -> None:
+        """Ask the computation to end; what it yielded stays."""
+        self._state.cancel.set()
+
+    def again(self) -> Job:
+        """Start the same computation, to go on from the latest result."""
+        return Job(self._steps, self.latest)
+
+
+def _run(steps: Steps, state: _State) -> None:
+    def report(done: float, total: float) -> None:
+        if state.cancel.is_set():
+            raise _Cancelled
+        state.progress = (done, total)
+
+    try:
+        for result in steps(report, state.latest):
+            done, total = state.progress
+            state.since = (time.monotonic(), done / max(total, 1e-9))
+            state.latest = result
+            state.ready.set()
+        state.complete = True
+    except _Cancelled:
+        pass
+    except BaseException as error:
+        state.error = error
+    finally:
+        state.ready.set()
+        state.ended.set()
