@@ -47,6 +47,7 @@ with right:
         "epochs": training.get("epochs", len(training.get("losses", [])) or "unknown"),
         "random seed": training.get("random_seed", "unknown"),
         "device": str(run.scorer.device),
+        "scored by": f"kernels for {run.scorer.form.name}" if run.scorer.form else "PyKEEN",
         "source": run.provenance.get("form", "unknown"),
     }
     st.dataframe(
