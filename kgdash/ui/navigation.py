@@ -7,19 +7,39 @@ from typing import Any
 
 import streamlit as st
 
+from kgdash.ui.refine import stop_refining
+
 #: a file, since the browser would fetch an icon that is named by a word from Google's servers
 _ICON = Path(__file__).with_name("icon.svg")
+
+_PAGE = "page_of_latest_run"
 
 
 def navigation() -> Any:
     """Set up the browser's tab, declare the pages to Streamlit and return the one to run."""
     # Before the pages are declared: else the tab takes the page's icon, which is such a word.
     st.set_page_config(page_title="kgdash", page_icon=str(_ICON), layout="wide")
-    return st.navigation(
+    page = st.navigation(
         [
             st.Page("pages/overview.py", title="Overview", icon=":material/info:", default=True),
             st.Page("pages/metrics.py", title="Metrics", icon=":material/leaderboard:"),
             st.Page("pages/local.py", title="Local reliability", icon=":material/hub:"),
             st.Page("pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"),
+            st.Page("pages/cache.py", title="Cache", icon=":material/database:"),
         ]
     )
+    if st.session_state.get(_PAGE) != page.title:
+        stop_refining()
+    st.session_state[_PAGE] = page.title
+    return page
+
+
+def ensure_navigation() -> None:
+    """Start over under app.py if this page's file was run alone.
+
+    Streamlit does so at the first visit to a fresh server, if that opens a page by its address: it
+    does not know app.py's pages yet.
+    """
+    if _PAGE not in st.session_state:
+        navigation()
+        st.rerun()

@@ -12,7 +12,7 @@ from kgdash.errors import KgdashError
 from kgdash.loading import load
 from kgdash.runs import Run
 from kgdash.ui.compute import refuse
-from kgdash.ui.navigation import navigation
+from kgdash.ui.navigation import ensure_navigation
 from kgdash.ui.refine import stop_refining
 
 _FOLDER = "A folder on this machine …"
@@ -69,11 +69,7 @@ def pick_run() -> None:
 
 def current_run() -> Run:
     """Return the run that the sidebar's choice loaded."""
-    if _CURRENT not in st.session_state:
-        # The first visit to a fresh server may open a page by its address. Streamlit then runs the
-        # page's file without app.py, unless pages were declared before.
-        navigation()
-        st.rerun()
+    ensure_navigation()
     return st.session_state[_CURRENT]
 
 
