@@ -1,0 +1,68 @@
+"""Every single rank against PyKEEN's evaluator, on all six models, with and without ties."""
+
+import numpy as np
+import pytest
+import torch
+from conftest import MODELS
+from pykeen.evaluation import RankBasedEvaluator
+
+from kgdash.ranking import rank_triples
+from kgdash.scoring.kernel_scorer import KernelScorer, fastest_scorer
+
+#: split and what counts as known: final figures, and model selection
+FILTERS = [("test", ("train", "valid", "test")), ("valid", ("train", "valid"))]
+
+
+def pykeen_ranks(model, graph, split, known):
+    """Rank with PyKEEN; return (side, rank type) → ranks, and side → candidates."""
+    others = [torch.from_numpy(graph.splits[name]) for name in known if name != split]
+    evaluator = RankBasedEvaluator(clear_on_finalize=False)
+    evaluator.evaluate(
+        model=model,
+        mapped_triples=torch.from_numpy(graph.splits[split]),
+        additional_filter_triples=others,
+        batch_size=256,
+        use_tqdm=False,
+    )
+    ranks = {key: np.concatenate(parts) for key, parts in evaluator.ranks.items()}
+    return ranks, {side: np.concatenate(n) for side, n in evaluator.num_candidates.items()}
+
+
+def assert_same(table, ranks, candidates):
+    for side in ("head", "tail"):
+        ours = table[table["side"] == side]
+        assert ours["candidates"].tolist() == candidates[side].tolist()
+        for rank_type in ("optimistic", "realistic", "pessimistic"):
+            theirs = ranks[side, rank_type]
+            wrong = np.flatnonzero(ours[rank_type].to_numpy() != theirs)
+            assert not len(wrong), f"{side}, {rank_type}: {len(wrong)} of {len(theirs)} differ"
+
+
+@pytest.mark.parametrize(("split", "known"), FILTERS)
+@pytest.mark.parametrize("name", MODELS)
+def test_bundled_runs(bundled, name, split, known):
+    run = bundled(name)
+    assert isinstance(run.scorer, KernelScorer)
+    table = run.ranks(split=split, filter="+".join(known))
+    assert_same(table, *pykeen_ranks(run.scorer.model, run.graph, split, known))
+
+
+@pytest.mark.parametrize("name", ["umls-transe", "umls-distmult", "umls-rotate", "umls-pairre"])
+def test_models_full_of_ties(bundled, name):
+    """Entities share vectors, so that most ranks are ties; PyKEEN scores equal vectors alike."""
+    run = bundled(name)
+    graph, model = run.graph, run.scorer.model
+    weights = {key: value.clone() for key, value in model.state_dict().items()}
+    try:
+        with torch.no_grad():
+            entity = model.entity_representations[0]._embeddings.weight
+            entity.copy_(entity[torch.arange(len(entity)) % 20].clone())
+        scorer, notes = fastest_scorer(model)
+        assert isinstance(scorer, KernelScorer)
+        assert not notes
+        table = rank_triples(scorer, graph.splits["test"], graph.known())
+        ranks, candidates = pykeen_ranks(model, graph, "test", ("train", "valid", "test"))
+        assert (table["pessimistic"] > table["optimistic"]).mean() > 0.9
+        assert_same(table, ranks, candidates)
+    finally:
+        model.load_state_dict(weights)
