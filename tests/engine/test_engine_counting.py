@@ -312,7 +312,7 @@ class TestProgress:
         monkeypatch.setattr(counting, kernel, slow)
         with pytest.raises(KeyboardInterrupt):
             self.counts(name, progress)
-        assert not [t for t in threading.enumerate() if t.name.startswith("kgdash")]
+        assert not [t for t in threading.enumerate() if t.name.startswith("kgdash_")]
         assert len(begun) < 10
 
     @pytest.mark.parametrize("name", ["ranks", "negatives", "both"])
@@ -325,4 +325,4 @@ class TestProgress:
         monkeypatch.setattr(counting, "candidate_panels", broken)
         with pytest.raises(MemoryError, match="no room"):
             self.counts(name, lambda done, total: None)
-        assert not [t for t in threading.enumerate() if t.name.startswith("kgdash")]
+        assert not [t for t in threading.enumerate() if t.name.startswith("kgdash_")]

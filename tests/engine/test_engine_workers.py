@@ -11,7 +11,7 @@ from kgdash.progress import silent
 
 
 def running():
-    return [t for t in threading.enumerate() if t.name.startswith("kgdash")]
+    return [t for t in threading.enumerate() if t.name.startswith("kgdash_")]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
