@@ -15,6 +15,8 @@ from kgdash.engine.kernels import Bounds, Counts, finish, tabulate
 
 #: from this many bounds on, a group gets a table (see `kgdash.engine.kernels.Bounds`)
 _TABLE_FROM = 80
+#: bins that a table has at most: float32, in which bins are computed, holds no more whole numbers
+_MOST_BINS = 2**24
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Thresholds:
         many = sizes > _TABLE_FROM
         # Four bins per bound: most of them then hold one bound or none.
         bins[many] = 2 ** np.ceil(np.log2(4 * sizes[many])).astype(np.int64)
+        bins = np.minimum(bins, _MOST_BINS)
         lengths = np.where(many, bins + 1, 0)
         bounds = Bounds(
             values=values[order],

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from kgdash.engine.compiled import compiled
 from kgdash.engine.microkernels import (
     DOT,
     L1,
@@ -81,7 +81,7 @@ class Masks(NamedTuple):
     columns: np.ndarray
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def pack(vectors: np.ndarray, panels: np.ndarray) -> None:
     """Lay vectors ``(n, K)`` out as panels ``(ceil(n / 16), K, 16)``; the last is filled with 0."""
     count, dimension = vectors.shape
@@ -96,7 +96,7 @@ def pack(vectors: np.ndarray, panels: np.ndarray) -> None:
                     panels[panel, k, lane] = 0.0
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _fill(form, queries, first_row, last_row, panels, first_panel, last_panel, tile):
     """Score a block of queries (padded to whole steps) against some panels."""
     dimension, stride = queries.shape[1], tile.shape[1]
@@ -117,7 +117,7 @@ def _fill(form, queries, first_row, last_row, panels, first_panel, last_panel, t
                 tile_l2_squared(query, entity, out, stride, dimension)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def points(form, queries, entities, out):
     """Score ``queries[i]`` against ``entities[i]``, each ``(n, K)``, into ``out[i]``."""
     count, dimension = queries.shape
@@ -134,7 +134,7 @@ def points(form, queries, entities, out):
             out[i] = point_l2_squared(query, entity, dimension)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def score_block(form, queries, rows, panels, columns, out):
     """Score padded queries against all panels into ``out``, ``(rows, columns)``."""
     tile = np.empty((ROWS, COLUMNS), np.float32)
@@ -151,7 +151,7 @@ def score_block(form, queries, rows, panels, columns, out):
                     out[row, column + i] = tile[row - first_row, i]
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _lower(values, first, last, value):
     """Find the first index in [first, last) whose value is not below ``value`` (else last)."""
     while first < last:
@@ -163,7 +163,7 @@ def _lower(values, first, last, value):
     return first
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _bin(score, low, scale, bins):
     """Map a score to a bin, never against the order of scores."""
     if not scale > 0:
@@ -171,7 +171,7 @@ def _bin(score, low, scale, bins):
     return int(min((score - low) * scale, np.float32(bins - 1)))
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def tabulate(bounds):
     """Fill the tables of the groups that have one."""
     for group in range(len(bounds.bins)):
@@ -194,7 +194,7 @@ def tabulate(bounds):
         bounds.table[place + bins] = last - first
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _count(tile, row, width, kept, group, bounds, counts):
     """Count a row's scores against the bounds of its group.
 
@@ -242,7 +242,7 @@ def _count(tile, row, width, kept, group, bounds, counts):
             tally[begin - first] += 1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def _mask(tile, inside, row, column, real, width, masks):
     """Put NaN where a row's query leaves an entity out, and beyond the last one.
 
@@ -259,7 +259,7 @@ def _mask(tile, inside, row, column, real, width, masks):
     return real - (last - first), first, last
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def count_rows(form, queries, rows, panels, columns, groups, masks, bounds, counts):
     """Score queries against all entities and count the scores above the bounds of their groups.
 
@@ -288,7 +288,7 @@ def count_rows(form, queries, rows, panels, columns, groups, masks, bounds, coun
                     _count(tile, inside, width, kept, group, bounds, counts)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def count_both(
     form,
     queries,
@@ -346,7 +346,7 @@ def count_both(
                     _count(turned, j, padded, kept, group, column_bounds, column_counts)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def count_given(scores, groups, bounds, counts):
     """As `count_rows`, for scores that are there already: float32, ``(rows, columns)``.
 
@@ -371,7 +371,7 @@ def count_given(scores, groups, bounds, counts):
             _count(tile, 0, width, kept, group, bounds, counts)
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def finish(bounds, counts):
     """Return how many scores exceed each bound, int64, like ``bounds.values``."""
     total = counts.above.copy()

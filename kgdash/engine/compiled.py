@@ -1,0 +1,42 @@
+"""Compiling with Numba, and keeping what was compiled."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from numba import config as _config
+from numba import njit
+
+#: Numba's settings, which its stubs do not list
+_settings: Any = _config
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a function at its first call; it releases the GIL.
+
+    What was compiled is kept on disk for later processes, where that can be written.
+    """
+    before = _settings.CACHE_DIR
+    _settings.CACHE_DIR = before or _folder()
+    try:
+        return njit(nogil=True, cache=True)(function)
+    except RuntimeError:
+        # Numba found no place that it can write.
+        return njit(nogil=True)(function)
+    finally:
+        _settings.CACHE_DIR = before
+
+
+def _folder() -> str:
+    """Return a folder that changes with the engine's sources.
+
+    Numba looks only at the file of a function for changes, and not at what it calls in others.
+    """
+    sha = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*kernels.py")):
+        sha.update(source.read_bytes())
+    return platformdirs.user_cache_dir(f"kgdash/kernels-{sha.hexdigest()[:16]}")
