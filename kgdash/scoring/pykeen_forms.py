@@ -256,8 +256,8 @@ def _conve(_model: Any, interaction: Any, entities: list, relations: list) -> di
         pairs = zip(entity[0].split(_CONVOLVED), relation[0].split(_CONVOLVED), strict=True)
         for h, r in pairs:
             x = interaction.hr2d(torch.cat([image(h), image(r)], dim=-2))
-            parts.append(interaction.hr1d(x.reshape(len(h), -1)))
-        found = torch.cat(parts) if parts else entity[0]
+            parts.append(interaction.hr1d(x.reshape(len(h), shape.num_in_features)))
+        found = torch.cat(parts)
         # The tail's bias is one more dimension, in which every query is 1.
         return torch.cat([found, found.new_ones((len(found), 1))], dim=1)
 
