@@ -3,6 +3,7 @@
 import itertools
 import threading
 import time
+from contextlib import contextmanager
 
 import brute_force
 import numpy as np
@@ -81,10 +82,27 @@ def worlds(draw):
     return form, triples, known
 
 
-@given(worlds(), st.sampled_from(["head", "tail"]))
-@settings(max_examples=80, derandomize=True)
-def test_ranks_are_those_of_the_definition(world, side):
+@contextmanager
+def counted_by(kernels):
+    """Count with the kernels, or as on an accelerator."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_uses_kernels", lambda form: kernels)
+        yield
+
+
+by_either = pytest.mark.parametrize("kernels", [True, False], ids=["kernels", "device"])
+
+
+@by_either
+@given(world=worlds(), side=st.sampled_from(["head", "tail"]))
+@settings(max_examples=60, derandomize=True)
+def test_ranks_are_those_of_the_definition(kernels, world, side):
     form, triples, known = world
+    with counted_by(kernels):
+        check_ranks(form, triples, known, side)
+
+
+def check_ranks(form, triples, known, side):
     filtered = count_ranks(form, array(triples), index(form, known), side)
     assert rows(filtered) == brute_ranks(form, triples, known, side)
     raw = count_ranks(form, array(triples), None, side)
@@ -92,10 +110,16 @@ def test_ranks_are_those_of_the_definition(world, side):
     assert all(part.dtype == np.int64 for part in (*filtered, *raw))
 
 
-@given(worlds())
-@settings(max_examples=80, derandomize=True)
-def test_negatives_are_those_of_the_definition(world):
+@by_either
+@given(world=worlds())
+@settings(max_examples=60, derandomize=True)
+def test_negatives_are_those_of_the_definition(kernels, world):
     form, triples, known = world
+    with counted_by(kernels):
+        check_negatives(form, triples, known)
+
+
+def check_negatives(form, triples, known):
     sides = []
     for side in ("head", "tail"):
         sides.append(rows(count_negatives(form, array(triples), index(form, known), side)))
@@ -179,8 +203,13 @@ class TestLarger:
         found[:, 1] -= ~index(form, known).contains(triples)
         return found.tolist()
 
-    @pytest.mark.parametrize(("kind", "fixed", "inverse"), SHAPES[::3] + SHAPES[1:4])
-    def test_count_for_count(self, kind, fixed, inverse):
+    @by_either
+    @pytest.mark.parametrize(("kind", "fixed", "inverse"), SHAPES[::3])
+    def test_count_for_count(self, kernels, kind, fixed, inverse):
+        with counted_by(kernels):
+            self.check(kind, fixed, inverse)
+
+    def check(self, kind, fixed, inverse):
         form, triples, known = self.world(kind, fixed, inverse)
         facts = index(form, known)
         for side in ("head", "tail"):
@@ -193,8 +222,10 @@ class TestLarger:
             for side, counts in zip(("head", "tail"), both, strict=True):
                 assert rows(counts) == self.expected_negatives(form, triples, known, side)
 
-    @pytest.mark.parametrize("elementwise", [True, False])
-    @pytest.mark.parametrize(("fixed", "inverse"), [(True, False), (False, False), (True, True)])
+    @pytest.mark.parametrize(
+        ("fixed", "inverse", "elementwise"),
+        [(True, False, True), (False, False, True), (True, True, True), (True, True, False)],
+    )
     def test_chunks_tasks_and_threads_change_nothing(
         self, monkeypatch, threads, fixed, inverse, elementwise
     ):
@@ -217,6 +248,8 @@ class TestLarger:
         threads(3)
         monkeypatch.setattr(counting, "_TASK", 20_000)
         assert everything() == whole
+        with counted_by(kernels=False):
+            assert everything(memory=2**18) == whole
 
     def test_triples_stay_in_their_order(self):
         form, triples, known = self.world(0, False, False)

@@ -103,7 +103,8 @@ class TestGivenScores:
         scores = draw.choice(pool[: draw.integers(2, len(pool) + 1)], (rows, columns))
         groups = draw.integers(0, len(sizes), rows)
         group = np.repeat(np.arange(len(sizes)), sizes)
-        self.check(scores, groups, draw.choice(TRICKY, len(group)), group)
+        own = draw.choice(np.append(TRICKY, np.float32(np.inf)), len(group))
+        self.check(scores, groups, own, group)
 
     @pytest.mark.parametrize("triples", [1, 2, 3, 4, 5, 6, 7, 13, 39, 40, 41, 42, 80, 81, 300])
     @pytest.mark.parametrize("columns", [1, 7, 8, 9, 511, 512, 513, 1100])
