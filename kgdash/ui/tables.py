@@ -33,7 +33,8 @@ def download(table: pd.DataFrame, name: str) -> None:
     """Offer a table as CSV, all rows and full precision."""
     st.download_button(
         "Download CSV",
-        table.to_csv(index=False).encode(),
+        # Made at the click: a file made now is gone as soon as refined figures replace it.
+        lambda: table.to_csv(index=False).encode(),
         file_name=f"{name}.csv",
         mime="text/csv",
         icon=":material/download:",
