@@ -229,6 +229,20 @@ class TestOddNumbersOfBounds:
         assert (bounds.values[thresholds.below] == np.nextafter(own, np.float32(-1))).all()
 
 
+def test_a_group_of_millions_of_triples():
+    """Its bins are whole numbers in float32, which has 2²⁴ of them."""
+    own = np.arange(2**21 + 5, dtype=np.float32)
+    thresholds = Thresholds.of(own, np.zeros(len(own), dtype=np.int64), 1)
+    assert thresholds.bounds.bins.tolist() == [2**24]
+    counts = thresholds.counts()
+    scores = np.concatenate([own[-300:], own[:100], np.float32([1e9, np.inf])])
+    count_given(scores[None], np.array([0]), thresholds.bounds, counts)
+    greater, equal = thresholds.result([counts])
+    some = np.array([0, 1, 99, 100, 2**20, len(own) - 301, len(own) - 300, len(own) - 1])
+    assert greater[some].tolist() == [(scores > score).sum() for score in own[some]]
+    assert equal[some].tolist() == [(scores == score).sum() for score in own[some]]
+
+
 @in_turn([(1, 1), (11, 15), (12, 17), (ROWS, COLUMNS), (ROWS + 1, COLUMNS + 1), (ROWS - 1, 1030)])
 def test_rows_count_as_a_plain_loop(kind, rows, columns, mask):
     draw = np.random.default_rng(rows * columns)
