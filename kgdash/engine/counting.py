@@ -69,6 +69,7 @@ def count_ranks(
     side: str,
     progress: Progress = silent,
     memory: int = 2**31,
+    entities: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count, per triple, the candidates that beat and that tie with the true answer (§1).
 
@@ -77,6 +78,7 @@ def count_ranks(
     :param known: triples whose answers are no candidates, or None for raw ranks
     :param side: "head" or "tail"
     :param memory: bytes to stay within, roughly
+    :param entities: the only candidates (§3), ids in ascending order, among them all answers
     :return: int64, ``(n,)`` each: strictly better, equal (the triple itself not counted),
         candidates left (the triple itself counted)
     """
@@ -85,7 +87,8 @@ def count_ranks(
     pairs, query_of = np.unique(triples[:, [1, anchor_column]], axis=0, return_inverse=True)
     query_of = query_of.reshape(-1)
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
-    candidates = np.full(len(triples), form.num_entities, dtype=np.int64)
+    size = form.num_entities if entities is None else len(entities)
+    candidates = np.full(len(triples), size, dtype=np.int64)
     chunks = _chunks(form, len(pairs), 1, memory)
     reports = phases(progress, [float(b - a) for a, b in chunks])
     for (start, stop), report in zip(chunks, reports, strict=True):
@@ -98,13 +101,17 @@ def count_ranks(
             asked = np.zeros((stop - start, 3), dtype=np.int64)
             asked[:, 1], asked[:, anchor_column] = relations, anchors
             owner, answer = known.answers(asked, side)
+            if entities is not None:
+                place = np.minimum(np.searchsorted(entities, answer), len(entities) - 1)
+                inside_too = entities[place] == answer
+                owner, answer = owner[inside_too], place[inside_too]
             masks = _masks(owner, answer, stop - start)
             left_out = known.contains(part)
             others = np.bincount(owner, minlength=stop - start)[group]
             candidates[inside] -= others - left_out
         rows = _Rows(anchors, relations, np.arange(stop - start), masks)
         greater[inside], ties = _count(
-            form, side, rows, group, part[:, answer_column], group, report, memory
+            form, side, rows, group, part[:, answer_column], group, report, memory, entities
         )
         equal[inside] = ties - ~left_out
     return greater, equal, candidates
@@ -223,9 +230,11 @@ class _State:
         self.counts = counts
         self._latest: tuple[int, Panels] | None = None
 
-    def panels_of(self, form: Form, side: str, relation: int) -> Panels:
+    def panels_of(
+        self, form: Form, side: str, relation: int, entities: np.ndarray | None = None
+    ) -> Panels:
         if self._latest is None or self._latest[0] != relation:
-            self._latest = relation, candidate_panels(form, side, relation)
+            self._latest = relation, candidate_panels(form, side, relation, entities)
         return self._latest[1]
 
 
@@ -238,26 +247,30 @@ def _count(
     side: str,
     rows: _Rows,
     own_row: np.ndarray,
-    own_column: np.ndarray,
+    own_entity: np.ndarray,
     own_group: np.ndarray,
     progress: Progress,
     memory: int,
+    entities: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count, for each triple, the scores of its group that exceed and that equal its own.
 
-    :param own_row: the row of each triple's own score, ``own_column`` its place there, and
-        ``own_group`` the group of that row
+    :param own_row: the row of each triple's own score, ``own_entity`` the candidate whose it is,
+        and ``own_group`` the group of that row
+    :param entities: the candidates, in the order of the masks' columns; default: all
     """
     if not _uses_kernels(form):
         vectors = query_tensor(form, side, rows.anchors, rows.relations)
         job = (vectors, rows.relations, rows.groups, rows.masks)
+        place = own_entity if entities is None else np.searchsorted(entities, own_entity)
         return count_rows_on_device(
-            form, side, *job, own_row, own_column, own_group, progress, memory
+            form, side, *job, own_row, place, own_group, progress, memory, entities
         )
     queries = query_vectors(form, side, rows.anchors, rows.relations)
-    own = own_scores(form, side, queries[own_row], own_column, rows.relations[own_row])
+    own = own_scores(form, side, queries[own_row], own_entity, rows.relations[own_row])
     thresholds = Thresholds.of(own, own_group, int(rows.groups.max(initial=-1)) + 1)
-    return thresholds.result(_count_with_kernels(form, side, queries, rows, thresholds, progress))
+    parts = _count_with_kernels(form, side, queries, rows, thresholds, progress, entities)
+    return thresholds.result(parts)
 
 
 def _count_with_kernels(
@@ -267,11 +280,12 @@ def _count_with_kernels(
     rows: _Rows,
     thresholds: Thresholds,
     progress: Progress,
+    entities: np.ndarray | None,
 ) -> list[Counts]:
     """Return the threads' parts of the counts."""
     bounds: Bounds = thresholds.bounds
     relations, masks = rows.relations, rows.masks
-    fixed = candidate_panels(form, side, 0) if form.is_fixed(side) else None
+    fixed = candidate_panels(form, side, 0, entities) if form.is_fixed(side) else None
     threads = torch.get_num_threads()
     least = max(12, min(_task_rows(form), -(-len(relations) // (4 * threads))))
 
@@ -285,7 +299,7 @@ def _count_with_kernels(
                 yield _Task(first, min(first + step, stop), int(relations[first]))
 
     def work(task: _Task, state: _State) -> float:
-        panels = fixed or state.panels_of(form, side, task.relation)
+        panels = fixed or state.panels_of(form, side, task.relation, entities)
         count = task.last - task.first
         starts = masks.starts[task.first : task.last + 1]
         count_rows(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from kgdash.engine.form import Form
+from kgdash.engine.form import Form, candidate_vectors
 from kgdash.engine.kernels import Masks
 from kgdash.engine.microkernels import DOT, L1, L2
 from kgdash.progress import Progress
@@ -46,6 +46,7 @@ def count_rows_on_device(
     triple_group: np.ndarray,
     progress: Progress,
     memory: int,
+    entities: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count, for each triple, the scores of its group that exceed and that equal its own.
 
@@ -54,10 +55,12 @@ def count_rows_on_device(
     :param masks: candidates that each row leaves out
     :param triple_row: the row in which each triple's own score stands; ``triple_column`` where
     :param triple_group: the group of each triple
+    :param entities: the candidates, in the order of the columns; default: all
     :return: int64, ``(n,)`` each
     """
     device = form.device
-    rows = max(1, memory // _PART // (4 * form.num_entities))
+    columns = form.num_entities if entities is None else len(entities)
+    rows = max(1, memory // _PART // (4 * columns))
     tasks = list(_tasks(relations, rows))
     own = torch.empty(len(triple_row), dtype=torch.float32, device=device)
     order = np.argsort(triple_row, kind="stable")
@@ -65,7 +68,8 @@ def count_rows_on_device(
     for number, (first, last) in enumerate(tasks):
         inside = order[slice(*np.searchsorted(ordered, [first, last]))]
         if len(inside):
-            scores = _tile(form, side, queries, relations, first, last)
+            vectors = candidate_vectors(form, side, int(relations[first]), entities)
+            scores = pairwise(form.kind, queries[first:last], vectors)
             own[_put(inside, device)] = scores[
                 _put(triple_row[inside] - first, device), _put(triple_column[inside], device)
             ]
@@ -74,7 +78,8 @@ def count_rows_on_device(
     by_group = np.argsort(triple_group, kind="stable")
     starts = np.searchsorted(triple_group[by_group], np.arange(groups.max(initial=-1) + 2))
     for number, (first, last) in enumerate(tasks):
-        scores = _tile(form, side, queries, relations, first, last)
+        vectors = candidate_vectors(form, side, int(relations[first]), entities)
+        scores = pairwise(form.kind, queries[first:last], vectors)
         left_out = slice(masks.starts[first], masks.starts[last])
         lengths = np.diff(masks.starts[first : last + 1])
         row = np.repeat(np.arange(last - first), lengths)
@@ -102,14 +107,6 @@ def _tasks(relations: np.ndarray, rows: int) -> Iterator[tuple[int, int]]:
     for start, stop in itertools.pairwise(cuts):
         for first in range(start, stop, rows):
             yield first, min(first + rows, stop)
-
-
-def _tile(
-    form: Form, side: str, queries: torch.Tensor, relations: np.ndarray, first: int, last: int
-) -> torch.Tensor:
-    everyone = torch.arange(form.num_entities, device=form.device)
-    vectors = form.vectors(side, everyone, torch.full_like(everyone, int(relations[first])))
-    return pairwise(form.kind, queries[first:last], vectors)
 
 
 def _put(values: np.ndarray, device: torch.device) -> torch.Tensor:

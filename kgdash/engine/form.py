@@ -80,10 +80,20 @@ class Panels:
 
 
 @torch.inference_mode()
-def candidate_panels(form: Form, side: str, relation: int) -> Panels:
-    """Lay out all candidates under a relation."""
-    everyone = torch.arange(form.num_entities)
-    return Panels.of(form.vectors(side, everyone, torch.full_like(everyone, relation)).numpy())
+def candidate_panels(
+    form: Form, side: str, relation: int, entities: np.ndarray | None = None
+) -> Panels:
+    """Lay out candidates under a relation: all entities, or the given ones."""
+    return Panels.of(candidate_vectors(form, side, relation, entities).numpy())
+
+
+def candidate_vectors(
+    form: Form, side: str, relation: int, entities: np.ndarray | None = None
+) -> torch.Tensor:
+    """Return candidates' vectors under a relation, ``(n, K)``, on the form's device."""
+    chosen = torch.arange(form.num_entities) if entities is None else torch.from_numpy(entities)
+    chosen = chosen.to(form.device)
+    return form.vectors(side, chosen, torch.full_like(chosen, relation))
 
 
 @torch.inference_mode()
