@@ -67,8 +67,10 @@ class Run:
         filter: str | None = None,
         evaluated_are_known: bool = True,
         progress: Progress = silent,
+        entities: Sequence[int] | np.ndarray | None = None,
+        relations: Sequence[int] | np.ndarray | None = None,
     ) -> pd.DataFrame:
-        """Rank triples among their candidates, by §1.
+        """Rank triples among their candidates, by §1 and §3.
 
         :param split: "train", "valid" or "test"; ignored if ``triples`` are given
         :param triples: int64 ids, shape ``(n, 3)``; facts or not
@@ -79,6 +81,8 @@ class Run:
         :param evaluated_are_known: the ranked triples count as known too, as §1 has it; False for
             sets that mix facts with false triples, which must not hide one another
         :param progress: called with (done, total); may raise to cancel
+        :param entities: ids: only triples between them are ranked, among them alone (§3)
+        :param relations: ids: only their triples are ranked
         :return: one row per side and triple: ``head, relation, tail`` (int64 ids), ``side``,
             ``optimistic``, ``realistic``, ``pessimistic`` ranks (≥ 1), ``candidates`` (int64)
         :raises KgdashError: on an unknown split, filter or side, a filter for raw ranks, an empty
@@ -92,14 +96,20 @@ class Run:
         if chosen not in FILTERS:
             raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
         rows = self._triples(split, triples)
+        chosen_entities = _ids(entities, self.graph.num_entities, "entities")
+        rows = _restrict(
+            rows, chosen_entities, _ids(relations, self.graph.num_relations, "relations")
+        )
         known = None
         if chosen != "none":
             known = self._known_for(rows if evaluated_are_known else rows[:0], FILTERS[chosen])
         key = {"kind": "ranks", "filter": chosen, "sides": list(sides), **self._key(rows)}
         key["evaluated_are_known"] = evaluated_are_known
+        if chosen_entities is not None:
+            key["entities"] = hashlib.sha256(chosen_entities.tobytes()).hexdigest()
         return cached_table(
             key,
-            lambda: rank_triples(self.scorer, rows, known, sides, progress),
+            lambda: rank_triples(self.scorer, rows, known, sides, progress, chosen_entities),
             self._about("ranks", rows, filter=chosen, sides=", ".join(sides)),
             progress,
         )
@@ -234,6 +244,33 @@ class Run:
     def _about(self, kind: str, rows: np.ndarray, **more: str) -> dict[str, Any]:
         about = {"kind": kind, "run": self.name, "run_digest": self.digest}
         return about | {"graph": self.graph.name, "triples": len(rows), **more}
+
+
+def _ids(chosen: Sequence[int] | np.ndarray | None, count: int, what: str) -> np.ndarray | None:
+    if chosen is None:
+        return None
+    ids = np.unique(np.asarray(chosen, dtype=np.int64))
+    if not len(ids) or ids[0] < 0 or ids[-1] >= count:
+        found = f"{ids[0]} to {ids[-1]}" if len(ids) else "none"
+        raise KgdashError(f"expected ids of {what} from 0 to {count - 1}; found {found}")
+    return ids
+
+
+def _restrict(
+    rows: np.ndarray, entities: np.ndarray | None, relations: np.ndarray | None
+) -> np.ndarray:
+    """Keep the triples of some relations between some entities (§3)."""
+    kept = np.ones(len(rows), dtype=bool)
+    if entities is not None:
+        kept &= np.isin(rows[:, [0, 2]], entities).all(axis=1)
+    if relations is not None:
+        kept &= np.isin(rows[:, 1], relations)
+    if len(rows) and not kept.any():
+        raise KgdashError(
+            f"none of the {len(rows):,} triples is of the chosen relations, between the chosen "
+            "entities: choose more"
+        )
+    return rows[kept]
 
 
 def check_fit(graph: KnowledgeGraph, scorer: Scorer, where: str) -> None:

@@ -88,6 +88,22 @@ def test_candidates_restricted_to_some_entities(bundled, name, kernels):
     )
     assert_same(table, ranks, candidates)
     assert table["candidates"].max() <= len(entities)
+    whole = run.ranks(entities=entities[::-1], relations=relations)
+    assert whole["optimistic"].tolist() == table["optimistic"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("restriction", "message"),
+    [
+        ({"entities": []}, "ids of entities from 0 to 134; found none"),
+        ({"entities": [3, 135]}, "found 3 to 135"),
+        ({"relations": [-1]}, "ids of relations from 0 to 45; found -1 to -1"),
+        ({"entities": [3], "relations": [0]}, "none of the 661 triples"),
+    ],
+)
+def test_refused_restrictions(bundled, restriction, message):
+    with pytest.raises(KgdashError, match=message):
+        bundled("umls-transe").ranks(**restriction)
 
 
 def test_both_ends_must_be_candidates(bundled):
