@@ -129,6 +129,29 @@ def check_negatives(form, triples, known):
         assert [rows(side) for side in both] == sides
 
 
+@by_either
+@given(world=worlds(), side=st.sampled_from(["head", "tail"]), data=st.data())
+@settings(max_examples=40, derandomize=True)
+def test_ranks_among_some_entities_only(kernels, world, side, data):
+    """§3: candidates are the chosen entities, all answers among them; filtering as before."""
+    form, triples, known = world
+    some = set(data.draw(st.lists(st.integers(0, form.num_entities - 1))))
+    some |= {x[ANCHOR[side]] for x in triples}
+    outside = [
+        tuple(e if column == ANCHOR[side] else x[column] for column in range(3))
+        for x in triples
+        for e in range(form.num_entities)
+        if e not in some
+    ]
+    with counted_by(kernels):
+        for facts in (known, []):
+            index_of = index(form, facts) if facts else None
+            chosen = np.array(sorted(some))
+            found = count_ranks(form, array(triples), index_of, side, entities=chosen)
+            # Leaving an entity out is as if all its triples were known.
+            assert rows(found) == brute_ranks(form, triples, [*facts, *outside], side)
+
+
 class TestByHand:
     """Three entities on a line at 0, 1, 3; one relation, a step of 1; s = -|h + 1 - t|."""
 
