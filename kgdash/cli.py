@@ -152,11 +152,18 @@ def subgraph(
     out: OutOption = None,
 ) -> None:
     """Pick a subgraph and compare its ReliK with its MRRs."""
-    from kgdash.studies.local import compare, summary
+    from kgdash.studies.local import compare, compare_steps, summary
 
     loaded = load_run(run, dataset)
     part = loaded.subgraph(entity, method, size, restart, seed, hops, direction)
-    comparison = compare(loaded, part, evaluate, relik_method, progress=terminal("subgraph"))
+    choices = (loaded, part, evaluate, relik_method)
+    if sys.stderr.isatty():
+        for comparison in compare_steps(*choices, progress=terminal("subgraph")):
+            if comparison.method != relik_method:
+                low, high = (comparison.figures[end][0] for end in ("relik_low", "relik_high"))
+                print(f"\rmean ReliK between {low:.3g} and {high:.3g} (95 %)", file=sys.stderr)
+    else:
+        comparison = compare(*choices)
     if as_json:
         print_json(summary(comparison, loaded))
         return

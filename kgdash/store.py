@@ -109,10 +109,10 @@ def stored_table(key: Mapping[str, Any]) -> pd.DataFrame | None:
 def list_cache() -> pd.DataFrame:
     """List the stored tables, the latest used first.
 
-    :return: one row per table: ``key`` (the name of its file), ``kind`` (of `KINDS`), ``run``, ``run_digest``, ``graph``,
-        ``method``, ``filter``, ``sides`` (texts, empty where they do not apply), ``triples``
-        (Int64), ``seconds`` (float64: what computing it took), ``bytes`` (int64), ``created`` and
-        ``used`` (UTC), ``version`` (of kgdash)
+    :return: one row per table: ``key`` (the name of its file), ``kind`` (of `KINDS`), ``run``,
+        ``run_digest``, ``graph``, ``method``, ``filter``, ``sides`` (texts, empty where they do not
+        apply), ``triples`` (Int64), ``seconds`` (float64: what computing it took), ``bytes``
+        (int64), ``created`` and ``used`` (UTC), ``version`` (of kgdash)
     """
     rows = []
     for path, stat in _tables():

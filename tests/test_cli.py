@@ -246,6 +246,20 @@ def test_subgraph_on_screen_and_in_a_file(call, run, tmp_path):
     assert pd.read_csv(tmp_path / "s.csv")["relik"].mean() == pytest.approx(figures["relik"][0])
 
 
+def test_subgraph_on_a_terminal_shows_sampled_figures_first(monkeypatch, capsys, run):
+    part = run.subgraph("virus", size=6)
+    sampled, exact = (compare(run, part, method=method) for method in ("sampled", "exact"))
+    arguments = ["subgraph", "umls-transe", "--entity", "virus", "--size", "6", "--json"]
+    monkeypatch.setattr("kgdash.runs._WORTH_SAMPLING", 1)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    code, out, err = _call(monkeypatch, capsys, arguments)
+    assert code == 0
+    assert json.loads(out)["relik"] == exact.figures["relik"][0]
+    ends = [f"{sampled.figures[end][0]:.3g}" for end in ("relik_low", "relik_high")]
+    assert f"mean ReliK between {ends[0]} and {ends[1]} (95 %)" in err
+    logging.disable(logging.NOTSET)
+
+
 def test_subgraph_larger_than_the_component_says_how_many_were_reached(call, run):
     found = call("subgraph", "umls-transe", "--entity", "virus", "--size", 5000)
     reached = len(run.subgraph("virus", size=5000).entities)

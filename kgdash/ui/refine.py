@@ -69,13 +69,13 @@ def show_refinement(summary: str) -> None:
     :param summary: what is known so far, a sentence
     """
     _, job = st.session_state.get(_JOB, (None, None))
-    with st.container():  # also where it stays empty, so that what follows keeps its place
-        if job is not None and job.status == "stopped":
-            with _strip():
-                st.markdown(f"{summary} Stopped before the exact figures.", width="stretch")
-                st.button("Refine to exact", on_click=_resume, icon=":material/play_arrow:")
-        elif job is not None:
-            _watch(summary)
+    slot = st.empty()  # also where it stays empty, so that what follows keeps its place
+    if job is not None:
+        with slot.container():
+            if job.status == "stopped":
+                _offer_to_go_on(summary)
+            else:
+                _watch(summary)
 
 
 def stop_refining() -> None:
@@ -94,6 +94,8 @@ def _job_of(key: tuple[Hashable, ...]) -> Job | None:
 def _watch(summary: str) -> None:
     _, job = st.session_state.get(_JOB, (None, None))
     if job is None or job.status != "running":
+        if job is not None and job.status == "stopped":
+            _offer_to_go_on(summary)  # at once, while the page is run anew without this watch
         st.rerun()
     share, left = job.share(), job.remaining()
     text = "Refining to exact" + (f": {share:.0%}" if share is not None else " …")
@@ -102,6 +104,12 @@ def _watch(summary: str) -> None:
     with _strip():
         st.progress(share or 0.0, text=f"{summary} {text}")
         st.button("Stop", on_click=job.stop, icon=":material/stop:")
+
+
+def _offer_to_go_on(summary: str) -> None:
+    with _strip():
+        st.markdown(f"{summary} Stopped before the exact figures.", width="stretch")
+        st.button("Refine to exact", on_click=_resume, icon=":material/play_arrow:")
 
 
 def _strip() -> Any:
