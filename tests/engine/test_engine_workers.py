@@ -97,13 +97,11 @@ class TestEnd:
             if done > 0:
                 raise KeyboardInterrupt
 
-        start = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
-            share(range(100_000), work, list, 1.0, progress, 2)
+            share(range(2_000), work, list, 1.0, progress, 2)
         assert not running()
         finished = len(done)
-        assert finished < 10_000
-        assert time.monotonic() - start < 100
+        assert finished < 1_000
         time.sleep(0.1)
         assert len(done) == finished
 
@@ -118,9 +116,9 @@ class TestEnd:
             return 1.0
 
         with pytest.raises(ValueError, match="task 7"):
-            share(range(100_000), work, list, 1.0, silent, 2)
+            share(range(2_000), work, list, 1.0, silent, 2)
         assert not running()
-        assert len(done) < 10_000
+        assert len(done) < 1_000
 
     def test_failing_to_list_tasks_or_to_make_a_state_is_told(self):
         def tasks():
