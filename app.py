@@ -1,8 +1,8 @@
 """kgdash: see where a knowledge-graph embedding can be trusted. Start: streamlit run app.py."""
 
-from kgdash.engine.warm import warm_in_background
 from kgdash.ui.navigation import navigation
 from kgdash.ui.run_picker import pick_run
+from kgdash.ui.warming import warm_in_background
 
 warm_in_background()
 page = navigation()

@@ -7,7 +7,6 @@ import errno
 import hashlib
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
@@ -19,9 +18,9 @@ import platformdirs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgdash.errors import KgdashError
 from kgdash.file_lock import held, remove_unless_held
 from kgdash.progress import Progress, silent
+from kgdash.sizes import bytes_from_environment
 from kgdash.version import __version__
 from kgdash.whole_file import whole_file
 
@@ -33,9 +32,6 @@ _ABOUT = b"kgdash"
 
 #: what reading a damaged file may raise
 _DAMAGED = (OSError, ValueError, KeyError, pa.ArrowException)
-
-_DEFAULT_LIMIT = "2G"
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
 
 #: what stored tables are of; "unknown": a file without such a note, or damaged
 KINDS = ("ranks", "relik", "rules", "unknown")
@@ -55,13 +51,7 @@ def cache_limit() -> int:
 
     :raises KgdashError: if the setting is no size
     """
-    text = os.environ.get("KGDASH_CACHE_LIMIT") or _DEFAULT_LIMIT
-    match = _SIZE.fullmatch(text)
-    if match is None:
-        raise KgdashError(
-            f"KGDASH_CACHE_LIMIT: expected a size in bytes, such as 500M or 2G; found {text!r}"
-        )
-    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+    return bytes_from_environment("KGDASH_CACHE_LIMIT", "2G")
 
 
 def cached_table(

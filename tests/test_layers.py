@@ -13,7 +13,17 @@ ROOT = Path(__file__).resolve().parents[1]
 LAYERS: list[tuple[str, tuple[str, ...]]] = [
     (
         "foundation",
-        ("errors", "progress", "known", "version", "whole_file", "file_lock", "tables", "store"),
+        (
+            "errors",
+            "sizes",
+            "progress",
+            "known",
+            "version",
+            "whole_file",
+            "file_lock",
+            "tables",
+            "store",
+        ),
     ),
     ("engine", ("memory", "engine", "engine.*")),
     ("graph", ("graph", "triple_files", "datasets")),

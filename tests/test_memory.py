@@ -44,6 +44,7 @@ def test_two_gib_if_nothing_is_said(monkeypatch):
         ("1.25 GB", 5 * GIB // 4),
         ("0.0625GiB", 64 * MIB),
         ("100000 GB", 100_000 * GIB),
+        ("2TB", 2048 * GIB),
     ],
 )
 def test_amounts(budget, text, expected):

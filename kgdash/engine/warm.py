@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows, points, score_block
 from kgdash.engine.microkernels import DOT
-
-_started = threading.Event()
 
 
 def warm() -> None:
@@ -33,10 +29,3 @@ def warm() -> None:
     )
     count_given(out, group, bounds, counts)
     thresholds.result([counts])
-
-
-def warm_in_background() -> None:
-    """Compile all kernels in a thread of its own, once per process, while others work."""
-    if not _started.is_set():
-        _started.set()
-        threading.Thread(target=warm, name="kgdash-warm", daemon=True).start()

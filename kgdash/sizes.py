@@ -1,0 +1,28 @@
+"""Amounts of memory as people write them."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from kgdash.errors import KgdashError
+
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", re.IGNORECASE)
+
+
+def bytes_from_environment(name: str, default: str, least: int = 0) -> int:
+    """Read a number of bytes from an environment variable, such as 500M or "2 GiB".
+
+    Units are powers of 1024.
+
+    :param default: taken where the variable is not set or empty
+    :param least: less than this is refused
+    :raises KgdashError: if the text is no size, or too small a one
+    """
+    text = os.environ.get(name) or default
+    match = _SIZE.fullmatch(text)
+    size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else -1
+    if size < least:
+        floor = f" of at least {least // 2**20} MiB" if least else ""
+        raise KgdashError(f"{name}: expected a size{floor}, such as 500M or 2G; found {text!r}")
+    return size
