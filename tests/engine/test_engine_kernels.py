@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from plain_counts import KINDS, block, integers, reference
 
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import COLUMNS, ROWS, pack, points
-from kgdash.engine.microkernels import DOT, L1, L2, LANES, ROW_STEP, TILE_ROWS
+from kgdash.engine.microkernels import DOT, L1, L2, LANES, ROW_STEP, TILE_ROWS, transpose_8
 
 kinds = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
@@ -132,6 +133,19 @@ def test_any_shape(seed, rows, columns, dimension):
         expected = reference(kind, queries, entities).astype(np.float32)
         np.testing.assert_array_equal(block(kind, queries, entities), expected)
         np.testing.assert_array_equal(each_pair(kind, queries, entities), expected)
+
+
+@njit
+def turn(source, source_stride, target, target_stride):
+    transpose_8(np.uintp(source), source_stride, np.uintp(target), target_stride)
+
+
+def test_a_square_is_turned_and_nothing_around_it():
+    source, target = normal((8, 10), 17), np.zeros((9, 13), dtype=np.float32)
+    turn(source.ctypes.data + 4, 10, target.ctypes.data + 8, 13)
+    expected = np.zeros_like(target)
+    expected[:8, 2:10] = source[:, 1:9].T
+    np.testing.assert_array_equal(target, expected)
 
 
 class TestLayout:
