@@ -96,7 +96,7 @@ def form_of(model: Any) -> PyKEENForm | None:
         return None
     if not all(bool(w.abs().max() < _LARGEST) for w in weights if w.numel()):
         return None
-    parts = recognise(model, interaction, entities, relations)
+    parts = recognise(interaction, entities, relations)
     if parts is None:
         return None
     return PyKEENForm(
@@ -110,7 +110,7 @@ def form_of(model: Any) -> PyKEENForm | None:
 
 def _pair(value: torch.Tensor) -> torch.Tensor:
     """Turn complex vectors into real ones of twice the length."""
-    return torch.view_as_real(value).flatten(-2) if value.is_complex() else value
+    return torch.view_as_real(value).flatten(-2)
 
 
 def _times(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -138,111 +138,80 @@ def _flat(representations: list[torch.Tensor], count: int) -> bool:
     return len(representations) == count and all(r.ndim == 2 for r in representations)
 
 
-def _distmult(_model: Any, _i: Any, entities: list, relations: list) -> dict[str, Any] | None:
-    if not (_flat(entities, 1) and _flat(relations, 1)) or entities[0].is_complex():
+def _simple(
+    kind: int | None,
+    entities: list[torch.Tensor],
+    relations: list[torch.Tensor],
+    count: int,
+    left: Map,
+    right: Map | None = None,
+) -> dict[str, Any] | None:
+    """Describe a form over one vector per entity and ``count`` vectors per relation.
+
+    :param kind: of φ; None if there is no kernel for it
+    :param right: default: the entity's vector itself, whatever the relation
+    :return: None if the representations are others
+    """
+    if kind is None or not (_flat(entities, 1) and _flat(relations, count)):
         return None
     return {
-        "kind": DOT,
+        "kind": kind,
         "dimension": entities[0].shape[1],
         "entities": entities,
         "relations": relations,
-        "left": lambda e, r: e[0] * r[0],
-        "right": lambda e, r: e[0],
-        "right_fixed": True,
+        "left": left,
+        "right": right or (lambda e, r: e[0]),
+        "right_fixed": right is None,
     }
 
 
-def _complex(_model: Any, _i: Any, entities: list, relations: list) -> dict[str, Any] | None:
-    if not (_flat(entities, 1) and _flat(relations, 1)) or not entities[0].is_complex():
+def _distmult(_i: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    if entities[0].is_complex():
+        return None
+    return _simple(DOT, entities, relations, 1, lambda e, r: e[0] * r[0])
+
+
+def _complex(_i: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    if not all(x.is_complex() for x in (*entities, *relations)):
         return None
     # Re(h r conj(t)) is the inner product of h r and t as real vectors.
-    entities, relations = [_pair(entities[0])], [_pair(relations[0])]
-    return {
-        "kind": DOT,
-        "dimension": entities[0].shape[1],
-        "entities": entities,
-        "relations": relations,
-        "left": lambda e, r: _times(e[0], r[0]),
-        "right": lambda e, r: e[0],
-        "right_fixed": True,
-    }
+    entities, relations = [_pair(x) for x in entities], [_pair(x) for x in relations]
+    return _simple(DOT, entities, relations, 1, lambda e, r: _times(e[0], r[0]))
 
 
-def _rotate(model: Any, interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
-    parts = _complex(model, interaction, entities, relations)
+def _rotate(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    parts = _complex(interaction, entities, relations)
     # PyKEEN's RotatE takes the Euclidean norm whatever p says.
     return None if parts is None else parts | {"kind": L2}
 
 
-def _transe(
-    _model: Any, interaction: Any, entities: list, relations: list
-) -> dict[str, Any] | None:
+def _transe(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    return _simple(_norm(interaction), entities, relations, 1, lambda e, r: e[0] + r[0])
+
+
+def _pairre(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
     kind = _norm(interaction)
-    if kind is None or not (_flat(entities, 1) and _flat(relations, 1)):
-        return None
-    return {
-        "kind": kind,
-        "dimension": entities[0].shape[1],
-        "entities": entities,
-        "relations": relations,
-        "left": lambda e, r: e[0] + r[0],
-        "right": lambda e, r: e[0],
-        "right_fixed": True,
-    }
+    return _simple(kind, entities, relations, 2, lambda e, r: e[0] * r[0], lambda e, r: e[0] * r[1])
 
 
-def _pairre(
-    _model: Any, interaction: Any, entities: list, relations: list
-) -> dict[str, Any] | None:
-    kind = _norm(interaction)
-    if kind is None or not (_flat(entities, 1) and _flat(relations, 2)):
-        return None
-    return {
-        "kind": kind,
-        "dimension": entities[0].shape[1],
-        "entities": entities,
-        "relations": relations,
-        "left": lambda e, r: e[0] * r[0],
-        "right": lambda e, r: e[0] * r[1],
-        "right_fixed": False,
-    }
+def _lineare(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    # PyKEEN's order of a relation's vectors: for the head, the translation, for the tail.
+    return _simple(
+        _norm(interaction),
+        entities,
+        relations,
+        3,
+        lambda e, r: e[0] * r[0] + r[1],
+        lambda e, r: e[0] * r[2],
+    )
 
 
-def _lineare(
-    _model: Any, interaction: Any, entities: list, relations: list
-) -> dict[str, Any] | None:
-    kind = _norm(interaction)
-    if kind is None or not (_flat(entities, 1) and _flat(relations, 3)):
-        return None
-    # PyKEEN's order: r_head, r_bias, r_tail.
-    return {
-        "kind": kind,
-        "dimension": entities[0].shape[1],
-        "entities": entities,
-        "relations": relations,
-        "left": lambda e, r: e[0] * r[0] + r[1],
-        "right": lambda e, r: e[0] * r[2],
-        "right_fixed": False,
-    }
+def _um(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    parts = _simple(_norm(interaction), entities, relations, 0, lambda e, r: e[0])
+    return None if parts is None else parts | {"left_fixed": True}
 
 
-def _um(_model: Any, interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
-    kind = _norm(interaction)
-    if kind is None or not _flat(entities, 1) or relations:
-        return None
-    return {
-        "kind": kind,
-        "dimension": entities[0].shape[1],
-        "entities": entities,
-        "relations": [],
-        "left": lambda e, r: e[0],
-        "right": lambda e, r: e[0],
-        "right_fixed": True,
-        "left_fixed": True,
-    }
-
-
-def _conve(_model: Any, interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
+def _conve(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
     if len(entities) != 2 or not _flat(relations, 1):
         return None
     vectors, biases = entities[0], entities[1].reshape(len(entities[0]), 1)
