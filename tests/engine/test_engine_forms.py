@@ -1,5 +1,7 @@
 """PyKEEN's models in the engine's form: the same scores, ranks and metrics as without it."""
 
+from functools import cache
+
 import brute_force
 import numpy as np
 import pytest
@@ -95,6 +97,7 @@ def scorer_of(name, inverse) -> KernelScorer:
     return _BUILT[name, inverse]
 
 
+@cache
 def table_of(scorer) -> FakeScorer:
     """Read all scores of a scorer, row by row."""
     anchors, relations = np.divmod(np.arange(ENTITIES * RELATIONS), RELATIONS)
