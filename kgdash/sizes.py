@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 
@@ -21,7 +22,10 @@ def bytes_from_environment(name: str, default: str, least: int = 0) -> int:
     """
     text = os.environ.get(name) or default
     match = _SIZE.fullmatch(text)
-    size = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else -1
+    number = float(match[1]) if match else math.nan
+    if not math.isfinite(number):
+        match = None
+    size = int(number * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else -1
     if size < least:
         floor = f" of at least {least // 2**20} MiB" if least else ""
         raise KgdashError(f"{name}: expected a size{floor}, such as 500M or 2G; found {text!r}")

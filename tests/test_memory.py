@@ -57,6 +57,7 @@ def test_amounts(budget, text, expected):
     [
         *(" ", "much", "GiB", "2 PB", "2 gigabytes", "2GiBB", "-2GiB", "+2GiB", "2,5GiB"),
         *("1e9", "0x1000000000", "2 GiB 1 MiB", ".5GiB", "1.GiB", "nan", "inf", "2\nGiB\n3"),
+        "9" * 400,
         *("0", "64", "67108863", "63 MiB", "63.9MB", "1kb", "0.06GiB"),
     ],
 )

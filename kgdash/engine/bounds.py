@@ -34,7 +34,8 @@ class Thresholds:
         :param scores: each triple's own score, float32, ``(n,)``, finite
         :param group: the group of each triple, int64, ``(n,)``, in ``[0, groups)``
         """
-        below = np.nextafter(scores, np.float32(-np.inf))
+        with np.errstate(over="ignore"):
+            below = np.nextafter(scores, np.float32(-np.inf))
         values = np.concatenate([scores, below]).astype(np.float32, copy=False)
         both = np.concatenate([group, group])
         order = np.lexsort((values, both))

@@ -10,6 +10,12 @@ import torch
 
 from kgdash.engine.kernels import pack, points, score_block
 from kgdash.engine.microkernels import LANES, ROW_STEP
+from kgdash.errors import KgdashError
+
+#: triples whose vectors are made at once
+_PART = 2**16
+#: with entities' weights up to 1e8, scores of up to ten thousand dimensions stay finite
+_LARGEST_QUERY = 1e26
 
 
 class Form(Protocol):
@@ -104,9 +110,19 @@ def query_vectors(form: Form, side: str, anchors: np.ndarray, relations: np.ndar
 
 @torch.inference_mode()
 def query_tensor(form: Form, side: str, anchors: np.ndarray, relations: np.ndarray) -> torch.Tensor:
-    """Return query vectors on the form's device, ``(n, K)``."""
+    """Return query vectors on the form's device, ``(n, K)``.
+
+    :raises KgdashError: if a network gave such that their scores could overflow
+    """
     pairs = (torch.from_numpy(np.ascontiguousarray(ids)) for ids in (anchors, relations))
-    return form.queries(side, *(ids.to(form.device) for ids in pairs))
+    found = form.queries(side, *(ids.to(form.device) for ids in pairs))
+    # Maps without a network were judged by the weights, when the form was recognised.
+    if not form.elementwise and len(found) and not bool(found.abs().max() < _LARGEST_QUERY):
+        raise KgdashError(
+            f"{form.name} gives query vectors that are NaN, infinite or beyond {_LARGEST_QUERY:g}; "
+            "such scores can not be ranked. Check the weights: training has probably diverged"
+        )
+    return found
 
 
 def padded(queries: np.ndarray) -> np.ndarray:
@@ -170,7 +186,3 @@ def score_all(
         score_block(form.kind, padded(queries[rows]), len(rows), panels.blocks, panels.count, found)
         out[rows] = found
     return out
-
-
-#: triples whose vectors are made at once
-_PART = 2**16

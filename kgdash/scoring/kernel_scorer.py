@@ -8,6 +8,7 @@ import torch
 
 from kgdash.engine.device import pairwise
 from kgdash.engine.form import Form, score_all, score_triples
+from kgdash.errors import KgdashError
 from kgdash.scoring.protocol import Scorer
 from kgdash.scoring.pykeen_forms import form_of
 from kgdash.scoring.pykeen_scorer import PyKEENScorer
@@ -92,7 +93,10 @@ def _largest_difference(generic: PyKEENScorer, form: Form) -> float:
     worst = 0.0
     for side in ("tail", "head"):
         expected = generic.score_triples(triples, side)
-        found = _scored_by_form(form, side, triples)
+        try:
+            found = _scored_by_form(form, side, triples)
+        except (KgdashError, RuntimeError):
+            return float("inf")
         share = (found - expected).abs().max() / expected.abs().max().clamp_min(1e-30)
         worst = max(worst, float(share.nan_to_num(float("inf"))))
     return worst

@@ -16,6 +16,7 @@ from pykeen.triples import CoreTriplesFactory
 from kgdash.datasets import load_dataset
 from kgdash.engine.form import Form
 from kgdash.engine.microkernels import DOT, L1, L2, L2_SQUARED
+from kgdash.errors import KgdashError
 from kgdash.known import KnownTriples
 from kgdash.metrics import metrics
 from kgdash.ranking import rank_triples
@@ -407,3 +408,17 @@ def test_ranks_on_codex_s_are_those_of_pykeens_rows_but_for_near_ties(shared_dat
         near += int((low != exact).sum())
     assert not wrong, f"{len(wrong)} of {2 * len(triples)} ranks differ: {wrong[:5]}"
     assert near <= 30, f"{near} of {2 * len(triples)} ranks differ by scores that nearly tie"
+
+
+def test_convolutions_that_overflow_are_refused():
+    lookup, kwargs, _ = MODELS["ConvE"]
+    model = build(lookup, True, **kwargs).eval()
+    with torch.no_grad():
+        model.interaction.hr1d[0].weight.mul_(1e30)
+    scorer, notes = fastest_scorer(model)
+    assert isinstance(scorer, PyKEENScorer)
+    assert "inf of the largest" in notes[0]
+    scorer = KernelScorer(scorer, form_of(model))
+    triples = np.array([(0, 0, 1)])
+    with pytest.raises(KgdashError, match="query vectors that are NaN, infinite or beyond"):
+        rank_triples(scorer, triples, None)
