@@ -11,7 +11,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from kgdash import cli_cache, cli_instances
+from kgdash import cli_breakdown, cli_cache, cli_instances
 from kgdash.cli_output import (
     DatasetOption,
     JsonOption,
@@ -32,6 +32,7 @@ app = typer.Typer(
     help="See where a knowledge-graph embedding can be trusted.",
 )
 
+app.command()(cli_breakdown.breakdown)
 app.command()(cli_instances.queries)
 app.command()(cli_instances.rules)
 app.add_typer(cli_cache.app, name="cache")

@@ -1,0 +1,332 @@
+"""Table of ranks → any metric by groups of triples, with bootstrap intervals and ties (§2).
+
+The metrics of `kgdash.ratio_metrics` are computed for all groups at once by NumPy's group
+reductions; all others by PyKEEN's classes, group by group. Tests hold both against these classes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph import KnowledgeGraph
+from kgdash.known import SIDES
+from kgdash.metrics import DEFAULT_KS, POOLS, metric_calculators
+from kgdash.ranking import RANK_TYPES
+from kgdash.ratio_metrics import RatioMetric, ratio_interval, ratio_metric
+from kgdash.relation_patterns import (
+    CARDINALITIES,
+    NO_PATTERN,
+    NOT_IN_TRAIN,
+    PATTERNS,
+    relation_kinds,
+)
+
+#: what can be grouped by -> column of an annotated table
+GROUPINGS = {
+    "relation": "relation_name",
+    "cardinality": "cardinality",
+    "pattern": "pattern",
+    "head_degree": "head_degree",
+    "tail_degree": "tail_degree",
+    "answers": "answers",
+    "frequency": "frequency",
+}
+
+#: groups of fewer triples are marked: their values say little
+SMALL = 30
+
+_SIDES = [side for side in POOLS if side != "both"]
+
+#: where buckets of counts start: 0, 1, 2, 3, 10, 30, 100, …
+_STARTS = np.array([0, 1, 2, *(m * 10**e for e in range(12) for m in (3, 10))], dtype=np.int64)
+
+
+def annotate(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
+    """Add what a table of ranks can be grouped by.
+
+    :param ranks: of `kgdash.runs.Run.ranks`, at least one row
+    :param graph: the graph that it is of
+    :return: a copy with ``side`` as a category and these ordered categories of str:
+        ``relation_name`` (the label; where several relations have it, the name beside it),
+        ``cardinality`` and ``pattern`` (of `kgdash.relation_patterns.relation_kinds`),
+        ``head_degree``, ``tail_degree`` (train triples that the entity is an end of), ``answers``
+        (known answers of the row's query in train ∪ valid ∪ test, the true one included: what the
+        default filter removes, and 1), ``frequency`` (train triples of the relation); and
+        ``triple`` (int64: the same for the rows of the same triple)
+    :raises KgdashError: if the table has no rows
+    """
+    if not len(ranks):
+        raise KgdashError("there are no ranks to break down: the set of triples is empty")
+    triples = ranks[["head", "relation", "tail"]].to_numpy()
+    heads, relations, tails = triples.T
+    kinds, train = relation_kinds(graph), graph.splits["train"]
+    ends = np.concatenate([train[:, 0], train[train[:, 0] != train[:, 2], 2]])
+    degrees = np.bincount(ends, minlength=graph.num_entities)
+    table = ranks.assign(side=pd.Categorical(ranks["side"], categories=_SIDES))
+    table["relation_name"] = _categories(relations, _distinct_labels(graph))
+    for column, order in (("cardinality", CARDINALITIES), ("pattern", (*PATTERNS, NO_PATTERN))):
+        names = [*order, NOT_IN_TRAIN]
+        table[column] = _categories(pd.Categorical(kinds[column], names).codes[relations], names)
+    table["head_degree"] = _buckets(degrees[heads])
+    table["tail_degree"] = _buckets(degrees[tails])
+    table["answers"] = _buckets(_known_answers(triples, table["side"].cat.codes, graph))
+    table["frequency"] = _buckets(kinds["train"].to_numpy()[relations])
+    table["triple"] = np.unique(_keys(triples, (0, 1, 2), graph), return_inverse=True)[1]
+    return table
+
+
+def breakdown(
+    annotated: pd.DataFrame,
+    by: str,
+    metric: str = "inverse_harmonic_mean_rank",
+    rank_type: str = "realistic",
+    level: float | None = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Compute a metric per group of triples and side, with its interval and the blur of ties.
+
+    The interval is a bootstrap over the group's triples (`kgdash.ratio_metrics.ratio_interval`); a
+    triple's two ranks are drawn together. It has no width where all values of a group are equal.
+
+    :param annotated: of `annotate`, or some of its rows
+    :param by: one of `GROUPINGS`
+    :param metric: key of a metric of `kgdash.metrics`; hits_at_k for any k ≥ 1
+    :param rank_type: "optimistic", "realistic" or "pessimistic"
+    :param level: of the intervals, in (0, 1); None for none, which is faster
+    :param seed: of the bootstrap, ≥ 0; a group's interval does not depend on the other groups
+    :return: one row per side ("head", "tail", "both" pooled, "relation", as far as the table has
+        them) and group that has ranks there, groups in their order: ``group``, ``side`` (str),
+        ``count`` (int64: ranks), ``triples`` (int64), ``value``, ``low``, ``high`` (float64; the
+        ends NaN for one triple and for metrics that are no function of a ratio of sums), ``small``
+        (bool: fewer than 30 triples), ``optimistic``, ``pessimistic`` (the metric by these ranks),
+        ``gap`` (their distance, ≥ 0), ``tied_share`` (of the ranks whose true answer shares its
+        score with another candidate, in [0, 1]), ``largest_tie`` (int64: scores in the largest such
+        group, the true one included; 1: none)
+    :raises KgdashError: if there are no ranks, they are not annotated, or a choice is unknown
+    """
+    check_choices(by, metric, rank_type, level)
+    codes, groups = _groups(annotated, by)
+    form = ratio_metric(metric)
+    columns = ("triple", "candidates", *RANK_TYPES)
+    arrays = {column: annotated[column].to_numpy() for column in columns}
+    side_codes = annotated["side"].cat.codes.to_numpy()
+    tables = []
+    for side, pool in POOLS.items():
+        wanted = [_SIDES.index(s) for s in pool]
+        if not np.isin(wanted, side_codes).all():
+            continue
+        at = np.isin(side_codes, wanted)
+        every = bool(at.all())
+        rows = _Rows(
+            codes if every else codes[at],
+            {name: values if every else values[at] for name, values in arrays.items()},
+            len(groups),
+        )
+        table = _table(rows, form, metric)
+        table["value"] = table[rank_type]
+        table["low"], table["high"] = np.nan, np.nan
+        if form is not None and level is not None:
+            table[["low", "high"]] = _intervals(rows, form, rank_type, level, seed)
+        table.insert(0, "group", groups)
+        table.insert(1, "side", side)
+        tables.append(table[table["count"] > 0])
+    order = ["group", "side", "count", "triples", "value", "low", "high", "small"]
+    order += ["optimistic", "pessimistic", "gap", "tied_share", "largest_tie"]
+    return pd.concat(tables, ignore_index=True)[order]
+
+
+def check_choices(by: str, metric: str, rank_type: str, level: float | None) -> None:
+    """Refuse choices that `breakdown` would refuse, before anything is computed for it.
+
+    :raises KgdashError: if one is unknown or out of range
+    """
+    if by not in GROUPINGS:
+        raise unknown_name("grouping", by, list(GROUPINGS), "breakdowns")
+    if ratio_metric(metric) is None and metric not in metric_calculators():
+        raise unknown_name("metric", metric, list(metric_calculators()), "breakdowns")
+    if rank_type not in RANK_TYPES:
+        raise unknown_name("rank type", rank_type, RANK_TYPES, "breakdowns")
+    if level is not None and not 0 < level < 1:
+        raise KgdashError(f"expected a level between 0 and 1; found {level:g}")
+
+
+def group_ranks(
+    annotated: pd.DataFrame, by: str, group: str, side: str = "both", rank_type: str = "realistic"
+) -> pd.DataFrame:
+    """Return the ranks of one group, best first, equal ones in the order of the table.
+
+    :param side: as in a row of `breakdown`
+    :return: ``head, relation, tail`` (int64 ids), ``side`` (str), ``rank`` (by ``rank_type``),
+        ``equal_scores`` (int64: other candidates with the true answer's score), ``candidates``
+    :raises KgdashError: if a choice is unknown, or nothing is in that group on that side
+    """
+    codes, groups = _groups(annotated, by)
+    if side not in POOLS:
+        raise unknown_name("side", side, list(POOLS), "breakdowns")
+    if rank_type not in RANK_TYPES:
+        raise unknown_name("rank type", rank_type, RANK_TYPES, "breakdowns")
+    if group not in groups:
+        raise unknown_name("group", group, groups, f"the breakdown by {by}")
+    at = (codes == groups.index(group)) & annotated["side"].isin(POOLS[side]).to_numpy()
+    if not at.any():
+        raise KgdashError(f"no rank of side {side} is in the group {group!r} by {by}")
+    rows = annotated[at]
+    table = rows[["head", "relation", "tail"]].assign(
+        side=rows["side"].astype(str),
+        rank=rows[rank_type],
+        equal_scores=rows["pessimistic"] - rows["optimistic"],
+        candidates=rows["candidates"],
+    )
+    return table.sort_values("rank", kind="stable", ignore_index=True)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The ranks that one side pools: group of each row, its columns, number of groups."""
+
+    codes: np.ndarray
+    columns: dict[str, np.ndarray]
+    groups: int
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum per group: float64, shape ``(groups,)``."""
+        return np.bincount(self.codes, weights=values, minlength=self.groups)
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """Return one number per row that tells group and triple, ascending with the group."""
+        return self.codes * (int(self.columns["triple"].max()) + 1) + self.columns["triple"]
+
+    def groups_of(self, pairs: np.ndarray) -> np.ndarray:
+        """Return the group of each of `pairs`."""
+        return pairs // (int(self.columns["triple"].max()) + 1)
+
+
+def _table(rows: _Rows, form: RatioMetric | None, metric: str) -> pd.DataFrame:
+    """Compute all columns but the names and the intervals: one row per group, empty ones too."""
+    columns = rows.columns
+    counts = np.bincount(rows.codes, minlength=rows.groups)
+    pairs = np.sort(rows.pairs)
+    distinct = rows.groups_of(pairs[np.diff(pairs, prepend=-1) != 0])
+    table = pd.DataFrame({"count": counts})
+    table["triples"] = np.bincount(distinct, minlength=rows.groups)
+    table["small"] = table["triples"] < SMALL
+    if form is None:
+        by_type = _by_pykeen(rows, metric)
+    else:
+        weights = rows.sums(form.weight(columns["optimistic"], columns["candidates"]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            by_type = {
+                kind: form.finish(
+                    rows.sums(form.part(columns[kind], columns["candidates"])) / weights
+                )
+                for kind in RANK_TYPES
+            }
+    for kind, values in by_type.items():
+        table[kind] = values
+    table["gap"] = (table["optimistic"] - table["pessimistic"]).abs()
+    others = columns["pessimistic"] - columns["optimistic"]
+    table["tied_share"] = rows.sums(others > 0) / np.maximum(counts, 1)
+    largest = np.zeros(rows.groups, dtype=np.int64)
+    np.maximum.at(largest, rows.codes, others)
+    table["largest_tie"] = largest + 1
+    return table
+
+
+def _by_pykeen(rows: _Rows, metric: str) -> dict[str, np.ndarray]:
+    """Compute a metric by PyKEEN's class, group by group: rank type -> ``(groups,)``."""
+    calculator = metric_calculators(DEFAULT_KS)[metric]
+    values = {kind: np.full(rows.groups, np.nan) for kind in RANK_TYPES}
+    order = np.argsort(rows.codes, kind="stable")
+    stops = np.cumsum(np.bincount(rows.codes, minlength=rows.groups))
+    for group, part in enumerate(np.split(order, stops[:-1])):
+        for kind in RANK_TYPES if len(part) else ():
+            # As `kgdash.metrics.metrics` has it: PyKEEN keeps realistic ranks in float32.
+            dtype = np.float32 if kind == "realistic" else np.int64
+            ranks = rows.columns[kind][part].astype(dtype)
+            values[kind][group] = calculator(ranks, rows.columns["candidates"][part])
+    return values
+
+
+def _intervals(
+    rows: _Rows, form: RatioMetric, rank_type: str, level: float, seed: int
+) -> np.ndarray:
+    """Return the low and high end per group: ``(groups, 2)``, NaN for empty ones."""
+    ranks, candidates = rows.columns[rank_type], rows.columns["candidates"]
+    pairs, pair_of = np.unique(rows.pairs, return_inverse=True)
+    part, weight = (
+        np.bincount(pair_of, weights=values(ranks, candidates))
+        for values in (form.part, form.weight)
+    )
+    ends = np.full((rows.groups, 2), np.nan)
+    stops = np.cumsum(np.bincount(rows.groups_of(pairs), minlength=rows.groups))
+    for group, (start, stop) in enumerate(zip([0, *stops[:-1]], stops, strict=True)):
+        if stop > start:
+            of_group = slice(start, stop)
+            ends[group] = ratio_interval(
+                form, part[of_group], weight[of_group], level, (seed, group)
+            )
+    return ends
+
+
+def _groups(annotated: pd.DataFrame, by: str) -> tuple[np.ndarray, list[str]]:
+    """Return the group of each row as a number, and the groups' names."""
+    if by not in GROUPINGS:
+        raise unknown_name("grouping", by, list(GROUPINGS), "breakdowns")
+    if not {*GROUPINGS.values(), "triple"} <= set(annotated.columns):
+        raise KgdashError("these ranks have no groups: pass them through annotate() first")
+    if not len(annotated):
+        raise KgdashError("there are no ranks to break down: the set of triples is empty")
+    column = annotated[GROUPINGS[by]].cat
+    return column.codes.to_numpy().astype(np.int64), column.categories.tolist()
+
+
+def _categories(codes: np.ndarray, names: list[str]) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, pd.Index(names, dtype=object), ordered=True)
+
+
+def _distinct_labels(graph: KnowledgeGraph) -> list[str]:
+    times = Counter(graph.relation_labels)
+    labels = [
+        label if times[label] == 1 else f"{label} ({name})"
+        for label, name in zip(graph.relation_labels, graph.relations, strict=True)
+    ]
+    return labels if len(set(labels)) == len(labels) else list(graph.relations)
+
+
+def _buckets(counts: np.ndarray) -> pd.Categorical:
+    """Name the bucket of each count; only buckets up to the largest count are categories."""
+    codes = np.searchsorted(_STARTS, counts, side="right") - 1
+    names = [
+        f"{start:,}" if stop == start + 1 else f"{start:,}–{stop - 1:,}"
+        for start, stop in pairwise(_STARTS.tolist())
+    ]
+    return _categories(codes, names[: int(codes.max()) + 1])
+
+
+def _keys(triples: np.ndarray, columns: tuple[int, ...], graph: KnowledgeGraph) -> np.ndarray:
+    """Encode some columns of triples as one integer each: int64, shape ``(n,)``."""
+    sizes = (graph.num_entities, graph.num_relations, graph.num_entities)
+    keys = np.zeros(len(triples), dtype=np.int64)
+    for column in columns:
+        keys = keys * sizes[column] + triples[:, column]
+    return keys
+
+
+def _known_answers(triples: np.ndarray, sides: pd.Series, graph: KnowledgeGraph) -> np.ndarray:
+    """Count the known answers of each row's query, the true one included."""
+    counts = np.ones(len(triples), dtype=np.int64)
+    own = graph.known().contains(triples)
+    for code, columns in enumerate(SIDES[side][0] for side in _SIDES):
+        at = np.flatnonzero(sides.to_numpy() == code)
+        facts = np.sort(_keys(graph.all_triples, columns, graph))
+        asked = _keys(triples[at], columns, graph)
+        found = np.searchsorted(facts, asked, "right") - np.searchsorted(facts, asked, "left")
+        counts[at] = found + ~own[at]
+    return counts
