@@ -11,7 +11,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from kgdash import cli_breakdown, cli_cache, cli_instances
+from kgdash import cli_breakdown, cli_cache, cli_instances, cli_obl2021
 from kgdash.cli_output import (
     DatasetOption,
     JsonOption,
@@ -36,6 +36,7 @@ app.command()(cli_breakdown.breakdown)
 app.command()(cli_instances.queries)
 app.command()(cli_instances.rules)
 app.add_typer(cli_cache.app, name="cache")
+app.add_typer(cli_obl2021.app, name="obl2021")
 
 
 def main() -> None:

@@ -54,7 +54,7 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
             "breakdowns",
         ),
     ),
-    ("runs", ("runs",)),
+    ("runs", ("runs", "obl2021", "obl2021_files")),
     ("making runs", ("loading", "training", "")),
     ("charts", ("charts", "charts.*")),
     ("studies", ("studies", "studies.*")),
