@@ -53,6 +53,7 @@ with right:
     st.dataframe(
         pd.DataFrame({"property": facts.keys(), "value": [str(v) for v in facts.values()]}),
         hide_index=True,
+        height="content",
         key="facts",
     )
 
