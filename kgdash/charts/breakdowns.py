@@ -1,0 +1,178 @@
+"""Figures of a metric by groups of triples."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.style import GREY, RELIABILITY_SCALE, SIDE_COLOURS, empty, finish, number
+from kgdash.metrics import MetricInfo
+
+#: groups drawn; the table has all of them
+MOST_GROUPS = 25
+
+#: characters of a group's name: above its bar, as a phone is wide, and beside a row of cells
+_ABOVE, _BESIDE = 44, 26
+
+
+def group_bars(table: pd.DataFrame, info: MetricInfo, overall: float) -> go.Figure:
+    """Draw one side's value per group with its interval; small groups are hatched.
+
+    Bars carry the group as ``customdata``.
+
+    :param table: rows of one side of `kgdash.breakdowns.breakdown`, from top to bottom; the first
+        25 are drawn
+    :param info: the metric
+    :param overall: its value over all groups, a dashed line
+    """
+    rows = table.head(MOST_GROUPS)
+    if not rows["value"].notna().any():
+        return empty("the metric is not defined for these groups")
+    place = -np.arange(len(rows), dtype=float)
+    colour = SIDE_COLOURS[rows["side"].iloc[0]]
+    figure = go.Figure()
+    figure.add_bar(
+        x=rows["value"],
+        y=place,
+        orientation="h",
+        width=0.46,
+        marker={
+            "color": colour,
+            "opacity": np.where(rows["small"], 0.5, 0.6),
+            "pattern": {"shape": ["/" if small else "" for small in rows["small"]]},
+        },
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": np.nan_to_num(rows["high"] - rows["value"]),
+            "arrayminus": np.nan_to_num(rows["value"] - rows["low"]),
+            "color": colour,
+            "thickness": 2.5,
+            "width": 6,
+        },
+        customdata=rows["group"].tolist(),
+        text=[_about(row, info) for row in rows.to_dict("records")],
+        textposition="none",
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+    )
+    for y, row in zip(place, rows.to_dict("records"), strict=True):
+        count = f"n = {row['triples']:,}" + (", small" if row["small"] else "")
+        figure.add_annotation(
+            text=f"{escape(shortened(row['group'], _ABOVE - len(count)))}"
+            f"  <b>{number(row['value'])}</b>  {count}",
+            hovertext=escape(row["group"]),
+            showarrow=False,
+            xref="paper",
+            x=0,
+            xanchor="left",
+            y=y + 0.24,
+            yanchor="bottom",
+            font={"size": 12},
+        )
+    if np.isfinite(overall):
+        figure.add_vline(
+            x=overall, layer="below", line={"dash": "dash", "width": 1.5, "color": GREY}
+        )
+    figure.update_xaxes(
+        title=f"{info.label} {info.arrow}".strip() + _note(table), rangemode="tozero"
+    )
+    figure.update_yaxes(
+        range=[0.45 - len(rows), 0.75], showgrid=False, showticklabels=False, fixedrange=True
+    )
+    return finish(
+        figure,
+        height=90 + 44 * len(rows),
+        clickmode="event+select",
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+    )
+
+
+def side_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) -> go.Figure:
+    """Draw group × side, coloured by the metric; the better, the bluer; "*" marks small groups.
+
+    :param table: of `kgdash.breakdowns.breakdown`
+    :param info: the metric
+    :param order: the groups from top to bottom; the first 25 are drawn
+    """
+    chosen, sides = order[:MOST_GROUPS], list(dict.fromkeys(table["side"]))
+    cells = table.set_index(["group", "side"])
+    grid = pd.MultiIndex.from_product([chosen, sides])
+    shape = (len(chosen), len(sides))
+    values = cells["value"].reindex(grid).to_numpy(dtype=float).reshape(shape)
+    if not np.isfinite(values).any():
+        return empty("the metric is not defined for these groups")
+    small = cells["small"].reindex(grid, fill_value=False).to_numpy(dtype=bool).reshape(shape)
+    about = cells.reset_index().set_index(["group", "side"], drop=False)
+    texts = [
+        [
+            _about(about.loc[(group, side)].to_dict(), info) if (group, side) in cells.index else ""
+            for side in sides
+        ]
+        for group in chosen
+    ]
+    figure = go.Figure(
+        go.Heatmap(
+            z=values,
+            x=sides,
+            y=-np.arange(len(chosen), dtype=float),
+            colorscale=RELIABILITY_SCALE,
+            reversescale=not info.increasing,
+            xgap=2,
+            ygap=2,
+            text=[
+                [
+                    "" if np.isnan(value) else number(value) + "*" * bool(is_small)
+                    for value, is_small in zip(*row, strict=True)
+                ]
+                for row in zip(values, small, strict=True)
+            ],
+            texttemplate="%{text}",
+            textfont={"color": "white", "size": 12},
+            hovertext=texts,
+            hovertemplate="%{hovertext}<extra></extra>",
+            showscale=False,
+        )
+    )
+    figure.update_xaxes(side="top", showgrid=False, fixedrange=True)
+    figure.update_yaxes(
+        tickvals=-np.arange(len(chosen), dtype=float),
+        ticktext=[escape(shortened(group, _BESIDE)) for group in chosen],
+        showgrid=False,
+        fixedrange=True,
+        range=[0.5 - len(chosen), 0.5],
+    )
+    return finish(figure, height=60 + 30 * len(chosen), margin={"l": 8, "r": 8, "t": 30, "b": 8})
+
+
+def shortened(text: str, most: int) -> str:
+    """Keep both ends of a long name: a path's first and last parts tell most."""
+    if len(text) <= most:
+        return text
+    half = (most - 1) // 2
+    return f"{text[: most - 1 - half]}…{text[-half:]}"
+
+
+def _note(table: pd.DataFrame) -> str:
+    more = len(table) > MOST_GROUPS
+    return f"<br>the first {MOST_GROUPS} of {len(table):,} groups" if more else ""
+
+
+def _about(row: dict, info: MetricInfo) -> str:
+    interval = ""
+    if not np.isnan(row["low"]):
+        interval = f", interval {number(row['low'])} to {number(row['high'])}"
+    return (
+        f"{_wrapped(row['group'])}<br>{row['side']}: {info.label} {number(row['value'])}{interval}"
+        f"<br>{row['triples']:,} triple{'s' * (row['triples'] != 1)}"
+        f"{', a small group' if row['small'] else ''}"
+        f"<br>tied {row['tied_share']:.1%}, largest tie {row['largest_tie']:,}"
+    )
+
+
+def _wrapped(text: str) -> str:
+    parts = [text[start : start + 60] for start in range(0, len(text), 60)]
+    return "<br>".join(escape(part) for part in parts)

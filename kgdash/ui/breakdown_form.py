@@ -1,0 +1,111 @@
+"""The choices of the page Breakdowns, kept in the URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kgdash.graph import FILTERS, SPLITS, default_filter
+from kgdash.metrics import MetricInfo, metric_guide
+from kgdash.ranking import RANK_TYPES
+from kgdash.runs import Run
+
+#: as the URL shows them too
+_GROUPING_NAMES = {
+    "relation": "relation",
+    "cardinality": "cardinality",
+    "pattern": "pattern",
+    "head_degree": "head degree",
+    "tail_degree": "tail degree",
+    "answers": "known answers",
+    "frequency": "train frequency",
+}
+
+_HELP = (
+    "By train triples. Cardinality: n where there are on average at least 1.5 heads per tail, or "
+    "tails per head. Pattern: symmetric, inverse of another relation, or composed of two, if 80 % "
+    "of its triples say so. Degree: of the entity. Known answers: of the query, in all splits. "
+    "Train frequency: of the relation."
+)
+
+_ORDERS = ("as they are", "most triples", "best first", "worst first")
+
+
+@dataclass(frozen=True)
+class BreakdownChoice:
+    """What the page breaks down, how, and in which order it shows the groups."""
+
+    split: str
+    filter: str
+    rank_type: str
+    by: str
+    metric: MetricInfo
+    side: str
+    order: str
+
+    def in_order(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of the chosen side in the chosen order."""
+        rows = table[table["side"] == self.side]
+        if self.order == "most triples":
+            rows = rows.sort_values("triples", ascending=False, kind="stable")
+        elif self.order != "as they are":
+            rising = self.metric.increasing == (self.order == "worst first")
+            rows = rows.sort_values("value", ascending=rising, kind="stable")
+        return rows.reset_index(drop=True)
+
+
+def choose_breakdown(run: Run) -> BreakdownChoice:
+    """Show the choices and return them."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        by = _choice(
+            "Group by", list(_GROUPING_NAMES), "by", 170, names=_GROUPING_NAMES, help=_HELP
+        )
+        guide = metric_guide()
+        metric = _choice(
+            "Metric",
+            [key for key in guide if key != "count"],
+            "metric",
+            290,
+            "inverse_harmonic_mean_rank",
+            {key: f"{info.label} {info.arrow}" for key, info in guide.items()},
+        )
+        side = _choice("Side", ["head", "tail", "both"], "side", 110, "both")
+        default = "most triples" if by == "relation" else "as they are"
+        order = _choice("Order", list(_ORDERS), f"order_{by}", 150, default)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        splits = [s for s in SPLITS if len(run.graph.splits[s])]
+        split = _choice("Split", splits, "split", 110, splits[-1])
+        filter_name = _choice(
+            "Known triples filtered out",
+            list(FILTERS),
+            f"filter_{split}",
+            220,
+            default_filter(split),
+            {"none": "none (raw ranks)"},
+        )
+        rank_type = _choice("Rank type", list(RANK_TYPES), "rank_type", 150, "realistic")
+    return BreakdownChoice(split, filter_name, rank_type, by, guide[metric], side, order)
+
+
+def _choice(
+    label: str,
+    options: list[str],
+    key: str,
+    width: int,
+    default: str | None = None,
+    names: dict[str, str] | None = None,
+    help: str | None = None,
+) -> Any:
+    return st.selectbox(
+        label,
+        options,
+        index=options.index(default) if default else 0,
+        format_func=lambda option: (names or {}).get(option, option),
+        key=key,
+        bind="query-params",
+        width=width,
+        help=help,
+    )

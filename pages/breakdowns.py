@@ -1,0 +1,119 @@
+"""Any metric by groups of triples: where the model ranks well, and where badly."""
+
+import streamlit as st
+
+from kgdash.breakdowns import SMALL, annotate, breakdown, group_ranks
+from kgdash.charts.breakdowns import group_bars, side_heatmap
+from kgdash.charts.style import number
+from kgdash.metrics import DEFAULT_KS, metrics
+from kgdash.ui.breakdown_form import choose_breakdown
+from kgdash.ui.compute import computed
+from kgdash.ui.run_picker import current_run, show_notes
+from kgdash.ui.selection import selected_point, selected_row
+from kgdash.ui.tables import download, number_columns
+
+run = current_run()
+st.title("Breakdowns")
+st.caption("One metric by groups of triples: where the model ranks well, and where badly.")
+show_notes(run)
+chosen = choose_breakdown(run)
+info, side, rank_type = chosen.metric, chosen.side, chosen.rank_type
+
+of_ranks = (chosen.split, chosen.filter)
+ranks = computed(
+    f"Ranking all {chosen.split} triples",
+    (run.digest, "ranks", *of_ranks),
+    lambda progress: run.ranks(split=chosen.split, filter=chosen.filter, progress=progress),
+)
+annotated = computed(
+    "Sorting triples into groups",
+    (run.digest, "annotated", *of_ranks),
+    lambda _: annotate(ranks, run.graph),
+)
+values = computed(
+    "Metrics", (run.digest, "metrics", *of_ranks, DEFAULT_KS), lambda _: metrics(ranks, DEFAULT_KS)
+)
+table = computed(
+    f"{info.label} of every group",
+    (run.digest, "breakdown", *of_ranks, chosen.by, info.key, rank_type),
+    lambda _: breakdown(annotated, chosen.by, info.key, rank_type),
+)
+groups, overall = chosen.in_order(table), values[side][rank_type][info.key]
+
+small, tied = int(groups["small"].sum()), groups.loc[groups["gap"].fillna(0).idxmax()]
+with st.container(horizontal=True):
+    st.metric(f"{info.label}, all groups {info.arrow}", number(overall), border=True)
+    st.metric("Groups", f"{len(groups):,}", border=True)
+    st.metric(f"Groups of fewer than {SMALL} triples", f"{small:,}", border=True)
+    st.metric(
+        "Widest gap by ties ↓",
+        number(tied["gap"]),
+        border=True,
+        help="Between the optimistic and the pessimistic value of a group: here of "
+        f"“{tied['group']}”, where {tied['tied_share']:.1%} of the true answers share their score, "
+        f"at most {tied['largest_tie']:,} of one query.",
+    )
+
+left, right = st.columns([3, 2], gap="large")
+with left:
+    st.subheader("Values with 95 % intervals")
+    st.caption(
+        f"{side} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all groups. "
+        "Hatched: a small group. Click a bar to see its triples."
+    )
+    bars = st.plotly_chart(
+        group_bars(groups, info, overall),
+        on_select="rerun",
+        selection_mode="points",
+        key=f"bars_{chosen.by}",
+    )
+with right:
+    st.subheader("Group by side")
+    st.caption("The bluer, the better. * a small group.")
+    st.plotly_chart(side_heatmap(table, info, groups["group"].tolist()), key="sides")
+
+st.subheader("All groups")
+st.caption(
+    "Optimistic and pessimistic values, their gap, and how many ranks are tied tell how much equal "
+    "scores blur a value. Select a row to see its triples."
+)
+listed = groups.drop(columns="side").assign(
+    small=["small" if is_small else "" for is_small in groups["small"]],
+    tied_share=100 * groups["tied_share"],
+)
+row = selected_row(
+    st.dataframe(
+        listed,
+        hide_index=True,
+        placeholder="–",
+        column_config={
+            **number_columns(
+                listed, count="ranks", value=rank_type, tied_share="tied %", small="size"
+            ),
+            "group": st.column_config.TextColumn("group", width="medium", pinned=True),
+        },
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"groups_{chosen.by}_{side}_{chosen.order}_{info.key}_{rank_type}_{'_'.join(of_ranks)}",
+    )
+)
+download(table, f"{run.name}-{chosen.split}-by-{chosen.by}")
+
+point = selected_point(bars)
+picked = groups["group"][row] if row is not None else point
+if picked in groups["group"].to_numpy():
+    st.subheader(picked)
+    first = st.segmented_control(
+        "Order of the triples",
+        ["best first", "worst first"],
+        default="worst first",
+        required=True,
+        key="triples_order",
+        label_visibility="collapsed",
+    )
+    triples = run.graph.labelled(group_ranks(annotated, chosen.by, picked, side, rank_type))
+    if first == "worst first":
+        triples = triples[::-1]
+    st.dataframe(
+        triples, hide_index=True, column_config=number_columns(triples), key="triples_of_group"
+    )

@@ -1,0 +1,49 @@
+"""The page Breakdowns in a browser."""
+
+from kgdash.breakdowns import annotate, breakdown, group_ranks
+
+from .driver import open_page, press, settle, table_texts, widget
+
+_BARS = """key => {
+    const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
+    const box = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
+    const trace = chart._fullData[0];
+    return [...trace.y].map((y, i) => ({
+        group: trace.customdata[i],
+        value: trace.x[i],
+        x: box.left + xaxis._offset + xaxis.c2p(trace.x[i] / 2),
+        y: box.top + yaxis._offset + yaxis.c2p(y),
+    }));
+}"""
+
+
+def test_a_click_on_a_bar_shows_its_triples(address, tab, run):
+    rows = annotate(run.ranks(), run.graph)
+    found = breakdown(rows, "cardinality").query("side == 'tail'")
+    open_page(tab, f"{address}/breakdowns?by=cardinality&side=tail")
+    chart = widget(tab, "bars_cardinality").locator(".js-plotly-plot")
+    chart.locator(".main-svg").first.wait_for()
+    chart.scroll_into_view_if_needed()
+    bars = tab.evaluate(_BARS, "bars_cardinality")
+    assert {bar["group"]: bar["value"] for bar in bars} == dict(
+        zip(found["group"], found["value"], strict=True)
+    )
+    heat = widget(tab, "sides").locator(".js-plotly-plot")
+    heat.locator(".main-svg").first.wait_for()
+
+    bar = bars[-1]
+    tab.mouse.move(bar["x"] - 3, bar["y"])
+    tab.mouse.move(bar["x"], bar["y"], steps=3)
+    tab.wait_for_selector(".hoverlayer .hovertext")
+    tab.mouse.click(bar["x"], bar["y"])
+    tab.get_by_role("heading", name=bar["group"], exact=True).wait_for()
+    settle(tab)
+    triples = run.graph.labelled(group_ranks(rows, "cardinality", bar["group"], "tail"))
+    names = ["head", "relation", "tail"]
+    assert table_texts(tab)[0][:3] == triples[names].iloc[-1].tolist()
+    press(tab, "triples_order", "best first")
+    tab.wait_for_function(
+        "wanted => [...document.querySelectorAll('[data-testid=stDataFrame]')].at(-1)"
+        ".querySelector('tbody td').textContent === wanted",
+        arg=triples["head"].iloc[0],
+    )
