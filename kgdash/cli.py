@@ -77,17 +77,42 @@ def metrics(
         typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
     ] = None,
     k: Annotated[list[int] | None, typer.Option(help="k of Hits@k; repeat for several.")] = None,
+    relation: Annotated[
+        list[str] | None, typer.Option(help="Only this relation; repeat for several.")
+    ] = None,
+    entities: Annotated[
+        Path | None,
+        typer.Option(help="Only these entities, as ends and as candidates: one name a line."),
+    ] = None,
+    min_degree: Annotated[
+        int | None, typer.Option(help="Only entities with so many known triples or more.")
+    ] = None,
+    max_degree: Annotated[
+        int | None, typer.Option(help="Only entities with so many known triples or fewer.")
+    ] = None,
     as_json: JsonOption = False,
     out: OutOption = None,
 ) -> None:
     """Print all rank-based metrics per side and rank type."""
-    from kgdash.graph import default_filter
+    from kgdash.filter_guide import leak
+    from kgdash.graph import FILTERS, default_filter
     from kgdash.metrics import DEFAULT_KS, metrics_frame, tie_summary
     from kgdash.metrics import metrics as compute
+    from kgdash.restriction import read_entities, restrict
 
     loaded = load_run(run, dataset)
     chosen = filter or default_filter(split)
-    ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"))
+    listed = read_entities(entities, loaded.graph) if entities else None
+    only = restrict(loaded.graph, relation or (), listed, min_degree, max_degree)
+    ranks = loaded.ranks(
+        split=split,
+        filter=chosen,
+        progress=terminal("ranks"),
+        entities=only.entities,
+        relations=only.relations,
+    )
+    if chosen in FILTERS and (warning := leak(split, chosen)):
+        print(f"note: {warning}", file=sys.stderr)
     values = compute(ranks, tuple(k) if k else DEFAULT_KS)
     if as_json:
         print_json(
@@ -96,6 +121,7 @@ def metrics(
                 "split": split,
                 "filter": chosen,
                 "notes": loaded.notes,
+                "evaluated": only.count(loaded.graph, loaded.graph.split(split)),
                 "ties": tie_summary(ranks),
                 "metrics": values,
             }

@@ -26,7 +26,7 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
         ),
     ),
     ("engine", ("memory", "engine", "engine.*")),
-    ("graph", ("graph", "triple_files", "datasets")),
+    ("graph", ("graph", "triple_files", "datasets", "restriction", "filter_guide")),
     ("scoring", ("scoring", "scoring.*", "model_spec", "models")),
     (
         "files of models",

@@ -36,7 +36,7 @@ def choose_ids(graph: KnowledgeGraph) -> str:
     return st.selectbox(
         "Ids in the files",
         ID_KINDS,
-        format_func={"graph": "the run's", "names": "the entities' names"}.get,
+        format_func=lambda kind: "the run's" if kind == "graph" else "the entities' names",
         key="ids",
         bind="query-params",
         width=190,

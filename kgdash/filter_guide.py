@@ -1,0 +1,34 @@
+"""When each filter of known triples is the right one (§1), and when one lets test triples leak."""
+
+from __future__ import annotations
+
+from kgdash.graph import FILTERS
+
+_SCENARIOS = {
+    "train+valid+test": "for final figures on test",
+    "train+valid": "for model selection, early stopping and tuning, which must not see test",
+    "train+test": "for comparison with figures that did not filter valid",
+    "none": "no candidate is removed: other true answers count as errors",
+}
+
+
+def scenario(filter: str) -> str:
+    """Say in a few words what a filter is for.
+
+    :param filter: one of `kgdash.graph.FILTERS`
+    """
+    return _SCENARIOS[filter]
+
+
+def leak(split: str, filter: str) -> str | None:
+    """Warn where figures that models are chosen by depend on test triples, else return None.
+
+    :param split: the split that is ranked
+    :param filter: one of `kgdash.graph.FILTERS`
+    """
+    if split != "valid" or "test" not in FILTERS[filter]:
+        return None
+    return (
+        f"test leaks into these figures: the filter {filter} removes candidates of valid that only "
+        "test triples tell to be true; choose models by the filter train+valid"
+    )
