@@ -5,10 +5,13 @@ import streamlit as st
 
 from kgdash.charts.metrics import metric_bars, rank_ecdf
 from kgdash.charts.style import number
+from kgdash.filter_guide import leak, scenario
 from kgdash.graph import FILTERS, SPLITS, default_filter
 from kgdash.metrics import POOLS, metric_guide, metrics, metrics_frame, tie_summary
 from kgdash.ranking import RANK_TYPES
 from kgdash.ui.compute import computed
+from kgdash.ui.metric_cards import show_cards
+from kgdash.ui.restriction_form import choose_restriction, restriction_text
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.tables import download
 
@@ -49,40 +52,39 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     k = st.number_input(
         "k of Hits@k", 1, run.graph.num_entities, 10, key="k", bind="query-params", width=130
     )
+only = choose_restriction(run.graph)
+if warning := leak(split, filter_name):
+    st.warning(f"{warning[0].upper()}{warning[1:]}.", icon=":material/warning:")
 
 ks = tuple(sorted({1, 3, 5, 10, int(k)}))
 ranks = computed(
     "Ranking all test triples" if split == "test" else f"Ranking all {split} triples",
-    (run.digest, "ranks", split, filter_name),
-    lambda progress: run.ranks(split=split, filter=filter_name, progress=progress),
+    (run.digest, "ranks", split, filter_name, *only.key),
+    lambda progress: run.ranks(
+        split=split,
+        filter=filter_name,
+        progress=progress,
+        entities=only.entities,
+        relations=only.relations,
+    ),
 )
 values = computed(
-    "Metrics", (run.digest, "metrics", split, filter_name, ks), lambda _: metrics(ranks, ks)
+    "Metrics",
+    (run.digest, "metrics", split, filter_name, ks, *only.key),
+    lambda _: metrics(ranks, ks),
 )
 guide = metric_guide(ks)
 
-headline = [
-    "inverse_harmonic_mean_rank",
-    f"hits_at_{int(k)}",
-    "arithmetic_mean_rank",
-    "adjusted_arithmetic_mean_rank_index",
-]
-with st.container(horizontal=True):
-    for key in headline:
-        info = guide[key]
-        depends = "depends" if info.depends_on_num_entities else "does not depend"
-        st.metric(
-            f"{info.label} {info.arrow}",
-            number(values[side][rank_type][key]),
-            border=True,
-            help=f"{info.formula}. Range {info.value_range}, "
-            f"{'higher' if info.increasing else 'lower'} is better, {depends} on the number of "
-            "entities.",
-        )
+slot, filtered = st.empty(), filter_name != "none"
+show_cards(slot, guide, int(k), values[side][rank_type], awaited=filtered)
+candidates = run.graph.num_entities if only.entities is None else len(only.entities)
 st.caption(
     f"{side} side{'s' if side == 'both' else ''}, {rank_type} ranks, "
     f"{'raw' if filter_name == 'none' else f'filtered by {filter_name}'}, "
-    f"{len(ranks) // 2:,} {split} triples, {run.graph.num_entities:,} candidate entities each."
+    f"{len(ranks) // 2:,} {split} triples, "
+    f"{candidates:,} candidate entities each."
+    f"{restriction_text(only, run.graph, split)}  \n"
+    f"This filter: {scenario(filter_name)}."
 )
 
 ties = tie_summary(ranks)
@@ -142,3 +144,22 @@ st.dataframe(
     key="all_metrics",
 )
 download(frame.rename_axis("key").reset_index(), f"{run.name}-{split}-metrics")
+
+if filtered:
+    raw_ranks = computed(
+        "Ranking without a filter",
+        (run.digest, "ranks", split, "none", *only.key),
+        lambda progress: run.ranks(
+            split=split,
+            filter="none",
+            progress=progress,
+            entities=only.entities,
+            relations=only.relations,
+        ),
+    )
+    raw = computed(
+        "Raw metrics",
+        (run.digest, "metrics", split, "none", ks, *only.key),
+        lambda _: metrics(raw_ranks, ks),
+    )
+    show_cards(slot, guide, int(k), values[side][rank_type], raw[side][rank_type])
