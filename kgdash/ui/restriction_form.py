@@ -12,11 +12,12 @@ from kgdash.ui.compute import refuse
 
 def choose_restriction(graph: KnowledgeGraph) -> Restriction:
     """Show the widgets and return what they say; ends the page's run where they can not be met."""
+    labels = dict(zip(graph.relations, graph.relation_labels, strict=True))
     with st.expander("Restrict", icon=":material/filter_alt:"):
         relations = st.multiselect(
             "Relations",
             graph.relations,
-            format_func=lambda name: graph.relation_labels[graph.relations.index(name)],
+            format_func=lambda name: labels[name],
             key="relations",
             bind="query-params",
             placeholder="all; type to search",
