@@ -37,9 +37,23 @@ def metric_bars(values: dict[str, dict[str, dict[str, float]]], info: MetricInfo
             },
             hovertemplate=f"%{{x}}, {rank_type}: %{{y:.6g}}<extra></extra>",
         )
-    figure.update_yaxes(title=f"{info.label} {info.arrow}".strip())
+    figure.update_yaxes(
+        title=f"{info.label} {info.arrow}".strip(),
+        range=_with_room([values[s][t][info.key] for s in values for t in RANK_TYPES]),
+    )
     figure.update_xaxes(title="side of the prediction")
     return finish(figure, barmode="group")
+
+
+def _with_room(heights: Sequence[float]) -> list[float] | None:
+    """Return an axis from 0 that leaves room for a text beyond each bar, None if Plotly may choose.
+
+    Plotly's own range ends at the bars, and their texts then lie over the legend.
+    """
+    finite = [h for h in heights if np.isfinite(h)]
+    low, high = min([0.0, *finite]), max([0.0, *finite])
+    room = 0.2 * (high - low)
+    return [low - room * (low < 0), high + room * (high > 0)] if room else None
 
 
 def rank_ecdf(ranks: pd.DataFrame, rank_type: str, ks: Sequence[int] = ()) -> go.Figure:
