@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from kgdash.engine.kernels import pack, points, score_block
 from kgdash.engine.microkernels import LANES, ROW_STEP
+from kgdash.engine.scoring_kernels import pack, points, score_block
 from kgdash.errors import KgdashError
 
 #: triples whose vectors are made at once

@@ -6,8 +6,9 @@ import numpy as np
 
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.form import Panels, padded
-from kgdash.engine.kernels import Masks, count_both, count_given, count_rows, points, score_block
+from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
 from kgdash.engine.microkernels import DOT
+from kgdash.engine.scoring_kernels import points, score_block
 
 
 def warm() -> None:

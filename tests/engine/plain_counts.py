@@ -10,8 +10,9 @@ import numpy as np
 
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.form import Panels, padded
-from kgdash.engine.kernels import Masks, score_block
+from kgdash.engine.kernels import Masks
 from kgdash.engine.microkernels import DOT, L1, L2
+from kgdash.engine.scoring_kernels import score_block
 
 KINDS = {"dot": 0, "l1": 1, "l2": 2, "l2 squared": 3}
 

@@ -8,8 +8,8 @@ from numba import njit
 from plain_counts import KINDS, block, integers, reference
 
 from kgdash.engine.form import Panels, padded
-from kgdash.engine.kernels import COLUMNS, ROWS, pack, points
 from kgdash.engine.microkernels import DOT, L1, L2, LANES, ROW_STEP, TILE_ROWS, transpose_8
+from kgdash.engine.scoring_kernels import COLUMNS, ROWS, pack, points
 
 kinds = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 

@@ -13,8 +13,6 @@ from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import (
     BOTH_COLUMNS,
     BOTH_ROWS,
-    COLUMNS,
-    ROWS,
     Bounds,
     count_both,
     count_given,
@@ -22,6 +20,7 @@ from kgdash.engine.kernels import (
     finish,
 )
 from kgdash.engine.microkernels import DOT
+from kgdash.engine.scoring_kernels import COLUMNS, ROWS
 
 #: what a test leaves out of a block: which (row, column) pairs
 MASKS = {
