@@ -93,6 +93,18 @@ class KnowledgeGraph:
             self._indexes[key] = self.index(np.concatenate(parts))
         return self._indexes[key]
 
+    def known_with(self, triples: np.ndarray, splits: Sequence[str]) -> KnownTriples:
+        """Return the index of ``splits`` and ``triples`` together.
+
+        What is evaluated is always part of the filter (§1).
+
+        :param triples: ids, int64, shape ``(n, 3)``
+        """
+        known = self.known(splits)
+        if known.contains(triples).all():
+            return known
+        return self.index(np.concatenate([triples, *(self.splits[s] for s in splits)]))
+
     def index(self, triples: np.ndarray) -> KnownTriples:
         """Index any triples of this graph's ids: shape ``(n, 3)``."""
         return KnownTriples(triples, self.num_entities, self.num_relations)

@@ -69,7 +69,7 @@ def predict(
     if chosen not in FILTERS:
         raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
     rows = run.graph.split(split) if triples is None else triple_array(triples, run.graph)
-    known = _known(run.graph, rows, chosen)
+    known = None if chosen == "none" else run.graph.known_with(rows, FILTERS[chosen])
     heads, tails = (
         _top(run, rows, known, side, seed if ties == "random" else None, report)
         for side, report in zip(("head", "tail"), phases(progress, [1.0, 1.0]), strict=True)
@@ -165,16 +165,6 @@ def entity_numbers(graph: KnowledgeGraph) -> np.ndarray:
     if len(np.unique(numbers)) < len(numbers):
         raise KgdashError(f"two entities of graph {graph.name} are named by the same number")
     return numbers
-
-
-def _known(graph: KnowledgeGraph, rows: np.ndarray, filter: str) -> KnownTriples | None:
-    """Index what is filtered; the triples themselves always are, unless nothing is (§1)."""
-    if filter == "none":
-        return None
-    known = graph.known(FILTERS[filter])
-    if known.contains(rows).all():
-        return known
-    return graph.index(np.concatenate([rows, *(graph.splits[s] for s in FILTERS[filter])]))
 
 
 def _top(

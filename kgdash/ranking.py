@@ -76,8 +76,8 @@ def count_better(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count, per triple, the candidates that beat and that tie with the true answer.
 
-    Each distinct query is scored once. The counts are taken over all candidates and the known
-    ones' contributions are then subtracted, so that no score is ever masked.
+    Each distinct query is scored once. The engine counts models that have a form. Of the others'
+    rows all candidates are counted, and the known ones' contributions are then subtracted.
 
     :param entities: the only candidates on the entity sides, ids in ascending order
     :return: three int64 arrays of shape ``(n,)``: strictly better candidates, equal candidates

@@ -102,7 +102,8 @@ class Run:
         )
         known = None
         if chosen != "none":
-            known = self._known_for(rows if evaluated_are_known else rows[:0], FILTERS[chosen])
+            evaluated = rows if evaluated_are_known else rows[:0]
+            known = self.graph.known_with(evaluated, FILTERS[chosen])
         key = {"kind": "ranks", "filter": chosen, "sides": list(sides), **self._key(rows)}
         key["evaluated_are_known"] = evaluated_are_known
         if chosen_entities is not None:
@@ -229,13 +230,6 @@ class Run:
 
     def _triples(self, split: str, triples: np.ndarray | None) -> np.ndarray:
         return self.graph.split(split) if triples is None else triple_array(triples, self.graph)
-
-    def _known_for(self, rows: np.ndarray, splits: Sequence[str]) -> Any:
-        known = self.graph.known(splits)
-        if known.contains(rows).all():
-            return known
-        # The set being evaluated is always part of the filter (§1).
-        return self.graph.index(np.concatenate([rows, *(self.graph.splits[s] for s in splits)]))
 
     def _key(self, rows: np.ndarray) -> dict[str, Any]:
         triples = hashlib.sha256(np.ascontiguousarray(rows, dtype="<i8").tobytes()).hexdigest()

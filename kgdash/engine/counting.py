@@ -27,7 +27,7 @@ from kgdash.engine.form import (
     query_vectors,
     score_triples,
 )
-from kgdash.engine.kernels import Bounds, Counts, Masks, count_both, count_rows
+from kgdash.engine.kernels import Counts, Masks, count_both, count_rows
 from kgdash.engine.workers import share
 from kgdash.known import KnownTriples
 from kgdash.progress import Progress, phases, silent
@@ -233,6 +233,7 @@ class _State:
     def panels_of(
         self, form: Form, side: str, relation: int, entities: np.ndarray | None = None
     ) -> Panels:
+        relation = 0 if form.is_fixed(side) else relation
         if self._latest is None or self._latest[0] != relation:
             self._latest = relation, candidate_panels(form, side, relation, entities)
         return self._latest[1]
@@ -283,23 +284,22 @@ def _count_with_kernels(
     entities: np.ndarray | None,
 ) -> list[Counts]:
     """Return the threads' parts of the counts."""
-    bounds: Bounds = thresholds.bounds
     relations, masks = rows.relations, rows.masks
-    fixed = candidate_panels(form, side, 0, entities) if form.is_fixed(side) else None
+    fixed = form.is_fixed(side)
     threads = torch.get_num_threads()
     least = max(12, min(_task_rows(form), -(-len(relations) // (4 * threads))))
 
     def tasks() -> Iterator[_Task]:
         cuts = [0, len(relations)]
-        if fixed is None:
+        if not fixed:
             cuts = [*np.flatnonzero(np.diff(relations, prepend=-1)).tolist(), len(relations)]
         for start, stop in itertools.pairwise(cuts):
-            step = least if fixed is not None else max(least, _task_rows(form))
+            step = least if fixed else max(least, _task_rows(form))
             for first in range(start, stop, step):
                 yield _Task(first, min(first + step, stop), int(relations[first]))
 
     def work(task: _Task, state: _State) -> float:
-        panels = fixed or state.panels_of(form, side, task.relation, entities)
+        panels = state.panels_of(form, side, task.relation, entities)
         count = task.last - task.first
         starts = masks.starts[task.first : task.last + 1]
         count_rows(
@@ -310,7 +310,7 @@ def _count_with_kernels(
             panels.count,
             rows.groups[task.first : task.last],
             Masks(starts, masks.columns),
-            bounds,
+            thresholds.bounds,
             state.counts[0],
         )
         return float(count)

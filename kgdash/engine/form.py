@@ -23,8 +23,7 @@ class Form(Protocol):
 
     φ is an inner product or a negative distance (see `kgdash.engine.microkernels`). With side
     "tail" the query is (h, r) and the candidates are tails; with "head" it is (r, t) and the
-    candidates are heads. All tensors are float32 on one
-    device; the kernels need the CPU.
+    candidates are heads. All tensors are float32 on one device; the kernels need the CPU.
     """
 
     @property
@@ -102,7 +101,6 @@ def candidate_vectors(
     return form.vectors(side, chosen, torch.full_like(chosen, relation))
 
 
-@torch.inference_mode()
 def query_vectors(form: Form, side: str, anchors: np.ndarray, relations: np.ndarray) -> np.ndarray:
     """Return query vectors, float32, padded with zero rows to what the kernels need."""
     return padded(query_tensor(form, side, anchors, relations).numpy())
@@ -166,17 +164,12 @@ def score_triples(form: Form, side: str, triples: np.ndarray) -> np.ndarray:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
 
 
-def score_all(
-    form: Form, side: str, anchors: np.ndarray, relations: np.ndarray, panels: Panels | None = None
-) -> np.ndarray:
-    """Score all candidates of (anchor, relation) queries: float32, ``(n, |E|)``.
-
-    :param panels: the candidates, if they are fixed and laid out already
-    """
+def score_all(form: Form, side: str, anchors: np.ndarray, relations: np.ndarray) -> np.ndarray:
+    """Score all candidates of (anchor, relation) queries: float32, ``(n, |E|)``."""
     out = np.empty((len(anchors), form.num_entities), dtype=np.float32)
     queries = query_vectors(form, side, anchors, relations)
     if form.is_fixed(side):
-        panels = panels or candidate_panels(form, side, 0)
+        panels = candidate_panels(form, side, 0)
         score_block(form.kind, queries, len(anchors), panels.blocks, panels.count, out)
         return out
     for relation in np.unique(relations):
