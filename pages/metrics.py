@@ -10,6 +10,7 @@ from kgdash.graph import FILTERS, SPLITS, default_filter
 from kgdash.metrics import POOLS, metric_guide, metrics, metrics_frame, tie_summary
 from kgdash.ranking import RANK_TYPES
 from kgdash.ui.compute import computed
+from kgdash.ui.figures import show_chart
 from kgdash.ui.metric_cards import show_cards
 from kgdash.ui.restriction_form import choose_restriction, restriction_text
 from kgdash.ui.run_picker import current_run, show_notes
@@ -115,11 +116,11 @@ with left:
         key="metric",
         bind="query-params",
     )
-    st.plotly_chart(metric_bars(values, guide[shown]), key="bars")
+    show_chart(metric_bars(values, guide[shown]), "bars", f"{run.name}-{split}-{shown}")
 with right:
     st.subheader("Distribution of ranks")
     st.caption(f"Share of {rank_type} ranks up to r. Dotted lines: r = {', '.join(map(str, ks))}.")
-    st.plotly_chart(rank_ecdf(ranks, rank_type, ks), key="ecdf")
+    show_chart(rank_ecdf(ranks, rank_type, ks), "ecdf", f"{run.name}-{split}-ranks")
 
 st.subheader("All metrics")
 frame = metrics_frame(values)

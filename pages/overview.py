@@ -7,6 +7,7 @@ from kgdash.bundled import bundled_runs
 from kgdash.charts.metrics import loss_curve
 from kgdash.charts.style import number
 from kgdash.graph import SPLITS
+from kgdash.ui.figures import show_chart
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.tables import number_columns
 
@@ -35,7 +36,7 @@ with st.container(horizontal=True):
 left, right = st.columns([3, 2], gap="large")
 with left:
     st.subheader("Training loss")
-    st.plotly_chart(loss_curve(training.get("losses", [])), key="losses")
+    show_chart(loss_curve(training.get("losses", [])), "losses", f"{run.name}-losses")
 with right:
     st.subheader("Model and training")
     facts = {
