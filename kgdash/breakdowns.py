@@ -6,84 +6,27 @@ reductions; all others by PyKEEN's classes, group by group. Tests hold both agai
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
+from kgdash.annotation import SINGLE_SIDES
+from kgdash.annotation import annotate as annotate
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph import KnowledgeGraph
-from kgdash.known import SIDES
+from kgdash.groups import GROUPINGS, Groups, groups_of
+from kgdash.groups import group_ranks as group_ranks
 from kgdash.metrics import DEFAULT_KS, POOLS, metric_calculators
 from kgdash.ranking import RANK_TYPES
 from kgdash.ratio_metrics import RatioMetric, ratio_interval, ratio_metric
-from kgdash.relation_patterns import (
-    CARDINALITIES,
-    NO_PATTERN,
-    NOT_IN_TRAIN,
-    PATTERNS,
-    relation_kinds,
-)
-
-#: what can be grouped by -> column of an annotated table
-GROUPINGS = {
-    "relation": "relation_name",
-    "cardinality": "cardinality",
-    "pattern": "pattern",
-    "head_degree": "head_degree",
-    "tail_degree": "tail_degree",
-    "answers": "answers",
-    "frequency": "frequency",
-}
 
 #: groups of fewer triples are marked: their values say little
 SMALL = 30
 
-_SIDES = [side for side in POOLS if side != "both"]
-
-#: where buckets of counts start: 0, 1, 2, 3, 10, 30, 100, …
-_STARTS = np.array([0, 1, 2, *(m * 10**e for e in range(12) for m in (3, 10))], dtype=np.int64)
-
-
-def annotate(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
-    """Add what a table of ranks can be grouped by.
-
-    :param ranks: of `kgdash.runs.Run.ranks`, at least one row
-    :param graph: the graph that it is of
-    :return: a copy with ``side`` as a category and these ordered categories of str:
-        ``relation_name`` (the label; where several relations have it, the name beside it),
-        ``cardinality`` and ``pattern`` (of `kgdash.relation_patterns.relation_kinds`),
-        ``head_degree``, ``tail_degree`` (train triples that the entity is an end of), ``answers``
-        (known answers of the row's query in train ∪ valid ∪ test, the true one included: what the
-        default filter removes, and 1), ``frequency`` (train triples of the relation); and
-        ``triple`` (int64: the same for the rows of the same triple)
-    :raises KgdashError: if the table has no rows
-    """
-    if not len(ranks):
-        raise KgdashError("there are no ranks to break down: the set of triples is empty")
-    triples = ranks[["head", "relation", "tail"]].to_numpy()
-    heads, relations, tails = triples.T
-    kinds, train = relation_kinds(graph), graph.splits["train"]
-    ends = np.concatenate([train[:, 0], train[train[:, 0] != train[:, 2], 2]])
-    degrees = np.bincount(ends, minlength=graph.num_entities)
-    table = ranks.assign(side=pd.Categorical(ranks["side"], categories=_SIDES))
-    table["relation_name"] = _categories(relations, _distinct_labels(graph))
-    for column, order in (("cardinality", CARDINALITIES), ("pattern", (*PATTERNS, NO_PATTERN))):
-        names = [*order, NOT_IN_TRAIN]
-        table[column] = _categories(pd.Categorical(kinds[column], names).codes[relations], names)
-    table["head_degree"] = _buckets(degrees[heads])
-    table["tail_degree"] = _buckets(degrees[tails])
-    table["answers"] = _buckets(_known_answers(triples, table["side"].cat.codes, graph))
-    table["frequency"] = _buckets(kinds["train"].to_numpy()[relations])
-    table["triple"] = np.unique(_keys(triples, (0, 1, 2), graph), return_inverse=True)[1]
-    return table
-
 
 def breakdown(
     annotated: pd.DataFrame,
-    by: str,
+    by: str | Groups,
     metric: str = "inverse_harmonic_mean_rank",
     rank_type: str = "realistic",
     level: float | None = 0.95,
@@ -95,7 +38,8 @@ def breakdown(
     triple's two ranks are drawn together. It has no width where all values of a group are equal.
 
     :param annotated: of `annotate`, or some of its rows
-    :param by: one of `GROUPINGS`
+    :param by: one of `kgdash.groups.GROUPINGS`, or groups of this table: of
+        `kgdash.own_groupings.own_groups`, say
     :param metric: key of a metric of `kgdash.metrics`; hits_at_k for any k ≥ 1
     :param rank_type: "optimistic", "realistic" or "pessimistic"
     :param level: of the intervals, in (0, 1); None for none, which is faster
@@ -111,14 +55,14 @@ def breakdown(
     :raises KgdashError: if there are no ranks, they are not annotated, or a choice is unknown
     """
     check_choices(by, metric, rank_type, level)
-    codes, groups = _groups(annotated, by)
+    places, codes, groups = groups_of(annotated, by)
     form = ratio_metric(metric)
     columns = ("triple", "candidates", *RANK_TYPES)
-    arrays = {column: annotated[column].to_numpy() for column in columns}
-    side_codes = annotated["side"].cat.codes.to_numpy()
+    arrays = {column: annotated[column].to_numpy()[places] for column in columns}
+    side_codes = annotated["side"].cat.codes.to_numpy()[places]
     tables = []
     for side, pool in POOLS.items():
-        wanted = [_SIDES.index(s) for s in pool]
+        wanted = [SINGLE_SIDES.index(s) for s in pool]
         if not np.isin(wanted, side_codes).all():
             continue
         at = np.isin(side_codes, wanted)
@@ -136,17 +80,19 @@ def breakdown(
         table.insert(0, "group", groups)
         table.insert(1, "side", side)
         tables.append(table[table["count"] > 0])
+    if not tables:
+        raise KgdashError("no rank is in any of the groups: choose others")
     order = ["group", "side", "count", "triples", "value", "low", "high", "small"]
     order += ["optimistic", "pessimistic", "gap", "tied_share", "largest_tie"]
     return pd.concat(tables, ignore_index=True)[order]
 
 
-def check_choices(by: str, metric: str, rank_type: str, level: float | None) -> None:
+def check_choices(by: str | Groups, metric: str, rank_type: str, level: float | None) -> None:
     """Refuse choices that `breakdown` would refuse, before anything is computed for it.
 
     :raises KgdashError: if one is unknown or out of range
     """
-    if by not in GROUPINGS:
+    if isinstance(by, str) and by not in GROUPINGS:
         raise unknown_name("grouping", by, list(GROUPINGS), "breakdowns")
     if ratio_metric(metric) is None and metric not in metric_calculators():
         raise unknown_name("metric", metric, list(metric_calculators()), "breakdowns")
@@ -154,36 +100,6 @@ def check_choices(by: str, metric: str, rank_type: str, level: float | None) -> 
         raise unknown_name("rank type", rank_type, RANK_TYPES, "breakdowns")
     if level is not None and not 0 < level < 1:
         raise KgdashError(f"expected a level between 0 and 1; found {level:g}")
-
-
-def group_ranks(
-    annotated: pd.DataFrame, by: str, group: str, side: str = "both", rank_type: str = "realistic"
-) -> pd.DataFrame:
-    """Return the ranks of one group, best first, equal ones in the order of the table.
-
-    :param side: as in a row of `breakdown`
-    :return: ``head, relation, tail`` (int64 ids), ``side`` (str), ``rank`` (by ``rank_type``),
-        ``equal_scores`` (int64: other candidates with the true answer's score), ``candidates``
-    :raises KgdashError: if a choice is unknown, or nothing is in that group on that side
-    """
-    codes, groups = _groups(annotated, by)
-    if side not in POOLS:
-        raise unknown_name("side", side, list(POOLS), "breakdowns")
-    if rank_type not in RANK_TYPES:
-        raise unknown_name("rank type", rank_type, RANK_TYPES, "breakdowns")
-    if group not in groups:
-        raise unknown_name("group", group, groups, f"the breakdown by {by}")
-    at = (codes == groups.index(group)) & annotated["side"].isin(POOLS[side]).to_numpy()
-    if not at.any():
-        raise KgdashError(f"no rank of side {side} is in the group {group!r} by {by}")
-    rows = annotated[at]
-    table = rows[["head", "relation", "tail"]].assign(
-        side=rows["side"].astype(str),
-        rank=rows[rank_type],
-        equal_scores=rows["pessimistic"] - rows["optimistic"],
-        candidates=rows["candidates"],
-    )
-    return table.sort_values("rank", kind="stable", ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -273,60 +189,3 @@ def _intervals(
                 form, part[of_group], weight[of_group], level, (seed, group)
             )
     return ends
-
-
-def _groups(annotated: pd.DataFrame, by: str) -> tuple[np.ndarray, list[str]]:
-    """Return the group of each row as a number, and the groups' names."""
-    if by not in GROUPINGS:
-        raise unknown_name("grouping", by, list(GROUPINGS), "breakdowns")
-    if not {*GROUPINGS.values(), "triple"} <= set(annotated.columns):
-        raise KgdashError("these ranks have no groups: pass them through annotate() first")
-    if not len(annotated):
-        raise KgdashError("there are no ranks to break down: the set of triples is empty")
-    column = annotated[GROUPINGS[by]].cat
-    return column.codes.to_numpy().astype(np.int64), column.categories.tolist()
-
-
-def _categories(codes: np.ndarray, names: list[str]) -> pd.Categorical:
-    return pd.Categorical.from_codes(codes, pd.Index(names, dtype=object), ordered=True)
-
-
-def _distinct_labels(graph: KnowledgeGraph) -> list[str]:
-    times = Counter(graph.relation_labels)
-    labels = [
-        label if times[label] == 1 else f"{label} ({name})"
-        for label, name in zip(graph.relation_labels, graph.relations, strict=True)
-    ]
-    return labels if len(set(labels)) == len(labels) else list(graph.relations)
-
-
-def _buckets(counts: np.ndarray) -> pd.Categorical:
-    """Name the bucket of each count; only buckets up to the largest count are categories."""
-    codes = np.searchsorted(_STARTS, counts, side="right") - 1
-    names = [
-        f"{start:,}" if stop == start + 1 else f"{start:,}–{stop - 1:,}"
-        for start, stop in pairwise(_STARTS.tolist())
-    ]
-    return _categories(codes, names[: int(codes.max()) + 1])
-
-
-def _keys(triples: np.ndarray, columns: tuple[int, ...], graph: KnowledgeGraph) -> np.ndarray:
-    """Encode some columns of triples as one integer each: int64, shape ``(n,)``."""
-    sizes = (graph.num_entities, graph.num_relations, graph.num_entities)
-    keys = np.zeros(len(triples), dtype=np.int64)
-    for column in columns:
-        keys = keys * sizes[column] + triples[:, column]
-    return keys
-
-
-def _known_answers(triples: np.ndarray, sides: pd.Series, graph: KnowledgeGraph) -> np.ndarray:
-    """Count the known answers of each row's query, the true one included."""
-    counts = np.ones(len(triples), dtype=np.int64)
-    own = graph.known().contains(triples)
-    for code, columns in enumerate(SIDES[side][0] for side in _SIDES):
-        at = np.flatnonzero(sides.to_numpy() == code)
-        facts = np.sort(_keys(graph.all_triples, columns, graph))
-        asked = _keys(triples[at], columns, graph)
-        found = np.searchsorted(facts, asked, "right") - np.searchsorted(facts, asked, "left")
-        counts[at] = found + ~own[at]
-    return counts

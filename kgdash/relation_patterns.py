@@ -10,6 +10,7 @@ from scipy import sparse
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.known import KnownTriples
+from kgdash.store import cached_table
 
 #: a side of a relation with at least so many answers per query on average is "n" (Bordes 2013)
 MANY = 1.5
@@ -26,6 +27,9 @@ PATTERNS = ("symmetric", "inverse", "composed")
 
 #: where nothing else fits: no pattern was found, or there is no train triple to tell by
 NO_PATTERN, NOT_IN_TRAIN = "none found", "not in train"
+
+#: raise when the meaning of a stored table changes
+_VERSION = 1
 
 #: triples per relation that the search for paths looks at before it counts exactly
 _LOOKED_AT = 20
@@ -71,6 +75,15 @@ def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
             "pattern": pattern,
             "partners": partners,
         }
+    )
+
+
+def stored_relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
+    """Return `relation_kinds` of a graph, found once and kept on disk."""
+    return cached_table(
+        {"kind": "relation kinds", "version": _VERSION, "graph": graph.digest},
+        lambda: relation_kinds(graph),
+        {"kind": "relation kinds", "graph": graph.name, "relations": graph.num_relations},
     )
 
 

@@ -51,6 +51,8 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
             "subgraphs",
             "relation_patterns",
             "ratio_metrics",
+            "annotation",
+            "groups",
             "breakdowns",
         ),
     ),
