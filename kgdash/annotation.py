@@ -55,10 +55,17 @@ class RankFacts:
         """Count the train triples that the "head" or the "tail" is an end of: int64 ``(n,)``."""
         return self._train_degrees[self.ranks[column].to_numpy()]
 
+    @property
     def frequency(self) -> np.ndarray:
         """Count the train triples of the relation: int64 ``(n,)``."""
         return self.relation_kinds["train"].to_numpy()[self.triples[:, 1]]
 
+    @property
+    def equal_scores(self) -> np.ndarray:
+        """Count the other candidates with the true answer's score: int64 ``(n,)``."""
+        return (self.ranks["pessimistic"] - self.ranks["optimistic"]).to_numpy()
+
+    @cached_property
     def answers(self) -> np.ndarray:
         """Count the known answers of each row's query, the true one included: int64 ``(n,)``."""
         triples, graph = self.triples, self.graph
@@ -108,8 +115,8 @@ def annotate(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
     table["cardinality"], table["pattern"] = facts.kind("cardinality"), facts.kind("pattern")
     table["head_degree"] = _buckets(facts.degree("head"))
     table["tail_degree"] = _buckets(facts.degree("tail"))
-    table["answers"] = _buckets(facts.answers())
-    table["frequency"] = _buckets(facts.frequency())
+    table["answers"] = _buckets(facts.answers)
+    table["frequency"] = _buckets(facts.frequency)
     table["triple"] = np.unique(_keys(facts.triples, (0, 1, 2), graph), return_inverse=True)[1]
     return table
 

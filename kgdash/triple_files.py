@@ -103,15 +103,17 @@ def read_labels(path: Path) -> dict[str, str]:
     return labels
 
 
-def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def read_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int, list[str]]]:
     """Yield the number (from 1) and the stripped columns of each line that is not blank.
 
+    :param path: its extension tells the separator, and whether the file is compressed
+    :param content: of the file, where it is not on disk under that path
     :raises KgdashError: if the file is missing, truncated, not UTF-8, beyond 4 GiB of text, or has
         a line beyond a million characters
     """
     separator = "," if ".csv" in path.suffixes else "\t"
     try:
-        with _open_text(path) as stream:
+        with _open_text(path, content) as stream:
             if separator == ",":
                 reader = csv.reader(_lines(stream, path))
                 for row in reader:
@@ -123,7 +125,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                     yield number, [column.strip() for column in text.rstrip("\r\n").split("\t")]
     except UnicodeDecodeError as error:
         raise KgdashError(
-            f"{path} is not UTF-8 text (line {_undecodable_line(path)}); convert it first"
+            f"{path} is not UTF-8 text (line {_undecodable_line(path, content)}); convert it first"
         ) from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise KgdashError(f"{path} is not a whole gzip file ({error}); fetch it again") from error
@@ -133,12 +135,15 @@ def read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
 
 
-def _open_text(path: Path) -> io.TextIOWrapper:
-    return io.TextIOWrapper(_open_bytes(path), encoding="utf-8-sig", newline="")
+def _open_text(path: Path, content: bytes | None) -> io.TextIOWrapper:
+    return io.TextIOWrapper(_open_bytes(path, content), encoding="utf-8-sig", newline="")
 
 
-def _open_bytes(path: Path) -> Any:
-    return (gzip.open if path.suffix == ".gz" else open)(path, "rb")
+def _open_bytes(path: Path, content: bytes | None) -> Any:
+    if content is None:
+        return (gzip.open if path.suffix == ".gz" else open)(path, "rb")
+    stream = io.BytesIO(content)
+    return gzip.open(stream, "rb") if path.suffix == ".gz" else stream
 
 
 def _lines(stream: io.TextIOWrapper, path: Path) -> Iterator[str]:
@@ -155,8 +160,8 @@ def _lines(stream: io.TextIOWrapper, path: Path) -> Iterator[str]:
             _check_size(stream, path)
 
 
-def _undecodable_line(path: Path) -> int:
-    with _open_bytes(path) as stream:
+def _undecodable_line(path: Path, content: bytes | None) -> int:
+    with _open_bytes(path, content) as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode()

@@ -29,9 +29,10 @@ SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 @pytest.fixture(autouse=True)
 def cache_folder(tmp_path_factory, monkeypatch) -> Path:
-    """Keep every test's tables apart from the user's and from other tests'."""
+    """Keep every test's tables and settings apart from the user's and from other tests'."""
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("KGDASH_CACHE", str(folder))
+    monkeypatch.setenv("KGDASH_DATA", str(tmp_path_factory.mktemp("data")))
     return folder
 
 
