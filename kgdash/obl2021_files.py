@@ -23,7 +23,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.obl2021 import ID_KINDS, NOBODY, TOP, entity_numbers
 from kgdash.torch_archive import read_inert, rebuild_tensor
-from kgdash.whole_file import whole_file
+from kgdash.whole_file import write_whole
 
 _BOTH, _PAIR = "pred_top10", ("top10_heads", "top10_tails")
 
@@ -121,12 +121,7 @@ def write_submission(out: Path, heads: np.ndarray, tails: np.ndarray, h10: float
     :raises KgdashError: if the extension is another, or the file can not be written
     """
     check_extension(out)
-    try:
-        with whole_file(out) as part:
-            part.write_bytes(submission_bytes(heads, tails))
-            part.chmod(0o644)
-    except OSError as error:
-        raise KgdashError(f"can not write {out}: {error.strerror or error}") from error
+    write_whole(out, lambda part: part.write_bytes(submission_bytes(heads, tails)))
     return submission_line(h10)
 
 

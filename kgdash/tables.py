@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from kgdash.errors import KgdashError
-from kgdash.whole_file import whole_file
+from kgdash.whole_file import write_whole
 
 
 def check_extension(out: Path) -> None:
@@ -25,12 +25,8 @@ def write_table(table: pd.DataFrame, out: Path, index: bool = False) -> None:
     :raises KgdashError: if the extension is another, or the file can not be written
     """
     check_extension(out)
-    try:
-        with whole_file(out) as part:
-            if out.suffix == ".parquet":
-                table.to_parquet(part, index=index)
-            else:
-                table.to_csv(part, index=index, sep="," if out.suffix == ".csv" else "\t")
-            part.chmod(0o644)
-    except OSError as error:
-        raise KgdashError(f"can not write {out}: {error.strerror or error}") from error
+    if out.suffix == ".parquet":
+        write_whole(out, lambda part: table.to_parquet(part, index=index))
+    else:
+        separator = "," if out.suffix == ".csv" else "\t"
+        write_whole(out, lambda part: table.to_csv(part, index=index, sep=separator))

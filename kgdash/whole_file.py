@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from kgdash.errors import KgdashError
 
 
 @contextmanager
@@ -27,3 +30,17 @@ def whole_file(out: Path) -> Iterator[Path]:
         os.replace(part, out)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_whole(out: Path, write: Callable[[Path], Any]) -> None:
+    """Write a file that somebody asked for and may share: whole or not at all, readable by all.
+
+    :param write: writes the content to the path that it is given
+    :raises KgdashError: if the file can not be written
+    """
+    try:
+        with whole_file(out) as part:
+            write(part)
+            part.chmod(0o644)
+    except OSError as error:
+        raise KgdashError(f"can not write {out}: {error.strerror or error}") from error

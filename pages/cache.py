@@ -5,6 +5,7 @@ import streamlit as st
 from kgdash.store import cache_directory, cache_limit, list_cache
 from kgdash.ui.cache_table import choose_tables, confirm, show_cleared, size_text
 from kgdash.ui.navigation import ensure_navigation
+from kgdash.ui.tables import download
 
 ensure_navigation()
 st.title("Cache")
@@ -33,6 +34,7 @@ st.subheader("Tables kept")
 st.caption("Click a heading to sort. Select rows to clear only those.")
 buttons = st.container(horizontal=True)
 chosen = choose_tables(listed)
+download(listed, "kgdash-cache")
 with buttons:
     if st.button(
         f"Clear {len(chosen)} selected" if chosen else "Clear selected",

@@ -7,6 +7,7 @@ from kgdash.charts.local import local_bars, relik_scatter
 from kgdash.charts.style import number
 from kgdash.studies.local import compare_steps
 from kgdash.ui.compute import computed
+from kgdash.ui.figures import show_chart
 from kgdash.ui.picked_part import show_part
 from kgdash.ui.refine import refined, show_refinement
 from kgdash.ui.run_picker import current_run, show_notes
@@ -39,6 +40,7 @@ comparison = refined(
 triples, figures = comparison.triples, comparison.figures
 is_sampled = "relik_low" in figures
 labelled = graph.labelled(triples)
+part_name = f"{run.name}-{graph.entities[subgraph.seed_entity]}-subgraph"
 
 interval = ""
 if is_sampled:
@@ -107,7 +109,7 @@ with left:
         key="edges",
         bind="query-params",
     )
-    drawn = st.plotly_chart(
+    drawn = show_chart(
         subgraph_figure(
             subgraph.entities,
             graph.entity_labels,
@@ -116,24 +118,29 @@ with left:
             placed,
             str(edges),
         ),
+        "drawing",
+        part_name,
+        scroll_zoom=True,
         on_select="rerun",
         selection_mode="points",
-        key="drawing",
-        config={"scrollZoom": True, "displaylogo": False},
     )
 with right:
     st.subheader("Selected")
     picked = selected_point(drawn)
     if picked is None:
         st.caption("Nothing yet. Until you click, here are the figures of the whole subgraph.")
-        st.plotly_chart(local_bars(figures), key="bars")
+        show_chart(local_bars(figures), "bars", f"{part_name}-figures")
     else:
         show_part(picked, graph, comparison)
 
 st.subheader("ReliK against reciprocal rank")
 texts = (labelled["head"] + " — " + labelled["relation"] + " → " + labelled["tail"]).tolist()
-dots = st.plotly_chart(
-    relik_scatter(triples, texts), on_select="rerun", selection_mode="points", key="scatter"
+dots = show_chart(
+    relik_scatter(triples, texts),
+    "scatter",
+    f"{part_name}-relik",
+    on_select="rerun",
+    selection_mode="points",
 )
 dot = selected_point(dots)
 if dot is not None:
@@ -152,4 +159,4 @@ ordered = labelled.sort_values("relik")[[*first, *labelled.columns.difference(fi
 st.dataframe(
     ordered, hide_index=True, placeholder="–", column_config=number_columns(ordered), key="triples"
 )
-download(ordered, f"{run.name}-{graph.entities[subgraph.seed_entity]}-subgraph")
+download(ordered, part_name)

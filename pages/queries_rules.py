@@ -8,6 +8,7 @@ from kgdash.studies.instances import CHAINS, instance_triples, score_instances
 from kgdash.studies.rules import readings
 from kgdash.studies.separation import ALL, separation
 from kgdash.ui.compute import computed
+from kgdash.ui.figures import show_chart
 from kgdash.ui.instances_form import choose_instances
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.selection import selected_point, selected_row
@@ -72,19 +73,20 @@ left, right = st.columns([3, 2], gap="large")
 with left:
     st.subheader("Every instance")
     st.caption("Click a point to see its triples.")
-    points = st.plotly_chart(
+    points = show_chart(
         values_figure(scored.table, measure, chains, names=names),
+        "values",
+        f"{run.name}-{measure}-of-instances",
         on_select="rerun",
         selection_mode="points",
-        key="values",
     )
 with right:
     st.subheader("Separation per group")
     st.caption("ReliK beside the reciprocal rank ½ (1/tail rank + 1/relation rank).")
-    st.plotly_chart(auc_figure(by_measure, names), key="auc")
+    show_chart(auc_figure(by_measure, names), "auc", f"{run.name}-roc-auc")
 
 st.subheader("Means with 95 % intervals")
-st.plotly_chart(means_figure(separated, measure, chains, names), key="means")
+show_chart(means_figure(separated, measure, chains, names), "means", f"{run.name}-mean-{measure}")
 table = separated.assign(group=[names.get(g, g) for g in separated["group"]])
 st.dataframe(
     table, hide_index=True, column_config=number_columns(table), key="groups", placeholder="–"
@@ -109,6 +111,7 @@ row = selected_row(
         key="instances",
     )
 )
+download(listed, f"{run.name}-instances")
 point = selected_point(points)
 chosen = int(listed.iloc[row]["instance"]) if row is not None else point and int(point[0])
 if chosen is not None:
@@ -118,3 +121,4 @@ if chosen is not None:
     )
     triples = instance_triples(run.graph, scored.triples, chosen)
     st.dataframe(triples, hide_index=True, column_config=number_columns(triples), key="chain")
+    download(triples, f"{run.name}-instance-{chosen}")

@@ -10,7 +10,7 @@ import streamlit as st
 from kgdash.charts.style import number
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.local import LocalComparison
-from kgdash.ui.tables import number_columns
+from kgdash.ui.tables import download, number_columns
 
 
 def show_part(picked: list[Any], graph: KnowledgeGraph, comparison: LocalComparison) -> None:
@@ -38,3 +38,4 @@ def show_part(picked: list[Any], graph: KnowledgeGraph, comparison: LocalCompari
         column_config=number_columns(shown),
         key="picked",
     )
+    download(shown, "-".join([graph.name, *(graph.entities[e] for e in entities)]))

@@ -7,6 +7,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from kgdash.ui.file_names import file_name
+
 _TINY = {"relik", "relik_low", "relik_high", "relik_best", "relik_mean"}
 
 
@@ -30,14 +32,23 @@ def number_columns(table: pd.DataFrame, **labels: str) -> dict[str, Any]:
 
 
 def download(table: pd.DataFrame, name: str) -> None:
-    """Offer a table as CSV, all rows and full precision."""
-    st.download_button(
-        "Download CSV",
-        # Made at the click: a file made now is gone as soon as refined figures replace it.
-        lambda: table.to_csv(index=False).encode(),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        key=f"download {name}",
-        on_click="ignore",
-    )
+    """Offer a table as CSV and as Parquet, all rows and full precision.
+
+    :param name: of the files, without an extension; names the buttons too
+    """
+    # Made at the click: a file made now is gone as soon as refined figures replace it.
+    files = {
+        "CSV": (lambda: table.to_csv(index=False).encode(), "text/csv"),
+        "Parquet": (lambda: table.to_parquet(index=False), "application/vnd.apache.parquet"),
+    }
+    with st.container(horizontal=True):
+        for kind, (content, mime) in files.items():
+            st.download_button(
+                f"Download {kind}",
+                content,
+                file_name=file_name(name, f".{kind.lower()}"),
+                mime=mime,
+                icon=":material/download:",
+                key=f"download {name} {kind.lower()}",
+                on_click="ignore",
+            )

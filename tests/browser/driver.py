@@ -114,9 +114,15 @@ def table_texts(tab: Page, number: int = -1) -> list[list[str]]:
     )
 
 
+def save(tab: Page, button: Locator, folder: Path) -> Path:
+    """Press a button that offers a file, and keep the file under the name that it offers."""
+    with tab.expect_download() as started:
+        button.click()
+    path = folder / started.value.suggested_filename
+    started.value.save_as(path)
+    return path
+
+
 def download(tab: Page, folder: Path) -> pd.DataFrame:
     """Press the download button and read the file."""
-    with tab.expect_download() as started:
-        tab.get_by_role("button", name="Download CSV").click()
-    started.value.save_as(folder / started.value.suggested_filename)
-    return pd.read_csv(folder / started.value.suggested_filename)
+    return pd.read_csv(save(tab, tab.get_by_role("button", name="Download CSV"), folder))

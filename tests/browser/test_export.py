@@ -1,0 +1,64 @@
+"""Saving charts and tables from pages, and opening the saved files without any network."""
+
+import pandas as pd
+import pytest
+
+import kgdash
+
+from .driver import open_page, save, settle, widget
+
+
+@pytest.fixture
+def offline(browser):
+    """Open files in a tab of a browser that reaches no network; nothing may ask for any."""
+    context = browser.browser.new_context(offline=True)
+    asked, faults = [], []
+    page = context.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: message.type == "error" and faults.append(message.text))
+
+    def open_file(path):
+        page.goto(path.as_uri())
+        return page
+
+    yield open_file
+    leaving = [url for url in asked if not url.startswith(("file:", "data:", "blob:"))]
+    context.close()
+    assert not leaving
+    assert not faults
+
+
+def menu(tab, key):
+    widget(tab, key).locator(".js-plotly-plot .main-svg").first.wait_for()
+    widget(tab, f"save_{key}").get_by_role("button").click()
+
+
+def test_a_chart_is_saved_as_html_and_svg(address, tab, run, tmp_path, offline):
+    open_page(tab, f"{address}/metrics")
+    settle(tab)
+    menu(tab, "bars")
+    paths = {
+        kind: save(tab, widget(tab, f"save_bars_{kind}").get_by_role("button"), tmp_path)
+        for kind in ("html", "svg")
+    }
+    assert [p.name for p in paths.values()] == [
+        f"umls-transe-test-inverse_harmonic_mean_rank.{kind}" for kind in paths
+    ]
+    page = offline(paths["html"])
+    page.locator(".main-svg").first.wait_for()
+    drawn = page.evaluate("() => document.querySelector('.js-plotly-plot')._fullData[1].y")
+    values = kgdash.metrics(run.ranks())
+    assert list(drawn.values() if isinstance(drawn, dict) else drawn) == [
+        types["realistic"]["inverse_harmonic_mean_rank"] for types in values.values()
+    ]
+    assert "Mean reciprocal rank (MRR)" in paths["svg"].read_text(encoding="utf-8")
+
+
+def test_a_table_is_saved_as_parquet(address, tab, run, tmp_path):
+    open_page(tab, f"{address}/metrics")
+    path = save(tab, tab.get_by_role("button", name="Download Parquet"), tmp_path)
+    assert path.name == "umls-transe-test-metrics.parquet"
+    table = pd.read_parquet(path).set_index("key")
+    expected = kgdash.metrics(run.ranks())["tail"]["realistic"]
+    assert table["tail · realistic"].to_dict() == expected
