@@ -14,7 +14,8 @@ import pandas as pd
 from kgdash.annotation import SINGLE_SIDES
 from kgdash.annotation import annotate as annotate
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.groups import GROUPINGS, Groups, groups_of
+from kgdash.groups import GROUPINGS as GROUPINGS
+from kgdash.groups import Groups, groups_of
 from kgdash.groups import group_ranks as group_ranks
 from kgdash.metrics import DEFAULT_KS, POOLS, metric_calculators
 from kgdash.ranking import RANK_TYPES
@@ -39,7 +40,7 @@ def breakdown(
 
     :param annotated: of `annotate`, or some of its rows
     :param by: one of `kgdash.groups.GROUPINGS`, or groups of this table: of
-        `kgdash.own_groupings.own_groups`, say
+        `kgdash.own_groupings.groups_by`, say
     :param metric: key of a metric of `kgdash.metrics`; hits_at_k for any k ≥ 1
     :param rank_type: "optimistic", "realistic" or "pessimistic"
     :param level: of the intervals, in (0, 1); None for none, which is faster
@@ -54,7 +55,7 @@ def breakdown(
         group, the true one included; 1: none)
     :raises KgdashError: if there are no ranks, they are not annotated, or a choice is unknown
     """
-    check_choices(by, metric, rank_type, level)
+    check_choices(metric, rank_type, level)
     places, codes, groups = groups_of(annotated, by)
     form = ratio_metric(metric)
     columns = ("triple", "candidates", *RANK_TYPES)
@@ -87,13 +88,11 @@ def breakdown(
     return pd.concat(tables, ignore_index=True)[order]
 
 
-def check_choices(by: str | Groups, metric: str, rank_type: str, level: float | None) -> None:
+def check_choices(metric: str, rank_type: str, level: float | None) -> None:
     """Refuse choices that `breakdown` would refuse, before anything is computed for it.
 
     :raises KgdashError: if one is unknown or out of range
     """
-    if isinstance(by, str) and by not in GROUPINGS:
-        raise unknown_name("grouping", by, list(GROUPINGS), "breakdowns")
     if ratio_metric(metric) is None and metric not in metric_calculators():
         raise unknown_name("metric", metric, list(metric_calculators()), "breakdowns")
     if rank_type not in RANK_TYPES:

@@ -14,7 +14,7 @@ from kgdash.conditions import Condition
 from kgdash.entity_types import EntityTypes, entity_types
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import KnowledgeGraph
-from kgdash.groups import GROUPINGS, Groups
+from kgdash.groups import GROUPINGS, Groups, groups_of
 
 #: whose types count: of the triple's ends, or of the entity asked for and of the one given
 ENDS = ("head", "tail", "answer", "query")
@@ -64,6 +64,10 @@ class TypeGrouping:
             names,
         )
 
+    def describe(self) -> str:
+        """Say in a few words what it groups by."""
+        return f"by {len(self.types.names):,} types of the {self.end}"
+
     def to_json(self, graph: KnowledgeGraph) -> dict[str, Any]:
         """Describe it as JSON can hold it, entities by name."""
         names = np.array(graph.entities, dtype=object)[self.types.entities]
@@ -101,6 +105,10 @@ class ConditionGrouping:
         codes, rows = np.nonzero(holds)
         return Groups(rows, codes, [*(name for name, _ in self.buckets), OTHERS])
 
+    def describe(self) -> str:
+        """Say in a few words what it groups by."""
+        return "; ".join(f"{name}: {condition.text}" for name, condition in self.buckets)
+
     def to_json(self, graph: KnowledgeGraph) -> dict[str, Any]:
         """Describe it as JSON can hold it."""
         buckets = {name: condition.text for name, condition in self.buckets}
@@ -110,13 +118,17 @@ class ConditionGrouping:
 OwnGrouping = TypeGrouping | ConditionGrouping
 
 
-def own_groups(annotated: pd.DataFrame, graph: KnowledgeGraph, grouping: OwnGrouping) -> Groups:
-    """Group the ranks of a table by a user's grouping, for `kgdash.breakdowns.breakdown`.
+def groups_by(annotated: pd.DataFrame, graph: KnowledgeGraph, by: str | OwnGrouping) -> Groups:
+    """Group the ranks of a table, for `kgdash.breakdowns.breakdown`.
 
-    :param annotated: of `kgdash.annotation.annotate`
+    :param annotated: of `kgdash.annotation.annotate`, at least one row
     :param graph: the graph that it is of
+    :param by: a user's grouping, or the name of one of kgdash's own
+    :raises KgdashError: as `kgdash.groups.groups_of`
     """
-    return grouping.groups(RankFacts(annotated, graph))
+    return groups_of(
+        annotated, by if isinstance(by, str) else by.groups(RankFacts(annotated, graph))
+    )
 
 
 def condition_grouping(name: str, lines: Iterable[str]) -> ConditionGrouping:

@@ -55,17 +55,21 @@ def restrict(
     entities: np.ndarray | None = None,
     min_degree: int | None = None,
     max_degree: int | None = None,
+    of_types: np.ndarray | None = None,
 ) -> Restriction:
     """Build a restriction; conditions on entities add up.
 
     :param graph: resolves names
     :param relations: names or labels; none for all
     :param entities: ids, as `read_entities` gives them; None for all
+    :param of_types: ids too, as `kgdash.entity_types.EntityTypes.entities_of` gives them
     :param min_degree: least number of known triples (of all splits) that an entity is an end of
     :param max_degree: the largest
     :raises KgdashError: if a relation is unknown, or no entity is left
     """
     chosen = entities
+    if of_types is not None:
+        chosen = of_types if chosen is None else np.intersect1d(chosen, of_types)
     if min_degree is not None or max_degree is not None:
         fits = np.ones(graph.num_entities, dtype=bool)
         if min_degree is not None:
@@ -77,8 +81,8 @@ def restrict(
     if chosen is not None and not len(chosen):
         low, high = int(graph.degrees.min()), int(graph.degrees.max())
         raise KgdashError(
-            f"no entity of graph {graph.name} is left: degrees (known triples per entity) go from "
-            f"{low:,} to {high:,}; widen the choice"
+            f"no entity of graph {graph.name} fulfils all conditions (degrees, known triples per "
+            f"entity, go from {low:,} to {high:,}); widen the choice"
         )
     numbers = {graph.relation_id(name) for name in relations}
     return Restriction(

@@ -2,12 +2,17 @@
 
 import streamlit as st
 
-from kgdash.breakdowns import SMALL, annotate, breakdown, group_ranks
+from kgdash.annotation import annotate
+from kgdash.breakdowns import SMALL, breakdown
 from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.charts.style import number
+from kgdash.groups import group_ranks
 from kgdash.metrics import DEFAULT_KS, metrics
+from kgdash.own_groupings import groups_by
 from kgdash.ui.breakdown_form import choose_breakdown
 from kgdash.ui.compute import computed
+from kgdash.ui.figures import show_chart
+from kgdash.ui.markdown import plain
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.selection import selected_point, selected_row
 from kgdash.ui.tables import download, number_columns
@@ -33,10 +38,16 @@ annotated = computed(
 values = computed(
     "Metrics", (run.digest, "metrics", *of_ranks, DEFAULT_KS), lambda _: metrics(ranks, DEFAULT_KS)
 )
+grouping = (run.digest, "groups", *of_ranks, *chosen.grouping_key)
+members = computed(
+    "Sorting triples into your groups",
+    grouping,
+    lambda _: groups_by(annotated, run.graph, chosen.grouping),
+)
 table = computed(
     f"{info.label} of every group",
-    (run.digest, "breakdown", *of_ranks, chosen.by, info.key, rank_type),
-    lambda _: breakdown(annotated, chosen.by, info.key, rank_type),
+    (*grouping, info.key, rank_type),
+    lambda _: breakdown(annotated, members, info.key, rank_type),
 )
 groups, overall = chosen.in_order(table), values[side][rank_type][info.key]
 
@@ -50,8 +61,8 @@ with st.container(horizontal=True):
         number(tied["gap"]),
         border=True,
         help="Between the optimistic and the pessimistic value of a group: here of "
-        f"“{tied['group']}”, where {tied['tied_share']:.1%} of the true answers share their score, "
-        f"at most {tied['largest_tie']:,} of one query.",
+        f"“{plain(tied['group'])}”, where {tied['tied_share']:.1%} of the true answers share their "
+        f"score, at most {tied['largest_tie']:,} of one query.",
     )
 
 left, right = st.columns([3, 2], gap="large")
@@ -61,16 +72,21 @@ with left:
         f"{side} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all groups. "
         "Hatched: a small group. Click a bar to see its triples."
     )
-    bars = st.plotly_chart(
+    bars = show_chart(
         group_bars(groups, info, overall),
+        f"bars_{chosen.by}",
+        f"{run.name}-{chosen.split}-by-{chosen.by}",
         on_select="rerun",
         selection_mode="points",
-        key=f"bars_{chosen.by}",
     )
 with right:
     st.subheader("Group by side")
     st.caption("The bluer, the better. * a small group.")
-    st.plotly_chart(side_heatmap(table, info, groups["group"].tolist()), key="sides")
+    show_chart(
+        side_heatmap(table, info, groups["group"].tolist()),
+        "sides",
+        f"{run.name}-{chosen.split}-by-{chosen.by}-and-side",
+    )
 
 st.subheader("All groups")
 st.caption(
@@ -102,7 +118,7 @@ download(table, f"{run.name}-{chosen.split}-by-{chosen.by}")
 point = selected_point(bars)
 picked = groups["group"][row] if row is not None else point
 if picked in groups["group"].to_numpy():
-    st.subheader(picked)
+    st.subheader(plain(picked))
     first = st.segmented_control(
         "Order of the triples",
         ["best first", "worst first"],
@@ -111,7 +127,7 @@ if picked in groups["group"].to_numpy():
         key="triples_order",
         label_visibility="collapsed",
     )
-    triples = run.graph.labelled(group_ranks(annotated, chosen.by, picked, side, rank_type))
+    triples = run.graph.labelled(group_ranks(annotated, members, picked, side, rank_type))
     if first == "worst first":
         triples = triples[::-1]
     st.dataframe(

@@ -27,7 +27,7 @@ from kgdash.own_groupings import (
     TypeGrouping,
     condition_grouping,
     grouping_from_json,
-    own_groups,
+    groups_by,
 )
 from kgdash.saved_groupings import delete_grouping, groupings_file, save_grouping, saved_groupings
 
@@ -54,7 +54,7 @@ def entity_of(row, end):
 @pytest.mark.parametrize("end", ENDS)
 def test_types_against_plain_counting(umls, types, end):
     graph, ranks = umls
-    found = breakdown(ranks, own_groups(ranks, graph, TypeGrouping("mine", end, types)))
+    found = breakdown(ranks, groups_by(ranks, graph, TypeGrouping("mine", end, types)))
     of = {e: set() for e in range(graph.num_entities)}
     for entity, code in zip(types.entities.tolist(), types.types.tolist(), strict=True):
         of[entity].add(types.names[code])
@@ -86,7 +86,7 @@ def test_answer_and_query_are_told_apart():
     )
     mine = entity_types([(0, "start"), (2, "goal"), (2, "UNTYPED")])
     groups = {
-        end: breakdown(ranks, own_groups(ranks, graph, TypeGrouping("x", end, mine)), level=None)
+        end: breakdown(ranks, groups_by(ranks, graph, TypeGrouping("x", end, mine)), level=None)
         for end in ENDS
     }
     pairs = {end: set(zip(t["group"], t["side"], strict=True)) for end, t in groups.items()}
@@ -101,7 +101,7 @@ def test_answer_and_query_are_told_apart():
 def test_a_type_that_is_called_like_no_type(umls):
     graph, ranks = umls
     mine = entity_types([(e, UNTYPED) for e in range(3)])
-    found = breakdown(ranks, own_groups(ranks, graph, TypeGrouping("x", "head", mine)))
+    found = breakdown(ranks, groups_by(ranks, graph, TypeGrouping("x", "head", mine)))
     assert found["group"].unique().tolist() == [UNTYPED]
     assert found["count"].tolist() == [661, 661, 1322]
 
@@ -111,7 +111,7 @@ def test_conditions_overlap_and_leave_a_rest(umls):
     mine = condition_grouping(
         "mine", ["hard: realistic > 5", "", "hubs : head_degree >= 100", "none: realistic < 1"]
     )
-    groups = own_groups(ranks, graph, mine)
+    groups = groups_by(ranks, graph, mine)
     found = breakdown(ranks, groups, "arithmetic_mean_rank").set_index(["group", "side"])
     assert list(dict.fromkeys(found.index.get_level_values(0))) == ["hard", "hubs", OTHERS]
     hard, hubs = ranks["realistic"] > 5, Condition("head_degree >= 100").holds
@@ -134,7 +134,7 @@ def test_no_ranks(umls):
     only_relations = ranks.iloc[:0]
     with pytest.raises(KgdashError, match="no ranks to break down"):
         breakdown(
-            only_relations, own_groups(ranks, graph, condition_grouping("x", ["a: answers > 0"]))
+            only_relations, groups_by(ranks, graph, condition_grouping("x", ["a: answers > 0"]))
         )
 
 
@@ -142,7 +142,7 @@ def test_ranks_of_relations_have_no_answer():
     graph = make_graph([(0, 0, 1)], test=[(1, 0, 0)])
     run = fake_run(graph, FakeScorer(torch.zeros(2, 1, 2)))
     ranks = annotate(run.ranks(sides=("relation",)), graph)
-    groups = own_groups(ranks, graph, TypeGrouping("x", "answer", entity_types([(0, "a")])))
+    groups = groups_by(ranks, graph, TypeGrouping("x", "answer", entity_types([(0, "a")])))
     with pytest.raises(KgdashError, match="no rank is in any of the groups"):
         breakdown(ranks, groups)
 
@@ -192,7 +192,7 @@ def test_saved_beside_the_run_and_read_back(own_run, umls, types):
     found = saved_groupings(load(path.parent))
     assert list(found) == ["difficulty", "kinds"]
     for before, after in zip((conditions, typed), found.values(), strict=True):
-        tables = [breakdown(ranks, own_groups(ranks, graph, g)) for g in (before, after)]
+        tables = [breakdown(ranks, groups_by(ranks, graph, g)) for g in (before, after)]
         assert tables[0].equals(tables[1])
     save_grouping(own_run, condition_grouping("kinds", ["all: answers > 0"]))
     assert isinstance(saved_groupings(own_run)["kinds"], ConditionGrouping)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,10 @@ import streamlit as st
 
 from kgdash.graph import FILTERS, SPLITS, default_filter
 from kgdash.metrics import MetricInfo, metric_guide
+from kgdash.own_groupings import OwnGrouping
 from kgdash.ranking import RANK_TYPES
 from kgdash.runs import Run
+from kgdash.ui.own_groups_form import edit_groupings, groupings_stamp, own_groupings
 
 #: as the URL shows them too
 _GROUPING_NAMES = {
@@ -28,7 +31,7 @@ _HELP = (
     "By train triples. Cardinality: n where there are on average at least 1.5 heads per tail, or "
     "tails per head. Pattern: symmetric, inverse of another relation, or composed of two, if 80 % "
     "of its triples say so. Degree: of the entity. Known answers: of the query, in all splits. "
-    "Train frequency: of the relation."
+    "Train frequency: of the relation. Below you can add groups of your own."
 )
 
 _ORDERS = ("as they are", "most triples", "best first", "worst first")
@@ -42,6 +45,8 @@ class BreakdownChoice:
     filter: str
     rank_type: str
     by: str
+    grouping: str | OwnGrouping
+    grouping_key: tuple[Hashable, ...]
     metric: MetricInfo
     side: str
     order: str
@@ -59,9 +64,15 @@ class BreakdownChoice:
 
 def choose_breakdown(run: Run) -> BreakdownChoice:
     """Show the choices and return them."""
+    own = own_groupings(run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = _choice(
-            "Group by", list(_GROUPING_NAMES), "by", 170, names=_GROUPING_NAMES, help=_HELP
+            "Group by",
+            [*_GROUPING_NAMES, *own],
+            "by",
+            170,
+            names=_GROUPING_NAMES,
+            help=_HELP,
         )
         guide = metric_guide()
         metric = _choice(
@@ -87,7 +98,18 @@ def choose_breakdown(run: Run) -> BreakdownChoice:
             {"none": "none (raw ranks)"},
         )
         rank_type = _choice("Rank type", list(RANK_TYPES), "rank_type", 150, "realistic")
-    return BreakdownChoice(split, filter_name, rank_type, by, guide[metric], side, order)
+    edit_groupings(run, own)
+    return BreakdownChoice(
+        split=split,
+        filter=filter_name,
+        rank_type=rank_type,
+        by=by,
+        grouping=own.get(by, by),
+        grouping_key=(by, *(groupings_stamp(run) if by in own else ())),
+        metric=guide[metric],
+        side=side,
+        order=order,
+    )
 
 
 def _choice(

@@ -1,0 +1,74 @@
+"""A user's own groups on the page Breakdowns."""
+
+import numpy as np
+import pytest
+
+from kgdash.annotation import annotate
+from kgdash.breakdowns import breakdown
+from kgdash.entity_types import entity_types
+from kgdash.own_groupings import OTHERS, TypeGrouping, condition_grouping, groups_by
+from kgdash.saved_groupings import groupings_file, save_grouping, saved_groupings
+
+from .driver import choose, open_page, table
+from .driver import run as rerun
+
+LINES = ["$rare$: frequency < 100", "late: realistic > 3 and side == 'tail'"]
+
+
+def button(app, label):
+    return next(b for b in app.button if b.label == label)
+
+
+def expected(run, grouping):
+    rows = annotate(run.ranks(), run.graph)
+    found = breakdown(rows, groups_by(rows, run.graph, grouping))
+    return found[found["side"] == "both"]
+
+
+def test_conditions_are_saved_and_shown(run):
+    app = choose(open_page("breakdowns"), grouping_conditions="\n".join(LINES))
+    assert button(app, "Save").disabled
+    choose(app, grouping_name="mine")
+    button(app, "Save").click()
+    rerun(app)
+    assert list(saved_groupings(run)) == ["mine"]
+    choose(app, by="mine")
+    frame, found = table(app, "group", "value"), expected(run, condition_grouping("mine", LINES))
+    assert frame["group"].tolist() == ["$rare$", "late", OTHERS]
+    for column in ("count", "triples", "value", "low", "high", "gap"):
+        np.testing.assert_array_equal(frame[column].to_numpy(), found[column].to_numpy())
+
+
+def test_types_are_shown_and_deleted(run):
+    types = TypeGrouping("kinds", "answer", entity_types([(e, f"t{e % 3}") for e in range(99)]))
+    save_grouping(run, types)
+    app = open_page("breakdowns", by="kinds")
+    assert table(app, "group", "value")["value"].tolist() == expected(run, types)["value"].tolist()
+    button(app, "Delete").click()
+    rerun(app)
+    assert saved_groupings(run) == {}
+    assert app.get_by_key("by").value == "relation"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("frequency < 100", "expected name: condition"),
+        ("rare: frequenzy < 100", "unknown column 'frequenzy'"),
+        ("a: answers > 1\na: answers > 2", "two buckets 'a'"),
+    ],
+)
+def test_a_refused_condition_leaves_the_page(run, text, told):
+    app = choose(open_page("breakdowns"), grouping_name="x", grouping_conditions=text)
+    assert told in app.error[0].value
+    assert len(table(app, "group", "value"))
+    assert saved_groupings(run) == {}
+
+
+def test_a_damaged_file_costs_a_warning(run):
+    path = groupings_file(run)
+    path.parent.mkdir(parents=True)
+    path.write_text("{")
+    app = open_page("breakdowns")
+    assert "not valid JSON" in app.warning[0].value
+    assert len(table(app, "group", "value"))
