@@ -6,6 +6,13 @@ from typing import Annotated
 
 import typer
 
+from kgdash.cli_groupings import (
+    ConditionsOption,
+    EndOption,
+    TypesOption,
+    grouping_by,
+    make_grouping,
+)
 from kgdash.cli_output import (
     DatasetOption,
     JsonOption,
@@ -24,7 +31,8 @@ def breakdown(
     by: Annotated[
         str,
         typer.Option(
-            help="relation, cardinality, pattern, head_degree, tail_degree, answers or frequency."
+            help="relation, cardinality, pattern, head_degree, tail_degree, answers, frequency, or "
+            "the name of a grouping of your own (see `groupings`)."
         ),
     ] = "relation",
     metric: Annotated[
@@ -39,21 +47,34 @@ def breakdown(
     rank_type: Annotated[
         str, typer.Option(help="How ties count: optimistic, realistic or pessimistic.")
     ] = "realistic",
+    condition: ConditionsOption = None,
+    types: TypesOption = None,
+    end: EndOption = "answer",
     level: Annotated[float, typer.Option(help="Of the bootstrap intervals, in (0, 1).")] = 0.95,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
     out: OutOption = None,
 ) -> None:
     """Break a metric down by groups of triples, per side, with intervals and ties."""
-    from kgdash.breakdowns import annotate, check_choices
+    from kgdash.annotation import annotate
     from kgdash.breakdowns import breakdown as compute
+    from kgdash.breakdowns import check_choices
     from kgdash.graph import default_filter
+    from kgdash.own_groupings import groups_by
 
-    check_choices(by, metric, rank_type, level)
+    check_choices(metric, rank_type, level)
     loaded = load_run(run, dataset)
+    adhoc = bool(condition or types)
+    grouping = (
+        make_grouping(loaded, "own groups", condition, types, end)
+        if adhoc
+        else grouping_by(loaded, by)
+    )
     chosen = filter or default_filter(split)
     ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"))
-    table = compute(annotate(ranks, loaded.graph), by, metric, rank_type, level, seed)
+    annotated = annotate(ranks, loaded.graph)
+    groups = grouping if isinstance(grouping, str) else groups_by(annotated, loaded.graph, grouping)
+    table = compute(annotated, groups, metric, rank_type, level, seed)
     if out is not None:
         write_or_print(table, out)
     if as_json:
@@ -62,7 +83,7 @@ def breakdown(
                 "run": loaded.name,
                 "split": split,
                 "filter": chosen,
-                "by": by,
+                "by": "own groups" if adhoc else by,
                 "metric": metric,
                 "rank_type": rank_type,
                 "level": level,

@@ -1,0 +1,121 @@
+"""The commands ``groupings list``, ``add`` and ``remove``: a user's own groups of triples."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgdash.cli_output import DatasetOption, JsonOption, RunArgument, load_run, print_json
+from kgdash.errors import KgdashError, unknown_name
+
+if TYPE_CHECKING:
+    from kgdash.own_groupings import OwnGrouping
+    from kgdash.runs import Run
+
+app = typer.Typer(no_args_is_help=True, help="Your own groups of triples, saved with a run.")
+
+ConditionsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--condition",
+        help='A bucket as "name: condition", such as "rare: frequency < 100 and side == \'tail\'"; '
+        "repeat for several.",
+    ),
+]
+TypesOption = Annotated[
+    Path | None, typer.Option(help="Entity types: TSV or CSV of entity, type, one pair a line.")
+]
+EndOption = Annotated[
+    str, typer.Option(help="Whose types: head, tail, answer (the entity asked for) or query.")
+]
+
+
+@app.command(name="list")
+def list_(run: RunArgument, dataset: DatasetOption = None, as_json: JsonOption = False) -> None:
+    """List the groupings that are saved with a run."""
+    from kgdash.saved_groupings import groupings_file, saved_groupings
+
+    loaded = load_run(run, dataset)
+    saved = saved_groupings(loaded)
+    if as_json:
+        print_json(
+            {
+                "file": str(groupings_file(loaded)),
+                "groupings": [grouping.to_json(loaded.graph) for grouping in saved.values()],
+            }
+        )
+        return
+    for grouping in saved.values():
+        print(f"{grouping.name}: {grouping.describe()}")
+    print(f"{len(saved)} groupings in {groupings_file(loaded)}", file=sys.stderr)
+
+
+@app.command()
+def add(
+    run: RunArgument,
+    name: Annotated[str, typer.Argument(help="Of the grouping; one of that name is replaced.")],
+    dataset: DatasetOption = None,
+    condition: ConditionsOption = None,
+    types: TypesOption = None,
+    end: EndOption = "answer",
+) -> None:
+    """Save a grouping with a run, for `breakdown --by` and the page Breakdowns."""
+    from kgdash.saved_groupings import save_grouping
+
+    loaded = load_run(run, dataset)
+    grouping = make_grouping(loaded, name, condition, types, end)
+    print(f"saved {name!r} ({grouping.describe()}) in {save_grouping(loaded, grouping)}")
+
+
+@app.command()
+def remove(
+    run: RunArgument,
+    name: Annotated[str, typer.Argument(help="Of the grouping.")],
+    dataset: DatasetOption = None,
+) -> None:
+    """Delete a grouping that is saved with a run."""
+    from kgdash.saved_groupings import delete_grouping
+
+    print(f"removed {name!r} from {delete_grouping(load_run(run, dataset), name)}")
+
+
+def make_grouping(
+    run: Run, name: str, conditions: list[str] | None, types: Path | None, end: str
+) -> OwnGrouping:
+    """Make a grouping of what the options say.
+
+    :raises KgdashError: unless it is either conditions or a file of types, and both are understood
+    """
+    from kgdash.entity_types import read_entity_types
+    from kgdash.own_groupings import TypeGrouping, condition_grouping
+
+    if bool(conditions) == bool(types):
+        raise KgdashError("give either --condition, once or more, or --types")
+    if types is None:
+        return condition_grouping(name, conditions or [])
+    found = read_entity_types(types, run.graph)
+    if found.unknown:
+        print(
+            f"note: {found.unknown:,} lines of {types} name no entity of graph {run.graph.name}",
+            file=sys.stderr,
+        )
+    return TypeGrouping(name, end, found)
+
+
+def grouping_by(run: Run, by: str) -> str | OwnGrouping:
+    """Find a grouping by name: one of kgdash's own, or one that is saved with the run.
+
+    :raises KgdashError: if there is none
+    """
+    from kgdash.groups import GROUPINGS
+    from kgdash.saved_groupings import saved_groupings
+
+    if by in GROUPINGS:
+        return by
+    saved = saved_groupings(run)
+    if by not in saved:
+        raise unknown_name("grouping", by, [*GROUPINGS, *saved], f"run {run.name}")
+    return saved[by]
