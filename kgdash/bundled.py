@@ -8,6 +8,9 @@ from typing import Any
 
 DEMO = Path(__file__).parent / "demo"
 
+#: the example of a search: TransE on UMLS
+DEMO_STUDY = Path(__file__).parent / "demo_studies" / "umls-transe.db"
+
 #: the run that the app opens on
 DEFAULT_RUN = "umls-transe"
 

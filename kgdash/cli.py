@@ -11,7 +11,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from kgdash import cli_breakdown, cli_cache, cli_instances, cli_obl2021
+from kgdash import cli_breakdown, cli_cache, cli_instances, cli_obl2021, cli_train
 from kgdash.cli_output import (
     DatasetOption,
     JsonOption,
@@ -35,6 +35,8 @@ app = typer.Typer(
 app.command()(cli_breakdown.breakdown)
 app.command()(cli_instances.queries)
 app.command()(cli_instances.rules)
+app.command()(cli_train.train)
+app.command()(cli_train.trials)
 app.add_typer(cli_cache.app, name="cache")
 app.add_typer(cli_obl2021.app, name="obl2021")
 
@@ -212,44 +214,3 @@ def import_(
     from kgdash.loading import convert
 
     print(f"wrote {convert(directory, out, dataset)}")
-
-
-@app.command()
-def train(
-    out: Annotated[Path, typer.Argument(help="Directory to write; must not exist.")],
-    dataset: Annotated[str, typer.Option(help="PyKEEN dataset name, or folder.")],
-    model: Annotated[str, typer.Option(help="PyKEEN model name.")],
-    dim: Annotated[int, typer.Option(help="Embedding dimension.")] = 50,
-    epochs: Annotated[int, typer.Option()] = 100,
-    seed: SeedOption = 0,
-    batch_size: Annotated[int | None, typer.Option(help="Default: PyKEEN's choice.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Default: the optimizer's.")] = None,
-    negatives: Annotated[int | None, typer.Option(help="Negatives per positive.")] = None,
-    loss: Annotated[str | None, typer.Option(help="PyKEEN loss name.")] = None,
-    loop: Annotated[str, typer.Option(help="sLCWA or LCWA.")] = "sLCWA",
-    inverse: Annotated[
-        bool | None, typer.Option(help="Train with inverse relations (default: if needed).")
-    ] = None,
-) -> None:
-    """Train a model with PyKEEN and write it as a run."""
-    from kgdash.datasets import load_dataset
-    from kgdash.training import TrainingConfig
-    from kgdash.training import train as run_training
-
-    config = TrainingConfig(
-        model=model,
-        model_kwargs={"embedding_dim": dim},
-        epochs=epochs,
-        batch_size=batch_size,
-        random_seed=seed,
-        training_loop=loop,
-        create_inverse_triples=inverse,
-        loss=loss,
-        optimizer_kwargs={} if learning_rate is None else {"lr": learning_rate},
-        negative_sampler=None if negatives is None else "basic",
-        negative_sampler_kwargs={} if negatives is None else {"num_negs_per_pos": negatives},
-    )
-    run = run_training(load_dataset(dataset), config, out, terminal(f"training {model}"))
-    print(f"wrote {out}")
-    for key, value in run.training.get("evaluation", {}).items():
-        print(f"{key:30} {value:.4f}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,8 +32,9 @@ _NEED_INVERSE = frozenset({"ConvE", "CompGCN"})
 class TrainingConfig:
     """How to train: what is not given is PyKEEN's default.
 
-    ``loss``, ``regularizer``, ``optimizer`` and ``negative_sampler`` are PyKEEN's names;
-    ``create_inverse_triples`` defaults to what the model needs.
+    ``loss``, ``regularizer``, ``optimizer`` and ``negative_sampler`` are PyKEEN's names; the
+    arguments of a regularizer are only read with its name. ``create_inverse_triples`` defaults to
+    what the model needs.
     """
 
     model: str
@@ -44,6 +45,7 @@ class TrainingConfig:
     training_loop: str = "sLCWA"
     create_inverse_triples: bool | None = None
     regularizer: str | None = None
+    regularizer_kwargs: Mapping[str, Any] = field(default_factory=dict)
     loss: str | None = None
     loss_kwargs: Mapping[str, Any] = field(default_factory=dict)
     optimizer: str = "Adam"
@@ -64,7 +66,11 @@ class TrainingConfig:
 
 
 def train(
-    graph: KnowledgeGraph, config: TrainingConfig, out: Path, progress: Progress = silent
+    graph: KnowledgeGraph,
+    config: TrainingConfig,
+    out: Path,
+    progress: Progress = silent,
+    search: Mapping[str, Any] | None = None,
 ) -> Run:
     """Train a model on a graph's training triples, evaluate it on test and write the run.
 
@@ -72,17 +78,15 @@ def train(
     :param config: the model and how to train it
     :param out: directory to write; must not exist
     :param progress: called with (done, total); may raise to cancel, then nothing is written
+    :param search: JSON-ready record of how the configuration was found, kept with the training's
     :return: the run as written
     :raises KgdashError: if ``out`` exists, the configuration is not one that PyKEEN can train, or
         training diverges
     """
     check_free(out)
-    check_arguments(config.spec(), "train")
-    if config.epochs < 1:
-        raise KgdashError(f"expected at least 1 epoch; found {config.epochs}")
     report = phases(progress, [0.95, 0.05])
     start = time.monotonic()
-    result = _run_pipeline(graph, config, report[0])
+    result = fit(graph, config, report[0])
     seconds = time.monotonic() - start
     state = scoring_state(result.model)
     training = {
@@ -91,6 +95,8 @@ def train(
         "losses": [float(loss) for loss in result.losses],
         "seconds": round(seconds, 1),
     }
+    if search is not None:
+        training["search"] = dict(search)
     provenance = {"form": "trained with kgdash", "pykeen": result.metadata.get("pykeen_version")}
     run = assemble(out.name, graph, config.spec(), state, training, provenance)
     _check_rebuilt(result.model, run)
@@ -102,12 +108,28 @@ def train(
     return run
 
 
-def _run_pipeline(
-    graph: KnowledgeGraph, config: TrainingConfig, progress: Progress
+def fit(
+    graph: KnowledgeGraph,
+    config: TrainingConfig,
+    progress: Progress = silent,
+    watch: Callable[[int, Any], None] = lambda epoch, model: None,
 ) -> PipelineResult:
+    """Train a model on a graph's training triples with PyKEEN's pipeline; nothing is written.
+
+    :param graph: the dataset; test triples are not read
+    :param config: the model and how to train it
+    :param progress: called with (done, total) after each epoch; may raise to cancel
+    :param watch: called with the epoch (≥ 1) and the model after each epoch; may raise to end the
+        training. It must not change the model nor draw from torch's random generators
+    :return: PyKEEN's result, without an evaluation to speak of
+    :raises KgdashError: if the configuration is not one that PyKEEN can train, or training diverges
+    """
     spec = config.spec()
+    check_arguments(spec, "train")
+    if config.epochs < 1:
+        raise KgdashError(f"expected at least 1 epoch; found {config.epochs}")
     factories = _factories(graph, spec.create_inverse_triples)
-    listener = _Report(progress, config.epochs)
+    listener = _Report(progress, config.epochs, watch)
     training_kwargs: dict[str, Any] = {
         "num_epochs": config.epochs,
         "use_tqdm": False,
@@ -132,6 +154,7 @@ def _run_pipeline(
             model=config.model,
             model_kwargs=dict(spec.kwargs),
             regularizer=config.regularizer,
+            regularizer_kwargs=dict(config.regularizer_kwargs) or None,
             loss=config.loss,
             loss_kwargs=dict(config.loss_kwargs) or None,
             optimizer=config.optimizer,
@@ -172,9 +195,9 @@ def _factories(graph: KnowledgeGraph, inverse: bool) -> dict[str, TriplesFactory
 class _Report(TrainingCallback):
     """Tells the progress after each epoch; ends what diverges or what the listener ends."""
 
-    def __init__(self, progress: Progress, epochs: int) -> None:
+    def __init__(self, progress: Progress, epochs: int, watch: Callable[[int, Any], None]) -> None:
         super().__init__()
-        self._progress, self._epochs = progress, epochs
+        self._progress, self._epochs, self._watch = progress, epochs, watch
         self.raised: BaseException | None = None
 
     def post_epoch(self, epoch: int, epoch_loss: float, **kwargs: Any) -> None:
@@ -184,6 +207,7 @@ class _Report(TrainingCallback):
                     f"training diverged: weights are NaN or infinite after epoch {epoch}; "
                     "try a lower learning rate"
                 )
+            self._watch(epoch, self.model)
             self._progress(epoch, self._epochs)
         except BaseException as error:
             self.raised = error

@@ -39,7 +39,7 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
             "pykeen_directory",
         ),
     ),
-    ("own files", ("safe_format", "bundled")),
+    ("own files", ("safe_format", "bundled", "study_file", "search_importance")),
     (
         "tables",
         (
@@ -59,7 +59,19 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
         ),
     ),
     ("runs", ("runs", "saved_groupings", "obl2021", "obl2021_files")),
-    ("making runs", ("loading", "training", "")),
+    (
+        "making runs",
+        (
+            "loading",
+            "training",
+            "search",
+            "search_space",
+            "search_study",
+            "search_text",
+            "search_trial",
+            "",
+        ),
+    ),
     ("charts", ("charts", "charts.*", "figure_files")),
     ("studies", ("studies", "studies.*")),
     ("ui", ("ui", "ui.*")),

@@ -27,6 +27,7 @@ def navigation() -> Any:
             st.Page("pages/local.py", title="Local reliability", icon=":material/hub:"),
             st.Page("pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"),
             st.Page("pages/obl2021.py", title="OBL2021", icon=":material/trophy:"),
+            st.Page("pages/search.py", title="Model selection", icon=":material/tune:"),
             st.Page("pages/cache.py", title="Cache", icon=":material/database:"),
         ]
     )

@@ -1,0 +1,194 @@
+"""The commands ``train``, with or without a search, and ``trials``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kgdash.cli_output import JsonOption, OutOption, SeedOption, print_json, write_or_print
+from kgdash.errors import KgdashError
+from kgdash.progress import terminal
+
+_DIMENSION, _TRIALS = "50", 30
+
+_VALUES = "With --search: also A,B,C or LOW:HIGH; default: PyKEEN's range."
+
+
+def train(
+    out: Annotated[Path, typer.Argument(help="Directory to write; must not exist.")],
+    dataset: Annotated[str, typer.Option(help="PyKEEN dataset name, or folder.")],
+    model: Annotated[str, typer.Option(help="PyKEEN model name; with --search: or several, A,B.")],
+    dim: Annotated[
+        str | None, typer.Option(help=f"Embedding dimension, default {_DIMENSION}. {_VALUES}")
+    ] = None,
+    epochs: Annotated[str | None, typer.Option(help=f"Default 100. {_VALUES}")] = None,
+    seed: SeedOption = 0,
+    batch_size: Annotated[
+        str | None, typer.Option(help=f"Default: PyKEEN's choice. {_VALUES}")
+    ] = None,
+    learning_rate: Annotated[
+        str | None, typer.Option(help=f"Default: the optimizer's. {_VALUES}")
+    ] = None,
+    negatives: Annotated[
+        str | None, typer.Option(help=f"Negatives per positive. {_VALUES}")
+    ] = None,
+    loss: Annotated[
+        str | None, typer.Option(help="PyKEEN loss name; with --search: or A,B.")
+    ] = None,
+    optimizer: Annotated[str, typer.Option(help="PyKEEN optimizer name.")] = "Adam",
+    loop: Annotated[str, typer.Option(help="sLCWA or LCWA.")] = "sLCWA",
+    inverse: Annotated[
+        bool | None, typer.Option(help="Train with inverse relations (default: if needed).")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help=f"Any other argument, PART.NAME=VALUE, as loss.margin=2. {_VALUES}"
+        ),
+    ] = None,
+    search: Annotated[
+        bool, typer.Option("--search", help="Choose what is left open by MRR on valid first.")
+    ] = False,
+    trials: Annotated[
+        int | None, typer.Option(help=f"Search: configurations to try; default {_TRIALS}.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Search: start no trial after so many seconds of trials.")
+    ] = None,
+    study: Annotated[
+        Path | None,
+        typer.Option(help="Search: its SQLite file, gone on with; default OUT.study.db."),
+    ] = None,
+    sampler: Annotated[str, typer.Option(help="Search: tpe or random.")] = "tpe",
+    check_every: Annotated[
+        int | None, typer.Option(help="Search: epochs between checks on valid; the best counts.")
+    ] = None,
+    patience: Annotated[
+        int | None, typer.Option(help="Search: checks without a better value that end a trial.")
+    ] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Search: end trials below the median of earlier ones.")
+    ] = False,
+) -> None:
+    """Train a model with PyKEEN and write it as a run."""
+    from kgdash.datasets import load_dataset
+    from kgdash.search_space import SearchSpace, fixed_configuration
+    from kgdash.training import train as run_training
+
+    given = {
+        "model.embedding_dim": dim,
+        "training.num_epochs": epochs,
+        "training.batch_size": batch_size,
+        "optimizer.lr": learning_rate,
+        "negative_sampler.num_negs_per_pos": negatives,
+    }
+    values = _values(given, set_ or [])
+    if not search:
+        values.setdefault("model.embedding_dim", int(_DIMENSION))
+    space = SearchSpace(
+        models=tuple(model.split(",")),
+        losses=tuple(loss.split(",")) if loss else (),
+        values=values,
+        optimizer=optimizer,
+        training_loop=loop,
+        create_inverse_triples=inverse,
+        random_seed=seed,
+    )
+    if not search:
+        only = {"--trials": trials, "--seconds": seconds, "--study": study, "--prune": prune}
+        only |= {"--check-every": check_every, "--patience": patience}
+        if wrong := [name for name, value in only.items() if value]:
+            raise KgdashError(f"{', '.join(wrong)}: only with --search")
+        config = fixed_configuration(space)
+        run = run_training(load_dataset(dataset), config, out, terminal(f"training {model}"))
+    else:
+        from kgdash.search_trial import SearchPlan
+
+        plan = SearchPlan(space, sampler, check_every, patience, prune)
+        limit = _TRIALS if trials is None and seconds is None else trials
+        path = study or out.with_name(f"{out.name}.study.db")
+        run = _search(load_dataset(dataset), plan, path, out, limit, seconds)
+    print(f"wrote {out}")
+    for key, value in run.training.get("evaluation", {}).items():
+        print(f"{key:30} {value:.4f}")
+
+
+def trials(
+    study: Annotated[Path, typer.Argument(help="SQLite file of a search.")],
+    as_json: JsonOption = False,
+    out: OutOption = None,
+) -> None:
+    """List the trials of a search with the best so far, and the command that trains the best."""
+    from kgdash.search import best_command
+    from kgdash.search_importance import importances
+    from kgdash.study_file import read_study
+
+    found = read_study(study)
+    command = None if found.best is None else best_command(found)
+    if out is not None:
+        write_or_print(found.trials, out)
+    if as_json:
+        table = found.trials.astype(object).where(found.trials.notna(), None)
+        best = None if found.best is None else int(found.trials["trial"][found.best])
+        print_json(
+            {
+                "study": str(study),
+                "about": dict(found.about),
+                "best_trial": best,
+                "best_value": None if best is None else found.trials["value"][found.best],
+                "command": command,
+                "importances": importances(found).to_dict(),
+                "trials": table.to_dict("records"),
+            }
+        )
+    elif out is None:
+        write_or_print(found.trials, None)
+        if command:
+            print(f"# the best: {command}")
+
+
+def _values(given: dict[str, str | None], more: list[str]) -> dict[str, Any]:
+    from kgdash.search_text import parse_values
+
+    texts = {key: text for key, text in given.items() if text is not None}
+    for setting in more:
+        key, equals, text = setting.partition("=")
+        if not equals or not text:
+            raise KgdashError(f"--set: expected PART.NAME=VALUE; found {setting!r}")
+        if key in texts:
+            raise KgdashError(f"{key} is given twice")
+        texts[key] = text
+    return {key: parse_values(text) for key, text in texts.items()}
+
+
+def _search(
+    graph: Any, plan: Any, path: Path, out: Path, trials: int | None, seconds: float | None
+) -> Any:
+    from kgdash.search import search_and_train
+
+    def told(study: Any) -> None:
+        last = study.trials.iloc[-1]
+        value = f"{last['value']:.4f}" if last["value"] == last["value"] else last["reason"]
+        text = f"trial {last['trial']} {last['state']}: {value}"
+        if study.best is not None:
+            best = study.trials.loc[study.best]
+            text += f"; best {best['value']:.4f} (trial {best['trial']})"
+        print(f"\r{text:<70}" if sys.stderr.isatty() else text, flush=True)
+
+    try:
+        return search_and_train(
+            graph,
+            plan,
+            path,
+            out,
+            trials,
+            seconds,
+            terminal(f"searching ({path.name})"),
+            told,
+        )
+    except KeyboardInterrupt:
+        print(f"\n{path} keeps its trials: the same command goes on", file=sys.stderr)
+        raise

@@ -1,0 +1,223 @@
+"""The file of a search: an Optuna study in SQLite, read as plain tables.
+
+Optuna is not asked to open a file that may be a stranger's: it would write its tables into any
+database, and one of its samplers unpickles what it finds. Here SQLite opens it for reading only,
+and nothing but numbers and JSON is taken from it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from optuna.distributions import BaseDistribution, json_to_distribution
+
+from kgdash.errors import KgdashError
+
+FORMAT, VERSION = "kgdash-search", 1
+
+#: name of the one study in a file, and of the attribute that tells what was searched
+STUDY, ATTRIBUTE = "kgdash", "kgdash"
+
+#: state of a trial as Optuna writes it -> as people read it
+STATES = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed", "RUNNING": "running"}
+
+#: a failed trial without a reason was cut short, by Ctrl-C or a kill
+INTERRUPTED = "interrupted"
+
+_TABLES = {
+    "studies",
+    "study_user_attributes",
+    "trials",
+    "trial_params",
+    "trial_values",
+    "trial_user_attributes",
+}
+_MAX_BYTES = 2**28
+_MAX_TRIALS = 20_000
+#: steps of SQLite's machine, in millions: a query that takes more is no study's
+_MAX_STEPS = 2_000
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """What a search has tried so far.
+
+    ``about`` tells what is searched and how it is judged. ``trials`` has one row per trial, in
+    order: ``trial`` (its number), ``state`` ("finished", "pruned", "failed", "interrupted",
+    "running"), ``value`` (MRR on valid, NaN if there is none), ``best_so_far`` (of the finished
+    ones), ``epochs`` (trained when the value was reached), ``seconds``, ``reason`` (of a failure),
+    then a column per parameter. ``chosen`` holds each trial's parameters, ``parameters`` what they
+    were chosen from.
+    """
+
+    path: Path
+    about: Mapping[str, Any]
+    trials: pd.DataFrame
+    chosen: tuple[Mapping[str, Any], ...]
+    parameters: Mapping[str, BaseDistribution]
+
+    @property
+    def best(self) -> int | None:
+        """Return the row of the best finished trial, the first of equals, or None."""
+        values = self.trials["value"].where(self.trials["state"] == "finished")
+        return int(values.idxmax()) if values.notna().any() else None
+
+    @property
+    def counted(self) -> int:
+        """Return the number of trials that came to an end by themselves."""
+        return int(self.trials["state"].isin(["finished", "pruned", "failed"]).sum())
+
+
+def read_study(path: Path) -> StudyFile:
+    """Read the file of a search; nothing in it runs, and it is not changed.
+
+    :raises KgdashError: if it is missing, no SQLite file, damaged, or not of a search
+    """
+    with _opened(path) as connection:
+        try:
+            return _read(path, connection)
+        except (
+            sqlite3.Error,
+            ValueError,
+            TypeError,
+            KeyError,
+            IndexError,
+            AttributeError,
+            OverflowError,
+            RecursionError,
+        ) as error:
+            if isinstance(error, KgdashError):
+                raise
+            raise KgdashError(
+                f"{path} is damaged or not the file of a search: {error or type(error).__name__}"
+            ) from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            head = stream.read(16)
+    except OSError as error:
+        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+    if head != b"SQLite format 3\0" or size > _MAX_BYTES:
+        found = f"{size:,} bytes" if size > _MAX_BYTES else "another kind of file"
+        raise KgdashError(
+            f"{path}: expected the SQLite file of a search, at most 256 MiB, as "
+            f"`python -m kgdash train --search --study FILE` writes it; found {found}"
+        )
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5)
+    except sqlite3.Error as error:
+        raise KgdashError(f"can not read {path}: {error}") from error
+    steps = iter(range(_MAX_STEPS))
+    with closing(connection):
+        connection.set_progress_handler(lambda: next(steps, None) is None, 1_000_000)
+        yield connection
+
+
+def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
+    connection.execute("PRAGMA trusted_schema = OFF")
+    tables = {
+        name
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    }
+    missing = sorted(_TABLES - tables)
+    if missing:
+        raise KgdashError(
+            f"{path} is not the file of a search: it has no table {missing[0]} of Optuna's"
+        )
+    about = _about(path, connection)
+    rows = connection.execute(
+        "SELECT trial_id, number, state, datetime_start, datetime_complete FROM trials "
+        "ORDER BY number LIMIT ?",
+        (_MAX_TRIALS + 1,),
+    ).fetchall()
+    if len(rows) > _MAX_TRIALS:
+        raise KgdashError(f"{path}: more than {_MAX_TRIALS:,} trials")
+    values = {
+        trial: float(value)
+        for trial, value, kind in connection.execute(
+            "SELECT trial_id, value, value_type FROM trial_values WHERE objective = 0"
+        )
+        if kind == "FINITE"
+    }
+    attributes: dict[tuple[int, str], Any] = {
+        (trial, key): json.loads(value)
+        for trial, key, value in connection.execute(
+            "SELECT trial_id, key, value_json FROM trial_user_attributes "
+            "WHERE key IN ('epochs', 'reason')"
+        )
+    }
+    chosen: dict[int, dict[str, Any]] = {row[0]: {} for row in rows}
+    parameters: dict[str, BaseDistribution] = {}
+    for trial, name, value, distribution in connection.execute(
+        "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params "
+        "ORDER BY param_id"
+    ):
+        parameters[name] = json_to_distribution(distribution)
+        chosen[trial][name] = parameters[name].to_external_repr(float(value))
+    table = [
+        _row(
+            row,
+            values.get(row[0]),
+            attributes.get((row[0], "epochs")),
+            attributes.get((row[0], "reason")),
+        )
+        for row in rows
+    ]
+    trials = _with_best(pd.DataFrame(table, columns=_COLUMNS))
+    picked = tuple(chosen.values())
+    named = pd.DataFrame([dict(one) for one in picked], columns=list(parameters))
+    return StudyFile(path, about, pd.concat([trials, named], axis=1), picked, parameters)
+
+
+_COLUMNS = ["trial", "state", "value", "epochs", "seconds", "reason"]
+
+
+def _row(row: tuple, value: float | None, epochs: Any, reason: Any) -> list[Any]:
+    _, number, state, start, end = row
+    named = STATES.get(state, "running")
+    if named == "failed" and reason is None:
+        named = INTERRUPTED
+    seconds = None
+    if start and end:
+        seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+    trained = None if epochs is None else int(epochs)
+    return [int(number), named, value, trained, seconds, "" if reason is None else str(reason)]
+
+
+def _with_best(trials: pd.DataFrame) -> pd.DataFrame:
+    trials = trials.astype({"trial": "int64", "value": "float64", "seconds": "float64"})
+    trials["epochs"] = trials["epochs"].astype("Int64")
+    finished = trials["value"].where(trials["state"] == "finished")
+    trials.insert(3, "best_so_far", finished.cummax().ffill())
+    return trials
+
+
+def _about(path: Path, connection: sqlite3.Connection) -> dict[str, Any]:
+    found = connection.execute(
+        "SELECT value_json FROM study_user_attributes a JOIN studies s USING (study_id) "
+        "WHERE s.study_name = ? AND a.key = ?",
+        (STUDY, ATTRIBUTE),
+    ).fetchone()
+    about = json.loads(found[0]) if found else None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise KgdashError(
+            f"{path} is a study of Optuna's, but not one of kgdash's searches; start a search on a "
+            "new file"
+        )
+    if about.get("version") != VERSION:
+        raise KgdashError(
+            f"{path}: expected version {VERSION} of a search; found {about.get('version')!r}"
+        )
+    return about
