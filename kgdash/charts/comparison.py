@@ -1,0 +1,167 @@
+"""Figures of several runs side by side: a metric per run, per group, per seed."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.breakdowns import MOST_GROUPS, shortened
+from kgdash.charts.style import GREY, RELIABILITY_SCALE, SIDE_COLOURS, empty, finish, number
+from kgdash.metrics import MetricInfo
+
+#: characters of a run's name beside a row, and above a column
+_BESIDE, _ABOVE = 22, 14
+
+
+def metric_dots(table: pd.DataFrame, info: MetricInfo) -> go.Figure:
+    """Draw one metric of every run, a mark per side; the line joins the sides of a run.
+
+    :param table: rows of one metric and rank type of `kgdash.studies.comparison.overall`
+    :param info: the metric
+    """
+    if not table["value"].notna().any():
+        return empty("the metric is not defined for these runs")
+    runs = list(dict.fromkeys(table["run"]))
+    place = {run: -float(number) for number, run in enumerate(runs)}
+    figure = go.Figure()
+    for run, rows in table.groupby("run", sort=False):
+        figure.add_scatter(
+            x=rows["value"],
+            y=[place[str(run)]] * len(rows),
+            mode="lines",
+            line={"color": GREY, "width": 3},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    for side, rows in table.groupby("side", sort=False):
+        figure.add_scatter(
+            x=rows["value"],
+            y=[place[run] for run in rows["run"]],
+            mode="markers",
+            name=str(side),
+            marker={
+                "color": SIDE_COLOURS[str(side)],
+                "size": 12,
+                "symbol": "diamond" if side == "both" else "circle",
+            },
+            text=[_about(row, info) for row in rows.to_dict("records")],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    figure.update_xaxes(title=f"{info.label} {info.arrow}".strip())
+    _name_rows(figure, runs)
+    return finish(figure, height=110 + 42 * len(runs))
+
+
+def position_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) -> go.Figure:
+    """Draw group × run: each cell holds the value and the run's position, which colours it.
+
+    :param table: rows of one side of `kgdash.studies.comparison.by_group`
+    :param info: the metric
+    :param order: the groups from top to bottom; the first 25 are drawn
+    """
+    chosen, runs = order[:MOST_GROUPS], list(dict.fromkeys(table["run"]))
+    cells = table.set_index(["group", "run"])
+    grid = pd.MultiIndex.from_product([chosen, runs])
+    shape = (len(chosen), len(runs))
+    if not cells["value"].reindex(grid).notna().any():
+        return empty("the metric is not defined for these groups")
+    rows = cells.reindex(grid)
+    positions = rows["position"].astype("Float64").to_numpy(dtype=float, na_value=np.nan)
+    texts = [
+        "" if np.isnan(place) else f"{number(value)}<br>{place:.0f}."
+        for value, place in zip(rows["value"], positions, strict=True)
+    ]
+    abouts = [
+        "" if np.isnan(row["value"]) else _about(row, info)
+        for row in rows.reset_index(names=["group", "run"]).to_dict("records")
+    ]
+    small = table.groupby("group")["small"].first()
+    figure = go.Figure(
+        go.Heatmap(
+            z=positions.reshape(shape),
+            x=list(range(len(runs))),
+            y=-np.arange(len(chosen), dtype=float),
+            zmin=1,
+            zmax=len(runs),
+            colorscale=RELIABILITY_SCALE,
+            reversescale=True,
+            xgap=2,
+            ygap=2,
+            text=np.array(texts, dtype=object).reshape(shape),
+            texttemplate="%{text}",
+            textfont={"color": "white", "size": 12},
+            hovertext=np.array(abouts, dtype=object).reshape(shape),
+            hovertemplate="%{hovertext}<extra></extra>",
+            showscale=False,
+        )
+    )
+    figure.update_xaxes(
+        side="top",
+        tickvals=list(range(len(runs))),
+        ticktext=[escape(shortened(run, _ABOVE)) for run in runs],
+        tickangle=-35 if len(runs) > 3 else 0,
+        showgrid=False,
+        fixedrange=True,
+    )
+    names = [shortened(group, _BESIDE) + "*" * bool(small[group]) for group in chosen]
+    _name_rows(figure, names)
+    return finish(figure, height=100 + 40 * len(chosen), margin={"l": 8, "r": 8, "t": 60, "b": 8})
+
+
+def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: MetricInfo) -> go.Figure:
+    """Draw what each seed makes of a metric, per side, and mean ± standard deviation.
+
+    :param table: rows of one metric, rank type and configuration of
+        `kgdash.studies.comparison.overall`
+    :param spread: the same rows of `kgdash.studies.seeds.seed_spread`
+    :param info: the metric
+    """
+    if not table["value"].notna().any():
+        return empty("the metric is not defined for these runs")
+    sides = spread["side"].tolist()
+    figure = go.Figure()
+    for place, row in enumerate(spread.to_dict("records")):
+        side, rows = row["side"], table[table["side"] == row["side"]]
+        colour = SIDE_COLOURS[side]
+        figure.add_scatter(
+            x=rows["value"],
+            y=[-place + 0.2] * len(rows),
+            mode="markers",
+            marker={"color": colour, "size": 9, "opacity": 0.7},
+            text=[_about(of_run, info) for of_run in rows.to_dict("records")],
+            hovertemplate="%{text}<extra></extra>",
+            showlegend=False,
+        )
+        deviation = row["standard_deviation"]
+        figure.add_scatter(
+            x=[row["mean"]],
+            y=[-place - 0.1],
+            error_x={"type": "data", "array": [np.nan_to_num(deviation)], "thickness": 2.5},
+            mode="markers",
+            marker={"color": colour, "size": 13, "symbol": "diamond"},
+            text=[f"{side}: {number(row['mean'])} ± {number(deviation)}, {row['seeds']} seeds"],
+            hovertemplate="%{text}<extra></extra>",
+            showlegend=False,
+        )
+    figure.update_xaxes(title=f"{info.label} {info.arrow}".strip())
+    _name_rows(figure, sides)
+    return finish(figure, height=90 + 60 * len(sides))
+
+
+def _name_rows(figure: go.Figure, names: list[str]) -> None:
+    figure.update_yaxes(
+        tickvals=-np.arange(len(names), dtype=float),
+        ticktext=[escape(shortened(name, _BESIDE)) for name in names],
+        range=[0.5 - len(names), 0.5],
+        showgrid=False,
+        fixedrange=True,
+    )
+
+
+def _about(row: dict, info: MetricInfo) -> str:
+    place = "" if pd.isna(row["position"]) else f", position {row['position']:.0f}"
+    where = f"{escape(str(row['group']))}<br>" if "group" in row else f"{row['side']}: "
+    return f"{escape(str(row['run']))}<br>{where}{info.label} {number(row['value'])}{place}"
