@@ -11,7 +11,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from kgdash import cli_breakdown, cli_cache, cli_instances, cli_obl2021, cli_train
+from kgdash import cli_breakdown, cli_cache, cli_instances, cli_obl2021, cli_report, cli_train
 from kgdash.cli_output import (
     DatasetOption,
     JsonOption,
@@ -35,6 +35,8 @@ app = typer.Typer(
 app.command()(cli_breakdown.breakdown)
 app.command()(cli_instances.queries)
 app.command()(cli_instances.rules)
+app.command()(cli_report.chart)
+app.command()(cli_report.report)
 app.command()(cli_train.train)
 app.command()(cli_train.trials)
 app.add_typer(cli_cache.app, name="cache")
@@ -92,8 +94,10 @@ def metrics(
     max_degree: Annotated[
         int | None, typer.Option(help="Only entities with so many known triples or fewer.")
     ] = None,
+    latex: cli_report.LatexOption = False,
+    beside: cli_report.BesideOption = None,
     as_json: JsonOption = False,
-    out: OutOption = None,
+    out: cli_report.MetricsOutOption = None,
 ) -> None:
     """Print all rank-based metrics per side and rank type."""
     from kgdash.filter_guide import leak
@@ -115,6 +119,9 @@ def metrics(
     )
     if chosen in FILTERS and (warning := leak(split, chosen)):
         print(f"note: {warning}", file=sys.stderr)
+    if latex or beside or (out is not None and out.suffix == ".tex"):
+        cli_report.latex(loaded, beside, out, split, chosen, only)
+        return
     values = compute(ranks, tuple(k) if k else DEFAULT_KS)
     if as_json:
         print_json(

@@ -56,6 +56,8 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
             "conditions",
             "own_groupings",
             "breakdowns",
+            "main_table",
+            "latex",
         ),
     ),
     ("runs", ("runs", "saved_groupings", "obl2021", "obl2021_files")),
@@ -74,6 +76,7 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
     ),
     ("charts", ("charts", "charts.*", "figure_files")),
     ("studies", ("studies", "studies.*")),
+    ("reports", ("named_charts", "report")),
     ("ui", ("ui", "ui.*")),
     ("ends", ("cli", "cli_*", "__main__", "pages.*", "app")),
 ]

@@ -1,0 +1,149 @@
+"""The commands ``report`` and ``chart``: a run as one HTML file, and any of its charts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kgdash.cli_output import DatasetOption, RunArgument, load_run
+from kgdash.errors import KgdashError
+from kgdash.progress import terminal
+from kgdash.tables import check_extension
+from kgdash.whole_file import write_whole
+
+
+def _known_extension(out: Path | None) -> Path | None:
+    if out is not None and out.suffix != ".tex":
+        check_extension(out)
+    return out
+
+
+LatexOption = Annotated[
+    bool, typer.Option("--latex", help="Print the main metrics as a LaTeX table.")
+]
+BesideOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Another run of the same graph in the LaTeX table; repeat for several."),
+]
+MetricsOutOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write a table here (.csv, .tsv, .parquet, or .tex).", callback=_known_extension
+    ),
+]
+
+SplitOption = Annotated[str, typer.Option(help="train, valid or test.")]
+FilterOption = Annotated[
+    str | None, typer.Option(help="train+valid+test, train+valid, train+test or none (raw).")
+]
+RankTypeOption = Annotated[
+    str, typer.Option(help="How ties count: optimistic, realistic or pessimistic.")
+]
+MetricOption = Annotated[str, typer.Option(help="Key of a metric, as `metrics` prints it.")]
+
+
+def report(
+    run: RunArgument,
+    out: Annotated[Path, typer.Argument(metavar="OUT.html", help="The file to write.")],
+    dataset: DatasetOption = None,
+    split: SplitOption = "test",
+    filter: FilterOption = None,
+    rank_type: RankTypeOption = "realistic",
+    metric: MetricOption = "inverse_harmonic_mean_rank",
+    date: Annotated[bool, typer.Option("--date", help="Say when it was made.")] = False,
+) -> None:
+    """Write a report of a run as one HTML file that needs no network."""
+    from kgdash.report import check_report_file, write_report
+    from kgdash.studies.report import report_content
+
+    check_report_file(out)
+    loaded = load_run(run, dataset)
+    content = report_content(loaded, split, filter, rank_type, metric, terminal("report"))
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC") if date else ""
+    write_report(content, out, made)
+    print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)")
+
+
+def chart(
+    run: RunArgument,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="metrics, ranks, losses, breakdown-by-… or sides-by-… relation, cardinality, "
+            "pattern, head-degree, tail-degree, answers or frequency.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The file to write: .html, .svg, .png or .pdf.")
+    ],
+    dataset: DatasetOption = None,
+    split: SplitOption = "test",
+    filter: FilterOption = None,
+    rank_type: RankTypeOption = "realistic",
+    metric: MetricOption = "inverse_harmonic_mean_rank",
+    side: Annotated[str, typer.Option(help="Of breakdowns: head, tail or both.")] = "both",
+    dark: Annotated[bool, typer.Option("--dark", help="On a dark background.")] = False,
+    width: Annotated[int, typer.Option(help="In pixels.")] = 900,
+    height: Annotated[int | None, typer.Option(help="In pixels; default: the chart's own.")] = None,
+    scale: Annotated[float, typer.Option(help="Of PNG: pixels of the file per pixel.")] = 2.0,
+) -> None:
+    """Write a chart of a run as HTML, SVG, PNG or PDF."""
+    from kgdash.figure_files import check_figure_file, write_figure
+    from kgdash.named_charts import check_chart, draw_chart
+    from kgdash.studies.evaluation import evaluation
+
+    check_figure_file(out)
+    check_chart(name)
+    loaded = load_run(run, dataset)
+    of = evaluation(loaded, split, filter, rank_type, metric, side, terminal("ranks"))
+    write_figure(draw_chart(name, of), out, dark=dark, width=width, height=height, scale=scale)
+    print(f"wrote {out}")
+
+
+def latex(
+    run: Any, beside: list[str] | None, out: Path | None, split: str, filter: str, only: Any
+) -> None:
+    """Print or write the main metrics of some runs as LaTeX; the best of several are bold.
+
+    :param run: the loaded run
+    :param beside: other runs, as the command line names them
+    :param out: a .tex file; None prints
+    :param split: whose triples are ranked
+    :param filter: one of `kgdash.graph.FILTERS`
+    :param only: the `kgdash.restriction.Restriction`
+    :raises KgdashError: if a run is of another graph, two have one name, or a file is no .tex
+    """
+    from kgdash.latex import latex_caption, latex_table
+    from kgdash.main_table import evaluated_text, main_table
+    from kgdash.metrics import metrics
+
+    if out is not None and out.suffix != ".tex":
+        raise KgdashError(f"expected an output file in .tex for LaTeX; found {out}")
+    values = {}
+    for one in (run, *(load_run(name, None) for name in beside or ())):
+        if one.graph.digest != run.graph.digest:
+            raise KgdashError(
+                f"{one.name} is of another graph than {run.name}: a table has runs of one graph"
+            )
+        if one.name in values:
+            raise KgdashError(f"two runs are called {one.name}: rename the folder of one")
+        ranks = one.ranks(
+            split=split,
+            filter=filter,
+            progress=terminal(f"ranks of {one.name}"),
+            entities=only.entities,
+            relations=only.relations,
+        )
+        values[one.name] = metrics(ranks)
+    table, left = main_table(values), only.count(run.graph, run.graph.split(split))
+    evaluated = evaluated_text(run.graph.name, split, filter, left["triples"], left["entities"])
+    text = latex_table(table, latex_caption(table, evaluated))
+    if out is None:
+        print(text, end="")
+        return
+    write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))
+    print(f"wrote {out}")

@@ -1,0 +1,308 @@
+"""What a report of a run says: facts, metrics, ties, groups and where they come from, as tables."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from kgdash.breakdowns import SMALL
+from kgdash.bundled import bundled_names
+from kgdash.filter_guide import leak, scenario
+from kgdash.graph import SPLITS
+from kgdash.main_table import MAIN_METRICS, evaluated_text, main_table
+from kgdash.metrics import metric_guide
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.studies.evaluation import Evaluation, evaluation
+from kgdash.version import __version__
+
+#: groupings that a report has, in its order
+REPORTED = ("relation", "cardinality", "pattern", "head_degree", "tail_degree")
+
+#: groups shown at either end, and groups of the whole table; beyond, a command gives the rest
+EXTREMES, MOST_GROUPS = 10, 500
+
+#: a gap between optimistic and pessimistic MRR that hints at saturated scores
+_WIDE_GAP = 0.01
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """One breakdown: all groups, and the best and worst where they are many."""
+
+    by: str
+    groups: pd.DataFrame
+    best: pd.DataFrame | None
+    worst: pd.DataFrame | None
+    left_out: int
+    command: str
+
+    @property
+    def name(self) -> str:
+        """Return the grouping as people read it."""
+        return self.by.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class ReportContent:
+    """All that a report says; ``of`` and ``raw`` are what its figures are drawn from."""
+
+    of: Evaluation
+    raw: Mapping[str, Any] | None
+    notes: list[str]
+    facts: dict[str, str]
+    training: dict[str, str]
+    main: pd.DataFrame
+    everything: pd.DataFrame
+    ties: pd.DataFrame
+    groupings: list[Grouped]
+    glossary: pd.DataFrame
+    method: list[str]
+    commands: dict[str, str]
+
+
+def report_content(
+    run: Run,
+    split: str = "test",
+    filter: str | None = None,
+    rank_type: str = "realistic",
+    metric: str = "inverse_harmonic_mean_rank",
+    progress: Progress = silent,
+) -> ReportContent:
+    """Compute what a report says of a run.
+
+    :param run: the run
+    :param split: "train", "valid" or "test"
+    :param filter: what counts as known (default: what fits the split)
+    :param rank_type: of the cards, the distribution and the groups
+    :param metric: of the groups: key of a metric
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: as `kgdash.studies.evaluation.evaluation`
+    """
+    first, second, third = phases(progress, [0.45, 0.45, 0.1])
+    of = evaluation(run, split, filter, rank_type, metric, progress=first)
+    ties = _ties(of)
+    raw = of.raw_values(second) if of.filter != "none" else None
+    groupings = []
+    for number, by in enumerate(REPORTED):
+        third(number, len(REPORTED))
+        groupings.append(_grouped(of, by))
+    third(1, 1)
+    return ReportContent(
+        of=of,
+        raw=raw,
+        notes=_notes(of),
+        facts=_facts(run),
+        training=_training(run),
+        main=_main(of, raw),
+        everything=_everything(of),
+        ties=ties,
+        groupings=groupings,
+        glossary=_glossary(),
+        method=_method(of),
+        commands=_commands(of),
+    )
+
+
+def report_caption(of: Evaluation) -> str:
+    """Say what the figures of a report are of."""
+    graph = of.run.graph
+    triples = len(graph.split(of.split))
+    text = evaluated_text(graph.name, of.split, of.filter, triples, graph.num_entities)
+    return f"{of.run.spec.name} on {text}"
+
+
+def _notes(of: Evaluation) -> list[str]:
+    notes = list(of.run.notes)
+    if warning := leak(of.split, of.filter):
+        notes.append(warning)
+    both = of.ties["both"]
+    if both["mrr_gap"] > _WIDE_GAP:
+        notes.append(
+            f"{both['tied_share']:.1%} of the true answers share their score with another "
+            f"candidate, and the MRR lies {both['mrr_gap']:.3g} apart between optimistic and "
+            "pessimistic ranks: saturated or constant scores; read the realistic ranks"
+        )
+    if of.split == "train":
+        notes.append("these are training triples, which flatter the model")
+    return [f"{note[0].upper()}{note[1:]}" for note in notes]
+
+
+def _facts(run: Run) -> dict[str, str]:
+    graph = run.graph
+    return {
+        "run": run.name,
+        "model": run.spec.name,
+        **{key.replace("_", " "): _text(value) for key, value in run.spec.kwargs.items()},
+        "inverse relations": _text(run.spec.create_inverse_triples),
+        "graph": graph.name,
+        "entities": f"{graph.num_entities:,}",
+        "relations": f"{graph.num_relations:,}",
+        **{f"{split} triples": f"{len(graph.splits[split]):,}" for split in SPLITS},
+        "origin": _text(run.provenance.get("form", "unknown")),
+        "digest of the weights": run.weights_digest,
+        "digest of the graph": graph.digest,
+        "made with": f"kgdash {__version__}",
+    }
+
+
+def _training(run: Run) -> dict[str, str]:
+    """Describe the training as far as it is known, without what tells nothing of the model."""
+    left_out = {"losses", "evaluation", "seconds", "model", "model_kwargs", "dataset"}
+    flat: dict[str, str] = {}
+    for key, value in run.training.items():
+        if key in left_out:
+            continue
+        if isinstance(value, Mapping):
+            kind = key.removesuffix("_kwargs")
+            flat |= {
+                f"{kind}: {name}".replace("_", " "): _text(inner) for name, inner in value.items()
+            }
+        else:
+            flat[key.replace("_", " ")] = _text(value)
+    return flat
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _main(of: Evaluation, raw: Mapping[str, Any] | None) -> pd.DataFrame:
+    """Lay out the main metrics: one row per side, rank type, filtered and raw."""
+    name = "raw" if raw is None else "filtered"
+    runs = {name: of.values} if raw is None else {name: of.values, "raw": raw}
+    table = main_table(runs).rename_axis(index={"run": "known triples"})
+    table = table.sort_index(level="known triples", sort_remaining=False, kind="stable")
+    table = table.reset_index()
+    guide = metric_guide()
+    return table.rename(
+        columns={key: f"{short} {guide[key].arrow}" for key, short in MAIN_METRICS.items()}
+    )
+
+
+def _everything(of: Evaluation) -> pd.DataFrame:
+    guide = metric_guide()
+    table: dict[str, list] = {
+        "metric": [f"{info.label} {info.arrow}".strip() for info in guide.values()]
+    }
+    for side, types in of.values.items():
+        for rank_type, values in types.items():
+            table[f"{side}, {rank_type}"] = [values[key] for key in guide]
+    return pd.DataFrame(table)
+
+
+def _ties(of: Evaluation) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "side": list(of.ties),
+            "tied %": [100 * ties["tied_share"] for ties in of.ties.values()],
+            "largest tie": [int(ties["largest_tie"]) for ties in of.ties.values()],
+            "optimistic − pessimistic MRR": [ties["mrr_gap"] for ties in of.ties.values()],
+        }
+    )
+
+
+def _grouped(of: Evaluation, by: str) -> Grouped:
+    table = of.breakdown(by)
+    both = table[table["side"] == "both"].set_index("group")
+    sides = {
+        side: table[table["side"] == side].set_index("group")["value"] for side in ("head", "tail")
+    }
+    groups = pd.DataFrame(
+        {
+            "group": both.index,
+            "triples": both["triples"].to_numpy(),
+            **{side: values.reindex(both.index).to_numpy() for side, values in sides.items()},
+            "both": both["value"].to_numpy(),
+            "low": both["low"].to_numpy(),
+            "high": both["high"].to_numpy(),
+            "gap by ties": both["gap"].to_numpy(),
+            "tied %": 100 * both["tied_share"].to_numpy(),
+            "size": ["small" if small else "" for small in both["small"]],
+        }
+    )
+    best = worst = None
+    if len(groups) > 2 * EXTREMES:
+        large = groups[groups["triples"] >= SMALL]
+        ranked = (large if len(large) >= 2 * EXTREMES else groups).dropna(subset="both")
+        best, worst = (
+            ranked.sort_values(["both", "triples"], ascending=[rising, False], kind="stable")
+            for rising in (not of.info.increasing, of.info.increasing)
+        )
+        best, worst = best.head(EXTREMES), worst.head(EXTREMES)
+        groups = groups.sort_values("triples", ascending=False, kind="stable")
+    left_out = max(0, len(groups) - MOST_GROUPS)
+    command = f"breakdown {_called(of.run)} {_choices(of)} --by {by} --metric {of.metric}"
+    command += f" --rank-type {of.rank_type}"
+    return Grouped(
+        by, groups.head(MOST_GROUPS), best, worst, left_out, f"python -m kgdash {command}"
+    )
+
+
+def _glossary() -> pd.DataFrame:
+    guide = metric_guide().values()
+    directions = {"↑": "higher", "↓": "lower", "": "–"}
+    return pd.DataFrame(
+        {
+            "metric": [info.label for info in guide],
+            "key": [info.key for info in guide],
+            "formula": [info.formula for info in guide],
+            "range": [info.value_range for info in guide],
+            "better": [directions[info.arrow] for info in guide],
+            "depends on |E|": [_text(info.depends_on_num_entities) for info in guide],
+        }
+    )
+
+
+def _method(of: Evaluation) -> list[str]:
+    """Say how the numbers came about, one statement each."""
+    removed = "candidates that would make another known triple are removed, those of "
+    known = scenario("none") if of.filter == "none" else f"{removed}{of.filter}"
+    return [
+        "Each triple is ranked twice: its head among all entities before its relation and tail, "
+        "its tail among all after its head and relation.",
+        f"Filter {of.filter}: {known}."
+        + (f" It is {scenario(of.filter)}." if of.filter != "none" else ""),
+        "With g candidates scored strictly higher than the true one and q others scored equal, the "
+        "optimistic rank is g + 1, the pessimistic g + q + 1, the realistic their mean.",
+        "“both” pools the ranks of both sides. Metrics are computed by PyKEEN's classes from "
+        "these ranks and the numbers of candidates.",
+        f"Intervals of groups: 95 %, bootstrap over the group's triples. Groups of fewer than "
+        f"{SMALL} triples are marked small: their values say little.",
+    ]
+
+
+def _commands(of: Evaluation) -> dict[str, str]:
+    """Return the command that gives each table, by what it gives."""
+    name, choices = _called(of.run), _choices(of)
+    report = f"report {name} report.html {choices} --rank-type {of.rank_type} --metric {of.metric}"
+    commands = {
+        "This report": report,
+        "All metrics, ties": f"metrics {name} {choices} --json",
+        "Raw metrics": f"metrics {name} --split {of.split} --filter none --json",
+        "The main table for LaTeX": f"metrics {name} {choices} --latex",
+        "The chart of ranks": f"chart {name} ranks ranks.svg {choices} --rank-type {of.rank_type}",
+    }
+    return {what: f"python -m kgdash {command}" for what, command in commands.items()}
+
+
+def _called(run: Run) -> str:
+    """Name the run as a command takes it; a folder's place on this machine is nobody's business."""
+    name = run.name if run.provenance.get("source") in bundled_names() else f"path/to/{run.name}"
+    dataset = run.provenance.get("dataset")
+    if run.provenance.get("form") != "PyKEEN directory" or not dataset:
+        return shlex.quote(name)
+    place = Path(str(dataset))
+    shown = str(dataset) if len(place.parts) == 1 else f"path/to/{place.name}"
+    return f"{shlex.quote(name)} --dataset {shlex.quote(shown)}"
+
+
+def _choices(of: Evaluation) -> str:
+    return f"--split {of.split} --filter {of.filter}"
