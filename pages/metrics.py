@@ -6,9 +6,9 @@ import streamlit as st
 from kgdash.charts.metrics import metric_bars, rank_ecdf
 from kgdash.charts.style import number
 from kgdash.filter_guide import leak, scenario
-from kgdash.graph import FILTERS, SPLITS, default_filter
-from kgdash.metrics import POOLS, metric_guide, metrics, metrics_frame, tie_summary
-from kgdash.ranking import RANK_TYPES
+from kgdash.metric_guide import metric_guide
+from kgdash.metrics import metrics, metrics_frame, tie_summary
+from kgdash.ui.choices import choose_filter, choose_rank_type, choose_side, choose_split
 from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart
 from kgdash.ui.metric_cards import show_cards
@@ -21,35 +21,10 @@ st.title("Metrics")
 show_notes(run)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    splits = [s for s in SPLITS if len(run.graph.splits[s])]
-    split = st.selectbox(
-        "Split", splits, index=len(splits) - 1, key="split", bind="query-params", width=140
-    )
-    filters = list(FILTERS)
-    filter_name = st.selectbox(
-        "Known triples filtered out",
-        filters,
-        index=filters.index(default_filter(split)),
-        format_func=lambda name: "none (raw ranks)" if name == "none" else name,
-        key=f"filter_{split}",
-        bind="query-params",
-        width=220,
-        help="Candidates that would make a known triple are removed before ranking. Use "
-        "train+valid for model selection, so that test does not leak.",
-    )
-    rank_type = st.selectbox(
-        "Rank type",
-        RANK_TYPES,
-        index=1,
-        key="rank_type",
-        bind="query-params",
-        width=160,
-        help="How equal scores count: optimistic puts the true answer first among its equals, "
-        "pessimistic last, realistic in the middle.",
-    )
-    side = st.selectbox(
-        "Side", list(POOLS)[:3], index=2, key="side", bind="query-params", width=120
-    )
+    split = choose_split(run.graph)
+    filter_name = choose_filter(split)
+    rank_type = choose_rank_type()
+    side = choose_side()
     k = st.number_input(
         "k of Hits@k", 1, run.graph.num_entities, 10, key="k", bind="query-params", width=130
     )

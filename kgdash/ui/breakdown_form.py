@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from kgdash.graph import FILTERS, SPLITS, default_filter
 from kgdash.metrics import MetricInfo, metric_guide
 from kgdash.own_groupings import OwnGrouping
-from kgdash.ranking import RANK_TYPES
 from kgdash.runs import Run
+from kgdash.ui.choices import choice, choose_filter, choose_rank_type, choose_side, choose_split
 from kgdash.ui.own_groups_form import edit_groupings, groupings_stamp, own_groupings
 
 #: as the URL shows them too
@@ -66,7 +64,7 @@ def choose_breakdown(run: Run) -> BreakdownChoice:
     """Show the choices and return them."""
     own = own_groupings(run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        by = _choice(
+        by = choice(
             "Group by",
             [*_GROUPING_NAMES, *own],
             "by",
@@ -75,7 +73,7 @@ def choose_breakdown(run: Run) -> BreakdownChoice:
             help=_HELP,
         )
         guide = metric_guide()
-        metric = _choice(
+        metric = choice(
             "Metric",
             [key for key in guide if key != "count"],
             "metric",
@@ -83,21 +81,13 @@ def choose_breakdown(run: Run) -> BreakdownChoice:
             "inverse_harmonic_mean_rank",
             {key: f"{info.label} {info.arrow}" for key, info in guide.items()},
         )
-        side = _choice("Side", ["head", "tail", "both"], "side", 110, "both")
+        side = choose_side()
         default = "most triples" if by == "relation" else "as they are"
-        order = _choice("Order", list(_ORDERS), f"order_{by}", 150, default)
+        order = choice("Order", list(_ORDERS), f"order_{by}", 150, default)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        splits = [s for s in SPLITS if len(run.graph.splits[s])]
-        split = _choice("Split", splits, "split", 110, splits[-1])
-        filter_name = _choice(
-            "Known triples filtered out",
-            list(FILTERS),
-            f"filter_{split}",
-            220,
-            default_filter(split),
-            {"none": "none (raw ranks)"},
-        )
-        rank_type = _choice("Rank type", list(RANK_TYPES), "rank_type", 150, "realistic")
+        split = choose_split(run.graph)
+        filter_name = choose_filter(split)
+        rank_type = choose_rank_type()
     edit_groupings(run, own)
     return BreakdownChoice(
         split=split,
@@ -109,25 +99,4 @@ def choose_breakdown(run: Run) -> BreakdownChoice:
         metric=guide[metric],
         side=side,
         order=order,
-    )
-
-
-def _choice(
-    label: str,
-    options: list[str],
-    key: str,
-    width: int,
-    default: str | None = None,
-    names: dict[str, str] | None = None,
-    help: str | None = None,
-) -> Any:
-    return st.selectbox(
-        label,
-        options,
-        index=options.index(default) if default else 0,
-        format_func=lambda option: (names or {}).get(option, option),
-        key=key,
-        bind="query-params",
-        width=width,
-        help=help,
     )
