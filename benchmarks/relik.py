@@ -22,10 +22,10 @@ import torch
 
 import kgdash
 from kgdash.engine.bounds import Thresholds
-from kgdash.engine.counting import _no_masks
 from kgdash.engine.form import Form, candidate_panels, query_vectors
 from kgdash.engine.kernels import count_rows
 from kgdash.engine.microkernels import DOT, L1
+from kgdash.engine.tasks import no_masks
 from kgdash.engine.workers import share
 from kgdash.progress import silent
 from kgdash.relik import relik_exact
@@ -75,7 +75,7 @@ def bare(form: Form) -> tuple[str, float]:
             def work(start: int, _: None, panels=panels, relation=relation) -> float:
                 rows = everyone[start : start + 960]
                 queries = query_vectors(form, "tail", rows, np.full(len(rows), relation))
-                masks, counts = _no_masks(len(rows)), nothing.counts()
+                masks, counts = no_masks(len(rows)), nothing.counts()
                 count_rows(
                     form.kind,
                     queries,

@@ -11,7 +11,15 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from kgdash import cli_breakdown, cli_cache, cli_instances, cli_obl2021, cli_report, cli_train
+from kgdash import (
+    cli_breakdown,
+    cli_cache,
+    cli_health,
+    cli_instances,
+    cli_obl2021,
+    cli_report,
+    cli_train,
+)
 from kgdash.cli_output import (
     DatasetOption,
     JsonOption,
@@ -33,6 +41,7 @@ app = typer.Typer(
 )
 
 app.command()(cli_breakdown.breakdown)
+app.command()(cli_health.health)
 app.command()(cli_instances.queries)
 app.command()(cli_instances.rules)
 app.command()(cli_report.chart)

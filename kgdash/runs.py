@@ -104,14 +104,14 @@ class Run:
         if chosen != "none":
             evaluated = rows if evaluated_are_known else rows[:0]
             known = self.graph.known_with(evaluated, FILTERS[chosen])
-        key = {"kind": "ranks", "filter": chosen, "sides": list(sides), **self._key(rows)}
+        key = {"kind": "ranks", "filter": chosen, "sides": list(sides), **self.table_key(rows)}
         key["evaluated_are_known"] = evaluated_are_known
         if chosen_entities is not None:
             key["entities"] = hashlib.sha256(chosen_entities.tobytes()).hexdigest()
         return cached_table(
             key,
             lambda: rank_triples(self.scorer, rows, known, sides, progress, chosen_entities),
-            self._about("ranks", rows, filter=chosen, sides=", ".join(sides)),
+            self.table_about("ranks", rows, filter=chosen, sides=", ".join(sides)),
             progress,
         )
 
@@ -146,19 +146,19 @@ class Run:
         if rank_type not in RANK_TYPES:
             raise unknown_name("rank type", rank_type, RANK_TYPES, "ReliK")
         rows, known = self._triples(split, triples), self.graph.known()
-        key = {"kind": "relik", **self._key(rows)}
+        key = {"kind": "relik", **self.table_key(rows)}
         if method == "exact":
             counts = cached_table(
                 key,
                 lambda: relik_exact(self.scorer, rows, known, progress),
-                self._about("relik", rows, method="exact"),
+                self.table_about("relik", rows, method="exact"),
                 progress,
             )
             return relik_values(counts, rank_type)
         counts = cached_table(
             key | {"samples": samples, "seed": seed},
             lambda: relik_sampled(self.scorer, rows, known, samples, seed, progress),
-            self._about("relik", rows, method=f"sampled, {samples:,} a side"),
+            self.table_about("relik", rows, method=f"sampled, {samples:,} a side"),
             progress,
         )
         return estimate(counts, method)
@@ -191,7 +191,7 @@ class Run:
         first, second = phases(progress, [0.05, 0.95])
         negatives = self.graph.num_entities * self.graph.num_relations
         many = negatives > _WORTH_SAMPLING * samples
-        if many and stored_table({"kind": "relik", **self._key(rows)}) is None:
+        if many and stored_table({"kind": "relik", **self.table_key(rows)}) is None:
             yield (
                 "sampled",
                 self.relik(
@@ -231,11 +231,13 @@ class Run:
     def _triples(self, split: str, triples: np.ndarray | None) -> np.ndarray:
         return self.graph.split(split) if triples is None else triple_array(triples, self.graph)
 
-    def _key(self, rows: np.ndarray) -> dict[str, Any]:
+    def table_key(self, rows: np.ndarray) -> dict[str, Any]:
+        """Return what a stored table of some triples, ``(n, 3)``, depends on."""
         triples = hashlib.sha256(np.ascontiguousarray(rows, dtype="<i8").tobytes()).hexdigest()
         return {"version": _TABLE_VERSION, "run": self.digest, "triples": triples}
 
-    def _about(self, kind: str, rows: np.ndarray, **more: str) -> dict[str, Any]:
+    def table_about(self, kind: str, rows: np.ndarray, **more: str) -> dict[str, Any]:
+        """Return what `kgdash.store.list_cache` shall say of a table of some triples."""
         about = {"kind": kind, "run": self.name, "run_digest": self.digest}
         return about | {"graph": self.graph.name, "triples": len(rows), **more}
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from fakes import array, random_scorer
 
-from kgdash.engine import counting
+from kgdash.engine import tasks
 from kgdash.errors import KgdashError
 from kgdash.known import KnownTriples
 from kgdash.memory import block_bytes, memory_budget
@@ -152,7 +152,7 @@ def test_query_vectors_stay_within_their_part(memory, elementwise, queries_each)
         dimension = 50
 
     Form.elementwise = elementwise
-    chunks = counting._chunks(Form, 1001, queries_each, memory)
+    chunks = tasks.query_chunks(Form, 1001, queries_each, memory)
     starts, stops = zip(*chunks, strict=True)
     assert starts == (0, *stops[:-1])
     assert stops[-1] == 1001

@@ -8,7 +8,6 @@ is touched once however many triples it is a rival of.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,8 +18,6 @@ from kgdash.engine.bounds import Thresholds
 from kgdash.engine.device import count_rows_on_device
 from kgdash.engine.form import (
     Form,
-    Panels,
-    candidate_panels,
     own_scores,
     padded,
     query_tensor,
@@ -28,16 +25,18 @@ from kgdash.engine.form import (
     score_triples,
 )
 from kgdash.engine.kernels import Counts, Masks, count_both, count_rows
+from kgdash.engine.tasks import (
+    LatestPanels,
+    Task,
+    no_masks,
+    query_chunks,
+    query_tasks,
+    sorted_masks,
+    task_rows,
+)
 from kgdash.engine.workers import share
 from kgdash.known import KnownTriples
 from kgdash.progress import Progress, phases, silent
-
-#: multiplications that a task takes: some hundredths of a second
-_TASK = 2**30
-#: the part of the memory budget that query vectors may take; to make them takes some times as much
-_QUERIES = 16
-#: queries made at once where each is a network's output: a second's work or so
-_COSTLY = 2**14
 
 
 @dataclass(frozen=True)
@@ -51,15 +50,6 @@ class _Rows:
     relations: np.ndarray
     groups: np.ndarray
     masks: Masks
-
-
-@dataclass(frozen=True)
-class _Task:
-    """Some consecutive rows of a job, all of one relation unless the candidates are fixed."""
-
-    first: int
-    last: int
-    relation: int
 
 
 def count_ranks(
@@ -89,14 +79,14 @@ def count_ranks(
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
     size = form.num_entities if entities is None else len(entities)
     candidates = np.full(len(triples), size, dtype=np.int64)
-    chunks = _chunks(form, len(pairs), 1, memory)
+    chunks = query_chunks(form, len(pairs), 1, memory)
     reports = phases(progress, [float(b - a) for a, b in chunks])
     for (start, stop), report in zip(chunks, reports, strict=True):
         inside = np.flatnonzero((query_of >= start) & (query_of < stop))
         part = triples[inside]
         relations, anchors = pairs[start:stop].T
         group = query_of[inside] - start
-        masks, left_out = _no_masks(stop - start), np.zeros(len(part), dtype=bool)
+        masks, left_out = no_masks(stop - start), np.zeros(len(part), dtype=bool)
         if known is not None:
             asked = np.zeros((stop - start, 3), dtype=np.int64)
             asked[:, 1], asked[:, anchor_column] = relations, anchors
@@ -105,7 +95,7 @@ def count_ranks(
                 place = np.minimum(np.searchsorted(entities, answer), len(entities) - 1)
                 inside_too = entities[place] == answer
                 owner, answer = owner[inside_too], place[inside_too]
-            masks = _masks(owner, answer, stop - start)
+            masks = sorted_masks(owner, answer, stop - start)
             left_out = known.contains(part)
             others = np.bincount(owner, minlength=stop - start)[group]
             candidates[inside] -= others - left_out
@@ -136,7 +126,7 @@ def count_negatives(
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
     is_known = known.contains(triples)
     num_relations = form.num_relations
-    chunks = _chunks(form, len(anchors), num_relations, memory)
+    chunks = query_chunks(form, len(anchors), num_relations, memory)
     reports = phases(progress, [float(b - a) for a, b in chunks])
     for (start, stop), report in zip(chunks, reports, strict=True):
         inside = np.flatnonzero((group >= start) & (group < stop))
@@ -148,7 +138,7 @@ def count_negatives(
             np.tile(anchors[start:stop], num_relations),
             np.repeat(np.arange(num_relations), count),
             np.tile(np.arange(count), num_relations),
-            _masks(relation * count + owner, other, num_relations * count),
+            sorted_masks(relation * count + owner, other, num_relations * count),
         )
         own_group = group[inside] - start
         own_row = part[:, 1] * count + own_group
@@ -177,15 +167,15 @@ def count_both_sides(
     order = np.argsort(relation, kind="stable")
     owner, tail = owner[order], tail[order]
     starts = np.searchsorted(relation[order], np.arange(form.num_relations + 1))
-    rows = max(1, min(form.num_entities, _task_rows(form)))
+    rows = max(1, min(form.num_entities, task_rows(form)))
 
-    def tasks() -> Iterator[_Task]:
+    def tasks() -> Iterator[Task]:
         for number in range(form.num_relations):
             for first in range(0, form.num_entities, rows):
-                yield _Task(first, min(first + rows, form.num_entities), number)
+                yield Task(first, min(first + rows, form.num_entities), number)
 
     @torch.inference_mode()
-    def work(task: _Task, state: _State) -> float:
+    def work(task: Task, state: _State) -> float:
         panels = state.panels_of(form, "tail", task.relation)
         count = task.last - task.first
         queries = query_vectors(
@@ -193,7 +183,7 @@ def count_both_sides(
         )
         known_rows = slice(starts[task.relation], starts[task.relation + 1])
         first, last = np.searchsorted(owner[known_rows], [task.first, task.last])
-        masks = _masks(
+        masks = sorted_masks(
             owner[known_rows][first:last] - task.first, tail[known_rows][first:last], count
         )
         count_both(
@@ -223,20 +213,12 @@ def count_both_sides(
     return results[0], results[1]
 
 
-class _State:
-    """A thread's counts, and the panels that it laid out last."""
+class _State(LatestPanels):
+    """A thread's counts."""
 
     def __init__(self, counts: list[Counts]) -> None:
+        super().__init__()
         self.counts = counts
-        self._latest: tuple[int, Panels] | None = None
-
-    def panels_of(
-        self, form: Form, side: str, relation: int, entities: np.ndarray | None = None
-    ) -> Panels:
-        relation = 0 if form.is_fixed(side) else relation
-        if self._latest is None or self._latest[0] != relation:
-            self._latest = relation, candidate_panels(form, side, relation, entities)
-        return self._latest[1]
 
 
 def _uses_kernels(form: Form) -> bool:
@@ -285,20 +267,8 @@ def _count_with_kernels(
 ) -> list[Counts]:
     """Return the threads' parts of the counts."""
     relations, masks = rows.relations, rows.masks
-    fixed = form.is_fixed(side)
-    threads = torch.get_num_threads()
-    least = max(12, min(_task_rows(form), -(-len(relations) // (4 * threads))))
 
-    def tasks() -> Iterator[_Task]:
-        cuts = [0, len(relations)]
-        if not fixed:
-            cuts = [*np.flatnonzero(np.diff(relations, prepend=-1)).tolist(), len(relations)]
-        for start, stop in itertools.pairwise(cuts):
-            step = least if fixed else max(least, _task_rows(form))
-            for first in range(start, stop, step):
-                yield _Task(first, min(first + step, stop), int(relations[first]))
-
-    def work(task: _Task, state: _State) -> float:
+    def work(task: Task, state: _State) -> float:
         panels = state.panels_of(form, side, task.relation, entities)
         count = task.last - task.first
         starts = masks.starts[task.first : task.last + 1]
@@ -316,31 +286,10 @@ def _count_with_kernels(
         return float(count)
 
     states = share(
-        tasks(), work, lambda: _State([thresholds.counts()]), float(len(relations)), progress
+        query_tasks(form, side, relations),
+        work,
+        lambda: _State([thresholds.counts()]),
+        float(len(relations)),
+        progress,
     )
     return [state.counts[0] for state in states]
-
-
-def _chunks(form: Form, count: int, queries_each: int, memory: int) -> list[tuple[int, int]]:
-    """Cut a number of groups so that their query vectors fit into their part of the memory."""
-    queries = memory // _QUERIES // (4 * form.dimension)
-    if not form.elementwise:
-        queries = min(queries, _COSTLY)
-    size = max(1, queries // queries_each)
-    return [(start, min(start + size, count)) for start in range(0, count, size)]
-
-
-def _task_rows(form: Form) -> int:
-    """Return how many queries a task takes."""
-    return max(1, _TASK // (form.num_entities * max(64, form.dimension)))
-
-
-def _masks(row: np.ndarray, column: np.ndarray, rows: int) -> Masks:
-    """Sort (row, column) pairs by row; each row's columns come in ascending order."""
-    order = np.argsort(row, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))]).astype(np.int64)
-    return Masks(starts, np.ascontiguousarray(column[order], dtype=np.int64))
-
-
-def _no_masks(rows: int) -> Masks:
-    return Masks(np.zeros(rows + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))

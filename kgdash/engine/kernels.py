@@ -158,7 +158,7 @@ def _count(tile, row, width, kept, group, bounds, counts):
 
 
 @compiled
-def _mask(tile, inside, row, column, real, width, masks):
+def mask_row(tile, inside, row, column, real, width, masks):
     """Put NaN where a row's query leaves an entity out, and beyond the last one.
 
     :return: scores that are left, and the first and last index of what was left out
@@ -199,7 +199,7 @@ def count_rows(form, queries, rows, panels, columns, groups, masks, bounds, coun
                 group = groups[row]
                 if bounds.starts[group] < bounds.starts[group + 1]:
                     inside = row - first_row
-                    kept, _, _ = _mask(tile, inside, row, column, real, width, masks)
+                    kept, _, _ = mask_row(tile, inside, row, column, real, width, masks)
                     _count(tile, inside, width, kept, group, bounds, counts)
 
 
@@ -238,7 +238,7 @@ def count_both(
             kept_in_column[:] = height
             for inside in range(height):
                 row, group = first_row + inside, first_group + first_row + inside
-                kept, first, last = _mask(tile, inside, row, column, real, width, masks)
+                kept, first, last = mask_row(tile, inside, row, column, real, width, masks)
                 for index in range(first, last):
                     kept_in_column[masks.columns[index] - column] -= 1
                 if row_bounds.starts[group] < row_bounds.starts[group + 1]:

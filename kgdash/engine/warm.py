@@ -8,7 +8,14 @@ from kgdash.engine.bounds import Thresholds
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
 from kgdash.engine.microkernels import DOT
-from kgdash.engine.scoring_kernels import points, score_block
+from kgdash.engine.scoring_kernels import COLUMNS, ROWS, points, score_block
+from kgdash.engine.sweep_kernels import (
+    Extremes,
+    fill_masked,
+    gather_bins,
+    gather_extremes,
+    gather_first_digits,
+)
 
 
 def warm() -> None:
@@ -30,3 +37,10 @@ def warm() -> None:
     )
     count_given(out, group, bounds, counts)
     thresholds.result([counts])
+    weights, words = np.ones(1, dtype=np.int64), out.view(np.uint32)
+    tile = np.empty((ROWS, COLUMNS), dtype=np.float32)
+    fill_masked(DOT, queries, 0, 1, panels.blocks, 0, 1, 1, masks, tile)
+    gather_extremes(out, 0, Extremes.of_nothing(1))
+    gather_bins(out, 0, weights, np.array([0.0, 2.0]), np.zeros((4, 2), dtype=np.int64))
+    factor, shift = np.uint32(1), np.uint32(21)
+    gather_first_digits(out, words, 0, weights, factor, shift, np.zeros(2049, dtype=np.int64))

@@ -47,19 +47,28 @@ class Scorer(Protocol):
 def score_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tensor:
     """Score all candidates of a side's queries and refuse NaN.
 
+    :param queries: as `unchecked_rows` takes them
+    :return: scores, shape ``(b, |E|)`` or ``(b, |R|)``
+    :raises KgdashError: if a score is NaN, since a NaN can not be ranked (§1)
+    """
+    return refuse_nan(unchecked_rows(scorer, side, queries))
+
+
+def unchecked_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tensor:
+    """Score all candidates of a side's queries, NaN as they come.
+
     :param scorer: the model
     :param side: "head" for (relation, tail) queries, "relation" for (head, tail), "tail" for
         (head, relation)
     :param queries: int64, shape ``(b, 2)``, in the column order of the triple
     :return: scores, shape ``(b, |E|)`` or ``(b, |R|)``
-    :raises KgdashError: if a score is NaN, since a NaN can not be ranked (§1)
     """
     score = {
         "head": scorer.score_heads,
         "relation": scorer.score_relations,
         "tail": scorer.score_tails,
     }[side]
-    return refuse_nan(score(torch.from_numpy(np.ascontiguousarray(queries))))
+    return score(torch.from_numpy(np.ascontiguousarray(queries)))
 
 
 def refuse_nan(scores: torch.Tensor) -> torch.Tensor:

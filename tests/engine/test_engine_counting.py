@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from plain_counts import plain
 from whole_numbers import SHAPES, WholeNumbers
 
-from kgdash.engine import counting
+from kgdash.engine import counting, tasks
 from kgdash.engine.counting import count_both_sides, count_negatives, count_ranks
 from kgdash.known import KnownTriples
 
@@ -264,7 +264,7 @@ class TestLarger:
         assert everything() == whole
         assert everything(memory=40_000) == whole
         threads(3)
-        monkeypatch.setattr(counting, "_TASK", 20_000)
+        monkeypatch.setattr(tasks, "_TASK", 20_000)
         assert everything() == whole
         with counted_by(kernels=False):
             assert everything(memory=2**18) == whole
@@ -325,7 +325,7 @@ class TestProgress:
     @pytest.mark.parametrize("name", ["ranks", "negatives", "both"])
     @pytest.mark.parametrize("memory", [2**31, 10_000])
     def test_grows_to_the_end(self, monkeypatch, name, memory):
-        monkeypatch.setattr(counting, "_TASK", 20_000)
+        monkeypatch.setattr(tasks, "_TASK", 20_000)
         seen = []
 
         def progress(done, total):
@@ -344,7 +344,7 @@ class TestProgress:
     def test_raising_stops_the_work_and_its_threads(self, monkeypatch, threads, name):
         """There are some twenty tasks or more; the third one begins and waits for the end."""
         threads(2)
-        monkeypatch.setattr(counting, "_TASK", 1)
+        monkeypatch.setattr(tasks, "_TASK", 1)
         kernel = "count_both" if name == "both" else "count_rows"
         real, begun, raised = getattr(counting, kernel), [], threading.Event()
 

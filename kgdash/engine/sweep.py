@@ -1,0 +1,125 @@
+"""Showing all scores of queries to a visitor, tile by tile, while they are in a core's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from kgdash.engine.form import Form, own_scores, padded, query_vectors
+from kgdash.engine.kernels import Masks
+from kgdash.engine.microkernels import LANES
+from kgdash.engine.scoring_kernels import COLUMNS, ROWS
+from kgdash.engine.sweep_kernels import fill_masked
+from kgdash.engine.tasks import LatestPanels, Task, query_chunks, query_tasks
+from kgdash.engine.workers import share
+from kgdash.progress import Progress, phases, silent
+
+State = TypeVar("State")
+
+#: takes a thread's state, a tile of scores (NaN: left out) and the number of its first row
+Visitor = Callable[[State, np.ndarray, int], None]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Queries of one side, sorted by relation, and the triples that ask them.
+
+    ``anchors`` and ``relations``: int64, ``(rows,)``; ``masks``: the candidates that each row
+    leaves out; ``row`` and ``answer``: of each triple, int64, ``(n,)``.
+    """
+
+    side: str
+    anchors: np.ndarray
+    relations: np.ndarray
+    masks: Masks
+    row: np.ndarray
+    answer: np.ndarray
+
+
+class _Thread(LatestPanels, Generic[State]):
+    """What a thread keeps between tasks."""
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self.state = state
+        self.tile = np.empty((ROWS, COLUMNS), dtype=np.float32)
+
+
+def sweep_form(
+    form: Form,
+    asked: Asked,
+    visit: Visitor[State],
+    state: Callable[[], State],
+    progress: Progress = silent,
+    memory: int = 2**31,
+) -> tuple[list[State], np.ndarray]:
+    """Show all scores of queries, each once, in tiles of some rows and some of the candidates.
+
+    A row's tiles come in the order of the candidates, one after another, on one thread.
+
+    :param form: the model, on the CPU
+    :param visit: must not keep the tile; may change it
+    :param state: makes a thread's state
+    :param progress: called with (done, total)
+    :param memory: bytes to stay within, roughly
+    :return: the states, and each triple's own score: float32, ``(n,)``, the very numbers that the
+        tiles hold
+    """
+    own = np.empty(len(asked.row), dtype=np.float32)
+    states: list[State] = []
+    chunks = query_chunks(form, len(asked.anchors), 1, memory)
+    reports = phases(progress, [float(stop - start) for start, stop in chunks])
+    for (start, stop), report in zip(chunks, reports, strict=True):
+        relations = asked.relations[start:stop]
+        vectors = query_vectors(form, asked.side, asked.anchors[start:stop], relations)
+        inside = np.flatnonzero((asked.row >= start) & (asked.row < stop))
+        row = asked.row[inside] - start
+        own[inside] = own_scores(
+            form, asked.side, vectors[row], asked.answer[inside], relations[row]
+        )
+
+        def work(task: Task, thread: _Thread[State], start: int = start, vectors=vectors) -> float:
+            _show(form, asked, vectors, start, task, thread, visit)
+            return float(task.last - task.first)
+
+        tasks = query_tasks(form, asked.side, relations)
+        threads = share(tasks, work, lambda: _Thread(state()), float(stop - start), report)
+        states += [thread.state for thread in threads]
+    return states, own
+
+
+def _show(
+    form: Form,
+    asked: Asked,
+    vectors: np.ndarray,
+    start: int,
+    task: Task,
+    thread: _Thread[State],
+    visit: Visitor[State],
+) -> None:
+    """Show the scores of a task's rows; ``start`` is the first row of the chunk."""
+    panels = thread.panels_of(form, asked.side, task.relation)
+    queries, per_tile = padded(vectors[task.first : task.last]), COLUMNS // LANES
+    begin, count = start + task.first, task.last - task.first
+    masks = Masks(asked.masks.starts[begin : begin + count + 1], asked.masks.columns)
+    for first_row in range(0, count, ROWS):
+        last_row = min(first_row + ROWS, count)
+        for first in range(0, len(panels.blocks), per_tile):
+            last = min(first + per_tile, len(panels.blocks))
+            fill_masked(
+                form.kind,
+                queries,
+                first_row,
+                last_row,
+                panels.blocks,
+                first,
+                last,
+                panels.count,
+                masks,
+                thread.tile,
+            )
+            width = min(panels.count - first * LANES, COLUMNS)
+            visit(thread.state, thread.tile[: last_row - first_row, :width], begin + first_row)

@@ -1,0 +1,203 @@
+"""The score health of a run: tables kept on disk, and what they say (§2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+
+from kgdash.annotation import annotate
+from kgdash.breakdowns import breakdown
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph import FILTERS, default_filter
+from kgdash.known import KnownTriples
+from kgdash.metrics import POOLS
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.score_distribution import score_distribution
+from kgdash.score_health import Evidence, Finding, find
+from kgdash.score_missing import missing_scores
+from kgdash.score_spread import score_spread
+from kgdash.score_summary import score_summary
+from kgdash.score_ties import always_tied, tie_groups, tied_candidates
+from kgdash.store import cached_table
+
+HEALTH_SIDES = ("head", "tail", "both")
+
+
+@dataclass(frozen=True)
+class ScoreHealth:
+    """The scores of a run's split, described; every score is counted, none sampled.
+
+    ``ranks`` is None where the scores can not be ranked, and ``refusal`` says why; ``missing`` then
+    lists whose scores are NaN (`kgdash.score_missing.missing_scores`).
+    """
+
+    run: Run
+    split: str
+    filter: str
+    spread: pd.DataFrame
+    distribution: pd.DataFrame
+    tied_entities: pd.DataFrame
+    ranks: pd.DataFrame | None
+    refusal: str
+    missing: pd.DataFrame
+
+    def findings(self, side: str = "both") -> list[Finding]:
+        """Return what the checks say of "head", "tail" or "both", the worst first.
+
+        :raises KgdashError: on an unknown side
+        """
+        check_side(side)
+        return find(Evidence(self.spread, self.distribution, self.ranks, self.tied_entities), side)
+
+    def summary(self, side: str = "both") -> pd.DataFrame:
+        """Return `kgdash.score_health.score_summary` of a side."""
+        return score_summary(self.spread, side)
+
+    def histogram(self, side: str = "both") -> pd.DataFrame:
+        """Return a side's bins: ``left, right, true, candidates``, and shares of the finite scores.
+
+        :return: also ``true_share``, ``candidates_share`` (float64; they add up to 1)
+        """
+        rows = self.distribution
+        bins = rows[(rows["side"] == side) & (rows["what"] == "bin")]
+        bins = bins[["left", "right", "true", "candidates"]].reset_index(drop=True)
+        for column in ("true", "candidates"):
+            bins[f"{column}_share"] = bins[column] / max(int(bins[column].sum()), 1)
+        return bins
+
+    def tie_groups(self, side: str = "both", count: int = 50) -> pd.DataFrame:
+        """Return `kgdash.score_ties.tie_groups` of a side's ranks; no rows without ranks."""
+        ranks = _NO_RANKS if self.ranks is None else self.ranks
+        return tie_groups(ranks[ranks["side"].isin(POOLS[side])], count)
+
+    def tied_candidates(self, triple: tuple[int, int, int], side: str) -> np.ndarray:
+        """Return the ids of the candidates that tie with a true answer of the split."""
+        rows = self.run.graph.split(self.split)
+        known = known_of(self.run, rows, self.filter)
+        return tied_candidates(self.run.scorer, triple, side, known)
+
+    def tied_names(self, triple: tuple[int, int, int], side: str) -> pd.DataFrame:
+        """Return `tied_candidates` by ``label`` and ``name``."""
+        graph, tied = self.run.graph, self.tied_candidates(triple, side)
+        columns = {"label": graph.entity_labels, "name": graph.entities}
+        return pd.DataFrame({key: [names[i] for i in tied] for key, names in columns.items()})
+
+    def tables(self, side: str = "both") -> dict[str, pd.DataFrame]:
+        """Return everything as tables, with names in place of ids.
+
+        :param side: "head", "tail" or "both"
+        :return: "findings" (columns as the fields of `kgdash.score_health.Finding`), "summary",
+            "histogram", "ties" (`tie_groups`), "relations" (`by_relation`), "entities" that always
+            tie (``group``, ``entity``), "missing" (``kind``, ``name``, ``nan``, ``scores``,
+            ``share``)
+        """
+        graph = self.run.graph
+        summary = self.summary(side).rename_axis("of").reset_index()
+        entities, missing = self.tied_entities, self.missing
+        names = {"entity": graph.entity_labels, "relation": graph.relation_labels}
+        named = [names[row.kind][row.id] for row in missing.itertuples()]
+        return {
+            "findings": pd.DataFrame([asdict(finding) for finding in self.findings(side)]),
+            "summary": summary,
+            "histogram": self.histogram(side),
+            "ties": graph.labelled(self.tie_groups(side)),
+            "relations": self.by_relation(side),
+            "entities": entities.assign(
+                entity=[graph.entity_labels[number] for number in entities["entity"]]
+            ),
+            "missing": missing.assign(name=named)[["kind", "name", "nan", "scores", "share"]],
+        }
+
+    def by_relation(self, side: str = "both") -> pd.DataFrame:
+        """Return the MRR per relation with gap and ties, the widest gap first.
+
+        :return: rows of `kgdash.breakdowns.breakdown`; none without ranks
+        """
+        if self.ranks is None:
+            return pd.DataFrame(columns=_BY_RELATION)
+        table = breakdown(annotate(self.ranks, self.run.graph), "relation", level=None)
+        table = table[table["side"] == side].sort_values("gap", ascending=False, kind="stable")
+        return table[_BY_RELATION].reset_index(drop=True)
+
+
+_BY_RELATION = ["group", "count", "triples", "value", "optimistic", "pessimistic", "gap"]
+_BY_RELATION += ["tied_share", "largest_tie"]
+
+
+def score_health(
+    run: Run, split: str = "test", filter: str | None = None, progress: Progress = silent
+) -> ScoreHealth:
+    """Look at all scores that the ranks of a split compare.
+
+    Never refuses a model for NaN scores, as ranks do: counts them.
+
+    :param run: the model and its graph
+    :param split: "train", "valid" or "test"
+    :param filter: as `kgdash.runs.Run.ranks` takes it
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: on an unknown split or filter, or an empty split
+    """
+    chosen = filter or default_filter(split)
+    if chosen not in FILTERS:
+        raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
+    rows = run.graph.split(split)
+    known = known_of(run, rows, chosen)
+    reports = phases(progress, [0.35, 0.4, 0.05, 0.2, 0.1])
+
+    def kept(part: str, number: int, compute: Callable[[Progress], pd.DataFrame]) -> pd.DataFrame:
+        report = reports[number]
+        return cached_table(
+            {"kind": "scores", "part": part, "filter": chosen, **run.table_key(rows)},
+            lambda: compute(report),
+            run.table_about("scores", rows, method=part, filter=chosen),
+            report,
+        )
+
+    scorer = run.scorer
+    spread = kept("spread", 0, lambda report: score_spread(scorer, rows, known, progress=report))
+    distribution = kept(
+        "distribution",
+        1,
+        lambda report: score_distribution(scorer, rows, known, spread, progress=report),
+    )
+    tied = kept("tied entities", 2, lambda report: always_tied(scorer, rows, progress=report))
+    ranks, refusal, missing = None, "", _NOTHING_MISSING
+    try:
+        ranks = run.ranks(split, filter=chosen, progress=reports[3])
+    except KgdashError as error:
+        refusal = str(error)
+        missing = kept("missing", 4, lambda report: missing_scores(scorer, rows, progress=report))
+    return ScoreHealth(run, split, chosen, spread, distribution, tied, ranks, refusal, missing)
+
+
+def check_side(side: str) -> None:
+    """Refuse a side that scores have no figures of.
+
+    :raises KgdashError: unless it is "head", "tail" or "both"
+    """
+    if side not in HEALTH_SIDES:
+        raise unknown_name("side", side, HEALTH_SIDES, "the health of scores")
+
+
+def known_of(run: Run, rows: np.ndarray, filter: str) -> KnownTriples | None:
+    """Return the triples that a filter removes from the candidates of a split's triples."""
+    return None if filter == "none" else run.graph.known_with(rows, FILTERS[filter])
+
+
+_NO_RANKS = pd.DataFrame(
+    columns=["head", "relation", "tail", "side", "optimistic", "pessimistic", "candidates"]
+)
+
+_NOTHING_MISSING = pd.DataFrame(
+    {
+        "kind": pd.Series(dtype="str"),
+        "id": pd.Series(dtype="int64"),
+        "nan": pd.Series(dtype="int64"),
+        "scores": pd.Series(dtype="int64"),
+        "share": pd.Series(dtype="float64"),
+    }
+)

@@ -1,0 +1,108 @@
+"""All scores that ranks compare, shown to a visitor block by block, NaN and infinities included.
+
+Ranking refuses NaN (§1); whoever asks why must see them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+
+from kgdash.engine.sweep import Asked, State, Visitor, sweep_form
+from kgdash.engine.tasks import sorted_masks
+from kgdash.known import KnownTriples
+from kgdash.memory import block_bytes, memory_budget
+from kgdash.progress import Progress, silent
+from kgdash.scoring import Scorer, unchecked_rows
+
+
+def asked_by(triples: np.ndarray, known: KnownTriples | None, side: str) -> Asked:
+    """List the queries of triples on a side, with the candidates that are left out (§1).
+
+    Left out are known answers, and the triple's own: what is left are its rivals. Triples with the
+    same rivals share a row.
+
+    :param triples: int64, ``(n, 3)``
+    :param known: triples whose answers are no candidates, or None for raw ranks
+    :param side: "head" or "tail"
+    """
+    anchor_column, answer_column = (0, 2) if side == "tail" else (2, 0)
+    own = triples[:, answer_column].copy()
+    if known is not None:
+        own[known.contains(triples)] = -1  # left out as a known answer anyway
+    keys = np.stack([triples[:, 1], triples[:, anchor_column], own], axis=1)
+    rows, row = np.unique(keys, axis=0, return_inverse=True)
+    row = row.reshape(-1)
+    owner, column = (np.flatnonzero(rows[:, 2] >= 0), rows[rows[:, 2] >= 0, 2])
+    if known is not None:
+        query = np.zeros((len(rows), 3), dtype=np.int64)
+        query[:, 1], query[:, anchor_column] = rows[:, 0], rows[:, 1]
+        known_owner, answer = known.answers(query, side)
+        owner, column = np.append(known_owner, owner), np.append(answer, column)
+        order = np.lexsort((column, owner))
+        owner, column = owner[order], column[order]
+    masks = sorted_masks(owner, column, len(rows))
+    anchors, relations = np.ascontiguousarray(rows[:, 1]), np.ascontiguousarray(rows[:, 0])
+    return Asked(side, anchors, relations, masks, row, triples[:, answer_column])
+
+
+def sweep(
+    scorer: Scorer,
+    asked: Asked,
+    visit: Visitor[State],
+    state: Callable[[], State],
+    progress: Progress = silent,
+) -> tuple[list[State], np.ndarray]:
+    """Show the scores of all rivals, each row's in the order of the candidates.
+
+    Models that have a form are scored by the engine on all threads, others row by row.
+
+    :param visit: called with a state, a block of scores, float32 or float64 ``(rows, columns)``,
+        NaN where a candidate is left out, and the number of its first row; may change the block
+    :param state: makes a state; each is used by one thread at a time
+    :param progress: called with (done, total)
+    :return: the states, and the score of each triple's own answer: ``(n,)``
+    """
+    if scorer.form is not None and scorer.form.device.type == "cpu":
+        return sweep_form(scorer.form, asked, visit, state, progress, memory_budget())
+    own = np.zeros(len(asked.row), dtype=np.float64)
+    only, masks = state(), asked.masks
+    for start, scores in all_scores(scorer, asked.side, asked.anchors, asked.relations):
+        stop = start + len(scores)
+        inside = np.flatnonzero((asked.row >= start) & (asked.row < stop))
+        own[inside] = scores[asked.row[inside] - start, asked.answer[inside]]
+        lengths = np.diff(masks.starts[start : stop + 1])
+        columns = masks.columns[masks.starts[start] : masks.starts[stop]]
+        scores[np.repeat(np.arange(stop - start), lengths), columns] = np.nan
+        visit(only, scores, start)
+        progress(stop, len(asked.anchors))
+    return [only], own
+
+
+def distinct_queries(triples: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return anchors and relations of the queries that triples ask on a side, each once."""
+    anchor_column = 0 if side == "tail" else 2
+    anchors, relations = np.unique(triples[:, [anchor_column, 1]], axis=0).T
+    return np.ascontiguousarray(anchors), np.ascontiguousarray(relations)
+
+
+def all_scores(
+    scorer: Scorer, side: str, anchors: np.ndarray, relations: np.ndarray, first: int | None = None
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield blocks of the scores of all candidates, NaN and infinities as they come.
+
+    :param anchors: entities of the queries, ``relations`` likewise: int64, ``(n,)``
+    :param first: queries of the first block; default: what fits
+    :return: number of the block's first query, and a new array ``(rows, |E|)``, float64 if the
+        model gives that, else float32
+    """
+    queries = np.stack((anchors, relations) if side == "tail" else (relations, anchors), axis=1)
+    most = max(1, block_bytes() // (8 * scorer.num_entities))
+    start, rows = 0, min(first or most, most)
+    while start < len(queries):
+        scores = unchecked_rows(scorer, side, queries[start : start + rows])
+        kind = torch.float64 if scores.dtype == torch.float64 else torch.float32
+        yield start, np.array(scores.detach().to("cpu", kind).numpy(), order="C")
+        start, rows = start + rows, most
