@@ -67,8 +67,8 @@ def search(
     with opened(path, about) as study:
         state = read_study(path)
         while (done := _share(state, trials, seconds)) < 1:
-            each = _expected(state, trials, seconds)
-            report = phases(progress, [done, each, max(1 - done - each, 0)])[1]
+            each = min(_expected(state, trials, seconds), 1 - done)
+            report = phases(progress, [done, each, 1 - done - each])[1]
             run_trial(study, seen, plan, state.counted, report)
             state = read_study(path)
             told(state)

@@ -80,7 +80,7 @@ def check_space(space: SearchSpace) -> None:
     losses = [_look_up(loss_resolver, "loss", name) for name in space.losses]
     optimizer = _look_up(optimizer_resolver, "optimizer", space.optimizer)
     sampler = _look_up(negative_sampler_resolver, "negative sampler", space.negative_sampler)
-    _look_up(training_loop_resolver, "training loop", space.training_loop)
+    loop = _look_up(training_loop_resolver, "training loop", space.training_loop)
     arguments: dict[str, set[str]] = {
         "model": set.union(*(set(constructor_arguments(cls)) for cls in classes)),
         "loss": _arguments(losses or [cls.loss_default for cls in classes]),
@@ -95,6 +95,8 @@ def check_space(space: SearchSpace) -> None:
     for key, values in space.values.items():
         if key not in known:
             raise unknown_name("parameter", key, known, "the search")
+        if key.startswith("negative_sampler.") and not issubclass(loop, SLCWATrainingLoop):
+            raise KgdashError(f"{key}: only the training loop sLCWA samples negatives")
         _check_values(key, values)
 
 

@@ -62,10 +62,13 @@ def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
 
 
 def _study(path: Path, create: bool = False) -> optuna.Study:
-    storage = optuna.storages.RDBStorage(f"sqlite:///{quote(str(path.resolve()))}")
-    if create:
-        return optuna.create_study(storage=storage, study_name=STUDY, direction="maximize")
-    return optuna.load_study(storage=storage, study_name=STUDY)
+    try:
+        storage = optuna.storages.RDBStorage(f"sqlite:///{quote(str(path.resolve()))}")
+        if create:
+            return optuna.create_study(storage=storage, study_name=STUDY, direction="maximize")
+        return optuna.load_study(storage=storage, study_name=STUDY)
+    except (RuntimeError, optuna.exceptions.OptunaError) as error:
+        raise KgdashError(f"{path}: Optuna can not go on with it: {error}") from error
 
 
 def _check_same(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

@@ -9,7 +9,9 @@ from kgdash.search import best_command
 from kgdash.search_importance import importances
 from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart
+from kgdash.ui.markdown import plain
 from kgdash.ui.navigation import ensure_navigation
+from kgdash.ui.parallel_chart import show_parallel
 from kgdash.ui.study_picker import choose_study
 from kgdash.ui.tables import download, number_columns
 
@@ -34,7 +36,7 @@ with st.container(horizontal=True):
         border=True,
     )
 st.caption(
-    f"On **{about.get('graph')}**, filter {about.get('filter')}, sampler {about.get('sampler')}."
+    plain(f"On {about.get('graph')}, filter {about.get('filter')}, sampler {about.get('sampler')}.")
     + (f" Running or cut short: {n}." if (n := len(trials) - study.counted) else "")
 )
 
@@ -57,7 +59,7 @@ with right:
         st.caption(f"Trial {trials['trial'][best]}")
         st.dataframe(table, hide_index=True, key="best_configuration")
 if best is not None:
-    st.caption("The command that trains it, with the same seed and to the same weights:")
+    st.caption("The command that trains it, with the same seed:")
     command = computed("The command", ("command", *key), lambda _: best_command(study))
     st.code(command, language="sh", wrap_lines=True)
 
@@ -66,7 +68,9 @@ st.caption(
     "One line per trial: the bluer, the better. Drag along an axis to keep only the lines that "
     "cross it there. Pruned trials have the value at which they were cut."
 )
-show_chart(parallel_coordinates(trials, study.parameters), "parallel", f"{study.path.stem}-trials")
+show_parallel(
+    parallel_coordinates(trials, study.parameters), "parallel", f"{study.path.stem}-trials"
+)
 
 st.subheader("Which parameters mattered")
 st.caption(

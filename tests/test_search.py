@@ -119,7 +119,12 @@ class TestNoLeak:
         import torch
         from pykeen.evaluation import RankBasedEvaluator
 
-        study = search(graph, plan("ConvE", values={"model.embedding_dim": 8}), file, trials=2)
+        study = search(
+            graph,
+            plan("ConvE", values={"model.embedding_dim": 12, "model.output_channels": 2}),
+            file,
+            trials=2,
+        )
         values = [
             RankBasedEvaluator()
             .evaluate(
@@ -379,6 +384,10 @@ class TestSpace:
             ({"values": {"optimizer.lr": {"low": 0, "high": float("inf")}}}, "found 0:inf"),
             ({"values": {"optimizer.lr": {"low": 0}}}, "expected low, high"),
             ({"values": {"optimizer.lr": [1, 1]}}, "different choices"),
+            (
+                {"training_loop": "LCWA", "values": {"negative_sampler.num_negs_per_pos": 2}},
+                "only the training loop sLCWA",
+            ),
         ],
     )
     def test_refused(self, options, message):

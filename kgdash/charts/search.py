@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -106,7 +107,7 @@ def parallel_coordinates(
             labelside="top",
         )
     )
-    return finish(figure, height=420, margin={"l": 56, "r": 44, "t": 96, "b": 24})
+    return finish(figure, height=400, margin={"l": 56, "r": 44, "t": 72, "b": 24})
 
 
 def importance_bars(shares: pd.Series) -> go.Figure:
@@ -169,9 +170,14 @@ def _axis(name: str, column: pd.Series, distribution: Any) -> dict[str, Any]:
 
 
 def _linear(low: float, high: float) -> dict[str, Any]:
+    """Put about five ticks at round numbers."""
     axis = _span(low, high)
-    ticks = np.linspace(axis["range"][0], axis["range"][1], 5)
-    return axis | {"tickvals": ticks.tolist(), "ticktext": [f"{tick:.3g}" for tick in ticks]}
+    low, high = axis["range"]
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    apart = next(step * power for step in (1, 2, 5, 10) if step * power >= rough)
+    ticks = np.arange(math.ceil(low / apart), math.floor(high / apart) + 1) * apart
+    return axis | {"tickvals": ticks.tolist(), "ticktext": [f"{tick:.4g}" for tick in ticks]}
 
 
 def _whole(low: int, high: int, step: int) -> dict[str, Any]:
