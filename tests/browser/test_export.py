@@ -4,6 +4,8 @@ import pandas as pd
 import pytest
 
 import kgdash
+from kgdash.report import write_report
+from kgdash.studies.report import report_content
 
 from .driver import open_page, save, settle, widget
 
@@ -62,3 +64,43 @@ def test_a_table_is_saved_as_parquet(address, tab, run, tmp_path):
     table = pd.read_parquet(path).set_index("key")
     expected = kgdash.metrics(run.ranks())["tail"]["realistic"]
     assert table["tail · realistic"].to_dict() == expected
+
+
+_SHOWN = """() => [...document.querySelectorAll("[data-chart]")].map(chart => [
+    chart.dataset.chart,
+    chart.querySelectorAll(".main-svg").length > 0 && chart._fullData.length > 0,
+    chart._fullLayout.font.color,
+])"""
+
+_SCORES = """() => [...document.querySelectorAll("section table")[0].tBodies[0].rows].map(
+    row => Number(row.cells[2].dataset.value))"""
+
+
+@pytest.mark.parametrize(("scheme", "ink"), [("light", "#1b1f24"), ("dark", "#e6e9ed")])
+def test_a_report_draws_sorts_and_fits_a_phone_without_any_network(
+    run, tmp_path, offline, scheme, ink
+):
+    content = report_content(run)
+    write_report(content, tmp_path / "report.html")
+    page = offline(tmp_path / "report.html")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(
+        "ink => [...document.querySelectorAll('[data-chart]')].every("
+        "chart => chart._fullLayout?.font.color === ink)",
+        arg=ink,
+    )
+    shown = page.evaluate(_SHOWN)
+    assert [name for name, _, _ in shown][:3] == ["losses", "metrics", "ranks"]
+    assert len(shown) == 3 + len(content.groupings)
+    assert all(drawn for _, drawn, _ in shown)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    drawn = page.evaluate("document.querySelector('[data-chart=losses]')._fullData[0].y")
+    assert list(drawn.values() if isinstance(drawn, dict) else drawn) == run.training["losses"]
+
+    assert page.evaluate(_SCORES) == content.groupings[0].best["both"].tolist()
+    heading = page.locator("section table").first.get_by_role("button", name="both")
+    heading.click()
+    assert page.evaluate(_SCORES) == sorted(content.groupings[0].best["both"])
+    heading.click()
+    assert page.evaluate(_SCORES) == sorted(content.groupings[0].best["both"], reverse=True)
