@@ -16,6 +16,7 @@ from kgdash import (
     cli_cache,
     cli_health,
     cli_instances,
+    cli_latex,
     cli_obl2021,
     cli_report,
     cli_train,
@@ -103,10 +104,10 @@ def metrics(
     max_degree: Annotated[
         int | None, typer.Option(help="Only entities with so many known triples or fewer.")
     ] = None,
-    latex: cli_report.LatexOption = False,
-    beside: cli_report.BesideOption = None,
+    latex: cli_latex.LatexOption = False,
+    beside: cli_latex.BesideOption = None,
     as_json: JsonOption = False,
-    out: cli_report.MetricsOutOption = None,
+    out: cli_latex.MetricsOutOption = None,
 ) -> None:
     """Print all rank-based metrics per side and rank type."""
     from kgdash.filter_guide import leak
@@ -129,7 +130,7 @@ def metrics(
     if chosen in FILTERS and (warning := leak(split, chosen)):
         print(f"note: {warning}", file=sys.stderr)
     if latex or beside or (out is not None and out.suffix == ".tex"):
-        cli_report.latex(loaded, beside, out, split, chosen, only)
+        cli_latex.latex(loaded, beside, out, split, chosen, only)
         return
     values = compute(ranks, tuple(k) if k else DEFAULT_KS)
     if as_json:

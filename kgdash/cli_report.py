@@ -4,36 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from kgdash.cli_output import DatasetOption, RunArgument, load_run
-from kgdash.errors import KgdashError
 from kgdash.progress import terminal
-from kgdash.tables import check_extension
-from kgdash.whole_file import write_whole
-
-
-def _known_extension(out: Path | None) -> Path | None:
-    if out is not None and out.suffix != ".tex":
-        check_extension(out)
-    return out
-
-
-LatexOption = Annotated[
-    bool, typer.Option("--latex", help="Print the main metrics as a LaTeX table.")
-]
-BesideOption = Annotated[
-    list[str] | None,
-    typer.Option(help="Another run of the same graph in the LaTeX table; repeat for several."),
-]
-MetricsOutOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Write a table here (.csv, .tsv, .parquet, or .tex).", callback=_known_extension
-    ),
-]
 
 SplitOption = Annotated[str, typer.Option(help="train, valid or test.")]
 FilterOption = Annotated[
@@ -101,49 +77,4 @@ def chart(
     loaded = load_run(run, dataset)
     of = evaluation(loaded, split, filter, rank_type, metric, side, terminal("ranks"))
     write_figure(draw_chart(name, of), out, dark=dark, width=width, height=height, scale=scale)
-    print(f"wrote {out}")
-
-
-def latex(
-    run: Any, beside: list[str] | None, out: Path | None, split: str, filter: str, only: Any
-) -> None:
-    """Print or write the main metrics of some runs as LaTeX; the best of several are bold.
-
-    :param run: the loaded run
-    :param beside: other runs, as the command line names them
-    :param out: a .tex file; None prints
-    :param split: whose triples are ranked
-    :param filter: one of `kgdash.graph.FILTERS`
-    :param only: the `kgdash.restriction.Restriction`
-    :raises KgdashError: if a run is of another graph, two have one name, or a file is no .tex
-    """
-    from kgdash.latex import latex_caption, latex_table
-    from kgdash.main_table import evaluated_text, main_table
-    from kgdash.metrics import metrics
-
-    if out is not None and out.suffix != ".tex":
-        raise KgdashError(f"expected an output file in .tex for LaTeX; found {out}")
-    values = {}
-    for one in (run, *(load_run(name, None) for name in beside or ())):
-        if one.graph.digest != run.graph.digest:
-            raise KgdashError(
-                f"{one.name} is of another graph than {run.name}: a table has runs of one graph"
-            )
-        if one.name in values:
-            raise KgdashError(f"two runs are called {one.name}: rename the folder of one")
-        ranks = one.ranks(
-            split=split,
-            filter=filter,
-            progress=terminal(f"ranks of {one.name}"),
-            entities=only.entities,
-            relations=only.relations,
-        )
-        values[one.name] = metrics(ranks)
-    table, left = main_table(values), only.count(run.graph, run.graph.split(split))
-    evaluated = evaluated_text(run.graph.name, split, filter, left["triples"], left["entities"])
-    text = latex_table(table, latex_caption(table, evaluated))
-    if out is None:
-        print(text, end="")
-        return
-    write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))
     print(f"wrote {out}")

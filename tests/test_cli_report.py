@@ -180,4 +180,4 @@ class TestLatex:
         told = refused("metrics", "umls-transe", "--latex", "--out", "x.csv")
         assert told == "expected an output file in .tex for LaTeX; found x.csv"
         told = refused("metrics", "umls-transe", "--out", "x.txt")
-        assert told == "expected an output file in .csv, .tsv or .parquet; found x.txt"
+        assert told == "expected an output file in .csv, .tsv, .parquet or .tex; found x.txt"
