@@ -14,6 +14,7 @@ import typer
 from kgdash import (
     cli_breakdown,
     cli_cache,
+    cli_compare,
     cli_health,
     cli_instances,
     cli_latex,
@@ -42,6 +43,7 @@ app = typer.Typer(
 )
 
 app.command()(cli_breakdown.breakdown)
+app.command()(cli_compare.compare)
 app.command()(cli_health.health)
 app.command()(cli_instances.queries)
 app.command()(cli_instances.rules)

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.style import GREY, RELIABILITY_SCALE, SIDE_COLOURS, empty, finish, number
-from kgdash.metrics import MetricInfo
+from kgdash.metric_guide import MetricInfo
 
 #: characters of a run's name beside a row, and above a column
 _BESIDE, _ABOVE = 22, 14

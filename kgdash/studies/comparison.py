@@ -11,7 +11,8 @@ import pandas as pd
 from kgdash.breakdowns import breakdown
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.groups import Groups
-from kgdash.metrics import DEFAULT_KS, POOLS, MetricInfo, metric_guide
+from kgdash.metric_guide import DEFAULT_KS, MetricInfo, metric_guide
+from kgdash.metrics import POOLS
 from kgdash.metrics import metrics as all_metrics
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking import RANK_TYPES

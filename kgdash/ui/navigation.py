@@ -24,6 +24,7 @@ def navigation() -> Any:
             st.Page("pages/overview.py", title="Overview", icon=":material/info:", default=True),
             st.Page("pages/metrics.py", title="Metrics", icon=":material/leaderboard:"),
             st.Page("pages/breakdowns.py", title="Breakdowns", icon=":material/bar_chart:"),
+            st.Page("pages/compare.py", title="Compare runs", icon=":material/compare:"),
             st.Page("pages/local.py", title="Local reliability", icon=":material/hub:"),
             st.Page("pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"),
             st.Page("pages/obl2021.py", title="OBL2021", icon=":material/trophy:"),

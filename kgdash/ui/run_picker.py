@@ -18,6 +18,9 @@ from kgdash.ui.refine import stop_refining
 _FOLDER = "A folder on this machine …"
 _CURRENT = "current_run"
 
+#: runs that stay loaded: as many as can be compared, and the next one
+_LOADED = 9
+
 
 def pick_run() -> None:
     """Show the choice of the run in the sidebar and load it; a refusal takes the page's place."""
@@ -55,7 +58,7 @@ def pick_run() -> None:
         st.stop()
     source = folder.strip() if chosen == _FOLDER else chosen
     try:
-        run = _load(source, dataset.strip() or None, _stamp(source))
+        run = load_source(source, dataset)
     except KgdashError as error:
         _no_run()
         refuse(error)
@@ -73,6 +76,16 @@ def current_run() -> Run:
     return st.session_state[_CURRENT]
 
 
+def load_source(source: str, dataset: str = "") -> Run:
+    """Load a run, once for all sessions and again when its files change.
+
+    :param source: a bundled name, or a folder
+    :param dataset: for a PyKEEN directory; may be empty
+    :raises KgdashError: as `kgdash.loading.load`
+    """
+    return _load(source.strip(), dataset.strip() or None, _stamp(source.strip()))
+
+
 def _no_run() -> None:
     st.session_state.pop(_CURRENT, None)
     stop_refining()
@@ -84,7 +97,7 @@ def show_notes(run: Run) -> None:
         st.warning("  \n".join(run.notes), icon=":material/info:")
 
 
-@st.cache_resource(max_entries=6, show_spinner="Loading the model …")
+@st.cache_resource(max_entries=_LOADED, show_spinner="Loading the model …")
 def _load(source: str, dataset: str | None, stamp: Any) -> Run:
     return load(source, dataset)
 

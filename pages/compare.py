@@ -1,0 +1,37 @@
+"""2 to 8 runs on one graph, side by side: overall, by group, in pairs, and over seeds."""
+
+import streamlit as st
+
+from kgdash.ui.comparison_form import choose_comparison
+from kgdash.ui.comparison_pairs import show_regions, show_relations, show_tests
+from kgdash.ui.comparison_views import show_groups, show_overall, show_seeds
+from kgdash.ui.run_picker import current_run, show_notes
+
+_VIEWS = {
+    "Overall": show_overall,
+    "By group": show_groups,
+    "Pairs": show_tests,
+    "Relations": show_relations,
+    "Where": show_regions,
+    "Seeds": show_seeds,
+}
+
+run = current_run()
+st.title("Compare runs")
+st.caption(
+    "Which run is better, where, and is it more than chance? All runs rank the same triples of the "
+    "same graph."
+)
+compared = choose_comparison(run)
+for of_run in compared.runs.values():
+    show_notes(of_run)
+view = st.segmented_control(
+    "View",
+    list(_VIEWS),
+    default="Overall",
+    required=True,
+    key="view",
+    bind="query-params",
+    label_visibility="collapsed",
+)
+_VIEWS[str(view)](compared)

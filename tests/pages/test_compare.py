@@ -1,0 +1,182 @@
+"""The page Compare runs shows what the library computes."""
+
+import numpy as np
+import pytest
+from tiny_runs import altered_run, save_pykeen_directory
+
+from kgdash.annotation import annotate
+from kgdash.metrics import metric_guide
+from kgdash.studies.comparison import (
+    by_group,
+    compared_ranks,
+    mean_positions,
+    overall,
+    reciprocal_ranks,
+)
+from kgdash.studies.paired_tests import paired_tests
+from kgdash.studies.regions import entity_differences, find_regions, region_differences
+from kgdash.studies.seeds import seed_spread
+from kgdash.studies.wins import rank_pairs, relation_wins, triple_differences
+
+from .driver import cards, choose, choose_folder, messages, open_page, table
+
+MRR = "inverse_harmonic_mean_rank"
+NAMES = ("umls-transe", "umls-complex", "umls-conve")
+
+
+@pytest.fixture(scope="module")
+def runs(bundled):
+    return [bundled(name) for name in NAMES]
+
+
+@pytest.fixture(scope="module")
+def ranks(runs):
+    return compared_ranks(runs)
+
+
+def open_view(view, **url):
+    return choose(open_page("compare", **url), view=view)
+
+
+def errors(app):
+    return [error.value for error in app.error]
+
+
+def assert_wide(shown, found, rows):
+    """Check the values and positions of every run in a table with a row per metric or group."""
+    for name, of_run in found.groupby("run", sort=False):
+        np.testing.assert_array_equal(shown[name], of_run["value"])
+        positions = of_run["position"].tolist()
+        assert shown[f"{name} · position"].tolist() == positions
+    assert len(shown) == found[rows].nunique()
+
+
+def test_overall_at_first(ranks):
+    app = open_page("compare")
+    assert app.get_by_key("with").value == list(NAMES[1:])
+    found = overall(ranks)
+    found = found[(found["side"] == "both") & (found["rank_type"] == "realistic")]
+    shown = table(app, "metric", *NAMES)
+    assert_wide(shown, found, "metric")
+    guide = metric_guide()
+    assert shown["metric"][0] == f"{guide[found['metric'].iloc[0]].label} ↓"
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_other_choices(runs):
+    app = open_page("compare", side="head", rank_type="pessimistic")
+    choose(app, split="valid", filter_valid="none")
+    found = overall(compared_ranks(runs, "valid", "none"))
+    found = found[(found["side"] == "head") & (found["rank_type"] == "pessimistic")]
+    assert_wide(table(app, "metric", *NAMES), found, "metric")
+
+
+@pytest.mark.parametrize("by", ["cardinality", "relation"])
+def test_groups(runs, ranks, by):
+    app = choose(open_view("By group", side="tail"), by=by, metric="hits_at_3")
+    found = by_group(annotate(ranks[NAMES[0]], runs[0].graph), ranks, by, "hits_at_3")
+    found = found[found["side"] == "tail"]
+    if by == "relation":
+        found = found.sort_values("triples", ascending=False, kind="stable")
+    shown = table(app, "group", "triples", *NAMES)
+    assert_wide(shown, found, "group")
+    assert shown["group"].tolist() == found["group"].drop_duplicates().tolist()
+    means = mean_positions(found).set_index("run")
+    listed = table(app, "run", "mean_position").set_index("run")
+    for name in NAMES:
+        assert listed.loc[name, "mean_position"] == means.loc[name, "mean_position"]
+
+
+def test_pairs(ranks):
+    app = open_view("Pairs", side="tail")
+    tests = paired_tests(reciprocal_ranks(ranks, "tail"), NAMES)
+    np.testing.assert_array_equal(table(app, "p_holm").to_numpy(), tests.to_numpy())
+    assert app.get_by_key("b").options == [*NAMES[1:]]
+    choose(choose(app, a=NAMES[2]), b=NAMES[0])
+    pairs = rank_pairs(ranks, NAMES[2], NAMES[0], "tail")
+    better = int(pairs.loc[pairs["rank_a"] < pairs["rank_b"], "count"].sum())
+    equal = int(pairs.loc[pairs["rank_a"] == pairs["rank_b"], "count"].sum())
+    assert list(cards(app).values()) == [f"{better}", f"{equal}", f"{661 - better - equal}"]
+    triples = triple_differences(ranks, NAMES[2], NAMES[0], "tail")
+    np.testing.assert_array_equal(
+        table(app, "reciprocal_rank_a")["difference"], triples["difference"]
+    )
+    assert len(app.get("plotly_chart")) == 2
+
+
+def test_relations(runs, ranks):
+    app = open_view("Relations")
+    found = relation_wins(ranks, NAMES[0], NAMES[1])
+    found = found[found["side"] == "both"]
+    by_size = found.sort_values("triples", ascending=False, kind="stable")
+    shown = table(app, "p_sign")
+    columns = ["triples", "wins", "ties", "losses", "p_sign", "p_holm", "difference"]
+    np.testing.assert_array_equal(shown[columns], by_size[columns])
+    labels = runs[0].graph.relation_labels
+    assert shown["relation"].tolist() == [labels[r] for r in by_size["relation"]]
+    choose(app, relation_order="B wins most")
+    assert table(app, "p_sign")["difference"].tolist() == sorted(found["difference"])
+
+
+def test_where(runs, ranks):
+    app = open_view("Where")
+    choose(app, resolution=2.0, fewest=20)
+    regions = find_regions(runs[0].graph, 2.0)
+    found = region_differences(ranks, *NAMES[:2], runs[0].graph, regions)
+    shown = table(app, "region", "inside")
+    columns = ["region", "name", "entities", "triples", "difference", "low", "high"]
+    np.testing.assert_array_equal(shown[columns].to_numpy(), found[columns].to_numpy())
+    entities = entity_differences(ranks, *NAMES[:2])
+    entities = entities[entities["triples"] >= 20]
+    listed = table(app, "entity", "region")
+    np.testing.assert_array_equal(listed["difference"], entities["difference"])
+    assert listed["entity"].tolist() == [
+        runs[0].graph.entity_labels[entity] for entity in entities["entity"]
+    ]
+
+
+def test_seeds(bundled):
+    names = ["umls-transe", "umls-transe-seed1", "umls-transe-seed2"]
+    app = open_view("Seeds")
+    assert "No two of these runs are seeds" in messages(app)[0]
+    choose(app, **{"with": names[1:2]})
+    assert "OBL2021 demands 3 seeds" in messages(app)[0]
+    choose(app, **{"with": names[1:]})
+    assert messages(app) == []
+    found = seed_spread(overall(compared_ranks([bundled(name) for name in names])), names)
+    found = found[(found["side"] == "both") & (found["rank_type"] == "realistic")]
+    columns = ["seeds", "mean", "standard_deviation", "low", "high"]
+    np.testing.assert_array_equal(table(app, "standard_deviation")[columns], found[columns])
+
+
+def test_the_run_of_the_sidebar_counts_once():
+    app = open_page("compare", run="umls-complex")
+    choose(app, **{"with": ["umls-complex"]})
+    assert messages(app) == ["Choose one more run, or name its folder."]
+    choose(app, **{"with": ["umls-complex", "umls-conve"]})
+    assert {"umls-complex", "umls-conve"} <= set(table(app, "metric").columns)
+    assert "umls-transe" not in table(app, "metric").columns
+
+
+def test_folders(tmp_path):
+    changed = altered_run(tmp_path / "changed", weights=lambda tensor: tensor * 0.9)
+    app = open_page("compare")
+    choose(app, **{"with": []}, folders=f"\n {changed} \n")
+    assert "changed" in table(app, "metric", "umls-transe").columns
+    choose(app, folders=f"{changed}\n{changed}")
+    assert errors(app) == [
+        "changed and changed are the same run: their weights are equal. Leave one of them out"
+    ]
+    choose(app, folders=f"{tmp_path}/nothing")
+    assert errors(app)[0].startswith(f"unknown run '{tmp_path}/nothing'")
+
+
+def test_a_pykeen_directory_on_another_graph(tmp_path):
+    directory = save_pykeen_directory(tmp_path / "tiny")
+    app = choose(open_page("compare"), folders=f"{directory} | nations")
+    assert "umls-transe, umls-complex, umls-conve on umls" in errors(app)[0]
+    assert "tiny on nations" in errors(app)[0]
+    assert app.title[0].value == "Compare runs"
+    choose_folder(app, directory, "nations")
+    choose(app, **{"with": []}, folders="")
+    assert messages(app)[-1] == "Choose one more run, or name its folder."
