@@ -37,7 +37,9 @@ def test_degrees(low, high):
         if (low is None or d >= low) and (high is None or d <= high)
     ]
     if not wanted:
-        with pytest.raises(KgdashError, match=r"no entity .* fulfils all conditions \(degrees, .* 0 to 3"):
+        with pytest.raises(
+            KgdashError, match=r"no entity .* fulfils all conditions \(degrees, .* 0 to 3"
+        ):
             restrict(GRAPH, min_degree=low, max_degree=high)
         return
     found = restrict(GRAPH, min_degree=low, max_degree=high).entities

@@ -1,0 +1,78 @@
+"""The command ``guide``: what each metric is, and a run's own figures."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from kgdash.cli_output import (
+    DatasetOption,
+    JsonOption,
+    OutOption,
+    load_run,
+    print_json,
+    write_or_print,
+)
+from kgdash.progress import terminal
+
+
+def guide(
+    run: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="For figures of its own; may be left out.")
+    ] = None,
+    dataset: DatasetOption = None,
+    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
+    filter: Annotated[
+        str | None,
+        typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
+    ] = None,
+    side: Annotated[str, typer.Option(help="head, tail or both.")] = "both",
+    rank_type: Annotated[
+        str, typer.Option(help="How ties count: optimistic, realistic or pessimistic.")
+    ] = "realistic",
+    as_json: JsonOption = False,
+    out: OutOption = None,
+) -> None:
+    """Describe every metric; of a run, with values, sides, and what fewer candidates would do."""
+    from kgdash.errors import unknown_name
+    from kgdash.fewer_candidates import WHOLE_RANKS, fewer_candidates
+    from kgdash.graph import default_filter
+    from kgdash.metrics import metrics
+    from kgdash.ranking import RANK_TYPES
+    from kgdash.sidedness import compare_sides, sides_in_words
+    from kgdash.studies.guide import guide_table, plain_and_adjusted
+
+    for kind, name, known in (
+        ("side", side, ("head", "tail", "both")),
+        ("rank type", rank_type, RANK_TYPES),
+    ):
+        if name not in known:
+            raise unknown_name(kind, name, known, "the guide")
+    more: dict[str, Any] = {}
+    values = None
+    if run is not None:
+        loaded = load_run(run, dataset)
+        chosen = filter or default_filter(split)
+        ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"))
+        values = metrics(ranks)[side][rank_type]
+        sides = compare_sides(ranks, loaded.graph, rank_type)
+        whole = rank_type if rank_type in WHOLE_RANKS else "pessimistic"
+        more = {
+            "run": loaded.name,
+            "split": split,
+            "filter": chosen,
+            "side": side,
+            "rank_type": rank_type,
+            "plain_and_adjusted": plain_and_adjusted(values).to_dict("records"),
+            "sides": sides.to_dict("records"),
+            "sides_in_words": sides_in_words(sides),
+            "fewer_candidates": fewer_candidates(ranks, side, whole).to_dict("records"),
+        }
+    table = guide_table(values)
+    if out is not None:
+        write_or_print(table, out)
+    if as_json:
+        print_json({**more, "metrics": table.to_dict("records")})
+    elif out is None:
+        write_or_print(table, None)

@@ -1,0 +1,36 @@
+"""The page Metric guide shows what the library computes."""
+
+import numpy as np
+
+from kgdash.metrics import metrics
+from kgdash.sidedness import compare_sides, sides_in_words
+from kgdash.studies.guide import guide_table, plain_and_adjusted
+
+from .driver import choose, open_page, table
+
+
+def test_the_run_s_own_figures(run):
+    app = choose(open_page("metric_guide"), side="head", rank_type="pessimistic")
+    ranks = run.ranks()
+    values = metrics(ranks)["head"]["pessimistic"]
+    pairs = plain_and_adjusted(values)
+    np.testing.assert_array_equal(table(app, "plain", "index")["index"], pairs["index"])
+    shown, expected = table(app, "metric", "formula"), guide_table(values)
+    assert shown["metric"].tolist() == expected["metric"].tolist()
+    np.testing.assert_array_equal(shown["value"], expected["value"])
+    (uses,) = app.table
+    assert uses.value["when to use it"].tolist() == expected["use"].drop_duplicates().tolist()
+    sides = compare_sides(ranks, run.graph, "pessimistic")
+    assert table(app, "side", "chance")["answers"].tolist() == sides["answers"].tolist()
+    texts = [element.value for element in app.markdown]
+    assert [text for text in texts if text.startswith("- ")] == [
+        f"- {sentence}" for sentence in sides_in_words(sides)
+    ]
+
+
+def test_another_split(run):
+    app = open_page("metric_guide", split="valid")
+    values = metrics(run.ranks("valid"))["both"]["realistic"]
+    assert table(app, "metric", "formula")["value"].dropna().tolist() == [
+        v for v in guide_table(values)["value"] if v == v
+    ]
