@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -45,6 +46,7 @@ def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
 def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
     """Open the study, or make it; refuse that of another search, naming the difference."""
     if path.exists():
+        _take_back(path)
         _check_same(path, read_study(path).about, about)
         if not os.access(path, os.W_OK):
             raise KgdashError(f"can not write {path}: it is read-only")
@@ -59,6 +61,13 @@ def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
         except OSError as error:
             raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return _study(path)
+
+
+def _take_back(path: Path) -> None:
+    """Let SQLite undo what a killed process had half-written, which takes leave to write."""
+    if path.with_name(f"{path.name}-journal").exists():
+        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchall()
 
 
 def _study(path: Path, create: bool = False) -> optuna.Study:

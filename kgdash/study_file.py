@@ -96,6 +96,11 @@ def read_study(path: Path) -> StudyFile:
         ) as error:
             if isinstance(error, KgdashError):
                 raise
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY:
+                raise KgdashError(
+                    f"{path}: its search was killed while it wrote; the search's command mends "
+                    "the file and goes on with it"
+                ) from error
             raise KgdashError(
                 f"{path} is damaged or not the file of a search: {error or type(error).__name__}"
             ) from error
@@ -177,7 +182,7 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
     ]
     trials = _with_best(pd.DataFrame(table, columns=_COLUMNS))
     picked = tuple(chosen.values())
-    named = pd.DataFrame([dict(one) for one in picked], columns=list(parameters))
+    named = pd.DataFrame({name: _column([one.get(name) for one in picked]) for name in parameters})
     return StudyFile(path, about, pd.concat([trials, named], axis=1), picked, parameters)
 
 
@@ -194,6 +199,17 @@ def _row(row: tuple, value: float | None, epochs: Any, reason: Any) -> list[Any]
         seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
     trained = None if epochs is None else int(epochs)
     return [int(number), named, value, trained, seconds, "" if reason is None else str(reason)]
+
+
+def _column(values: list[Any]) -> pd.Series:
+    """Give values one type, whole numbers also where some trials have none."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {int}:
+        return pd.Series(values, dtype="Int64")
+    if kinds <= {int, float}:
+        return pd.Series(values, dtype="float64")
+    texts = [None if value is None else str(value) for value in values]
+    return pd.Series(texts, dtype="object")
 
 
 def _with_best(trials: pd.DataFrame) -> pd.DataFrame:

@@ -23,9 +23,8 @@ st.caption(
     "chosen. A search runs on the command line: `python -m kgdash train OUT --dataset umls "
     "--model TransE --search --trials 30`."
 )
-study = choose_study()
+study, key = choose_study()
 about, trials, best = study.about, study.trials, study.best
-key = (str(study.path), len(trials), study.counted)
 counts = trials["state"].value_counts()
 with st.container(horizontal=True):
     for state in ("finished", "pruned", "failed"):
@@ -60,7 +59,7 @@ with right:
         st.dataframe(table, hide_index=True, key="best_configuration")
 if best is not None:
     st.caption("The command that trains it, with the same seed:")
-    command = computed("The command", ("command", *key), lambda _: best_command(study))
+    command = computed("The command", (*key, "command"), lambda _: best_command(study))
     st.code(command, language="sh", wrap_lines=True)
 
 st.subheader("Trials side by side")
@@ -77,7 +76,7 @@ st.caption(
     "Share of each parameter in what sets good trials apart (PED-ANOVA), over the finished ones. "
     "A rough guide: with few trials it changes from one to the next."
 )
-shares = computed("Importance", ("importance", *key), lambda _: importances(study))
+shares = computed("Importance", (*key, "importance"), lambda _: importances(study))
 show_chart(importance_bars(shares), "importance", f"{study.path.stem}-importance")
 
 st.subheader("All trials")

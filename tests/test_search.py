@@ -5,6 +5,8 @@ import json
 import os
 import pickle
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -87,7 +89,7 @@ class TestNoLeak:
         """Not values, nor parameters, nor whether a study may be gone on with."""
         other = graph.splits["test"][::-1, [2, 1, 0]][:7]
         # The validation triples as test ones would raise every rank if they were filtered.
-        graphs = [graph, *(with_test(graph, t) for t in (other, other[:0], graph.splits["valid"]))]
+        graphs = [graph, *(with_test(graph, t) for t in (other, graph.splits["valid"]))]
         studies = [
             search(g, plan(check_every=1), tmp_path / f"{i}.db", trials=2)
             for i, g in enumerate(graphs)
@@ -239,6 +241,24 @@ class TestGoingOn:
         assert read_study(file).trials["state"].tolist() == ["finished", "running"]
         study = search(graph, plan(), file, trials=2)
         assert study.trials["state"].tolist() == ["finished", "interrupted", "finished"]
+
+    def test_after_a_kill_while_it_wrote(self, graph, study_file):
+        """SQLite leaves a journal then, which only who may write can play back."""
+        before = read_study(study_file)
+        code = (
+            "import os, sqlite3\n"
+            f"connection = sqlite3.connect({str(study_file)!r})\n"
+            "connection.execute('PRAGMA cache_size = 1')\n"
+            "for table in ('trial_params', 'trial_user_attributes', 'trial_values', 'trials'):\n"
+            "    connection.execute(f'DELETE FROM {table}')\n"
+            "os.kill(os.getpid(), 9)\n"
+        )
+        subprocess.run([sys.executable, "-c", code])
+        assert study_file.with_name("x.db-journal").exists()
+        with pytest.raises(KgdashError, match="killed while it wrote; the search's command mends"):
+            read_study(study_file)
+        after = search(graph, plan(), study_file, trials=1)
+        pd.testing.assert_frame_equal(after.trials, before.trials)
 
     def test_seconds_as_the_budget(self, graph, file):
         study = search(graph, plan(), file, seconds=1e-6)
@@ -481,6 +501,16 @@ class TestFile:
             )
         assert study.about["filter"] == "train+valid"
         assert study.about["graph"] == "tiny"
+
+    def test_parameters_that_only_some_trials_have(self, graph, file):
+        chosen = plan("TransE", "DistMult", sampler="random")
+        study = search(graph, chosen, file, trials=6)
+        assert set(study.trials["model"]) == {"TransE", "DistMult"}
+        for name in ("TransE.embedding_dim", "DistMult.embedding_dim", "TransE.scoring_fct_norm"):
+            assert str(study.trials[name].dtype) == "Int64"
+            has = (study.trials["model"] == name.split(".")[0]).tolist()
+            assert study.trials[name].notna().tolist() == has
+        assert study.trials["regularizer.weight"].dtype == "float64"
 
     def test_command_of_the_best(self, graph, file):
         chosen = plan(losses=("NSSALoss",))

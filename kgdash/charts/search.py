@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -61,6 +62,7 @@ def best_so_far(trials: pd.DataFrame) -> go.Figure:
                 mode="markers",
                 marker=marker,
                 name=state,
+                cliponaxis=False,
                 text=[_about(row) for row in rows.to_dict("records")],
                 hovertemplate="%{text}<extra></extra>",
             )
@@ -83,7 +85,12 @@ def parallel_coordinates(
     rows = trials[trials["value"].notna()]
     if not len(rows):
         return empty("no trial has a value yet")
-    axes = [_axis(name, rows[name], parameters[name]) for name in parameters]
+    short = {name: name.rpartition(".")[2] for name in parameters}
+    several = [name for name, count in Counter(short.values()).items() if count > 1]
+    axes = [
+        _axis(name if short[name] in several else short[name], rows[name], parameters[name])
+        for name in parameters
+    ]
     # The best line is drawn last, and the last axis tells what the colours say.
     order = np.argsort(rows["value"].to_numpy(), kind="stable")
     values = rows["value"].to_numpy()
@@ -134,20 +141,21 @@ def importance_bars(shares: pd.Series) -> go.Figure:
 
 
 def _axis(name: str, column: pd.Series, distribution: Any) -> dict[str, Any]:
-    _, _, short = name.rpartition(".")
-    label = {"label": escape(short.replace("_", " ") or name)}
+    label = {"label": escape(name.replace("_", " ").replace(".", " "))}
     missing = column.isna().to_numpy()
     if isinstance(distribution, CategoricalDistribution):
         names = [str(choice) for choice in distribution.choices]
-        places = column.map(lambda value: names.index(str(value)), na_action="ignore")
-        values = places.to_numpy(dtype=float)
+        # By text for choices of several types, by number where gaps made 16 a 16.0.
+        known: dict[Any, int] = {text: place for place, text in enumerate(names)}
+        known |= {choice: place for place, choice in enumerate(distribution.choices)}
+        values = column.map(known, na_action="ignore").to_numpy(dtype=float, na_value=np.nan)
         axis = _span(0, len(names) - 1) | {
             "tickvals": list(range(len(names))),
             "ticktext": [escape(text) for text in names],
         }
     else:
         low, high = float(distribution.low), float(distribution.high)
-        values = column.to_numpy(dtype=float)
+        values = column.to_numpy(dtype=float, na_value=np.nan)
         if distribution.log:
             ticks, texts = log_ticks(low, high)
             values = np.log10(values)

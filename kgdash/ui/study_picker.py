@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
 
 import streamlit as st
@@ -16,8 +17,11 @@ _EXAMPLE, _FILE = "Example: TransE on UMLS", "A file on this machine …"
 _EVERY = 2
 
 
-def choose_study() -> StudyFile:
-    """Show the choice and read the study; ends the page's run while there is none to read."""
+def choose_study() -> tuple[StudyFile, tuple[Hashable, ...]]:
+    """Show the choice and read the study; ends the page's run while there is none to read.
+
+    :return: the study, and a key of what its file holds now for `kgdash.ui.compute.computed`
+    """
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
             "Search", [_EXAMPLE, _FILE], key="study", bind="query-params", width=280
@@ -44,8 +48,9 @@ def choose_study() -> StudyFile:
     return _study(path, stamp)
 
 
-def _study(path: Path, stamp: tuple[int, int]) -> StudyFile:
-    return computed("Reading the search", ("study", str(path), stamp), lambda _: read_study(path))
+def _study(path: Path, stamp: tuple[int, int]) -> tuple[StudyFile, tuple[Hashable, ...]]:
+    key = ("study", str(path), stamp)
+    return computed("Reading the search", key, lambda _: read_study(path)), key
 
 
 @st.fragment(run_every=_EVERY)

@@ -11,6 +11,9 @@ PARAMETERS = {
     "optimizer.lr": FloatDistribution(0.001, 0.1, log=True),
     "A.embedding_dim": IntDistribution(16, 64, step=16),
     "loss.margin": IntDistribution(3, 3),
+    "A.p": CategoricalDistribution([1, 2]),
+    "B.p": IntDistribution(1, 3),
+    "B.norm": CategoricalDistribution([0.5, "max"]),
 }
 
 
@@ -27,6 +30,9 @@ def trials():
             "optimizer.lr": [0.1, 0.01, 0.01, 0.001, 0.1],
             "A.embedding_dim": [16, np.nan, np.nan, 64, np.nan],
             "loss.margin": [3, 3, 3, 3, 3],
+            "A.p": [2.0, np.nan, np.nan, 1.0, np.nan],
+            "B.p": [np.nan, 1, 1, np.nan, 3],
+            "B.norm": [None, "max", "0.5", None, "max"],
         }
     )
 
@@ -49,7 +55,16 @@ def test_best_so_far():
 def test_parallel_coordinates():
     (lines,) = parallel_coordinates(trials(), PARAMETERS).data
     axes = {axis.label: axis for axis in lines.dimensions}
-    assert list(axes) == ["model", "lr", "embedding dim", "margin", "MRR on valid"]
+    assert list(axes) == [
+        "model",
+        "lr",
+        "embedding dim",
+        "margin",
+        "A p",
+        "B p",
+        "norm",
+        "MRR on valid",
+    ]
     # Worst first, so that the best is drawn over the others; only trials with a value.
     assert list(axes["MRR on valid"]["values"]) == list(lines.line.color) == [0.2, 0.5, 0.7]
     assert list(axes["model"]["values"]) == [1, 0, 0]
@@ -65,6 +80,10 @@ def test_parallel_coordinates():
     assert dimension.range[0] == nowhere == dimension.tickvals[0]
     assert dimension.ticktext[0] == "–"
     assert axes["margin"].range == (2.5, 3.5)
+    assert list(axes["A p"]["values"][1:]) == [1, 0]
+    assert axes["A p"]["values"][0] == axes["A p"].tickvals[0] < 0
+    assert axes["norm"]["values"][0] == 0
+    assert axes["norm"].ticktext == ("–", "0.5", "max")
     assert not parallel_coordinates(trials()[1:2], PARAMETERS).data
 
 
