@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.cli_output import DatasetOption, RunArgument, load_run
+from kgdash.cli_output import DatasetOption, RunArgument, SeedOption, load_run
 from kgdash.progress import terminal
 
 SplitOption = Annotated[str, typer.Option(help="train, valid or test.")]
@@ -49,8 +49,9 @@ def chart(
         str,
         typer.Argument(
             metavar="NAME",
-            help="metrics, ranks, losses, breakdown-by-… or sides-by-… relation, cardinality, "
-            "pattern, head-degree, tail-degree, answers or frequency.",
+            help="metrics, ranks, losses; breakdown-by-… or sides-by-… relation, cardinality, "
+            "pattern, head-degree, tail-degree, answers or frequency; subgraph, subgraph-figures, "
+            "subgraph-relik; queries-… or rules-… values, means or auc.",
         ),
     ],
     out: Annotated[
@@ -62,6 +63,11 @@ def chart(
     rank_type: RankTypeOption = "realistic",
     metric: MetricOption = "inverse_harmonic_mean_rank",
     side: Annotated[str, typer.Option(help="Of breakdowns: head, tail or both.")] = "both",
+    entity: Annotated[
+        str | None, typer.Option(help="Of charts of a subgraph: its seed, by name or label.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Of the subgraph: entities to collect.")] = 60,
+    seed: SeedOption = 0,
     dark: Annotated[bool, typer.Option("--dark", help="On a dark background.")] = False,
     width: Annotated[int, typer.Option(help="In pixels.")] = 900,
     height: Annotated[int | None, typer.Option(help="In pixels; default: the chart's own.")] = None,
@@ -70,11 +76,13 @@ def chart(
     """Write a chart of a run as HTML, SVG, PNG or PDF."""
     from kgdash.figure_files import check_figure_file, write_figure
     from kgdash.named_charts import check_chart, draw_chart
+    from kgdash.studies.chart_source import ChartSource
     from kgdash.studies.evaluation import evaluation
 
     check_figure_file(out)
     check_chart(name)
-    loaded = load_run(run, dataset)
-    of = evaluation(loaded, split, filter, rank_type, metric, side, terminal("ranks"))
-    write_figure(draw_chart(name, of), out, dark=dark, width=width, height=height, scale=scale)
+    loaded, progress = load_run(run, dataset), terminal(name)
+    of = evaluation(loaded, split, filter, rank_type, metric, side, progress)
+    figure = draw_chart(name, ChartSource(of, entity, size, seed, progress))
+    write_figure(figure, out, dark=dark, width=width, height=height, scale=scale)
     print(f"wrote {out}")

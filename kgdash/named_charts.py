@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.breakdowns import GROUPINGS
 from kgdash.charts.breakdowns import group_bars, side_heatmap
+from kgdash.charts.drawing import subgraph_figure
+from kgdash.charts.local import local_bars, relik_scatter
 from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
+from kgdash.charts.separation import auc_figure, means_figure, values_figure
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.metrics import DEFAULT_KS
+from kgdash.studies.chart_source import ChartSource
 from kgdash.studies.evaluation import Evaluation
+from kgdash.studies.rules import readings
+from kgdash.studies.separation import separation
+
+Draw = Callable[[ChartSource], go.Figure]
 
 
-@dataclass(frozen=True)
-class NamedChart:
-    """What a chart shows, in a few words, and how it is drawn."""
-
-    title: str
-    draw: Callable[[Evaluation], go.Figure]
-
-
-def draw_chart(name: str, of: Evaluation) -> go.Figure:
+def draw_chart(name: str, source: ChartSource) -> go.Figure:
     """Draw a chart.
 
     :param name: one of `NAMED_CHARTS`
-    :param of: whose tables it is drawn from
-    :raises KgdashError: if there is no such chart
+    :param source: whose tables it is drawn from
+    :raises KgdashError: if there is no such chart, or it needs a choice that was not made
     """
     check_chart(name)
-    return NAMED_CHARTS[name].draw(of)
+    return NAMED_CHARTS[name](source)
 
 
 def check_chart(name: str) -> None:
@@ -43,18 +42,6 @@ def check_chart(name: str) -> None:
     if name not in NAMED_CHARTS:
         error = unknown_name("chart", name, list(NAMED_CHARTS), "kgdash")
         raise KgdashError(f"{error}; there are {', '.join(NAMED_CHARTS)}")
-
-
-def _bars(by: str) -> Callable[[Evaluation], go.Figure]:
-    def draw(of: Evaluation) -> go.Figure:
-        rows = in_order(of, by)
-        return group_bars(rows, of.info, of.values[of.side][of.rank_type][of.metric])
-
-    return draw
-
-
-def _sides(by: str) -> Callable[[Evaluation], go.Figure]:
-    return lambda of: side_heatmap(of.breakdown(by), of.info, in_order(of, by)["group"].tolist())
 
 
 def in_order(of: Evaluation, by: str) -> pd.DataFrame:
@@ -69,23 +56,62 @@ def in_order(of: Evaluation, by: str) -> pd.DataFrame:
     return rows.reset_index(drop=True)
 
 
-#: name -> chart
-NAMED_CHARTS = {
-    "metrics": NamedChart(
-        "One metric by side and rank type", lambda of: metric_bars(of.values, of.info)
-    ),
-    "ranks": NamedChart(
-        "Distribution of ranks", lambda of: rank_ecdf(of.ranks, of.rank_type, DEFAULT_KS)
-    ),
-    "losses": NamedChart("Training loss", lambda of: loss_curve(of.run.training.get("losses", []))),
+def _bars(by: str) -> Draw:
+    def draw(source: ChartSource) -> go.Figure:
+        of = source.of
+        return group_bars(in_order(of, by), of.info, of.values[of.side][of.rank_type][of.metric])
+
+    return draw
+
+
+def _sides(by: str) -> Draw:
+    def draw(source: ChartSource) -> go.Figure:
+        of = source.of
+        return side_heatmap(of.breakdown(by), of.info, in_order(of, by)["group"].tolist())
+
+    return draw
+
+
+def _subgraph(source: ChartSource) -> go.Figure:
+    part, labels = source.local.subgraph, source.run.graph.entity_labels
+    return subgraph_figure(part.entities, labels, part.seed_entity, source.local.triples)
+
+
+def _relik(source: ChartSource) -> go.Figure:
+    named = source.run.graph.labelled(source.local.triples)
+    texts = (named["head"] + " — " + named["relation"] + " → " + named["tail"]).tolist()
+    return relik_scatter(source.local.triples, texts)
+
+
+def _instances(kind: str, what: str) -> Draw:
+    def draw(source: ChartSource) -> go.Figure:
+        table = source.instances(kind).table
+        names = readings(table["group"].unique(), source.run.graph)
+        if what == "values":
+            return values_figure(table, names=names)
+        tables = {measure: separation(table, measure) for measure in ("relik", "reciprocal_rank")}
+        if what == "means":
+            return means_figure(tables["relik"], names=names)
+        return auc_figure(tables, names)
+
+    return draw
+
+
+_GROUPS = {by.replace("_", "-"): by for by in GROUPINGS}
+
+#: name -> how it is drawn
+NAMED_CHARTS: dict[str, Draw] = {
+    "metrics": lambda source: metric_bars(source.of.values, source.of.info),
+    "ranks": lambda source: rank_ecdf(source.of.ranks, source.of.rank_type, DEFAULT_KS),
+    "losses": lambda source: loss_curve(source.run.training.get("losses", [])),
+    **{f"breakdown-by-{name}": _bars(by) for name, by in _GROUPS.items()},
+    **{f"sides-by-{name}": _sides(by) for name, by in _GROUPS.items()},
+    "subgraph": _subgraph,
+    "subgraph-figures": lambda source: local_bars(source.local.figures),
+    "subgraph-relik": _relik,
     **{
-        f"breakdown-by-{by.replace('_', '-')}": NamedChart(f"By {by.replace('_', ' ')}", _bars(by))
-        for by in GROUPINGS
-    },
-    **{
-        f"sides-by-{by.replace('_', '-')}": NamedChart(
-            f"By {by.replace('_', ' ')} and side", _sides(by)
-        )
-        for by in GROUPINGS
+        f"{kind}-{what}": _instances(kind, what)
+        for kind in ("queries", "rules")
+        for what in ("values", "means", "auc")
     },
 }

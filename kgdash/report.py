@@ -19,6 +19,7 @@ from kgdash.charts.style import number
 from kgdash.errors import KgdashError
 from kgdash.metrics import metric_guide
 from kgdash.named_charts import draw_chart
+from kgdash.studies.chart_source import ChartSource
 from kgdash.studies.report import MOST_GROUPS, ReportContent, report_caption
 from kgdash.version import __version__
 from kgdash.whole_file import write_whole
@@ -64,9 +65,10 @@ def report_html(content: ReportContent, made: str = "") -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"rows": table_rows, "figure": _figure_json}
+    source = ChartSource(content.of)
     template = environment.from_string(
         (_FOLDER / "report.html.j2").read_text(encoding="utf-8"),
-        globals={"number": number, "chart": lambda name: draw_chart(name, content.of)},
+        globals={"chart": lambda name: draw_chart(name, source)},
     )
     return template.render(
         content=content,

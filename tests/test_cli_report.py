@@ -18,8 +18,14 @@ from kgdash.main_table import main_table
 from kgdash.metrics import metrics
 from kgdash.named_charts import NAMED_CHARTS, draw_chart, in_order
 from kgdash.report import report_html
+from kgdash.studies.chart_source import ChartSource
 from kgdash.studies.evaluation import evaluation
+from kgdash.studies.instances import score_instances
+from kgdash.studies.local import compare
+from kgdash.studies.mined_instances import mined_instances
+from kgdash.studies.queries import sample_queries
 from kgdash.studies.report import report_content
+from kgdash.studies.separation import separation
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +40,8 @@ class TestReport:
         said = call("report", "umls-transe", out, *options)
         assert re.fullmatch(r"wrote .*report\.html \(4\.\d MB\)\n", said)
         content = report_content(umls, "valid", None, "optimistic", "hits_at_3")
-        assert out.read_text(encoding="utf-8") == report_html(content)
+        same = out.read_text(encoding="utf-8") == report_html(content)
+        assert same, "no diff: these are megabytes"
 
     def test_date(self, call, tmp_path):  # noqa: F811
         call("report", "umls-transe", tmp_path / "r.html", "--date")
@@ -76,9 +83,13 @@ class TestReport:
 
 
 class TestCharts:
+    @pytest.fixture(scope="class")
+    def part(self, umls):
+        return ChartSource(evaluation(umls), "virus", 20, 3)
+
     @pytest.mark.parametrize("name", NAMED_CHARTS)
-    def test_every_chart_is_drawn_and_named_in_the_help(self, umls, name):
-        figure = draw_chart(name, evaluation(umls))
+    def test_every_chart_is_drawn(self, part, name):
+        figure = draw_chart(name, part)
         assert len(figure.data)
         assert figure.layout.height
 
@@ -88,7 +99,7 @@ class TestCharts:
         expected = breakdown(
             annotate(ranks, umls.graph), "relation", "arithmetic_mean_rank", "pessimistic"
         ).query("side == 'tail'")
-        bars = draw_chart("breakdown-by-relation", of).data[0]
+        bars = draw_chart("breakdown-by-relation", ChartSource(of)).data[0]
         drawn = dict(zip(bars.customdata, bars.x, strict=True))
         values = expected.set_index("group")["value"]
         assert drawn == {group: values[group] for group in drawn}
@@ -96,18 +107,50 @@ class TestCharts:
         assert in_order(of, "head_degree")["group"].tolist() == list(
             dict.fromkeys(of.breakdown("head_degree").query("side == 'tail'")["group"])
         )
-        heights = {bar.name: bar.y for bar in draw_chart("metrics", of).data}
+        heights = {bar.name: bar.y for bar in draw_chart("metrics", ChartSource(of)).data}
         of_all = metrics(ranks)
         assert heights["pessimistic"] == tuple(
             of_all[side]["pessimistic"]["arithmetic_mean_rank"] for side in of_all
         )
-        ecdf = draw_chart("ranks", of)
+        ecdf = draw_chart("ranks", ChartSource(of))
         both = ecdf.data[-1]
         assert both.y[0] == np.mean(ranks["pessimistic"] == both.x[0])
 
+    def test_the_numbers_of_a_subgraph(self, part, umls):
+        expected = compare(umls, umls.subgraph("virus", size=20, seed=3))
+        bars = draw_chart("subgraph-figures", part).data[0]
+        assert list(bars.x) == [value for value, _ in expected.figures.values()]
+        dots = draw_chart("subgraph-relik", part).data
+        evaluated = expected.triples.dropna(subset="reciprocal_rank")
+        assert sorted(x for trace in dots for x in trace.x) == sorted(evaluated["relik"])
+        nodes = draw_chart("subgraph", part).data[-1]
+        assert len(nodes.x) == 20
+
+    @pytest.mark.parametrize(
+        ("kind", "sampled"), [("queries", sample_queries), ("rules", mined_instances)]
+    )
+    def test_the_numbers_of_instances(self, part, umls, kind, sampled):
+        scored = score_instances(umls, sampled(umls.graph, seed=3))
+        expected = separation(scored.table, "relik").set_index("group")
+        means = draw_chart(f"{kind}-means", part).data
+        for trace in means:
+            values = expected.loc[list(trace.customdata), f"mean_{trace.name}"]
+            np.testing.assert_array_equal(np.array(trace.x, dtype=float), values)
+        relik, reciprocal = draw_chart(f"{kind}-auc", part).data
+        groups = list(relik.customdata)
+        np.testing.assert_array_equal(
+            np.array(relik.x, dtype=float), expected.loc[groups, "roc_auc"]
+        )
+        other = separation(scored.table, "reciprocal_rank").set_index("group")
+        np.testing.assert_array_equal(
+            np.array(reciprocal.x, dtype=float), other.loc[groups, "roc_auc"]
+        )
+
     def test_losses_need_no_ranks(self, umls, monkeypatch):
         monkeypatch.setattr(type(umls), "ranks", None)
-        assert draw_chart("losses", evaluation(umls)).data[0].y == tuple(umls.training["losses"])
+        assert draw_chart("losses", ChartSource(evaluation(umls))).data[0].y == tuple(
+            umls.training["losses"]
+        )
 
     def test_command(self, call, umls, tmp_path):  # noqa: F811
         out = tmp_path / "chart.html"
@@ -115,8 +158,9 @@ class TestCharts:
         said = call("chart", "umls-transe", "breakdown-by-cardinality", out, *options)
         assert said == f"wrote {out}\n"
         of = evaluation(umls, metric="hits_at_1", side="head")
-        figure = draw_chart("breakdown-by-cardinality", of)
-        assert out.read_bytes() == figure_bytes(figure, ".html", "chart", dark=True, height=500)
+        figure = draw_chart("breakdown-by-cardinality", ChartSource(of))
+        same = out.read_bytes() == figure_bytes(figure, ".html", "chart", dark=True, height=500)
+        assert same, "no diff: these are megabytes"
 
     def test_command_draws_vectors(self, call, tmp_path):  # noqa: F811
         call("chart", "umls-transe", "losses", tmp_path / "losses.svg", "--width", 640)
@@ -128,9 +172,11 @@ class TestCharts:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["loss", "c.svg"], "unknown chart 'loss' in kgdash (17 known); did you mean 'losses'"),
+            (["loss", "c.svg"], "unknown chart 'loss' in kgdash (26 known); did you mean 'losses'"),
             (["losses", "c.bmp"], "expected an output file in .html, .svg, .png or .pdf; found"),
             (["losses", "c.html", "--side", "relation"], "unknown side 'relation'"),
+            (["subgraph", "c.html"], "charts of a subgraph need the entity that it is around"),
+            (["subgraph", "c.html", "--entity", "viruss"], "unknown entity 'viruss'"),
             (["losses", "c.html", "--width", "0"], "expected sizes above 0; found 0"),
         ],
     )

@@ -131,6 +131,15 @@ class TestTable:
         assert found["c"] == ["hits_at_1", "hits_at_3"]
         assert all(cell.startswith("\\textbf{") for row in rows[3:] for cell in row[2:]), "a tie"
 
+    def test_runs_are_compared_within_a_side_and_a_rank_type(self, ranks):
+        table = main_table({n: values_of(ranks[0]) for n in "ab"}, ("optimistic", "pessimistic"))
+        table.loc[(slice(None), "optimistic", "a"), :] = 0.9
+        table.loc[(slice(None), "optimistic", "b"), :] = 0.8
+        table.loc[(slice(None), "pessimistic", "a"), :] = 0.3
+        table.loc[(slice(None), "pessimistic", "b"), :] = 0.2
+        mrr = [row[3] for row in cells(latex_table(table, "x"))]
+        assert mrr == ["\\textbf{0.900}", "0.800", "\\textbf{0.300}", "0.200"] * 3
+
     def test_one_run_has_nothing_bold_and_no_column_of_its_name(self, ranks):
         text = latex_table(main_table({"a": values_of(ranks[0])}), "x")
         assert "textbf" not in text

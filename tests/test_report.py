@@ -66,6 +66,10 @@ def tiny(labels=None, scorer=None, **changes):
     return replace(run, training={"losses": [2.0, 1.0]}, **changes)
 
 
+def digest(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def floats(rows, column):
     return [float(row[column] or "nan") for row in rows]
 
@@ -184,19 +188,20 @@ class TestOneFile:
         assert 4e6 < len(html) < 6e6
 
     def test_the_same_run_gives_the_same_bytes_wherever_it_lies(self, html, tmp_path):
-        assert report_html(report_content(kgdash.load("umls-transe"))) == html
+        again = digest(report_html(report_content(kgdash.load("umls-transe"))))
+        assert again == digest(html), "no diff: these are megabytes"
         texts = []
         for place in ("here", "there"):
             shutil.copytree(DEMO / "umls-distmult", tmp_path / place / "mine")
             run = kgdash.load(tmp_path / place / "mine")
             texts.append(report_html(report_content(run)))
-        assert texts[0] == texts[1]
-        assert str(tmp_path) not in texts[0]
-        assert "path/to/mine" in texts[0]
+        assert digest(texts[0]) == digest(texts[1])
+        assert texts[0].find(str(tmp_path)) == -1
+        assert texts[0].find("path/to/mine") > 0
 
     def test_a_time_only_where_asked_for(self, content, html):
-        assert "Made 2031" not in html
-        assert "Made 2031-02-03." in report_html(content, "2031-02-03")
+        assert html.find("Made 2031") == -1
+        assert report_html(content, "2031-02-03").find("Made 2031-02-03.") > 0
 
 
 class TestNames:
