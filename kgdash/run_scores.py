@@ -27,6 +27,18 @@ from kgdash.store import cached_table
 HEALTH_SIDES = ("head", "tail", "both")
 
 
+def _no_rows(**kinds: str) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in kinds.items()})
+
+
+_NO_RANKS = _no_rows(
+    **dict.fromkeys(["head", "relation", "tail"], "int64"),
+    side="str",
+    **dict.fromkeys(["optimistic", "pessimistic", "candidates"], "int64"),
+)
+_NOTHING_MISSING = _no_rows(kind="str", id="int64", nan="int64", scores="int64", share="float64")
+
+
 @dataclass(frozen=True)
 class ScoreHealth:
     """The scores of a run's split, described; every score is counted, none sampled.
@@ -186,18 +198,3 @@ def check_side(side: str) -> None:
 def known_of(run: Run, rows: np.ndarray, filter: str) -> KnownTriples | None:
     """Return the triples that a filter removes from the candidates of a split's triples."""
     return None if filter == "none" else run.graph.known_with(rows, FILTERS[filter])
-
-
-_NO_RANKS = pd.DataFrame(
-    columns=["head", "relation", "tail", "side", "optimistic", "pessimistic", "candidates"]
-)
-
-_NOTHING_MISSING = pd.DataFrame(
-    {
-        "kind": pd.Series(dtype="str"),
-        "id": pd.Series(dtype="int64"),
-        "nan": pd.Series(dtype="int64"),
-        "scores": pd.Series(dtype="int64"),
-        "share": pd.Series(dtype="float64"),
-    }
-)

@@ -6,7 +6,7 @@ Each check is one question with a stated threshold; its answer is a `Finding`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -81,8 +81,18 @@ def find(evidence: Evidence, side: str = "both") -> list[Finding]:
     :return: one finding per check, the worst first
     """
     rows = evidence.of_side(side)
-    found = [check(rows, score_summary(rows.spread, side)) for check in _CHECKS]
+    summary = score_summary(rows.spread, side)
+    found = [check(rows, summary) for check in _CHECKS]
+    if not summary["finite"].sum():
+        found = [_nothing_to_see(finding) for finding in found]
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
+
+
+def _nothing_to_see(finding: Finding) -> Finding:
+    """Return what a check can say of scores of which none is finite."""
+    if finding.level != "fine" or finding.check == "infinite scores":
+        return finding
+    return replace(finding, level="unknown", value=np.nan, text="No score is finite.")
 
 
 def _nan(evidence: Evidence, summary: pd.DataFrame) -> Finding:
@@ -211,12 +221,12 @@ def _ties(evidence: Evidence, _: pd.DataFrame) -> Finding:
 
 
 def _distinct(evidence: Evidence, _: pd.DataFrame) -> Finding:
-    # A triple has one score or two, depending on the model: each side is counted for itself.
     own = evidence.spread[np.isfinite(evidence.spread["score"])]
-    triples = own.drop_duplicates(["head", "relation", "tail", "side"])
-    distinct = int(triples.groupby("side")["score"].nunique().sum())
+    # A triple has one score or two, depending on the model.
+    triples = own.drop_duplicates(["head", "relation", "tail", "score"])
+    distinct = int(triples["score"].nunique())
     share = distinct / len(triples) if len(triples) else np.nan
-    text = f"True answers have {distinct:,} distinct scores in {len(triples):,} finite ones."
+    text = f"{distinct:,} of {len(triples):,} finite scores of true answers are distinct."
     level = _level(-share, np.inf, share < _DISTINCT and len(triples) >= _SOME)
     rule = f"noticed if fewer than {_DISTINCT:.0%} of them are distinct"
     return Finding("distinct true scores", level, share, text, rule)
@@ -237,12 +247,12 @@ def _above(evidence: Evidence, _: pd.DataFrame) -> Finding:
 
 def _tied_entities(evidence: Evidence, _: pd.DataFrame) -> Finding:
     groups = evidence.tied_entities["group"]
-    count = len(groups)
+    count, sets = len(groups), groups.nunique()
     text = "Any two entities' scores differ in some query."
     if count:
         text = (
-            f"{count:,} entities in {groups.nunique():,} groups have equal scores in every query: "
-            "no prediction tells them apart. Their embeddings are equal, or zero."
+            f"{count:,} entities, in {sets:,} group{'s' * (sets != 1)}, have equal scores in every "
+            "query: no prediction tells them apart. Their embeddings are equal, or zero."
         )
     level = "notice" if count else "fine"
     return Finding("entities that always tie", level, count, text, "noticed from two on")

@@ -68,8 +68,8 @@ def _of_side(
     some = found.finite > 0
     columns = {
         "candidates": rivals + 1,
-        "lowest": np.where(some, found.low, np.nan),
-        "highest": np.where(some, found.high, np.nan),
+        "lowest": np.where(some, found.low + 0.0, np.nan),  # no zero of another sign
+        "highest": np.where(some, found.high + 0.0, np.nan),
         "mean": np.where(some, found.total / np.maximum(found.finite, 1), np.nan),
         "at_lowest": found.at_low,
         "at_highest": found.at_high,
@@ -80,5 +80,5 @@ def _of_side(
     }
     table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
     table["side"] = side
-    table["score"] = own.astype(np.float64)
+    table["score"] = own.astype(np.float64) + 0.0
     return table.assign(**{name: values[asked.row] for name, values in columns.items()})

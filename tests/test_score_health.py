@@ -332,6 +332,9 @@ class TestFindings:
         assert not len(health.tie_groups())
         assert not len(health.by_relation())
         assert health.histogram()["candidates"].sum() == health.spread["finite"].sum()
+        tables = health.tables()
+        assert tables["missing"]["name"][0] == "E3"
+        assert not len(tables["ties"])
 
     def test_nan_among_known_answers_only(self):
         scores = random_scorer(30, 2).tails
@@ -349,7 +352,10 @@ class TestFindings:
 
     def test_nothing_but_nan(self):
         health = health_of(torch.full((30, 2, 30), NAN))
-        assert levels(health)["NaN"] == levels(health)["range"] == "fault"
+        found = levels(health)
+        assert found.pop("NaN") == found.pop("range") == "fault"
+        assert set(found.values()) == {"unknown"}
+        assert [f.check for f in health.findings() if f.level == "fine"] == ["infinite scores"]
         assert health.histogram()["candidates"].sum() == 0
         assert health.summary()["finite"].sum() == 0
 

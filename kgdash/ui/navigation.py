@@ -23,6 +23,7 @@ def navigation() -> Any:
         [
             st.Page("pages/overview.py", title="Overview", icon=":material/info:", default=True),
             st.Page("pages/metrics.py", title="Metrics", icon=":material/leaderboard:"),
+            st.Page("pages/score_health.py", title="Score health", icon=":material/monitor_heart:"),
             st.Page("pages/breakdowns.py", title="Breakdowns", icon=":material/bar_chart:"),
             st.Page("pages/compare.py", title="Compare runs", icon=":material/compare:"),
             st.Page("pages/local.py", title="Local reliability", icon=":material/hub:"),

@@ -1,0 +1,138 @@
+"""What the scores behind the ranks are like: ties, constant and saturated scores, NaN."""
+
+import streamlit as st
+
+from kgdash.charts.score_health import gap_bars, query_text, score_histogram, tie_bars
+from kgdash.run_scores import score_health
+from kgdash.ui.choices import choose_filter, choose_side, choose_split
+from kgdash.ui.compute import computed
+from kgdash.ui.figures import show_chart
+from kgdash.ui.finding_cards import show_findings
+from kgdash.ui.markdown import plain
+from kgdash.ui.run_picker import current_run, show_notes
+from kgdash.ui.selection import selected_point, selected_row
+from kgdash.ui.tables import download, number_columns
+
+run = current_run()
+st.title("Score health")
+st.caption("All scores that the ranks compare: are they fit to be ranked?")
+show_notes(run)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    split = choose_split(run.graph)
+    filter_name = choose_filter(split)
+    side = choose_side()
+
+health = computed(
+    f"Looking at all scores of {split}",
+    (run.digest, "score health", split, filter_name),
+    lambda progress: score_health(run, split, filter_name, progress),
+)
+tables = computed(
+    "Checks",
+    (run.digest, "score health", split, filter_name, side),
+    lambda _: health.tables(side),
+)
+name = f"{run.name}-{split}-{side}"
+show_findings(health.findings(side))
+
+st.subheader("True answers against candidates")
+summary = tables["summary"]
+true, rivals = (int(count) for count in summary["finite"])
+st.caption(
+    f"Shares of {true:,} scores of true answers and {rivals:,} of candidates, none sampled: a "
+    "candidate counts once for each triple that it competes with."
+)
+log = st.toggle("Logarithmic shares", key="log", bind="query-params")
+show_chart(score_histogram(tables["histogram"], log), "histogram", f"{name}-scores")
+st.dataframe(
+    summary,
+    hide_index=True,
+    placeholder="–",
+    column_config=number_columns(summary, of="scores of", scores="all"),
+    key="summary",
+)
+with st.expander("The histogram as a table"):
+    st.dataframe(
+        tables["histogram"],
+        hide_index=True,
+        column_config=number_columns(tables["histogram"]),
+        key="bins",
+    )
+    download(tables["histogram"], f"{name}-score-histogram")
+
+if len(tables["missing"]):
+    st.subheader("Whose scores are NaN")
+    st.caption("Those first whose every score is NaN: their embeddings are the cause.")
+    missing = tables["missing"]
+    st.dataframe(missing, hide_index=True, column_config=number_columns(missing), key="missing")
+    download(missing, f"{name}-nan")
+
+if len(tables["entities"]):
+    st.subheader("Entities that always tie")
+    st.caption("Entities of a group have equal scores in every query: nothing tells them apart.")
+    entities = tables["entities"]
+    st.dataframe(entities, hide_index=True, column_config=number_columns(entities), key="twins")
+    download(entities, f"{name}-always-tied")
+
+if health.ranks is None:
+    st.info("Ties and gaps are figures of ranks, which this model has none of.")
+    st.stop()
+
+st.subheader("Largest ties")
+ties, row = tables["ties"], None
+if len(ties):
+    st.caption("Select a row, or click a bar, to see who ties with the true answer.")
+    left, right = st.columns(2, gap="large")
+    with left:
+        bars = show_chart(
+            tie_bars(ties),
+            "tie_bars",
+            f"{name}-ties",
+            on_select="rerun",
+            selection_mode="points",
+        )
+    with right:
+        listed = ties[["equal_scores", *ties.columns.drop("equal_scores")]]
+        row = selected_row(
+            st.dataframe(
+                listed,
+                hide_index=True,
+                column_config=number_columns(listed, equal_scores="tied"),
+                on_select="rerun",
+                selection_mode="single-row",
+                key=f"ties_{split}_{filter_name}_{side}",
+            )
+        )
+        download(ties, f"{name}-ties")
+    row = selected_point(bars) if row is None else row
+else:
+    st.caption("No true answer shares its score with another candidate.")
+if row is not None and int(row) < len(ties):
+    picked = ties.iloc[int(row)].to_dict()
+    triple = health.tie_groups(side)[["head", "relation", "tail"]].iloc[int(row)]
+    tied = health.tied_names(tuple(triple), picked["side"])
+    st.markdown(
+        f"**{plain(query_text(picked))}**: {len(tied):,} candidates have the score of "
+        f"{plain(str(picked[picked['side']]))}."
+    )
+    st.dataframe(tied, hide_index=True, key="tied")
+    download(tied, f"{name}-tied-with-row-{int(row) + 1}")
+
+st.subheader("Gap per relation")
+relations = tables["relations"]
+st.caption("MRR by optimistic less MRR by pessimistic ranks: how much equal scores blur it.")
+listed = relations.assign(tied_share=100 * relations["tied_share"])
+listed.insert(1, "gap", listed.pop("gap"))
+left, right = st.columns(2, gap="large")
+with left:
+    show_chart(gap_bars(relations, side), "gaps", f"{name}-gaps")
+with right:
+    st.dataframe(
+        listed,
+        hide_index=True,
+        column_config=number_columns(
+            listed, group="relation", count="ranks", value="realistic", tied_share="tied %"
+        ),
+        key="relations",
+    )
+    download(relations, f"{name}-gap-per-relation")
