@@ -5,7 +5,8 @@ import streamlit as st
 from kgdash.ui.comparison_form import choose_comparison
 from kgdash.ui.comparison_pairs import show_regions, show_relations, show_tests
 from kgdash.ui.comparison_views import show_groups, show_overall, show_seeds
-from kgdash.ui.run_picker import current_run, show_notes
+from kgdash.ui.run_picker import current_run
+from kgdash.ui.runs_form import show_notes_of
 
 _VIEWS = {
     "Overall": show_overall,
@@ -23,8 +24,7 @@ st.caption(
     "same graph."
 )
 compared = choose_comparison(run)
-for of_run in compared.runs.values():
-    show_notes(of_run)
+show_notes_of(compared.runs)
 view = st.segmented_control(
     "View",
     list(_VIEWS),

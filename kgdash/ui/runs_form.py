@@ -22,25 +22,25 @@ def choose_runs(run: Run) -> dict[str, Run]:
     :param run: of the sidebar, which always comes first
     :return: 2 to 8 runs on its graph, by distinct names
     """
-    with st.container(horizontal=True, vertical_alignment="top"):
-        others = st.multiselect(
-            f"Compare {plain(run.name)} with",
-            bundled_names(),
-            default=_others(run),
-            max_selections=MOST - 1,
-            key="with",
-            bind="query-params",
-            help="Bundled runs. The run of the sidebar is always one of those compared.",
-        )
-        folders = st.text_area(
-            "and with runs in folders, one a line",
-            key="folders",
-            bind="query-params",
-            height=68,
-            placeholder="path/to/run\npath/to/pykeen-directory | dataset",
-            help="Written by `kgdash train` or `kgdash import`, or by PyKEEN's "
-            "`save_to_directory`; then followed by | and its dataset, by PyKEEN name or by folder.",
-        )
+    left, right = st.columns(2)
+    others = left.multiselect(
+        f"Compare {plain(run.name)} with",
+        bundled_names(),
+        default=_others(run),
+        max_selections=MOST - 1,
+        key="with",
+        bind="query-params",
+        help="Bundled runs. The run of the sidebar is always one of those compared.",
+    )
+    folders = right.text_area(
+        "and with runs in folders, one a line",
+        key="folders",
+        bind="query-params",
+        height=68,
+        placeholder="path/to/run\npath/to/pykeen-directory | dataset",
+        help="Written by `kgdash train` or `kgdash import`, or by PyKEEN's "
+        "`save_to_directory`; then followed by | and its dataset, by PyKEEN name or by folder.",
+    )
     try:
         runs = _load([*others, *folders.splitlines()], run)
         if len(runs) < FEWEST:
@@ -50,6 +50,20 @@ def choose_runs(run: Run) -> dict[str, Run]:
     except KgdashError as error:
         refuse(error)
     return dict(zip(distinct_names(runs), runs, strict=True))
+
+
+def show_notes_of(runs: dict[str, Run]) -> None:
+    """Show what a user should know of the runs, each note once; whose it is, unless all have it."""
+    told: dict[str, list[str]] = {}
+    for name, run in runs.items():
+        for note in run.notes:
+            told.setdefault(note, []).append(plain(name))
+    lines = [
+        note if len(names) == len(runs) else f"{', '.join(names)}: {note}"
+        for note, names in told.items()
+    ]
+    if lines:
+        st.warning("  \n".join(lines), icon=":material/info:")
 
 
 def _load(lines: list[str], run: Run) -> list[Run]:

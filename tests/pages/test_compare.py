@@ -1,5 +1,7 @@
 """The page Compare runs shows what the library computes."""
 
+import json
+
 import numpy as np
 import pytest
 from tiny_runs import altered_run, save_pykeen_directory
@@ -158,11 +160,15 @@ def test_the_run_of_the_sidebar_counts_once():
     assert "umls-transe" not in table(app, "metric").columns
 
 
-def test_folders(tmp_path):
+def test_folders_and_their_notes(tmp_path):
+    notes = {"provenance": {"form": "test", "notes": ["half of it"]}}
     changed = altered_run(tmp_path / "changed", weights=lambda tensor: tensor * 0.9)
+    manifest = json.loads((changed / "run.json").read_text())
+    (changed / "run.json").write_text(json.dumps(manifest | notes))
     app = open_page("compare")
     choose(app, **{"with": []}, folders=f"\n {changed} \n")
     assert "changed" in table(app, "metric", "umls-transe").columns
+    assert messages(app) == ["changed: half of it"]
     choose(app, folders=f"{changed}\n{changed}")
     assert errors(app) == [
         "changed and changed are the same run: their weights are equal. Leave one of them out"
