@@ -6,7 +6,7 @@ import logging
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
 import typer
@@ -15,6 +15,8 @@ from kgdash import (
     cli_breakdown,
     cli_cache,
     cli_compare,
+    cli_groupings,
+    cli_guide,
     cli_health,
     cli_instances,
     cli_latex,
@@ -35,6 +37,9 @@ from kgdash.cli_output import (
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
+if TYPE_CHECKING:
+    from kgdash.graph import KnowledgeGraph
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -44,6 +49,7 @@ app = typer.Typer(
 
 app.command()(cli_breakdown.breakdown)
 app.command()(cli_compare.compare)
+app.command()(cli_guide.guide)
 app.command()(cli_health.health)
 app.command()(cli_instances.queries)
 app.command()(cli_instances.rules)
@@ -52,6 +58,7 @@ app.command()(cli_report.report)
 app.command()(cli_train.train)
 app.command()(cli_train.trials)
 app.add_typer(cli_cache.app, name="cache")
+app.add_typer(cli_groupings.app, name="groupings")
 app.add_typer(cli_obl2021.app, name="obl2021")
 
 
@@ -106,6 +113,14 @@ def metrics(
     max_degree: Annotated[
         int | None, typer.Option(help="Only entities with so many known triples or fewer.")
     ] = None,
+    types: Annotated[
+        Path | None,
+        typer.Option(help="Entity types: TSV or CSV of entity, type, one pair a line."),
+    ] = None,
+    type_name: Annotated[
+        list[str] | None,
+        typer.Option("--type", help="Only entities of this type of --types; repeat for several."),
+    ] = None,
     latex: cli_latex.LatexOption = False,
     beside: cli_latex.BesideOption = None,
     as_json: JsonOption = False,
@@ -120,8 +135,14 @@ def metrics(
 
     loaded = load_run(run, dataset)
     chosen = filter or default_filter(split)
-    listed = read_entities(entities, loaded.graph) if entities else None
-    only = restrict(loaded.graph, relation or (), listed, min_degree, max_degree)
+    only = restrict(
+        loaded.graph,
+        relation or (),
+        read_entities(entities, loaded.graph) if entities else None,
+        min_degree,
+        max_degree,
+        _of_types(loaded.graph, types, type_name),
+    )
     ranks = loaded.ranks(
         split=split,
         filter=chosen,
@@ -151,6 +172,15 @@ def metrics(
     frame = metrics_frame(values)
     frame.columns = pd.Index([".".join(column) for column in frame.columns])
     write_or_print(frame, out, index=True)
+
+
+def _of_types(graph: KnowledgeGraph, types: Path | None, names: list[str] | None) -> Any:
+    """Return the entities of some types of a file, or None where neither is given."""
+    from kgdash.entity_types import read_entity_types
+
+    if bool(types) != bool(names):
+        raise KgdashError("give --types FILE and --type NAME together")
+    return read_entity_types(types, graph).entities_of(names) if types and names else None
 
 
 @app.command()

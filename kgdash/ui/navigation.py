@@ -20,18 +20,31 @@ def navigation() -> Any:
     # Before the pages are declared: else the tab takes the page's icon, which is such a word.
     st.set_page_config(page_title="kgdash", page_icon=str(_ICON), layout="wide")
     page = st.navigation(
-        [
-            st.Page("pages/overview.py", title="Overview", icon=":material/info:", default=True),
-            st.Page("pages/metrics.py", title="Metrics", icon=":material/leaderboard:"),
-            st.Page("pages/score_health.py", title="Score health", icon=":material/monitor_heart:"),
-            st.Page("pages/breakdowns.py", title="Breakdowns", icon=":material/bar_chart:"),
-            st.Page("pages/compare.py", title="Compare runs", icon=":material/compare:"),
-            st.Page("pages/local.py", title="Local reliability", icon=":material/hub:"),
-            st.Page("pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"),
-            st.Page("pages/obl2021.py", title="OBL2021", icon=":material/trophy:"),
-            st.Page("pages/search.py", title="Model selection", icon=":material/tune:"),
-            st.Page("pages/cache.py", title="Cache", icon=":material/database:"),
-        ]
+        {
+            "Run": [
+                st.Page("pages/overview.py", title="Overview", icon=":material/info:", default=True)
+            ],
+            "Evaluation": [
+                st.Page("pages/metrics.py", title="Metrics", icon=":material/leaderboard:"),
+                st.Page("pages/breakdowns.py", title="Breakdowns", icon=":material/bar_chart:"),
+                st.Page(
+                    "pages/score_health.py", title="Score health", icon=":material/monitor_heart:"
+                ),
+                st.Page("pages/metric_guide.py", title="Metric guide", icon=":material/school:"),
+            ],
+            "Reliability": [
+                st.Page("pages/local.py", title="Local reliability", icon=":material/hub:"),
+                st.Page(
+                    "pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"
+                ),
+            ],
+            "Beside others": [
+                st.Page("pages/compare.py", title="Compare runs", icon=":material/compare:"),
+                st.Page("pages/search.py", title="Model selection", icon=":material/tune:"),
+                st.Page("pages/obl2021.py", title="OBL2021", icon=":material/trophy:"),
+            ],
+            "This machine": [st.Page("pages/cache.py", title="Cache", icon=":material/database:")],
+        }
     )
     if st.session_state.get(_PAGE) != page.title:
         stop_refining()
