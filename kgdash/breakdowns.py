@@ -19,7 +19,7 @@ from kgdash.groups import Groups, groups_of
 from kgdash.groups import group_ranks as group_ranks
 from kgdash.metrics import DEFAULT_KS, POOLS, metric_calculators
 from kgdash.ranking import RANK_TYPES
-from kgdash.ratio_metrics import RatioMetric, ratio_interval, ratio_metric
+from kgdash.ratio_metrics import RatioMetric, ratio_intervals, ratio_metric
 
 #: groups of fewer triples are marked: their values say little
 SMALL = 30
@@ -35,7 +35,7 @@ def breakdown(
 ) -> pd.DataFrame:
     """Compute a metric per group of triples and side, with its interval and the blur of ties.
 
-    The interval is a bootstrap over the group's triples (`kgdash.ratio_metrics.ratio_interval`); a
+    The interval is a bootstrap over the group's triples (`kgdash.ratio_metrics.ratio_intervals`); a
     triple's two ranks are drawn together. It has no width where all values of a group are equal.
 
     :param annotated: of `annotate`, or some of its rows
@@ -179,12 +179,6 @@ def _intervals(
         np.bincount(pair_of, weights=values(ranks, candidates))
         for values in (form.part, form.weight)
     )
-    ends = np.full((rows.groups, 2), np.nan)
-    stops = np.cumsum(np.bincount(rows.groups_of(pairs), minlength=rows.groups))
-    for group, (start, stop) in enumerate(zip([0, *stops[:-1]], stops, strict=True)):
-        if stop > start:
-            of_group = slice(start, stop)
-            ends[group] = ratio_interval(
-                form, part[of_group], weight[of_group], level, (seed, group)
-            )
-    return ends
+    sizes = np.bincount(rows.groups_of(pairs), minlength=rows.groups)
+    seeds = [(seed, group) for group in range(rows.groups)]
+    return ratio_intervals(form, part, weight, sizes, level, seeds)

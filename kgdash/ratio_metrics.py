@@ -6,14 +6,21 @@ reductions give all groups at once, and a bootstrap needs no ranks but two numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
 
+from kgdash.engine.resampling_kernels import resample_groups
+from kgdash.engine.workers import share
+from kgdash.progress import silent
+
 #: resamples of a bootstrap, and the triples from which on its limit takes its place
 RESAMPLES, LARGE = 1000, 2000
+
+#: groups that a thread resamples before it takes more
+_AT_ONCE = 4
 
 
 def _ranks(ranks: np.ndarray, candidates: np.ndarray) -> np.ndarray:
@@ -64,34 +71,61 @@ def ratio_metric(key: str) -> RatioMetric | None:
     return _RATIOS.get(key)
 
 
-def ratio_interval(
-    metric: RatioMetric, part: np.ndarray, weight: np.ndarray, level: float, seed: tuple[int, ...]
-) -> tuple[float, float]:
-    """Return the bootstrap interval of a metric over one group.
+def ratio_intervals(
+    metric: RatioMetric,
+    part: np.ndarray,
+    weight: np.ndarray,
+    sizes: np.ndarray,
+    level: float,
+    seeds: Sequence[tuple[int, ...]],
+) -> np.ndarray:
+    """Return the bootstrap intervals of a metric over groups.
 
     The percentile bootstrap of 1,000 resamples (Efron 1979); from 2,000 triples on the normal
     interval by the delta method, which is the former's limit and differs less than two seeds do.
 
-    :param part: sum over a triple's ranks, shape ``(triples,)``
+    :param part: float64: sum over a triple's ranks, one group's triples after the other's
     :param weight: likewise
+    :param sizes: int64: triples per group
     :param level: in (0, 1)
-    :param seed: whole numbers ≥ 0
-    :return: low and high end; NaN for fewer than two triples
+    :param seeds: one per group: whole numbers ≥ 0; a group's interval depends on no other group
+    :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer than two triples
     """
-    count = len(part)
-    if count < 2:
-        return np.nan, np.nan
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    ends = np.full((len(sizes), 2), np.nan)
+    drawn = np.flatnonzero((sizes > 1) & (sizes < LARGE))
+    ratios = _resampled(part, weight, starts, drawn, seeds)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if count < LARGE:
-            drawn = np.random.default_rng(seed).integers(
-                0, count, size=(RESAMPLES, count), dtype=np.int32
-            )
-            ratios = part[drawn].sum(axis=1) / weight[drawn].sum(axis=1)
-            ends = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
-        else:
-            total = weight.sum()
-            ratio = part.sum() / total
-            error = np.sqrt(((part - ratio * weight) ** 2).sum()) / total
-            ends = ratio + ndtri((1 + level) / 2) * error * np.array([-1.0, 1.0])
-        low, high = np.sort(metric.finish(ends))
-    return float(low), float(high)
+        if len(drawn):
+            ends[drawn] = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2], axis=1).T
+        for group in np.flatnonzero(sizes >= LARGE):
+            own = slice(starts[group], starts[group + 1])
+            total = weight[own].sum()
+            ratio = part[own].sum() / total
+            error = np.sqrt(((part[own] - ratio * weight[own]) ** 2).sum()) / total
+            ends[group] = ratio + ndtri((1 + level) / 2) * error * np.array([-1.0, 1.0])
+        return np.sort(metric.finish(ends), axis=1)
+
+
+def _resampled(
+    part: np.ndarray,
+    weight: np.ndarray,
+    starts: np.ndarray,
+    groups: np.ndarray,
+    seeds: Sequence[tuple[int, ...]],
+) -> np.ndarray:
+    """Return the ratios of the resamples of some groups: ``(len(groups), RESAMPLES)``."""
+    states = np.zeros(len(seeds), dtype=np.uint64)
+    for group in groups:
+        states[group] = np.random.SeedSequence(seeds[group]).generate_state(1, np.uint64)[0]
+    ratios = np.empty((len(seeds), RESAMPLES))
+    # The largest first, so that no thread is left with one at the end.
+    order = groups[np.argsort(starts[groups] - starts[groups + 1], kind="stable")]
+    tasks = np.array_split(order, -(-len(order) // _AT_ONCE)) if len(order) else []
+
+    def work(task: np.ndarray, _: None) -> float:
+        resample_groups(part, weight, starts, states, task, ratios)
+        return float(len(task))
+
+    share(tasks, work, lambda: None, float(len(order)), silent)
+    return ratios[groups]

@@ -7,11 +7,12 @@ import torch
 from fakes import FakeScorer, fake_run, make_graph
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import bootstrap
 
 from kgdash.breakdowns import GROUPINGS, SMALL, annotate, breakdown, group_ranks
 from kgdash.errors import KgdashError
 from kgdash.metrics import POOLS, metric_calculators, metric_guide, metrics, tie_summary
-from kgdash.ratio_metrics import LARGE, ratio_interval, ratio_metric
+from kgdash.ratio_metrics import LARGE, RESAMPLES, ratio_intervals, ratio_metric
 from kgdash.relation_patterns import NOT_IN_TRAIN
 
 MRR = "inverse_harmonic_mean_rank"
@@ -223,14 +224,59 @@ def test_no_level_no_interval(umls):
     assert breakdown(umls, "cardinality", level=None)[["low", "high"]].isna().all(axis=None)
 
 
-def test_a_resample_by_a_loop():
-    rng = np.random.default_rng(5)
-    part, weight = rng.random(40), rng.integers(1, 3, 40).astype(float)
-    drawn = np.random.default_rng((3, 4)).integers(0, 40, size=(1000, 40), dtype=np.int32)
-    ratios = [sum(part[i] for i in row) / sum(weight[i] for i in row) for row in drawn]
-    expected = np.quantile(ratios, [0.05, 0.95])
-    found = ratio_interval(ratio_metric(MRR), part, weight, 0.9, (3, 4))
-    assert found == pytest.approx(tuple(expected))
+def one_interval(form, part, weight, level, seed):
+    return tuple(ratio_intervals(form, part, weight, np.array([len(part)]), level, [seed])[0])
+
+
+def test_resamples_by_a_loop():
+    """Python's whole numbers give SplitMix64 as its authors wrote it down."""
+    rng, sizes, level = np.random.default_rng(5), [40, 1, 0, 17], 0.9
+    part, weight = rng.random(58), rng.integers(1, 3, 58).astype(float)
+    seeds = [(3, group) for group in range(4)]
+    found = ratio_intervals(ratio_metric(MRR), part, weight, np.array(sizes), level, seeds)
+    start = 0
+    for size, seed, ends in zip(sizes, seeds, found, strict=True):
+        if size < 2:
+            assert np.isnan(ends).all()
+        else:
+            state = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+            ratios = []
+            for _ in range(RESAMPLES):
+                drawn = []
+                for _ in range(size):
+                    state, word = splitmix64(state)
+                    drawn.append(start + ((word >> 32) * size >> 32))
+                ratios.append(sum(part[i] for i in drawn) / sum(weight[i] for i in drawn))
+            assert ends == pytest.approx(np.quantile(ratios, [0.05, 0.95]))
+        start += size
+
+
+def splitmix64(state):
+    mask = 2**64 - 1
+    state = (state + 0x9E3779B97F4A7C15) & mask
+    word = state
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & mask
+    return state, word ^ (word >> 31)
+
+
+def test_the_first_numbers_of_splitmix64():
+    """Of the seed 1234567, as its authors publish them."""
+    state, found = 1234567, []
+    for _ in range(3):
+        state, word = splitmix64(state)
+        found.append(word)
+    assert found == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+
+
+def test_it_is_near_scipy_s_bootstrap():
+    rng = np.random.default_rng(2)
+    part = rng.random(80) ** 3
+    theirs = bootstrap(
+        (part,), np.mean, n_resamples=4000, method="percentile", rng=rng
+    ).confidence_interval
+    ours = one_interval(ratio_metric(MRR), part, np.ones(80), 0.95, (7,))
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.15 * (theirs.high - theirs.low))
 
 
 @pytest.mark.parametrize("count", [60, LARGE])
@@ -240,7 +286,7 @@ def test_coverage_of_a_known_mean(count):
     hits = 0
     for trial in range(300):
         ranks = rng.geometric(0.2, count).astype(float)
-        low, high = ratio_interval(form, ranks, np.ones(count), 0.9, (trial,))
+        low, high = one_interval(form, ranks, np.ones(count), 0.9, (trial,))
         hits += low <= 5 <= high
     assert 0.83 < hits / 300 < 0.95
 
@@ -249,8 +295,8 @@ def test_the_limit_is_near_the_bootstrap():
     rng = np.random.default_rng(1)
     part, weight = rng.random(LARGE), np.full(LARGE, 2.0)
     form = ratio_metric(MRR)
-    limit = ratio_interval(form, part, weight, 0.95, (0,))
-    drawn = ratio_interval(form, part[:-1], weight[:-1], 0.95, (0,))
+    limit = one_interval(form, part, weight, 0.95, (0,))
+    drawn = one_interval(form, part[:-1], weight[:-1], 0.95, (0,))
     width = limit[1] - limit[0]
     assert np.abs(np.subtract(limit, drawn)).max() < 0.1 * width
 

@@ -12,7 +12,7 @@ from kgdash.breakdowns import SMALL
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
-from kgdash.ratio_metrics import RatioMetric, ratio_interval
+from kgdash.ratio_metrics import RatioMetric, ratio_intervals
 from kgdash.store import cached_table
 from kgdash.studies.comparison import Ranks, pair_of, reciprocal_ranks, triples_of
 
@@ -85,7 +85,7 @@ def region_differences(
     A triple counts in the region of its head and in that of its tail, once where they are the same.
 
     :param regions: of `find_regions`
-    :param level: of the intervals, in (0, 1): `kgdash.ratio_metrics.ratio_interval` over triples
+    :param level: of the intervals, in (0, 1): `kgdash.ratio_metrics.ratio_intervals` over triples
     :param seed: of the bootstrap, ≥ 0
     :return: one row per region with ranked triples, greatest difference first: ``region`` (int64),
         ``name`` (str: label of its most central entity, by known triples inside),
@@ -100,11 +100,12 @@ def region_differences(
     ends = regions[triples_of(pair, side)[:, [0, 2]]]
     table = _ended_by(ends, values).rename(columns={"of": "region"})
     differences = values[:, 0] - values[:, 1]
-    for row, region in enumerate(table["region"]):
-        of_region = differences[(ends == region).any(axis=1)]
-        weight = np.ones(len(of_region))
-        ends_of = ratio_interval(RatioMetric(), of_region, weight, level, (seed, int(region)))
-        table.loc[row, ["low", "high"]] = ends_of
+    members = [differences[(ends == region).any(axis=1)] for region in table["region"]]
+    part, counts = np.concatenate(members), np.array([len(of_region) for of_region in members])
+    seeds = [(seed, int(region)) for region in table["region"]]
+    table[["low", "high"]] = ratio_intervals(
+        RatioMetric(), part, np.ones(len(part)), counts, level, seeds
+    )
     both = ends[ends[:, 0] == ends[:, 1], 0]
     inside = np.bincount(both, minlength=regions.max() + 1)
     sizes = np.bincount(regions)
