@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,8 +76,7 @@ def train(
 ) -> None:
     """Train a model with PyKEEN and write it as a run."""
     from kgdash.datasets import load_dataset
-    from kgdash.search_space import SearchSpace, fixed_configuration
-    from kgdash.training import train as run_training
+    from kgdash.search_space import SearchSpace
 
     given = {
         "model.embedding_dim": dim,
@@ -85,32 +85,28 @@ def train(
         "optimizer.lr": learning_rate,
         "negative_sampler.num_negs_per_pos": negatives,
     }
-    values = _values(given, set_ or [])
-    if not search:
-        values.setdefault("model.embedding_dim", int(_DIMENSION))
     space = SearchSpace(
         models=tuple(model.split(",")),
         losses=tuple(loss.split(",")) if loss else (),
-        values=values,
+        values=_values(given, set_ or []),
         optimizer=optimizer,
         training_loop=loop,
         create_inverse_triples=inverse,
         random_seed=seed,
     )
-    if not search:
-        only = {"--trials": trials, "--seconds": seconds, "--study": study, "--prune": prune}
-        only |= {"--check-every": check_every, "--patience": patience}
-        if wrong := [name for name, value in only.items() if value]:
-            raise KgdashError(f"{', '.join(wrong)}: only with --search")
-        config = fixed_configuration(space)
-        run = run_training(load_dataset(dataset), config, out, terminal(f"training {model}"))
-    else:
+    only = {"--trials": trials, "--seconds": seconds, "--study": study, "--prune": prune}
+    only |= {"--check-every": check_every, "--patience": patience}
+    if search:
         from kgdash.search_trial import SearchPlan
 
         plan = SearchPlan(space, sampler, check_every, patience, prune)
         limit = _TRIALS if trials is None and seconds is None else trials
         path = study or out.with_name(f"{out.name}.study.db")
         run = _search(load_dataset(dataset), plan, path, out, limit, seconds)
+    elif wrong := [name for name, value in only.items() if value]:
+        raise KgdashError(f"{', '.join(wrong)}: only with --search")
+    else:
+        run = _train(dataset, space, out)
     print(f"wrote {out}")
     for key, value in run.training.get("evaluation", {}).items():
         print(f"{key:30} {value:.4f}")
@@ -162,6 +158,16 @@ def _values(given: dict[str, str | None], more: list[str]) -> dict[str, Any]:
             raise KgdashError(f"{key} is given twice")
         texts[key] = text
     return {key: parse_values(text) for key, text in texts.items()}
+
+
+def _train(dataset: str, space: Any, out: Path) -> Any:
+    from kgdash.datasets import load_dataset
+    from kgdash.search_space import fixed_configuration
+    from kgdash.training import train as run_training
+
+    values = {"model.embedding_dim": int(_DIMENSION), **space.values}
+    config = fixed_configuration(replace(space, values=values))
+    return run_training(load_dataset(dataset), config, out, terminal(f"training {config.model}"))
 
 
 def _search(
