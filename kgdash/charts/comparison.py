@@ -9,8 +9,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
-from kgdash.charts.style import GREY, RELIABILITY_SCALE, SIDE_COLOURS, empty, finish, number
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, number
 from kgdash.metric_guide import MetricInfo
+
+#: first → last position, dark enough throughout for white figures
+_POSITIONS = [[0.0, "#1e5fb4"], [0.5, "#6d6675"], [1.0, "#b5421f"]]
 
 #: characters of a run's name beside a row, and above a column
 _BESIDE, _ABOVE = 22, 14
@@ -86,8 +89,7 @@ def position_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) ->
             y=-np.arange(len(chosen), dtype=float),
             zmin=1,
             zmax=len(runs),
-            colorscale=RELIABILITY_SCALE,
-            reversescale=True,
+            colorscale=_POSITIONS,
             xgap=2,
             ygap=2,
             text=np.array(texts, dtype=object).reshape(shape),

@@ -23,7 +23,7 @@ _ABOVE = 44
 #: below this, a corrected p-value gives a difference its colour
 SIGNIFICANT = 0.05
 
-_TICKS = (1, 2, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
+_TICKS = (1, 2, 5, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
 
 
 def pair_forest(tests: pd.DataFrame) -> go.Figure:
@@ -117,6 +117,7 @@ def rank_density(grid: pd.DataFrame, a: str, b: str) -> go.Figure:
         "ticktext": [f"1/{t:,}" if t > 1 else "1" for t in ticks],
         "range": [least, 0],
         "showgrid": False,
+        "tickangle": 0,
     }
     figure.update_xaxes(title=f"reciprocal rank by {escape(a)}", **axis)
     figure.update_yaxes(title=f"by {escape(b)}", **axis)

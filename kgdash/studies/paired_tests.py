@@ -23,8 +23,8 @@ RESAMPLES = 9999
 #: with so many triples that differ, all 2ⁿ ways to swap the two runs are gone through
 EXACT = 13
 
-#: bytes that a block of draws may take
-_BLOCK = 1 << 24
+#: bytes that a block of draws may take: what a core's cache holds
+_BLOCK = 1 << 20
 
 
 def paired_tests(

@@ -64,7 +64,8 @@ def test_positions():
     heat = figure.data[0]
     assert np.array(heat.z).tolist() == [[2, 1], [2, 1]]
     assert np.array(heat.text)[0].tolist() == ["0.500<br>2.", "1.50<br>1."]
-    assert (heat.zmin, heat.zmax, heat.reversescale) == (1, 2, True)
+    assert (heat.zmin, heat.zmax) == (1, 2)
+    assert heat.colorscale[0][1] == "#1e5fb4"
     assert list(figure.layout.yaxis.ticktext) == ["h", "gs*"]
     assert list(figure.layout.xaxis.ticktext) == ["one", "two"]
     assert "position 2" in np.array(heat.hovertext)[0, 0]
