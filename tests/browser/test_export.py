@@ -104,3 +104,11 @@ def test_a_report_draws_sorts_and_fits_a_phone_without_any_network(
     assert page.evaluate(_SCORES) == sorted(content.groupings[0].best["both"])
     heading.click()
     assert page.evaluate(_SCORES) == sorted(content.groupings[0].best["both"], reverse=True)
+
+    page.set_viewport_size({"width": 794, "height": 1123})
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details:not([open])").count() == 0
+    inks = page.evaluate(_SHOWN)
+    assert {colour for _, _, colour in inks} == {"#1b1f24"}
+    page.wait_for_function("document.documentElement.scrollWidth <= 794")
