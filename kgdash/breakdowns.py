@@ -7,12 +7,14 @@ reductions; all others by PyKEEN's classes, group by group. Tests hold both agai
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from kgdash.annotation import SINGLE_SIDES
 from kgdash.annotation import annotate as annotate
+from kgdash.engine.ordering_kernels import stable_order
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.groups import GROUPINGS as GROUPINGS
 from kgdash.groups import Groups, groups_of
@@ -113,24 +115,36 @@ class _Rows:
         """Return the sum per group: float64, shape ``(groups,)``."""
         return np.bincount(self.codes, weights=values, minlength=self.groups)
 
-    @property
-    def pairs(self) -> np.ndarray:
-        """Return one number per row that tells group and triple, ascending with the group."""
-        return self.codes * (int(self.columns["triple"].max()) + 1) + self.columns["triple"]
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Return the rows by group, then by triple: int64."""
+        triples = self.columns["triple"]
+        by_triple = stable_order(triples, int(triples.max(initial=0)) + 1)
+        return by_triple[stable_order(self.codes[by_triple], self.groups)]
 
-    def groups_of(self, pairs: np.ndarray) -> np.ndarray:
-        """Return the group of each of `pairs`."""
-        return pairs // (int(self.columns["triple"].max()) + 1)
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Return where, in that order, the rows of each triple of a group start: int64."""
+        codes, triples = self.codes[self.order], self.columns["triple"][self.order]
+        new = np.ones(len(codes), dtype=bool)
+        new[1:] = (codes[1:] != codes[:-1]) | (triples[1:] != triples[:-1])
+        return np.flatnonzero(new)
+
+    @cached_property
+    def triples(self) -> np.ndarray:
+        """Return the number of triples per group: int64, shape ``(groups,)``."""
+        return np.bincount(self.codes[self.order[self.starts]], minlength=self.groups)
+
+    def sums_of_triples(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum per triple of a group, one group's after the other's: float64."""
+        return np.add.reduceat(values[self.order].astype(np.float64), self.starts)
 
 
 def _table(rows: _Rows, form: RatioMetric | None, metric: str) -> pd.DataFrame:
     """Compute all columns but the names and the intervals: one row per group, empty ones too."""
     columns = rows.columns
     counts = np.bincount(rows.codes, minlength=rows.groups)
-    pairs = np.sort(rows.pairs)
-    distinct = rows.groups_of(pairs[np.diff(pairs, prepend=-1) != 0])
-    table = pd.DataFrame({"count": counts})
-    table["triples"] = np.bincount(distinct, minlength=rows.groups)
+    table = pd.DataFrame({"count": counts, "triples": rows.triples})
     table["small"] = table["triples"] < SMALL
     if form is None:
         by_type = _by_pykeen(rows, metric)
@@ -158,9 +172,8 @@ def _by_pykeen(rows: _Rows, metric: str) -> dict[str, np.ndarray]:
     """Compute a metric by PyKEEN's class, group by group: rank type -> ``(groups,)``."""
     calculator = metric_calculators(DEFAULT_KS)[metric]
     values = {kind: np.full(rows.groups, np.nan) for kind in RANK_TYPES}
-    order = np.argsort(rows.codes, kind="stable")
     stops = np.cumsum(np.bincount(rows.codes, minlength=rows.groups))
-    for group, part in enumerate(np.split(order, stops[:-1])):
+    for group, part in enumerate(np.split(rows.order, stops[:-1])):
         for kind in RANK_TYPES if len(part) else ():
             # As `kgdash.metrics.metrics` has it: PyKEEN keeps realistic ranks in float32.
             dtype = np.float32 if kind == "realistic" else np.int64
@@ -174,11 +187,8 @@ def _intervals(
 ) -> np.ndarray:
     """Return the low and high end per group: ``(groups, 2)``, NaN for empty ones."""
     ranks, candidates = rows.columns[rank_type], rows.columns["candidates"]
-    pairs, pair_of = np.unique(rows.pairs, return_inverse=True)
     part, weight = (
-        np.bincount(pair_of, weights=values(ranks, candidates))
-        for values in (form.part, form.weight)
+        rows.sums_of_triples(values(ranks, candidates)) for values in (form.part, form.weight)
     )
-    sizes = np.bincount(rows.groups_of(pairs), minlength=rows.groups)
     seeds = [(seed, group) for group in range(rows.groups)]
-    return ratio_intervals(form, part, weight, sizes, level, seeds)
+    return ratio_intervals(form, part, weight, rows.triples, level, seeds)

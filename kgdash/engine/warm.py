@@ -8,6 +8,7 @@ from kgdash.engine.bounds import Thresholds
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
 from kgdash.engine.microkernels import DOT
+from kgdash.engine.ordering_kernels import stable_order
 from kgdash.engine.resampling_kernels import resample_groups
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS, points, score_block
 from kgdash.engine.sweep_kernels import (
@@ -47,3 +48,4 @@ def warm() -> None:
     gather_first_digits(out, words, 0, weights, factor, shift, np.zeros(2049, dtype=np.int64))
     one, seeds = np.ones(1), np.ones(1, dtype=np.uint64)
     resample_groups(one, one, np.array([0, 1]), seeds, group, np.empty((1, 1)))
+    stable_order(group, 1)
