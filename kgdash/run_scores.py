@@ -36,6 +36,13 @@ _NO_RANKS = _no_rows(
     side="str",
     **dict.fromkeys(["optimistic", "pessimistic", "candidates"], "int64"),
 )
+_NO_RELATIONS = _no_rows(
+    group="str",
+    side="str",
+    **dict.fromkeys(["count", "triples"], "int64"),
+    **dict.fromkeys(["value", "optimistic", "pessimistic", "gap", "tied_share"], "float64"),
+    largest_tie="int64",
+)
 _NOTHING_MISSING = _no_rows(kind="str", id="int64", nan="int64", scores="int64", share="float64")
 
 
@@ -43,8 +50,9 @@ _NOTHING_MISSING = _no_rows(kind="str", id="int64", nan="int64", scores="int64",
 class ScoreHealth:
     """The scores of a run's split, described; every score is counted, none sampled.
 
-    ``ranks`` is None where the scores can not be ranked, and ``refusal`` says why; ``missing`` then
-    lists whose scores are NaN (`kgdash.score_missing.missing_scores`).
+    ``relations``: the MRR of all relations and sides, of `kgdash.breakdowns.breakdown`; no rows
+    without ranks. ``ranks`` is None where the scores can not be ranked, and ``refusal`` says why;
+    ``missing`` then lists whose scores are NaN (`kgdash.score_missing.missing_scores`).
     """
 
     run: Run
@@ -54,6 +62,7 @@ class ScoreHealth:
     distribution: pd.DataFrame
     tied_entities: pd.DataFrame
     ranks: pd.DataFrame | None
+    relations: pd.DataFrame
     refusal: str
     missing: pd.DataFrame
 
@@ -127,17 +136,10 @@ class ScoreHealth:
     def by_relation(self, side: str = "both") -> pd.DataFrame:
         """Return the MRR per relation with gap and ties, the widest gap first.
 
-        :return: rows of `kgdash.breakdowns.breakdown`; none without ranks
+        :return: rows of ``relations``
         """
-        if self.ranks is None:
-            return pd.DataFrame(columns=_BY_RELATION)
-        table = breakdown(annotate(self.ranks, self.run.graph), "relation", level=None)
-        table = table[table["side"] == side].sort_values("gap", ascending=False, kind="stable")
-        return table[_BY_RELATION].reset_index(drop=True)
-
-
-_BY_RELATION = ["group", "count", "triples", "value", "optimistic", "pessimistic", "gap"]
-_BY_RELATION += ["tied_share", "largest_tie"]
+        table = self.relations[self.relations["side"] == side].drop(columns="side")
+        return table.sort_values("gap", ascending=False, kind="stable", ignore_index=True)
 
 
 def score_health(
@@ -177,13 +179,21 @@ def score_health(
         lambda report: score_distribution(scorer, rows, known, spread, progress=report),
     )
     tied = kept("tied entities", 2, lambda report: always_tied(scorer, rows, progress=report))
-    ranks, refusal, missing = None, "", _NOTHING_MISSING
+    ranks, relations, refusal, missing = None, _NO_RELATIONS, "", _NOTHING_MISSING
     try:
         ranks = run.ranks(split, filter=chosen, progress=reports[3])
+        relations = kept("relations", 4, lambda _: _gaps(run, ranks))
     except KgdashError as error:
         refusal = str(error)
         missing = kept("missing", 4, lambda report: missing_scores(scorer, rows, progress=report))
-    return ScoreHealth(run, split, chosen, spread, distribution, tied, ranks, refusal, missing)
+    return ScoreHealth(
+        run, split, chosen, spread, distribution, tied, ranks, relations, refusal, missing
+    )
+
+
+def _gaps(run: Run, ranks: pd.DataFrame) -> pd.DataFrame:
+    table = breakdown(annotate(ranks, run.graph), "relation", level=None)
+    return table[list(_NO_RELATIONS)]
 
 
 def check_side(side: str) -> None:

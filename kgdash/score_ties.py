@@ -77,12 +77,14 @@ def always_tied(
     group = np.zeros(scorer.num_entities, dtype=np.int64)
     entities = np.arange(scorer.num_entities)
     for side, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
+        if not len(entities):
+            break
         anchors, relations = distinct_queries(triples, side)
         for start, scores in all_scores(scorer, side, anchors, relations, _FIRST):
-            if len(entities) < 2:
-                break
             entities, group = _never_differed(entities, group, scores[:, entities])
             report(start + len(scores), len(anchors))
+            if not len(entities):
+                break
     progress(1, 1)
     sizes = np.bincount(group)
     place = np.argsort(np.argsort(-sizes, kind="stable"))

@@ -192,17 +192,20 @@ class TestTiesInfinitiesAndNaN:
             float(v): n for v, n in zip(values, counts, strict=True) if n >= FREQUENT * counts.sum()
         }
 
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
     @pytest.mark.parametrize("low", [0.0, -7.3, 1e8, -3e-30])
-    def test_scores_on_edges(self, low):
-        high = np.float32(low) + np.float32(max(abs(low) * 1e-4, 1e-3))
-        edges = np.histogram_bin_edges(np.array([np.float32(low), high], dtype=np.float64), 17)
-        near = edges.astype(np.float32)
-        near = np.concatenate([near, np.nextafter(near, -INF), np.nextafter(near, INF)])
-        near = np.clip(near, np.float32(low), high).astype(np.float32)[None]
-        counts = np.zeros((4, 18), dtype=np.int64)
-        gather_bins(near, 0, np.array([3]), edges, counts)
-        expected = 3 * np.histogram(near.astype(np.float64), edges)[0]
-        assert counts.sum(axis=0).tolist() == [*expected, 0]
+    def test_scores_on_edges(self, low, dtype):
+        low = np.float32(low)
+        high = low + np.float32(max(abs(low) * 1e-4, 1e-3))
+        for bins in (1, 7, 17, 60):
+            edges = np.histogram_bin_edges(np.array([low, high], dtype=np.float64), bins)
+            near = edges.astype(dtype)
+            near = np.concatenate([near, np.nextafter(near, -INF), np.nextafter(near, INF)])
+            near = np.clip(near, low, high).astype(dtype)[None]
+            counts = np.zeros((4, bins + 1), dtype=np.int64)
+            gather_bins(near, 0, np.array([3]), edges, counts)
+            expected = 3 * np.histogram(near.astype(np.float64), edges)[0]
+            assert counts.sum(axis=0).tolist() == [*expected, 0]
 
 
 def test_threads_and_chunks_change_nothing(bundled, monkeypatch):
