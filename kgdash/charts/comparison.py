@@ -12,6 +12,9 @@ from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, number
 from kgdash.metric_guide import MetricInfo
 
+#: up to so many runs, cells are wide enough for values on a phone
+_ROOMY = 4
+
 #: first → last position, dark enough throughout for white figures
 _POSITIONS = [[0.0, "#1e5fb4"], [0.5, "#6d6675"], [1.0, "#b5421f"]]
 
@@ -61,6 +64,8 @@ def metric_dots(table: pd.DataFrame, info: MetricInfo) -> go.Figure:
 def position_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) -> go.Figure:
     """Draw group × run: each cell holds the value and the run's position, which colours it.
 
+    Where there are more than four runs, cells hold the position alone, for want of room.
+
     :param table: rows of one side of `kgdash.studies.comparison.by_group`
     :param info: the metric
     :param order: the groups from top to bottom; the first 25 are drawn
@@ -73,8 +78,9 @@ def position_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) ->
         return empty("the metric is not defined for these groups")
     rows = cells.reindex(grid)
     positions = rows["position"].astype("Float64").to_numpy(dtype=float, na_value=np.nan)
+    roomy = len(runs) <= _ROOMY
     texts = [
-        "" if np.isnan(place) else f"{number(value)}<br>{place:.0f}."
+        "" if np.isnan(place) else f"{number(value)}<br>" * roomy + f"{place:.0f}."
         for value, place in zip(rows["value"], positions, strict=True)
     ]
     abouts = [
@@ -104,7 +110,7 @@ def position_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) ->
         side="top",
         tickvals=list(range(len(runs))),
         ticktext=[escape(shortened(run, _ABOVE)) for run in runs],
-        tickangle=-35 if len(runs) > 3 else 0,
+        tickangle=0 if len(runs) < _ROOMY else -90,
         showgrid=False,
         fixedrange=True,
     )

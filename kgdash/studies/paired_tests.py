@@ -57,8 +57,8 @@ def paired_tests(
         ``mean_a``, ``mean_b``, ``difference`` (a − b; float64 in (−1, 1)), ``low``, ``high`` (NaN
         for one triple), ``effect_size`` (Cohen's d of paired differences: their mean over their
         standard deviation; NaN where they are all equal), ``p_permutation``, ``p_holm``,
-        ``p_wilcoxon`` (in (0, 1]), ``wins``, ``ties``, ``losses`` (int64: triples where a's value
-        is higher, equal, lower)
+        ``p_wilcoxon`` (in (0, 1]; the last may be so small that it is 0), ``wins``, ``ties``,
+        ``losses`` (int64: triples where a's value is higher, equal, lower)
     """
     content = hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest()
     key = {"kind": "paired tests", "values": content, "names": list(names), "level": level}

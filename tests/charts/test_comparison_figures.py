@@ -71,6 +71,13 @@ def test_positions():
     assert "position 2" in np.array(heat.hovertext)[0, 0]
 
 
+def test_many_runs_leave_room_for_positions_alone():
+    rows = group_rows(["g"], runs=tuple("abcde"))
+    assert np.array(position_heatmap(rows, MRR, ["g"]).data[0].text)[0].tolist() == [
+        *("5.", "4.", "3.", "2.", "1.")
+    ]
+
+
 def test_positions_where_a_value_is_missing():
     rows = group_rows(["g"])
     rows.loc[0, ["value", "position"]] = [np.nan, pd.NA]

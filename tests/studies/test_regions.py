@@ -10,7 +10,7 @@ from compared_tables import AB, GRAPH
 from fakes import make_graph
 
 from kgdash.errors import KgdashError
-from kgdash.ratio_metrics import RatioMetric, ratio_interval
+from kgdash.ratio_metrics import RatioMetric, ratio_intervals
 from kgdash.studies import regions as module
 from kgdash.studies.comparison import compared_ranks, reciprocal_ranks, triples_of
 from kgdash.studies.regions import entity_differences, find_regions, region_differences
@@ -169,9 +169,8 @@ def test_regions_by_counting(ranks, bundled):
         assert row["entities"] == (regions == region).sum()
         assert row["low"] < row["difference"] < row["high"]
         differences = np.array([a - b for a, b in wanted[region]])
-        ends = ratio_interval(
-            RatioMetric(), differences, np.ones(len(differences)), 0.95, (0, region)
-        )
+        weight, size = np.ones(len(differences)), np.array([len(differences)])
+        ends = ratio_intervals(RatioMetric(), differences, weight, size, 0.95, [(0, region)])[0]
         assert (row["low"], row["high"]) == pytest.approx(ends)
 
 
