@@ -67,7 +67,9 @@ def edit_groupings(run: Run, saved: dict[str, OwnGrouping]) -> None:
             return
         if st.button("Save", disabled=made is None, icon=":material/save:") and made is not None:
             _keep(partial(save_grouping, run, made))
-        st.caption(f"Saved in {plain(str(groupings_file(run)))}.")
+        st.caption(
+            f"Saved groupings are in {plain(str(groupings_file(run)))} and stand under Group by."
+        )
 
 
 def _by_conditions(name: str) -> OwnGrouping | None:

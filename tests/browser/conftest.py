@@ -52,7 +52,11 @@ def serve(tmp_path_factory) -> Iterator[Callable[[], str]]:
             server = subprocess.Popen(
                 [sys.executable, "-m", "streamlit", "run", "app.py", *options],
                 cwd=ROOT,
-                env={**os.environ, "KGDASH_CACHE": str(folder / "cache")},
+                env={
+                    **os.environ,
+                    "KGDASH_CACHE": str(folder / "cache"),
+                    "KGDASH_DATA": str(folder / "data"),
+                },
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
