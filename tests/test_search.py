@@ -320,11 +320,12 @@ class TestChecks:
         assert study.trials[["value", "epochs"]].to_numpy().tolist() == [[0.5, 2]]
 
     def test_pruned_below_the_median(self, graph, file, monkeypatch):
-        self.scripted(monkeypatch, [0.5, 0.6] * 5 + [0.4])
-        study = search(graph, plan(check_every=1, prune=True), file, trials=6)
-        assert study.trials["state"].tolist() == ["finished"] * 5 + ["pruned"]
-        assert study.trials["value"].tolist() == [0.6] * 5 + [0.4]
-        assert study.counted == 6
+        # The last trial falls below at its end, where there is nothing left to save.
+        self.scripted(monkeypatch, [0.5, 0.6] * 5 + [0.4] + [0.55, 0.1])
+        study = search(graph, plan(check_every=1, prune=True), file, trials=7)
+        assert study.trials["state"].tolist() == ["finished"] * 5 + ["pruned", "finished"]
+        assert study.trials["value"].tolist() == [0.6] * 5 + [0.4, 0.55]
+        assert study.counted == 7
         assert study.best == 0
 
 
