@@ -60,7 +60,8 @@ def fewer_candidates(
     if not len(rows):
         raise KgdashError(f"there are no ranks of side {side}")
     pairs, times = np.unique(rows.to_numpy(dtype=np.int64), axis=0, return_counts=True)
-    return pd.DataFrame([_expected(*pairs.T, times, k, share) for share in shares])
+    rank, before = pairs.T
+    return pd.DataFrame([_expected(rank, before, times, k, share) for share in shares])
 
 
 def _expected(

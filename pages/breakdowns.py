@@ -133,3 +133,4 @@ if picked in groups["group"].to_numpy():
     st.dataframe(
         triples, hide_index=True, column_config=number_columns(triples), key="triples_of_group"
     )
+    download(triples, f"{run.name}-{chosen.split}-{picked}")

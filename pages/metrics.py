@@ -6,11 +6,13 @@ import streamlit as st
 from kgdash.charts.metrics import metric_bars, rank_ecdf
 from kgdash.charts.style import number
 from kgdash.filter_guide import leak, scenario
+from kgdash.main_table import evaluated_text
 from kgdash.metric_guide import metric_guide
 from kgdash.metrics import metrics, metrics_frame, tie_summary
 from kgdash.ui.choices import choose_filter, choose_rank_type, choose_side, choose_split
 from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart
+from kgdash.ui.latex_button import offer_latex
 from kgdash.ui.metric_cards import show_cards
 from kgdash.ui.restriction_form import choose_restriction, restriction_text
 from kgdash.ui.run_picker import current_run, show_notes
@@ -120,6 +122,11 @@ st.dataframe(
     key="all_metrics",
 )
 download(frame.rename_axis("key").reset_index(), f"{run.name}-{split}-metrics")
+offer_latex(
+    {run.name: values},
+    evaluated_text(run.graph.name, split, filter_name, len(ranks) // 2, candidates),
+    f"{run.name}-{split}-metrics",
+)
 
 if filtered:
     raw_ranks = computed(

@@ -8,8 +8,9 @@ from kgdash.charts.metrics import loss_curve
 from kgdash.charts.style import number
 from kgdash.graph import SPLITS
 from kgdash.ui.figures import show_chart
+from kgdash.ui.report_button import offer_report
 from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.tables import number_columns
+from kgdash.ui.tables import download, number_columns
 
 run = current_run()
 graph, training = run.graph, run.training
@@ -17,10 +18,13 @@ graph, training = run.graph, run.training
 st.title(f"{run.spec.name} on {graph.name}")
 st.write(
     "Where can this knowledge-graph embedding be trusted? **Metrics** ranks it on held-out "
-    "triples, **Local reliability** looks at one part of the graph, **Queries and rules** asks "
-    "whether ReliK tells true answers from false ones."
+    "triples, **Breakdowns** says for which of them it does well, **Score health** whether its "
+    "scores can be ranked by, **Compare runs** whether another is better. **Local reliability** "
+    "looks at one part of the graph, **Queries and rules** asks whether ReliK tells true answers "
+    "from false ones."
 )
 show_notes(run)
+offer_report(run)
 
 evaluation = training.get("evaluation", {})
 cards = [
@@ -51,12 +55,9 @@ with right:
         "scored by": f"kernels for {run.scorer.form.name}" if run.scorer.form else "PyKEEN",
         "source": run.provenance.get("form", "unknown"),
     }
-    st.dataframe(
-        pd.DataFrame({"property": facts.keys(), "value": [str(v) for v in facts.values()]}),
-        hide_index=True,
-        height="content",
-        key="facts",
-    )
+    table = pd.DataFrame({"property": facts.keys(), "value": [str(v) for v in facts.values()]})
+    st.dataframe(table, hide_index=True, height="content", key="facts")
+    download(table, f"{run.name}-facts")
 
 st.subheader("Bundled runs")
 st.caption(
@@ -70,3 +71,4 @@ st.dataframe(
     column_config=number_columns(bundled, mrr="MRR ↑", hits_at_10="Hits@10 ↑"),
     key="bundled",
 )
+download(bundled, "bundled-runs")
