@@ -6,25 +6,25 @@ import logging
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import pandas as pd
 import typer
 
-from kgdash import (
-    cli_breakdown,
-    cli_cache,
-    cli_compare,
-    cli_groupings,
-    cli_guide,
-    cli_health,
-    cli_instances,
-    cli_latex,
-    cli_obl2021,
-    cli_report,
-    cli_train,
+from kgdash.commands import (
+    breakdown,
+    cache,
+    compare,
+    groupings,
+    guide,
+    health,
+    instances,
+    metrics,
+    obl2021,
+    report,
+    train,
 )
-from kgdash.cli_output import (
+from kgdash.commands.output import (
     DatasetOption,
     JsonOption,
     OutOption,
@@ -37,9 +37,6 @@ from kgdash.cli_output import (
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
-if TYPE_CHECKING:
-    from kgdash.graph import KnowledgeGraph
-
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -47,19 +44,20 @@ app = typer.Typer(
     help="See where a knowledge-graph embedding can be trusted.",
 )
 
-app.command()(cli_breakdown.breakdown)
-app.command()(cli_compare.compare)
-app.command()(cli_guide.guide)
-app.command()(cli_health.health)
-app.command()(cli_instances.queries)
-app.command()(cli_instances.rules)
-app.command()(cli_report.chart)
-app.command()(cli_report.report)
-app.command()(cli_train.train)
-app.command()(cli_train.trials)
-app.add_typer(cli_cache.app, name="cache")
-app.add_typer(cli_groupings.app, name="groupings")
-app.add_typer(cli_obl2021.app, name="obl2021")
+app.command()(breakdown.breakdown)
+app.command()(compare.compare)
+app.command()(guide.guide)
+app.command()(health.health)
+app.command()(instances.queries)
+app.command()(instances.rules)
+app.command()(metrics.metrics)
+app.command()(report.chart)
+app.command()(report.report)
+app.command()(train.train)
+app.command()(train.trials)
+app.add_typer(cache.app, name="cache")
+app.add_typer(groupings.app, name="groupings")
+app.add_typer(obl2021.app, name="obl2021")
 
 
 def main() -> None:
@@ -88,99 +86,6 @@ def runs(as_json: JsonOption = False) -> None:
         print_json({"runs": rows})
     else:
         print(pd.DataFrame(rows).to_string(index=False))
-
-
-@app.command()
-def metrics(
-    run: RunArgument,
-    dataset: DatasetOption = None,
-    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
-    filter: Annotated[
-        str | None,
-        typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
-    ] = None,
-    k: Annotated[list[int] | None, typer.Option(help="k of Hits@k; repeat for several.")] = None,
-    relation: Annotated[
-        list[str] | None, typer.Option(help="Only this relation; repeat for several.")
-    ] = None,
-    entities: Annotated[
-        Path | None,
-        typer.Option(help="Only these entities, as ends and as candidates: one name a line."),
-    ] = None,
-    min_degree: Annotated[
-        int | None, typer.Option(help="Only entities with so many known triples or more.")
-    ] = None,
-    max_degree: Annotated[
-        int | None, typer.Option(help="Only entities with so many known triples or fewer.")
-    ] = None,
-    types: Annotated[
-        Path | None,
-        typer.Option(help="Entity types: TSV or CSV of entity, type, one pair a line."),
-    ] = None,
-    type_name: Annotated[
-        list[str] | None,
-        typer.Option("--type", help="Only entities of this type of --types; repeat for several."),
-    ] = None,
-    latex: cli_latex.LatexOption = False,
-    beside: cli_latex.BesideOption = None,
-    as_json: JsonOption = False,
-    out: cli_latex.MetricsOutOption = None,
-) -> None:
-    """Print all rank-based metrics per side and rank type."""
-    from kgdash.filter_guide import leak
-    from kgdash.graph import FILTERS, default_filter
-    from kgdash.metrics import DEFAULT_KS, metrics_frame, tie_summary
-    from kgdash.metrics import metrics as compute
-    from kgdash.restriction import read_entities, restrict
-
-    loaded = load_run(run, dataset)
-    chosen = filter or default_filter(split)
-    only = restrict(
-        loaded.graph,
-        relation or (),
-        read_entities(entities, loaded.graph) if entities else None,
-        min_degree,
-        max_degree,
-        _of_types(loaded.graph, types, type_name),
-    )
-    ranks = loaded.ranks(
-        split=split,
-        filter=chosen,
-        progress=terminal("ranks"),
-        entities=only.entities,
-        relations=only.relations,
-    )
-    if chosen in FILTERS and (warning := leak(split, chosen)):
-        print(f"note: {warning}", file=sys.stderr)
-    if latex or beside or (out is not None and out.suffix == ".tex"):
-        cli_latex.latex(loaded, beside, out, split, chosen, only)
-        return
-    values = compute(ranks, tuple(k) if k else DEFAULT_KS)
-    if as_json:
-        print_json(
-            {
-                "run": loaded.name,
-                "split": split,
-                "filter": chosen,
-                "notes": loaded.notes,
-                "evaluated": only.count(loaded.graph, loaded.graph.split(split)),
-                "ties": tie_summary(ranks),
-                "metrics": values,
-            }
-        )
-        return
-    frame = metrics_frame(values)
-    frame.columns = pd.Index([".".join(column) for column in frame.columns])
-    write_or_print(frame, out, index=True)
-
-
-def _of_types(graph: KnowledgeGraph, types: Path | None, names: list[str] | None) -> Any:
-    """Return the entities of some types of a file, or None where neither is given."""
-    from kgdash.entity_types import read_entity_types
-
-    if bool(types) != bool(names):
-        raise KgdashError("give --types FILE and --type NAME together")
-    return read_entity_types(types, graph).entities_of(names) if types and names else None
 
 
 @app.command()

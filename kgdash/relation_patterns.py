@@ -83,7 +83,7 @@ def stored_relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
     return cached_table(
         {"kind": "relation kinds", "version": _VERSION, "graph": graph.digest},
         lambda: relation_kinds(graph),
-        {"kind": "relation kinds", "graph": graph.name, "relations": graph.num_relations},
+        {"kind": "patterns", "graph": graph.name, "relations": graph.num_relations},
     )
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from kgdash.charts.score_health import gap_bars, query_text, score_histogram, tie_bars
-from kgdash.run_scores import score_health
+from kgdash.health.of_run import score_health
 from kgdash.ui.choices import choose_filter, choose_side, choose_split
 from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart

@@ -5,8 +5,8 @@ import streamlit as st
 
 from kgdash.charts.search import best_so_far, importance_bars, parallel_coordinates
 from kgdash.charts.style import number
-from kgdash.search import best_command
-from kgdash.search_importance import importances
+from kgdash.search.importance import importances
+from kgdash.search.selection import best_command
 from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart
 from kgdash.ui.markdown import plain

@@ -16,9 +16,9 @@ sys.path.insert(0, str(ROOT))
 from kgdash.bundled import DEMO_STUDY  # noqa: E402
 from kgdash.datasets import load_dataset  # noqa: E402
 from kgdash.progress import terminal  # noqa: E402
-from kgdash.search import search  # noqa: E402
-from kgdash.search_space import SearchSpace  # noqa: E402
-from kgdash.search_trial import SearchPlan  # noqa: E402
+from kgdash.search.selection import search  # noqa: E402
+from kgdash.search.space import SearchSpace  # noqa: E402
+from kgdash.search.trial import SearchPlan  # noqa: E402
 
 PLAN = SearchPlan(
     SearchSpace(

@@ -395,8 +395,9 @@ class TestCache:
         assert store.list_cache()["kind"].tolist() == ["ranks"]
 
     def test_refusals(self, refused):
-        assert "out of ranks, relik, rules, comparison, scores, unknown; found 'rank'" in refused(
-            "cache", "clear", "--kind", "rank"
+        assert (
+            "out of ranks, relik, rules, comparison, scores, patterns, unknown; found 'rank'"
+            in refused("cache", "clear", "--kind", "rank")
         )
         assert "expected a number of days; found -1" in refused("cache", "clear", "--older-than=-1")
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from test_cli import call, refused, strict_json, without_nan  # noqa: F401
 
-from kgdash.run_scores import score_health
+from kgdash.health.of_run import score_health
 
 
 def test_json(call, bundled):  # noqa: F811

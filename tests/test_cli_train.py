@@ -8,12 +8,13 @@ import pytest
 from test_cli import call, refused, strict_json  # noqa: F401
 
 import kgdash
-from kgdash import cli, search_trial
+from kgdash import cli
 from kgdash.bundled import DEMO_STUDY
-from kgdash.search import best_command, best_configuration
-from kgdash.search_importance import importances
-from kgdash.search_space import SearchSpace
-from kgdash.study_file import read_study
+from kgdash.search import trial as search_trial
+from kgdash.search.importance import importances
+from kgdash.search.selection import best_command, best_configuration
+from kgdash.search.space import SearchSpace
+from kgdash.search.study_file import read_study
 from kgdash.training import TrainingConfig
 
 NATIONS = ("--dataset", "nations", "--model", "TransE")

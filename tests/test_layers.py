@@ -39,7 +39,7 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
             "pykeen_directory",
         ),
     ),
-    ("own files", ("safe_format", "bundled", "study_file", "search_importance")),
+    ("own files", ("safe_format", "bundled", "search", "search.study_file", "search.importance")),
     (
         "tables",
         (
@@ -59,28 +59,29 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
             "sidedness",
             "own_groupings",
             "breakdowns",
-            "score_sweep",
-            "score_spread",
-            "score_distribution",
-            "score_ties",
-            "score_missing",
-            "score_summary",
-            "score_health",
+            "health",
+            "health.sweep",
+            "health.spread",
+            "health.distribution",
+            "health.ties",
+            "health.missing",
+            "health.summary",
+            "health.checks",
             "main_table",
             "latex",
         ),
     ),
-    ("runs", ("runs", "run_scores", "saved_groupings", "obl2021", "obl2021_files")),
+    ("runs", ("runs", "health.of_run", "saved_groupings", "obl2021", "obl2021_files")),
     (
         "making runs",
         (
             "loading",
             "training",
-            "search",
-            "search_space",
-            "search_study",
-            "search_text",
-            "search_trial",
+            "search.selection",
+            "search.space",
+            "search.study",
+            "search.text",
+            "search.trial",
             "",
         ),
     ),
@@ -88,7 +89,7 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
     ("studies", ("studies", "studies.*")),
     ("reports", ("named_charts", "report")),
     ("ui", ("ui", "ui.*")),
-    ("ends", ("cli", "cli_*", "__main__", "pages.*", "app")),
+    ("ends", ("cli", "commands", "commands.*", "__main__", "pages.*", "app")),
 ]
 
 #: what a module may not import, however right it stands
@@ -99,7 +100,7 @@ FORBIDDEN = {
 }
 
 MAY_USE_STREAMLIT = ("ui", "ends")
-MAY_NOT_BE_PART_OF_THE_APP = ("cli", "cli_*", "__main__")
+MAY_NOT_BE_PART_OF_THE_APP = ("cli", "commands", "commands.*", "__main__")
 
 
 def modules() -> dict[str, Path]:

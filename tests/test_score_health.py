@@ -17,13 +17,13 @@ from kgdash.breakdowns import breakdown
 from kgdash.engine import tasks
 from kgdash.engine.sweep_kernels import gather_bins
 from kgdash.errors import KgdashError
+from kgdash.health.distribution import FREQUENT, bin_edges, score_distribution
+from kgdash.health.missing import missing_scores
+from kgdash.health.of_run import score_health
+from kgdash.health.spread import score_spread
+from kgdash.health.summary import constant_queries
+from kgdash.health.ties import always_tied, tie_groups, tied_candidates
 from kgdash.known import KnownTriples
-from kgdash.run_scores import score_health
-from kgdash.score_distribution import FREQUENT, bin_edges, score_distribution
-from kgdash.score_missing import missing_scores
-from kgdash.score_spread import score_spread
-from kgdash.score_summary import constant_queries
-from kgdash.score_ties import always_tied, tie_groups, tied_candidates
 
 NAN = float("nan")
 SIDES = ("head", "tail")

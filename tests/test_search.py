@@ -16,16 +16,16 @@ import pandas as pd
 import pytest
 from fakes import make_graph
 
-from kgdash import search_trial
 from kgdash.errors import KgdashError
 from kgdash.loading import load
 from kgdash.metrics import metrics
-from kgdash.search import best_command, best_configuration, search, search_and_train
-from kgdash.search_importance import FEWEST, importances
-from kgdash.search_space import SearchSpace, check_space, fixed_configuration, suggest
-from kgdash.search_text import parse_values, training_command
-from kgdash.search_trial import SearchPlan
-from kgdash.study_file import read_study
+from kgdash.search import trial as search_trial
+from kgdash.search.importance import FEWEST, importances
+from kgdash.search.selection import best_command, best_configuration, search, search_and_train
+from kgdash.search.space import SearchSpace, check_space, fixed_configuration, suggest
+from kgdash.search.study_file import read_study
+from kgdash.search.text import parse_values, training_command
+from kgdash.search.trial import SearchPlan
 from kgdash.training import TrainingConfig, fit, train
 
 MRR = "inverse_harmonic_mean_rank"
@@ -588,7 +588,7 @@ class TestForeignFiles:
         self.refused(study_file, graph, "expected version 1 of a search; found 2")
 
     def test_a_view_that_never_ends(self, graph, study_file, monkeypatch):
-        monkeypatch.setattr("kgdash.study_file._MAX_STEPS", 3)
+        monkeypatch.setattr("kgdash.search.study_file._MAX_STEPS", 3)
         corrupted(study_file, "ALTER TABLE trial_values RENAME TO old")
         corrupted(
             study_file,

@@ -27,7 +27,7 @@ def score_histogram(table: pd.DataFrame, log: bool = False) -> go.Figure:
     Shares, since there are thousands of candidates per true answer; the label under the mouse has
     the counts.
 
-    :param table: of `kgdash.run_scores.ScoreHealth.histogram`
+    :param table: of `kgdash.health.of_run.ScoreHealth.histogram`
     :param log: a logarithmic axis of shares
     """
     if not (table["true"].sum() or table["candidates"].sum()):
@@ -64,8 +64,8 @@ def score_histogram(table: pd.DataFrame, log: bool = False) -> go.Figure:
 def gap_bars(table: pd.DataFrame, side: str) -> go.Figure:
     """Draw the MRR of relations from their pessimistic to their optimistic value.
 
-    :param table: of `kgdash.run_scores.ScoreHealth.by_relation`: the widest gap first; the first 20
-        with a gap are drawn
+    :param table: of `kgdash.health.of_run.ScoreHealth.by_relation`: the widest gap first; the
+        first 20 with a gap are drawn
     :param side: "head", "tail" or "both"
     """
     rows = table[table["gap"] > 0].head(MOST_ROWS)
@@ -101,7 +101,7 @@ def gap_bars(table: pd.DataFrame, side: str) -> go.Figure:
 def tie_bars(table: pd.DataFrame) -> go.Figure:
     """Draw how many candidates tie with the true answers of the largest ties.
 
-    :param table: of `kgdash.score_ties.tie_groups`, with names in place of ids; the first 20 rows
+    :param table: of `kgdash.health.ties.tie_groups`, with names in place of ids; the first 20 rows
         are drawn. Bars carry the row's number as ``customdata``
     """
     rows = table.head(MOST_ROWS)

@@ -39,7 +39,7 @@ VALUE = "MRR on valid"
 def best_so_far(trials: pd.DataFrame) -> go.Figure:
     """Draw each trial's value, and the best so far as a line; failed ones stand at zero.
 
-    :param trials: of `kgdash.study_file.StudyFile`
+    :param trials: of `kgdash.search.study_file.StudyFile`
     """
     ended = trials[trials["state"].isin(list(_STATES))]
     if not len(ended):
@@ -79,7 +79,7 @@ def parallel_coordinates(
     Parameters that were searched on a log scale have one here; a parameter that a trial does not
     have is drawn at "–".
 
-    :param trials: of `kgdash.study_file.StudyFile`
+    :param trials: of `kgdash.search.study_file.StudyFile`
     :param parameters: their distributions, by column of ``trials``, in the order of the axes
     """
     rows = trials[trials["value"].notna()]
@@ -120,7 +120,7 @@ def parallel_coordinates(
 def importance_bars(shares: pd.Series) -> go.Figure:
     """Draw the share of each parameter, largest on top.
 
-    :param shares: of `kgdash.search_importance.importances`
+    :param shares: of `kgdash.search.importance.importances`
     """
     if not len(shares):
         return empty("too few finished trials to tell which parameters mattered")

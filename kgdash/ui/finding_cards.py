@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from kgdash.score_health import Finding
+from kgdash.health.checks import Finding
 from kgdash.ui.markdown import plain
 
 _ICONS = {
@@ -22,7 +22,7 @@ _COLOURS = {"fault": "red", "notice": "orange", "fine": "green", "unknown": "gra
 def show_findings(findings: Sequence[Finding]) -> None:
     """Show the verdict, the findings that are not fine, and beneath a fold all checks.
 
-    :param findings: of `kgdash.score_health.find`, the worst first
+    :param findings: of `kgdash.health.checks.find`, the worst first
     """
     counts = Counter(finding.level for finding in findings)
     with st.container(horizontal=True):

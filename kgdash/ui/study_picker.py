@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from kgdash.bundled import DEMO_STUDY
-from kgdash.study_file import StudyFile, read_study
+from kgdash.search.study_file import StudyFile, read_study
 from kgdash.ui.compute import computed
 
 _EXAMPLE, _FILE = "Example: TransE on UMLS", "A file on this machine …"

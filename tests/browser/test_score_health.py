@@ -3,8 +3,8 @@
 import pytest
 
 from kgdash.bundled import DEMO
+from kgdash.health.of_run import score_health
 from kgdash.loading import load
-from kgdash.run_scores import score_health
 from kgdash.safe_format import read_run, write_run
 
 from .driver import enter, open_page, select, settle, table_texts, widget

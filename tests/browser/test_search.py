@@ -2,10 +2,10 @@
 
 from kgdash.bundled import DEMO_STUDY
 from kgdash.charts.style import number
-from kgdash.search import search
-from kgdash.search_space import SearchSpace
-from kgdash.search_trial import SearchPlan
-from kgdash.study_file import read_study
+from kgdash.search.selection import search
+from kgdash.search.space import SearchSpace
+from kgdash.search.study_file import read_study
+from kgdash.search.trial import SearchPlan
 
 from .driver import download, enter, expect_cards, open_page, select, widget
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from kgdash.bundled import DEMO
+from kgdash.health.of_run import score_health
 from kgdash.loading import load
-from kgdash.run_scores import score_health
 from kgdash.safe_format import read_run, write_run
 
 from .driver import cards, choose, choose_folder, messages, open_page, table

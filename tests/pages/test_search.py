@@ -4,10 +4,10 @@ import pytest
 
 from kgdash.bundled import DEMO_STUDY
 from kgdash.charts.style import number
-from kgdash.search import best_command, search
-from kgdash.search_space import SearchSpace
-from kgdash.search_trial import SearchPlan
-from kgdash.study_file import read_study
+from kgdash.search.selection import best_command, search
+from kgdash.search.space import SearchSpace
+from kgdash.search.study_file import read_study
+from kgdash.search.trial import SearchPlan
 
 from .driver import cards, choose, messages, open_page, table
 from .driver import run as rerun

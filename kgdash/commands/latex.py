@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.cli_output import load_run
+from kgdash.commands.output import load_run
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 from kgdash.whole_file import write_whole

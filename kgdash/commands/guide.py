@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.cli_output import (
+from kgdash.commands.output import (
     DatasetOption,
     JsonOption,
     OutOption,

@@ -15,7 +15,7 @@ from optuna.trial import TrialState
 
 from kgdash.errors import KgdashError
 from kgdash.file_lock import held
-from kgdash.study_file import ATTRIBUTE, STUDY, read_study
+from kgdash.search.study_file import ATTRIBUTE, STUDY, read_study
 from kgdash.whole_file import whole_file
 
 

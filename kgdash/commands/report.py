@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.cli_output import DatasetOption, RunArgument, SeedOption, load_run
+from kgdash.commands.output import DatasetOption, RunArgument, SeedOption, load_run
 from kgdash.progress import terminal
 
 SplitOption = Annotated[str, typer.Option(help="train, valid or test.")]

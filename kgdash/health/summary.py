@@ -11,7 +11,7 @@ from kgdash.metrics import POOLS
 def score_summary(spread: pd.DataFrame, side: str = "both") -> pd.DataFrame:
     """Sum up the scores of true answers and of their rivals.
 
-    :param spread: of `kgdash.score_spread.score_spread`
+    :param spread: of `kgdash.health.spread.score_spread`
     :param side: "head", "tail" or "both"
     :return: rows "true answers" and "candidates" (a rival counts once for each triple that it is a
         rival of): ``scores``, ``finite``, ``plus_infinite``, ``minus_infinite``, ``nan`` (int64),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.cli_groupings import grouping_by
-from kgdash.cli_output import (
+from kgdash.commands.groupings import grouping_by
+from kgdash.commands.output import (
     DatasetOption,
     JsonOption,
     OutOption,

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.health.sweep import all_scores, distinct_queries
 from kgdash.known import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent
-from kgdash.score_sweep import all_scores, distinct_queries
 from kgdash.scoring import ENTITY_SIDES, Scorer
 
 #: queries after which entities are compared for the first time: few are equal by then

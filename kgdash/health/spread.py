@@ -9,9 +9,9 @@ import pandas as pd
 
 from kgdash.engine.sweep_kernels import Extremes, gather_extremes
 from kgdash.errors import unknown_name
+from kgdash.health.sweep import asked_by, sweep
 from kgdash.known import KnownTriples
 from kgdash.progress import Progress, phases, silent
-from kgdash.score_sweep import asked_by, sweep
 from kgdash.scoring import ENTITY_SIDES, Scorer
 
 

@@ -14,9 +14,9 @@ import pandas as pd
 
 from kgdash.engine.sweep import Asked
 from kgdash.engine.sweep_kernels import gather_bins, gather_digits, gather_first_digits
+from kgdash.health.sweep import all_scores, asked_by, sweep
 from kgdash.known import KnownTriples
 from kgdash.progress import Progress, phases, silent
-from kgdash.score_sweep import all_scores, asked_by, sweep
 from kgdash.scoring import Scorer
 
 #: a single value is told from this share of a side's rivals on
@@ -47,7 +47,7 @@ def score_distribution(
 
     :param scorer: the model
     :param triples: int64, shape ``(n, 3)``
-    :param known: as given to `kgdash.score_spread.score_spread`
+    :param known: as given to `kgdash.health.spread.score_spread`
     :param spread: what that returned
     :param bins: ≥ 1
     :param progress: called with (done, total)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from kgdash.cli_output import (
+from kgdash.commands.output import (
     DatasetOption,
     JsonOption,
     RunArgument,

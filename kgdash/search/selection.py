@@ -25,11 +25,11 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.safe_format import check_free
-from kgdash.search_space import SearchSpace, suggest
-from kgdash.search_study import opened
-from kgdash.search_text import training_command
-from kgdash.search_trial import FILTER, METRIC, SPLIT, SearchPlan, run_trial
-from kgdash.study_file import FORMAT, VERSION, StudyFile, read_study
+from kgdash.search.space import SearchSpace, suggest
+from kgdash.search.study import opened
+from kgdash.search.study_file import FORMAT, VERSION, StudyFile, read_study
+from kgdash.search.text import training_command
+from kgdash.search.trial import FILTER, METRIC, SPLIT, SearchPlan, run_trial
 from kgdash.training import TrainingConfig, train
 
 

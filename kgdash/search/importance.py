@@ -8,7 +8,7 @@ import optuna
 import pandas as pd
 
 from kgdash.errors import KgdashError
-from kgdash.study_file import StudyFile
+from kgdash.search.study_file import StudyFile
 
 #: finished trials below which an importance says nothing
 FEWEST = 10

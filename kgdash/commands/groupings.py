@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.cli_output import DatasetOption, JsonOption, RunArgument, load_run, print_json
+from kgdash.commands.output import DatasetOption, JsonOption, RunArgument, load_run, print_json
 from kgdash.errors import KgdashError, unknown_name
 
 if TYPE_CHECKING:

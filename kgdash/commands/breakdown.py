@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from kgdash.cli_groupings import (
+from kgdash.commands.groupings import (
     ConditionsOption,
     EndOption,
     TypesOption,
     grouping_by,
     make_grouping,
 )
-from kgdash.cli_output import (
+from kgdash.commands.output import (
     DatasetOption,
     JsonOption,
     OutOption,

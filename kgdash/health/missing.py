@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from kgdash.health.sweep import all_scores, distinct_queries
 from kgdash.progress import Progress, phases, silent
-from kgdash.score_sweep import all_scores, distinct_queries
 from kgdash.scoring import ENTITY_SIDES, Scorer
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.cli_output import JsonOption, print_json
+from kgdash.commands.output import JsonOption, print_json
 from kgdash.errors import KgdashError
 
 app = typer.Typer(invoke_without_command=True, help="List or clear the tables kept on disk.")
@@ -53,7 +53,9 @@ def list_(as_json: JsonOption = False) -> None:
 @app.command()
 def clear(
     run: Annotated[str | None, typer.Option(help="Only of this run, by name or digest.")] = None,
-    kind: Annotated[str | None, typer.Option(help="Only ranks, relik, rules, comparison or unknown.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="Only ranks, relik, rules, comparison or unknown.")
+    ] = None,
     older_than: Annotated[
         float | None, typer.Option(metavar="DAYS", help="Only what was not used for so long.")
     ] = None,

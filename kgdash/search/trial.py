@@ -17,7 +17,7 @@ from kgdash.metrics import mean_reciprocal_rank
 from kgdash.models import scoring_state
 from kgdash.progress import Progress
 from kgdash.ranking import rank_triples
-from kgdash.search_space import SearchSpace, check_space, suggest
+from kgdash.search.space import SearchSpace, check_space, suggest
 from kgdash.training import TrainingConfig, fit
 
 #: what trials are judged by: ranks of the validation triples, both sides pooled, realistic

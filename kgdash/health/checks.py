@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from kgdash.health.distribution import FREQUENT
+from kgdash.health.summary import constant_queries, query_numbers, score_summary, shared_best
 from kgdash.metrics import POOLS, tie_summary
-from kgdash.score_distribution import FREQUENT
-from kgdash.score_summary import constant_queries, query_numbers, score_summary, shared_best
 
 #: worst first
 LEVELS = ("fault", "notice", "fine", "unknown")
@@ -37,9 +37,9 @@ _BEATEN = 0.6
 class Evidence:
     """What one side's checks look at.
 
-    ``spread``: of `kgdash.score_spread.score_spread`; ``distribution``: of
-    `kgdash.score_distribution.score_distribution`; ``ranks``: None where the model's scores can not
-    be ranked; ``tied_entities``: of `kgdash.score_ties.always_tied`.
+    ``spread``: of `kgdash.health.spread.score_spread`; ``distribution``: of
+    `kgdash.health.distribution.score_distribution`; ``ranks``: None where the model's scores can
+    not be ranked; ``tied_entities``: of `kgdash.health.ties.always_tied`.
     """
 
     spread: pd.DataFrame

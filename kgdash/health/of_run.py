@@ -12,16 +12,16 @@ from kgdash.annotation import annotate
 from kgdash.breakdowns import breakdown
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import FILTERS, default_filter
+from kgdash.health.checks import Evidence, Finding, find
+from kgdash.health.distribution import score_distribution
+from kgdash.health.missing import missing_scores
+from kgdash.health.spread import score_spread
+from kgdash.health.summary import score_summary
+from kgdash.health.ties import always_tied, tie_groups, tied_candidates
 from kgdash.known import KnownTriples
 from kgdash.metrics import POOLS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.score_distribution import score_distribution
-from kgdash.score_health import Evidence, Finding, find
-from kgdash.score_missing import missing_scores
-from kgdash.score_spread import score_spread
-from kgdash.score_summary import score_summary
-from kgdash.score_ties import always_tied, tie_groups, tied_candidates
 from kgdash.store import cached_table
 
 HEALTH_SIDES = ("head", "tail", "both")
@@ -52,7 +52,7 @@ class ScoreHealth:
 
     ``relations``: the MRR of all relations and sides, of `kgdash.breakdowns.breakdown`; no rows
     without ranks. ``ranks`` is None where the scores can not be ranked, and ``refusal`` says why;
-    ``missing`` then lists whose scores are NaN (`kgdash.score_missing.missing_scores`).
+    ``missing`` then lists whose scores are NaN (`kgdash.health.missing.missing_scores`).
     """
 
     run: Run
@@ -75,7 +75,7 @@ class ScoreHealth:
         return find(Evidence(self.spread, self.distribution, self.ranks, self.tied_entities), side)
 
     def summary(self, side: str = "both") -> pd.DataFrame:
-        """Return `kgdash.score_health.score_summary` of a side."""
+        """Return `kgdash.health.checks.score_summary` of a side."""
         return score_summary(self.spread, side)
 
     def histogram(self, side: str = "both") -> pd.DataFrame:
@@ -91,7 +91,7 @@ class ScoreHealth:
         return bins
 
     def tie_groups(self, side: str = "both", count: int = 50) -> pd.DataFrame:
-        """Return `kgdash.score_ties.tie_groups` of a side's ranks; no rows without ranks."""
+        """Return `kgdash.health.ties.tie_groups` of a side's ranks; no rows without ranks."""
         ranks = _NO_RANKS if self.ranks is None else self.ranks
         return tie_groups(ranks[ranks["side"].isin(POOLS[side])], count)
 
@@ -111,7 +111,7 @@ class ScoreHealth:
         """Return everything as tables, with names in place of ids.
 
         :param side: "head", "tail" or "both"
-        :return: "findings" (columns as the fields of `kgdash.score_health.Finding`), "summary",
+        :return: "findings" (columns as the fields of `kgdash.health.checks.Finding`), "summary",
             "histogram", "ties" (`tie_groups`), "relations" (`by_relation`), "entities" that always
             tie (``group``, ``entity``), "missing" (``kind``, ``name``, ``nan``, ``scores``,
             ``share``)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.cli_output import (
+from kgdash.commands.output import (
     DatasetOption,
     JsonOption,
     OutOption,
@@ -53,7 +53,7 @@ def health(
     out: OutOption = None,
 ) -> None:
     """Check the scores that ranks compare: ties, constant or saturated scores, NaN."""
-    from kgdash.run_scores import check_side, score_health
+    from kgdash.health.of_run import check_side, score_health
 
     check_side(side)
     loaded = load_run(run, dataset)

@@ -1,0 +1,1 @@
+"""The commands of ``python -m kgdash`` that have a file of their own."""

@@ -1,0 +1,118 @@
+"""The command ``metrics``: all rank-based metrics of a run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import pandas as pd
+import typer
+
+from kgdash.commands.latex import BesideOption, LatexOption, MetricsOutOption
+from kgdash.commands.latex import latex as print_latex
+from kgdash.commands.output import (
+    DatasetOption,
+    JsonOption,
+    RunArgument,
+    load_run,
+    print_json,
+    write_or_print,
+)
+from kgdash.errors import KgdashError
+from kgdash.progress import terminal
+
+if TYPE_CHECKING:
+    from kgdash.graph import KnowledgeGraph
+
+
+def metrics(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
+    filter: Annotated[
+        str | None,
+        typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
+    ] = None,
+    k: Annotated[list[int] | None, typer.Option(help="k of Hits@k; repeat for several.")] = None,
+    relation: Annotated[
+        list[str] | None, typer.Option(help="Only this relation; repeat for several.")
+    ] = None,
+    entities: Annotated[
+        Path | None,
+        typer.Option(help="Only these entities, as ends and as candidates: one name a line."),
+    ] = None,
+    min_degree: Annotated[
+        int | None, typer.Option(help="Only entities with so many known triples or more.")
+    ] = None,
+    max_degree: Annotated[
+        int | None, typer.Option(help="Only entities with so many known triples or fewer.")
+    ] = None,
+    types: Annotated[
+        Path | None,
+        typer.Option(help="Entity types: TSV or CSV of entity, type, one pair a line."),
+    ] = None,
+    type_name: Annotated[
+        list[str] | None,
+        typer.Option("--type", help="Only entities of this type of --types; repeat for several."),
+    ] = None,
+    latex: LatexOption = False,
+    beside: BesideOption = None,
+    as_json: JsonOption = False,
+    out: MetricsOutOption = None,
+) -> None:
+    """Print all rank-based metrics per side and rank type."""
+    from kgdash.filter_guide import leak
+    from kgdash.graph import FILTERS, default_filter
+    from kgdash.metrics import DEFAULT_KS, metrics_frame, tie_summary
+    from kgdash.metrics import metrics as compute
+    from kgdash.restriction import read_entities, restrict
+
+    loaded = load_run(run, dataset)
+    chosen = filter or default_filter(split)
+    only = restrict(
+        loaded.graph,
+        relation or (),
+        read_entities(entities, loaded.graph) if entities else None,
+        min_degree,
+        max_degree,
+        _of_types(loaded.graph, types, type_name),
+    )
+    ranks = loaded.ranks(
+        split=split,
+        filter=chosen,
+        progress=terminal("ranks"),
+        entities=only.entities,
+        relations=only.relations,
+    )
+    if chosen in FILTERS and (warning := leak(split, chosen)):
+        print(f"note: {warning}", file=sys.stderr)
+    if latex or beside or (out is not None and out.suffix == ".tex"):
+        print_latex(loaded, beside, out, split, chosen, only)
+        return
+    values = compute(ranks, tuple(k) if k else DEFAULT_KS)
+    if as_json:
+        print_json(
+            {
+                "run": loaded.name,
+                "split": split,
+                "filter": chosen,
+                "notes": loaded.notes,
+                "evaluated": only.count(loaded.graph, loaded.graph.split(split)),
+                "ties": tie_summary(ranks),
+                "metrics": values,
+            }
+        )
+        return
+    frame = metrics_frame(values)
+    frame.columns = pd.Index([".".join(column) for column in frame.columns])
+    write_or_print(frame, out, index=True)
+
+
+def _of_types(graph: KnowledgeGraph, types: Path | None, names: list[str] | None) -> Any:
+    """Return the entities of some types of a file, or None where neither is given."""
+    from kgdash.entity_types import read_entity_types
+
+    if bool(types) != bool(names):
+        raise KgdashError("give --types FILE and --type NAME together")
+    return read_entity_types(types, graph).entities_of(names) if types and names else None

@@ -1,0 +1,1 @@
+"""Whether a model's scores can be ranked by at all."""

@@ -1,0 +1,1 @@
+"""Model selection: searching for a configuration on the validation split."""
