@@ -15,10 +15,13 @@ from kgdash.commands.groupings import (
 )
 from kgdash.commands.output import (
     DatasetOption,
+    FilterOption,
     JsonOption,
     OutOption,
+    RankTypeOption,
     RunArgument,
     SeedOption,
+    SplitOption,
     load_run,
     print_json,
     write_or_print,
@@ -39,14 +42,9 @@ def breakdown(
         str, typer.Option(help="Key of a metric, as `metrics` prints it; hits_at_k for any k.")
     ] = "inverse_harmonic_mean_rank",
     dataset: DatasetOption = None,
-    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
-    filter: Annotated[
-        str | None,
-        typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
-    ] = None,
-    rank_type: Annotated[
-        str, typer.Option(help="How ties count: optimistic, realistic or pessimistic.")
-    ] = "realistic",
+    split: SplitOption = "test",
+    filter: FilterOption = None,
+    rank_type: RankTypeOption = "realistic",
     condition: ConditionsOption = None,
     types: TypesOption = None,
     end: EndOption = "answer",

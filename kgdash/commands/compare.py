@@ -12,9 +12,12 @@ import typer
 from kgdash.commands.groupings import grouping_by
 from kgdash.commands.output import (
     DatasetOption,
+    FilterOption,
     JsonOption,
     OutOption,
+    RankTypeOption,
     SeedOption,
+    SplitOption,
     load_run,
     print_json,
     write_or_print,
@@ -41,11 +44,8 @@ def compare(
         typer.Argument(metavar="RUN RUN [RUN ...]", help="2 to 8 runs on the same graph."),
     ],
     dataset: DatasetOption = None,
-    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
-    filter: Annotated[
-        str | None,
-        typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
-    ] = None,
+    split: SplitOption = "test",
+    filter: FilterOption = None,
     by: Annotated[
         str | None,
         typer.Option(help="Grouping, as of `breakdown`: adds the table groups."),
@@ -56,9 +56,7 @@ def compare(
     side: Annotated[
         str, typer.Option(help="Of tests, regions, entities and triples: head, tail or both.")
     ] = "both",
-    rank_type: Annotated[
-        str, typer.Option(help="How ties count: optimistic, realistic or pessimistic.")
-    ] = "realistic",
+    rank_type: RankTypeOption = "realistic",
     pair: Annotated[
         tuple[str, str] | None,
         typer.Option(

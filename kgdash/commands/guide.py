@@ -8,8 +8,12 @@ import typer
 
 from kgdash.commands.output import (
     DatasetOption,
+    FilterOption,
     JsonOption,
     OutOption,
+    RankTypeOption,
+    SideOption,
+    SplitOption,
     load_run,
     print_json,
     write_or_print,
@@ -22,15 +26,10 @@ def guide(
         str | None, typer.Argument(metavar="[RUN]", help="For figures of its own; may be left out.")
     ] = None,
     dataset: DatasetOption = None,
-    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
-    filter: Annotated[
-        str | None,
-        typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
-    ] = None,
-    side: Annotated[str, typer.Option(help="head, tail or both.")] = "both",
-    rank_type: Annotated[
-        str, typer.Option(help="How ties count: optimistic, realistic or pessimistic.")
-    ] = "realistic",
+    split: SplitOption = "test",
+    filter: FilterOption = None,
+    side: SideOption = "both",
+    rank_type: RankTypeOption = "realistic",
     as_json: JsonOption = False,
     out: OutOption = None,
 ) -> None:

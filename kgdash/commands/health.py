@@ -10,9 +10,12 @@ import typer
 
 from kgdash.commands.output import (
     DatasetOption,
+    FilterOption,
     JsonOption,
     OutOption,
     RunArgument,
+    SideOption,
+    SplitOption,
     load_run,
     print_json,
     write_or_print,
@@ -35,12 +38,9 @@ class HealthTable(StrEnum):
 def health(
     run: RunArgument,
     dataset: DatasetOption = None,
-    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
-    filter: Annotated[
-        str | None,
-        typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
-    ] = None,
-    side: Annotated[str, typer.Option(help="head, tail or both.")] = "both",
+    split: SplitOption = "test",
+    filter: FilterOption = None,
+    side: SideOption = "both",
     table: Annotated[
         HealthTable,
         typer.Option(

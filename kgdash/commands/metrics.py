@@ -13,8 +13,10 @@ from kgdash.commands.latex import BesideOption, LatexOption, MetricsOutOption
 from kgdash.commands.latex import latex as print_latex
 from kgdash.commands.output import (
     DatasetOption,
+    FilterOption,
     JsonOption,
     RunArgument,
+    SplitOption,
     load_run,
     print_json,
     write_or_print,
@@ -29,11 +31,8 @@ if TYPE_CHECKING:
 def metrics(
     run: RunArgument,
     dataset: DatasetOption = None,
-    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
-    filter: Annotated[
-        str | None,
-        typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
-    ] = None,
+    split: SplitOption = "test",
+    filter: FilterOption = None,
     k: Annotated[list[int] | None, typer.Option(help="k of Hits@k; repeat for several.")] = None,
     relation: Annotated[
         list[str] | None, typer.Option(help="Only this relation; repeat for several.")

@@ -10,9 +10,11 @@ import typer
 
 from kgdash.commands.output import (
     DatasetOption,
+    FilterOption,
     JsonOption,
     RunArgument,
     SeedOption,
+    SplitOption,
     load_run,
     print_json,
     write_or_print,
@@ -25,7 +27,6 @@ app = typer.Typer(
     help="The ten best heads and tails per triple, and what they hit, as OBL2021 counts.",
 )
 
-SplitOption = Annotated[str, typer.Option(help="train, valid or test.")]
 TriplesOption = Annotated[
     Path | None,
     typer.Option(help="TSV or CSV of head, relation, tail: these, in this order, not a split."),
@@ -42,10 +43,7 @@ def predict(
     dataset: DatasetOption = None,
     split: SplitOption = "test",
     triples: TriplesOption = None,
-    filter: Annotated[
-        str | None,
-        typer.Option(help="train+valid+test, train+valid, train+test or none (raw)."),
-    ] = None,
+    filter: FilterOption = None,
     ties: Annotated[str, typer.Option(help="Equal scores: random (by --seed) or ordinal.")] = (
         "random"
     ),

@@ -39,6 +39,14 @@ OutOption = Annotated[
     Path | None,
     typer.Option(help="Write a table here (.csv, .tsv or .parquet).", callback=_known_extension),
 ]
+SplitOption = Annotated[str, typer.Option(help="train, valid or test.")]
+FilterOption = Annotated[
+    str | None, typer.Option(help="train+valid+test, train+valid, train+test or none (raw).")
+]
+RankTypeOption = Annotated[
+    str, typer.Option(help="How ties count: optimistic, realistic or pessimistic.")
+]
+SideOption = Annotated[str, typer.Option(help="head, tail or both.")]
 SeedOption = Annotated[
     int, typer.Option(help="Of the random generator, ≥ 0.", callback=_no_negative)
 ]

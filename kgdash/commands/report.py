@@ -8,16 +8,17 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.output import DatasetOption, RunArgument, SeedOption, load_run
+from kgdash.commands.output import (
+    DatasetOption,
+    FilterOption,
+    RankTypeOption,
+    RunArgument,
+    SeedOption,
+    SplitOption,
+    load_run,
+)
 from kgdash.progress import terminal
 
-SplitOption = Annotated[str, typer.Option(help="train, valid or test.")]
-FilterOption = Annotated[
-    str | None, typer.Option(help="train+valid+test, train+valid, train+test or none (raw).")
-]
-RankTypeOption = Annotated[
-    str, typer.Option(help="How ties count: optimistic, realistic or pessimistic.")
-]
 MetricOption = Annotated[str, typer.Option(help="Key of a metric, as `metrics` prints it.")]
 
 
