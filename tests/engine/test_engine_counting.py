@@ -373,7 +373,7 @@ class TestProgress:
         def broken(*_):
             raise MemoryError("no room for panels")
 
-        monkeypatch.setattr(counting, "candidate_panels", broken)
+        monkeypatch.setattr(tasks, "candidate_panels", broken)
         with pytest.raises(MemoryError, match="no room"):
             self.counts(name, lambda done, total: None)
         assert not [t for t in threading.enumerate() if t.name.startswith("kgdash_")]
