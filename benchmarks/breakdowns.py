@@ -12,8 +12,10 @@ import measure
 import numpy as np
 import pandas as pd
 
-from kgdash.breakdowns import GROUPINGS, annotate, breakdown
+from kgdash.annotation import annotate
+from kgdash.breakdowns import breakdown
 from kgdash.graph import KnowledgeGraph
+from kgdash.groups import GROUPINGS
 from kgdash.relation_patterns import relation_kinds
 
 ENTITIES, RELATIONS, TRAIN = 14_505, 237, 272_115

@@ -73,10 +73,11 @@ class RankFacts:
         own = graph.known().contains(triples)
         for code, columns in enumerate(SIDES[side][0] for side in SINGLE_SIDES):
             at = np.flatnonzero(self.sides.codes == code)
-            facts = np.sort(_keys(graph.all_triples, columns, graph))
-            asked = _keys(triples[at], columns, graph)
-            found = np.searchsorted(facts, asked, "right") - np.searchsorted(facts, asked, "left")
-            counts[at] = found + ~own[at]
+            facts = _keys(graph.all_triples, columns, graph)
+            queries, times = np.unique(facts, return_counts=True)
+            # Hashing finds two million keys faster than bisection, which misses the cache.
+            found = pd.Index(queries).get_indexer(_keys(triples[at], columns, graph))
+            counts[at] = np.where(found < 0, 0, times[found]) + ~own[at]
         return counts
 
     def kind(self, column: str) -> pd.Categorical:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -36,17 +38,18 @@ def metrics(
     :raises KgdashError: if there are no ranks, or a k is less than 1
     """
     calculators = metric_calculators(tuple(ks))
-    result: dict[str, dict[str, dict[str, float]]] = {}
-    for side, rows in pooled(ranks):
-        candidates = rows["candidates"].to_numpy()
-        result[side] = {
-            rank_type: {
-                key: float(metric(_as_pykeen(rows, rank_type), candidates))
-                for key, metric in calculators.items()
-            }
-            for rank_type in RANK_TYPES
-        }
-    return result
+
+    def values(task: tuple[pd.DataFrame, str]) -> dict[str, float]:
+        rows, rank_type = task
+        candidates, kept = rows["candidates"].to_numpy(), _as_pykeen(rows, rank_type)
+        return {key: float(metric(kept, candidates)) for key, metric in calculators.items()}
+
+    tasks = {(s, kind): (rows, kind) for s, rows in pooled(ranks) for kind in RANK_TYPES}
+    # NumPy lets go of the GIL where it sorts and takes logarithms, most of the time of long tables.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = dict(zip(tasks, pool.map(values, tasks.values()), strict=True))
+    sides = dict.fromkeys(side for side, _ in tasks)
+    return {side: {kind: found[side, kind] for kind in RANK_TYPES} for side in sides}
 
 
 def _as_pykeen(ranks: pd.DataFrame, rank_type: str) -> np.ndarray:
