@@ -69,7 +69,7 @@ left, right = st.columns([3, 2], gap="large")
 with left:
     st.subheader("Values with 95 % intervals")
     st.caption(
-        f"{side} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all groups. "
+        f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all groups. "
         "Hatched: a small group. Click a bar to see its triples."
     )
     bars = show_chart(

@@ -11,7 +11,7 @@ from kgdash.ui.choices import choose_filter, choose_rank_type, choose_side, choo
 from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart
 from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.tables import download, number_columns
+from kgdash.ui.tables import download, number_columns, show_table
 
 run = current_run()
 st.title("Metric guide")
@@ -52,13 +52,13 @@ with left:
         "z-score says how many standard deviations lie between the model and guessing."
     )
     pairs = plain_and_adjusted(values)
-    st.dataframe(
+    show_table(
         pairs,
-        hide_index=True,
-        column_config=number_columns(pairs, index="index ↑", z_score="z-score ↑"),
-        key="pairs",
+        "pairs",
+        f"{run.name}-{split}-plain-and-adjusted",
+        index="index ↑",
+        z_score="z-score ↑",
     )
-    download(pairs, f"{run.name}-{split}-plain-and-adjusted")
 with right:
     st.subheader("The same model among fewer candidates")
     st.caption(
@@ -71,23 +71,19 @@ with right:
 st.subheader("Sides")
 for sentence in sides_in_words(sides):
     st.markdown(f"- {sentence}")
-st.dataframe(
+show_table(
     sides,
-    hide_index=True,
-    column_config=number_columns(
-        sides,
-        answers="known answers per query",
-        candidates="candidates left",
-        chance="MRR of guessing",
-        inverse_harmonic_mean_rank="MRR ↑",
-        hits_at_10="Hits@10 ↑",
-        arithmetic_mean_rank="mean rank ↓",
-        median_rank="median rank ↓",
-        adjusted_arithmetic_mean_rank_index="AMRI ↑",
-    ),
-    key="sides",
+    "sides",
+    f"{run.name}-{split}-sides",
+    answers="known answers per query",
+    candidates="candidates left",
+    chance="MRR of guessing",
+    inverse_harmonic_mean_rank="MRR ↑",
+    hits_at_10="Hits@10 ↑",
+    arithmetic_mean_rank="mean rank ↓",
+    median_rank="median rank ↓",
+    adjusted_arithmetic_mean_rank_index="AMRI ↑",
 )
-download(sides, f"{run.name}-{split}-sides")
 
 st.subheader("All metrics")
 table = guide_table(values)

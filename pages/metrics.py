@@ -57,7 +57,7 @@ slot, filtered = st.empty(), filter_name != "none"
 show_cards(slot, guide, int(k), values[side][rank_type], awaited=filtered)
 candidates = run.graph.num_entities if only.entities is None else len(only.entities)
 st.caption(
-    f"{side} side{'s' if side == 'both' else ''}, {rank_type} ranks, "
+    f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks, "
     f"{'raw' if filter_name == 'none' else f'filtered by {filter_name}'}, "
     f"{len(ranks) // 2:,} {split} triples, "
     f"{candidates:,} candidate entities each."

@@ -11,7 +11,7 @@ from kgdash.ui.finding_cards import show_findings
 from kgdash.ui.markdown import plain
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.selection import selected_point, selected_row
-from kgdash.ui.tables import download, number_columns
+from kgdash.ui.tables import download, number_columns, show_table
 
 run = current_run()
 st.title("Score health")
@@ -44,35 +44,19 @@ st.caption(
 )
 log = st.toggle("Logarithmic shares", key="log", bind="query-params")
 show_chart(score_histogram(tables["histogram"], log), "histogram", f"{name}-scores")
-st.dataframe(
-    summary,
-    hide_index=True,
-    placeholder="–",
-    column_config=number_columns(summary, of="scores of", scores="all"),
-    key="summary",
-)
+show_table(summary, "summary", f"{name}-scores", of="scores of", scores="all")
 with st.expander("The histogram as a table"):
-    st.dataframe(
-        tables["histogram"],
-        hide_index=True,
-        column_config=number_columns(tables["histogram"]),
-        key="bins",
-    )
-    download(tables["histogram"], f"{name}-score-histogram")
+    show_table(tables["histogram"], "bins", f"{name}-score-histogram")
 
 if len(tables["missing"]):
     st.subheader("Whose scores are NaN")
     st.caption("Those first whose every score is NaN: their embeddings are the cause.")
-    missing = tables["missing"]
-    st.dataframe(missing, hide_index=True, column_config=number_columns(missing), key="missing")
-    download(missing, f"{name}-nan")
+    show_table(tables["missing"], "missing", f"{name}-nan")
 
 if len(tables["entities"]):
     st.subheader("Entities that always tie")
     st.caption("Entities of a group have equal scores in every query: nothing tells them apart.")
-    entities = tables["entities"]
-    st.dataframe(entities, hide_index=True, column_config=number_columns(entities), key="twins")
-    download(entities, f"{name}-always-tied")
+    show_table(tables["entities"], "twins", f"{name}-always-tied")
 
 if health.ranks is None:
     st.info("Ties and gaps are figures of ranks, which this model has none of.")
@@ -115,24 +99,24 @@ if row is not None and int(row) < len(ties):
         f"**{plain(query_text(picked))}**: {len(tied):,} candidates have the score of "
         f"{plain(str(picked[picked['side']]))}."
     )
-    st.dataframe(tied, hide_index=True, key="tied")
-    download(tied, f"{name}-tied-with-row-{int(row) + 1}")
+    show_table(tied, "tied", f"{name}-tied-with-row-{int(row) + 1}")
 
 st.subheader("Gap per relation")
 relations = tables["relations"]
 st.caption("MRR by optimistic less MRR by pessimistic ranks: how much equal scores blur it.")
 listed = relations.assign(tied_share=100 * relations["tied_share"])
 listed.insert(1, "gap", listed.pop("gap"))
-left, right = st.columns(2, gap="large")
-with left:
+if relations["gap"].max() > 0:
     show_chart(gap_bars(relations, side), "gaps", f"{name}-gaps")
-with right:
-    st.dataframe(
-        listed,
-        hide_index=True,
-        column_config=number_columns(
-            listed, group="relation", count="ranks", value="realistic", tied_share="tied %"
-        ),
-        key="relations",
-    )
-    download(relations, f"{name}-gap-per-relation")
+else:
+    st.caption("No relation's MRR depends on how ties count.")
+show_table(
+    listed,
+    "relations",
+    f"{name}-gap-per-relation",
+    relations,
+    group="relation",
+    count="ranks",
+    value="realistic",
+    tied_share="tied %",
+)

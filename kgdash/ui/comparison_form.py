@@ -41,8 +41,8 @@ class Compared:
 
     @property
     def sides(self) -> str:
-        """Return the side as a text has it."""
-        return f"{self.side} side{'s' * (self.side == 'both')}, {self.rank_type} ranks"
+        """Return side and rank type as the first words of a text."""
+        return f"{self.side.capitalize()} side{'s' * (self.side == 'both')}, {self.rank_type} ranks"
 
     @property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from kgdash.ui.comparison_form import Compared, choose_pair
 from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart
 from kgdash.ui.markdown import plain
-from kgdash.ui.tables import download, number_columns
+from kgdash.ui.tables import download, number_columns, show_table
 
 #: rows of long tables on the page; the files have all
 _SHOWN = 1000
@@ -34,7 +34,7 @@ def show_tests(compared: Compared) -> None:
     )
     st.subheader("Is the difference more than chance?")
     st.caption(
-        f"Reciprocal ranks of the same {len(values):,} triples; {compared.sides}, a triple's "
+        f"Reciprocal ranks of the same {len(values):,} triples; {compared.sides.lower()}, a triple's "
         "ranks kept together. Bars: 95 % interval of a paired bootstrap. p: permutation test that "
         f"swaps the two runs triple by triple ({RESAMPLES:,} draws each; all swaps where at most "
         f"{EXACT} triples differ), by Holm's correction over all pairs. Coloured below 5 %: blue "
@@ -179,7 +179,7 @@ def _show_ranks(compared: Compared) -> None:
         ):
             count = int(pairs.loc[hit, "count"].sum())
             st.metric(f"{label}: {count / total:.1%}", f"{count:,}", border=True)
-    st.caption(f"{total:,} ranks; {compared.sides}. Below the dashed line A is better.")
+    st.caption(f"{total:,} ranks; {compared.sides.lower()}. Below the dashed line A is better.")
     grid = rank_grid(pairs, compared.graph.num_entities)
     show_chart(rank_density(grid, a, b), "density", f"{a}-{b}-{compared.split}-ranks")
     st.subheader("Triples")
@@ -194,22 +194,18 @@ def _show_long(table: pd.DataFrame, key: str, name: str, most: int) -> None:
     shown = pd.concat([table[:half], table[-half:]]) if 0 < most < len(table) else table
     if "small" in shown:
         shown = shown.assign(small=["small" if small else "" for small in shown["small"]])
-    st.dataframe(
-        shown,
-        hide_index=True,
-        placeholder="–",
-        column_config=number_columns(
-            shown,
-            wins="A better",
-            losses="B better",
-            mrr_a="MRR A",
-            mrr_b="MRR B",
-            reciprocal_rank_a="1/rank A",
-            reciprocal_rank_b="1/rank B",
-            small="size",
-        ),
-        key=key,
-    )
     if len(shown) < len(table):
         st.caption(f"The first and last {half:,} of {len(table):,}; the file has all.")
-    download(table, name)
+    show_table(
+        shown,
+        key,
+        name,
+        table,
+        wins="A better",
+        losses="B better",
+        mrr_a="MRR A",
+        mrr_b="MRR B",
+        reciprocal_rank_a="1/rank A",
+        reciprocal_rank_b="1/rank B",
+        small="size",
+    )

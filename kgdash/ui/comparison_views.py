@@ -19,7 +19,7 @@ from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart
 from kgdash.ui.markdown import plain
 from kgdash.ui.own_groups_form import groupings_stamp, own_groupings
-from kgdash.ui.tables import download, number_columns
+from kgdash.ui.tables import download, number_columns, show_table
 
 _ORDERS = ("as they are", "most triples")
 
@@ -28,7 +28,9 @@ def show_overall(compared: Compared) -> None:
     """Show one metric of every run as a chart, and all of them as a table."""
     table, info = _overall(compared), compared.metric
     st.subheader(info.label)
-    st.caption(f"{compared.rank_type} ranks of {_count(compared)} {compared.split} triples.")
+    st.caption(
+        f"{compared.rank_type.capitalize()} ranks of {_count(compared)} {compared.split} triples."
+    )
     one = table[(table["metric"] == info.key) & (table["rank_type"] == compared.rank_type)]
     show_chart(metric_dots(one, info), "dots", f"{compared.name}-{info.key}")
     st.subheader("All metrics")
@@ -87,9 +89,7 @@ def show_groups(compared: Compared) -> None:
         st.subheader("Positions over all groups")
         st.caption("Every group counts the same, however many triples it has.")
         means = mean_positions(rows).drop(columns="side").sort_values("mean_position")
-        st.dataframe(
-            means, hide_index=True, column_config=number_columns(means, best="first in"), key="mean"
-        )
+        show_table(means, "mean", f"{compared.name}-by-{by}-positions", best="first in")
     st.subheader("All groups")
     _show_wide(rows, "group", compared)
     download(table, f"{compared.name}-by-{by}")
@@ -137,14 +137,7 @@ def show_seeds(compared: Compared) -> None:
     shown = spread[(spread["side"] == compared.side) & (spread["rank_type"] == compared.rank_type)]
     shown = shown.drop(columns=["side", "rank_type"])
     shown = shown.assign(metric=[_titled(guide[key]) for key in shown["metric"]])
-    st.dataframe(
-        shown,
-        hide_index=True,
-        placeholder="–",
-        column_config=number_columns(shown, low="least", high="greatest"),
-        key="seed_table",
-    )
-    download(spread, f"{compared.name}-seeds")
+    show_table(shown, "seed_table", f"{compared.name}-seeds", spread, low="least", high="greatest")
 
 
 def _overall(compared: Compared) -> pd.DataFrame:

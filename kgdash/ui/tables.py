@@ -31,6 +31,26 @@ def number_columns(table: pd.DataFrame, **labels: str) -> dict[str, Any]:
     return config
 
 
+def show_table(
+    table: pd.DataFrame, key: str, name: str, whole: pd.DataFrame | None = None, **labels: str
+) -> None:
+    """Show a table and offer it as a file.
+
+    :param key: of the widget
+    :param name: of the files, without an extension
+    :param whole: what the files hold, where that is not what is shown
+    :param labels: as for `number_columns`
+    """
+    st.dataframe(
+        table,
+        hide_index=True,
+        placeholder="–",
+        column_config=number_columns(table, **labels),
+        key=key,
+    )
+    download(table if whole is None else whole, name)
+
+
 def download(table: pd.DataFrame, name: str) -> None:
     """Offer a table as CSV and as Parquet, all rows and full precision.
 
@@ -51,4 +71,5 @@ def download(table: pd.DataFrame, name: str) -> None:
                 icon=":material/download:",
                 key=f"download {name} {kind.lower()}",
                 on_click="ignore",
+                type="tertiary",
             )
