@@ -69,8 +69,8 @@ left, right = st.columns([3, 2], gap="large")
 with left:
     st.subheader("Values with 95 % intervals")
     st.caption(
-        f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all groups. "
-        "Hatched: a small group. Click a bar to see its triples."
+        f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all "
+        "groups. Hatched: a small group. Click a bar to see its triples."
     )
     bars = show_chart(
         group_bars(groups, info, overall),

@@ -34,8 +34,8 @@ def show_tests(compared: Compared) -> None:
     )
     st.subheader("Is the difference more than chance?")
     st.caption(
-        f"Reciprocal ranks of the same {len(values):,} triples; {compared.sides.lower()}, a triple's "
-        "ranks kept together. Bars: 95 % interval of a paired bootstrap. p: permutation test that "
+        f"Reciprocal ranks of the same {len(values):,} triples; {compared.sides.lower()}, a "
+        "triple's ranks kept together. Bars: 95 % interval of a paired bootstrap. p: permutation test that "
         f"swaps the two runs triple by triple ({RESAMPLES:,} draws each; all swaps where at most "
         f"{EXACT} triples differ), by Holm's correction over all pairs. Coloured below 5 %: blue "
         "where the first run is better."
