@@ -17,8 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import digamma, gammaln
-from scipy.stats import hypergeom
+from scipy.special import betaln, digamma
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.metrics import POOLS
@@ -73,18 +72,14 @@ def _expected(
     def mean(values: np.ndarray) -> float:
         return float(np.average(values, weights=times))
 
-    none_stays = np.zeros(len(rank))
-    possible = before - rank >= left
-    n, r, m = before[possible], rank[possible], left[possible]
-    none_stays[possible] = np.exp(
-        gammaln(n - r + 1) - gammaln(n - r - m + 1) - gammaln(n + 1) + gammaln(n - m + 1)
-    )
+    none_stays = np.exp(_log_choose(before - rank, left) - _log_choose(before, left))
     reciprocal = mean(before / (rank * left) * (1 - none_stays))
     hit = np.ones(len(rank))
     late = rank > k
-    hit[late] = hypergeom.pmf(
-        np.arange(k)[:, None], before[late] - 1, rank[late] - 1, left[late] - 1
-    ).sum(axis=0)
+    n, m, some = before[late], left[late], np.arange(k)[:, None]
+    # SciPy's hypergeometric distribution takes a minute for the ranks of FB15k-237.
+    logs = _log_choose(rank[late] - 1, some) + _log_choose(n - rank[late], m - 1 - some)
+    hit[late] = np.exp(logs - _log_choose(n - 1, m - 1)).sum(axis=0)
     hits, rivals = mean(hit), mean(left - 1)
     further = mean((rank - 1) * (left - 1) / np.maximum(before - 1, 1))
     # H(m) / m: the mean reciprocal rank of a random order
@@ -103,3 +98,10 @@ def _expected(
             ),
             "adjusted_hits_at_k": float(np.divide(hits - hits_by_chance, 1 - hits_by_chance)),
         }
+
+
+def _log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
+    """Return ln C(n, k), -inf where k is not in [0, n]."""
+    possible = (k >= 0) & (k <= n)
+    inside = np.where(possible, k, 0)
+    return np.where(possible, -np.log1p(n) - betaln(n - inside + 1, inside + 1), -np.inf)

@@ -37,8 +37,8 @@ def show_tests(compared: Compared) -> None:
         f"Reciprocal ranks of the same {len(values):,} triples; {compared.sides.lower()}, a "
         "triple's ranks kept together. Bars: 95 % interval of a paired bootstrap. p: permutation "
         f"test that swaps the two runs triple by triple ({RESAMPLES:,} draws each; all swaps where "
-        f"at most {EXACT} triples differ), by Holm's correction over all pairs. Coloured below 5 %: blue "
-        "where the first run is better."
+        f"at most {EXACT} triples differ), by Holm's correction over all pairs. Coloured below "
+        "5 %: blue where the first run is better."
     )
     show_chart(pair_forest(tests), "forest", f"{compared.name}-pairs")
     st.dataframe(
