@@ -15,7 +15,7 @@ from kgdash.ui.figures import show_chart
 from kgdash.ui.markdown import plain
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.selection import selected_point, selected_row
-from kgdash.ui.tables import download, number_columns
+from kgdash.ui.tables import download, number_columns, show_table
 
 run = current_run()
 st.title("Breakdowns")
@@ -130,7 +130,4 @@ if picked in groups["group"].to_numpy():
     triples = run.graph.labelled(group_ranks(annotated, members, picked, side, rank_type))
     if first == "worst first":
         triples = triples[::-1]
-    st.dataframe(
-        triples, hide_index=True, column_config=number_columns(triples), key="triples_of_group"
-    )
-    download(triples, f"{run.name}-{chosen.split}-{picked}")
+    show_table(triples, "triples_of_group", f"{run.name}-{chosen.split}-{picked}")

@@ -13,7 +13,7 @@ from kgdash.ui.refine import refined, show_refinement
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.selection import selected_point
 from kgdash.ui.subgraph_form import choose_subgraph
-from kgdash.ui.tables import download, number_columns
+from kgdash.ui.tables import show_table
 
 run = current_run()
 graph = run.graph
@@ -145,9 +145,7 @@ dots = show_chart(
 dot = selected_point(dots)
 if dot is not None:
     row = labelled.iloc[[dot]]
-    st.dataframe(
-        row, hide_index=True, placeholder="–", column_config=number_columns(row), key="dot"
-    )
+    show_table(row, "dot", f"{part_name}-triple")
 
 st.subheader("Triples inside")
 st.caption(
@@ -156,7 +154,4 @@ st.caption(
 )
 first = ["relik", "reciprocal_rank"]
 ordered = labelled.sort_values("relik")[[*first, *labelled.columns.difference(first, sort=False)]]
-st.dataframe(
-    ordered, hide_index=True, placeholder="–", column_config=number_columns(ordered), key="triples"
-)
-download(ordered, part_name)
+show_table(ordered, "triples", part_name)

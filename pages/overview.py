@@ -10,7 +10,7 @@ from kgdash.graph import SPLITS
 from kgdash.ui.figures import show_chart
 from kgdash.ui.report_button import offer_report
 from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.tables import download, number_columns
+from kgdash.ui.tables import download, show_table
 
 run = current_run()
 graph, training = run.graph, run.training
@@ -65,10 +65,4 @@ st.caption(
     "triples, on test."
 )
 bundled = pd.DataFrame(bundled_runs())
-st.dataframe(
-    bundled,
-    hide_index=True,
-    column_config=number_columns(bundled, mrr="MRR ↑", hits_at_10="Hits@10 ↑"),
-    key="bundled",
-)
-download(bundled, "bundled-runs")
+show_table(bundled, "bundled", "bundled-runs", mrr="MRR ↑", hits_at_10="Hits@10 ↑")

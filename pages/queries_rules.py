@@ -12,7 +12,7 @@ from kgdash.ui.figures import show_chart
 from kgdash.ui.instances_form import choose_instances
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.selection import selected_point, selected_row
-from kgdash.ui.tables import download, number_columns
+from kgdash.ui.tables import download, number_columns, show_table
 
 _MEASURES = {
     "ReliK": "relik",
@@ -88,10 +88,7 @@ with right:
 st.subheader("Means with 95 % intervals")
 show_chart(means_figure(separated, measure, chains, names), "means", f"{run.name}-mean-{measure}")
 table = separated.assign(group=[names.get(g, g) for g in separated["group"]])
-st.dataframe(
-    table, hide_index=True, column_config=number_columns(table), key="groups", placeholder="–"
-)
-download(table, f"{run.name}-separation")
+show_table(table, "groups", f"{run.name}-separation")
 
 st.subheader("Instances")
 st.caption("Select a row, or click a point above, to see the triples of an instance.")
@@ -120,5 +117,4 @@ if chosen is not None:
         f"**{about['question']} → {about['answer']}** is {'true' if about['label'] else 'false'}"
     )
     triples = instance_triples(run.graph, scored.triples, chosen)
-    st.dataframe(triples, hide_index=True, column_config=number_columns(triples), key="chain")
-    download(triples, f"{run.name}-instance-{chosen}")
+    show_table(triples, "chain", f"{run.name}-instance-{chosen}")

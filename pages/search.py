@@ -13,7 +13,7 @@ from kgdash.ui.markdown import plain
 from kgdash.ui.navigation import ensure_navigation
 from kgdash.ui.parallel_chart import show_parallel
 from kgdash.ui.study_picker import choose_study
-from kgdash.ui.tables import download, number_columns
+from kgdash.ui.tables import download, number_columns, show_table
 
 ensure_navigation()
 st.title("Model selection")
@@ -56,7 +56,7 @@ with right:
             }
         )
         st.caption(f"Trial {trials['trial'][best]}")
-        st.dataframe(table, hide_index=True, key="best_configuration")
+        show_table(table, "best_configuration", f"{study.path.stem}-best")
 if best is not None:
     st.caption("The command that trains it, with the same seed:")
     command = computed("The command", (*key, "command"), lambda _: best_command(study))
