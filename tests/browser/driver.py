@@ -124,5 +124,5 @@ def save(tab: Page, button: Locator, folder: Path) -> Path:
 
 
 def download(tab: Page, folder: Path) -> pd.DataFrame:
-    """Press the download button and read the file."""
-    return pd.read_csv(save(tab, tab.get_by_role("button", name="Download CSV"), folder))
+    """Press the last button on the page that offers a table as CSV, and read the file."""
+    return pd.read_csv(save(tab, tab.get_by_role("button", name="Download CSV").last, folder))

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import kgdash
-from kgdash.report import write_report
+from kgdash.report import report_html, write_report
 from kgdash.studies.report import report_content
 
 from .driver import open_page, save, settle, widget
@@ -112,3 +112,14 @@ def test_a_report_draws_sorts_and_fits_a_phone_without_any_network(
     inks = page.evaluate(_SHOWN)
     assert {colour for _, _, colour in inks} == {"#1b1f24"}
     page.wait_for_function("document.documentElement.scrollWidth <= 794")
+
+
+def test_a_report_is_made_and_saved(address, tab, run, tmp_path):
+    open_page(tab, address)
+    tab.get_by_role("button", name="Make a report").click()
+    button = tab.get_by_role("button", name="Download the report")
+    button.wait_for()
+    settle(tab)
+    path = save(tab, button, tmp_path)
+    assert path.name == "umls-transe-test-report.html"
+    assert path.read_text(encoding="utf-8") == report_html(report_content(run, "test"))
