@@ -19,7 +19,7 @@ def offer_latex(runs: Mapping[str, Any], evaluated: str, name: str) -> None:
     :param evaluated: of `kgdash.main_table.evaluated_text`
     :param name: of the file, without an extension
     """
-    with st.popover("LaTeX", icon=":material/functions:", key=f"latex {name}"):
+    with st.popover("LaTeX", icon=":material/functions:", type="tertiary", key=f"latex {name}"):
         table = main_table(runs)
         text = latex_table(table, latex_caption(table, evaluated))
         st.download_button(
