@@ -13,13 +13,11 @@ import numpy as np
 import pandas as pd
 
 from kgdash.annotation import SINGLE_SIDES
-from kgdash.annotation import annotate as annotate
 from kgdash.engine.ordering_kernels import stable_order
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.groups import GROUPINGS as GROUPINGS
 from kgdash.groups import Groups, groups_of
-from kgdash.groups import group_ranks as group_ranks
-from kgdash.metrics import DEFAULT_KS, POOLS, metric_calculators
+from kgdash.metric_guide import DEFAULT_KS, metric_calculators
+from kgdash.metrics import POOLS
 from kgdash.ranking import RANK_TYPES
 from kgdash.ratio_metrics import RatioMetric, ratio_intervals, ratio_metric
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.main_table import MAIN_METRICS
-from kgdash.metrics import metric_guide
+from kgdash.metric_guide import metric_guide
 
 #: digits after the point of metrics between 0 and 1; mean and median ranks have one less
 DIGITS = 3

@@ -11,8 +11,6 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.metric_guide import DEFAULT_KS, metric_calculators
-from kgdash.metric_guide import MetricInfo as MetricInfo
-from kgdash.metric_guide import metric_guide as metric_guide
 from kgdash.ranking import RANK_TYPES
 
 #: side of the result -> sides of the ranks that it pools; "both" pools ranks, not means (§2)

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.breakdowns import GROUPINGS
 from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.charts.drawing import subgraph_figure
 from kgdash.charts.local import local_bars, relik_scatter
 from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
 from kgdash.charts.separation import auc_figure, means_figure, values_figure
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.metrics import DEFAULT_KS
+from kgdash.groups import GROUPINGS
+from kgdash.metric_guide import DEFAULT_KS
 from kgdash.studies.chart_source import ChartSource
 from kgdash.studies.evaluation import Evaluation
 from kgdash.studies.rules import readings

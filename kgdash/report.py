@@ -17,7 +17,7 @@ from plotly.offline import get_plotlyjs
 
 from kgdash.charts.style import number
 from kgdash.errors import KgdashError
-from kgdash.metrics import metric_guide
+from kgdash.metric_guide import metric_guide
 from kgdash.named_charts import draw_chart
 from kgdash.studies.chart_source import ChartSource
 from kgdash.studies.report import MOST_GROUPS, ReportContent, report_caption

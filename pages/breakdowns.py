@@ -7,7 +7,8 @@ from kgdash.breakdowns import SMALL, breakdown
 from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.charts.style import number
 from kgdash.groups import group_ranks
-from kgdash.metrics import DEFAULT_KS, metrics
+from kgdash.metric_guide import DEFAULT_KS
+from kgdash.metrics import metrics
 from kgdash.own_groupings import groups_by
 from kgdash.ui.breakdown_form import choose_breakdown
 from kgdash.ui.compute import computed

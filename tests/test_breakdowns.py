@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import bootstrap
 
-from kgdash.breakdowns import GROUPINGS, SMALL, annotate, breakdown, group_ranks
+from kgdash.annotation import annotate
+from kgdash.breakdowns import SMALL, breakdown
 from kgdash.errors import KgdashError
-from kgdash.metrics import POOLS, metric_calculators, metric_guide, metrics, tie_summary
+from kgdash.groups import GROUPINGS, group_ranks
+from kgdash.metric_guide import metric_calculators, metric_guide
+from kgdash.metrics import POOLS, metrics, tie_summary
 from kgdash.ratio_metrics import LARGE, RESAMPLES, ratio_intervals, ratio_metric
 from kgdash.relation_patterns import NOT_IN_TRAIN
 

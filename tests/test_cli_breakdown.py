@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 from test_cli import call, refused, strict_json, without_nan  # noqa: F401
 
-from kgdash.breakdowns import annotate, breakdown
+from kgdash.annotation import annotate
+from kgdash.breakdowns import breakdown
 
 OPTIONS = ["--by", "cardinality", "--metric", "hits_at_7", "--rank-type", "pessimistic"]
 

@@ -5,7 +5,7 @@ import pytest
 from test_cli import call, refused, strict_json, without_nan  # noqa: F401
 from tiny_runs import altered_run, save_pykeen_directory
 
-from kgdash.breakdowns import annotate
+from kgdash.annotation import annotate
 from kgdash.loading import convert
 from kgdash.studies.comparison import by_group, compared_ranks, overall, reciprocal_ranks
 from kgdash.studies.paired_tests import paired_tests

@@ -11,7 +11,8 @@ from test_cli import call, refused  # noqa: F401
 from tiny_runs import altered_run
 
 from kgdash import named_charts
-from kgdash.breakdowns import annotate, breakdown
+from kgdash.annotation import annotate
+from kgdash.breakdowns import breakdown
 from kgdash.figure_files import figure_bytes
 from kgdash.latex import latex_table
 from kgdash.main_table import main_table

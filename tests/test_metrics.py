@@ -13,15 +13,8 @@ from scipy import stats
 
 from kgdash.bundled import bundled_names, bundled_runs
 from kgdash.errors import KgdashError
-from kgdash.metrics import (
-    DEFAULT_KS,
-    mean_reciprocal_rank,
-    metric_guide,
-    metrics,
-    metrics_frame,
-    pooled,
-    tie_summary,
-)
+from kgdash.metric_guide import DEFAULT_KS, metric_guide
+from kgdash.metrics import mean_reciprocal_rank, metrics, metrics_frame, pooled, tie_summary
 
 
 def table(optimistic, pessimistic=None, candidates=10, side="tail"):

@@ -15,10 +15,12 @@ from fakes import FakeScorer, fake_run, make_graph, random_scorer
 from report_page import read_page, table
 
 import kgdash
-from kgdash.breakdowns import annotate, breakdown
+from kgdash.annotation import annotate
+from kgdash.breakdowns import breakdown
 from kgdash.bundled import DEMO
 from kgdash.errors import KgdashError
-from kgdash.metrics import metric_guide, metrics
+from kgdash.metric_guide import metric_guide
+from kgdash.metrics import metrics
 from kgdash.report import report_html, table_rows, write_report
 from kgdash.studies import report as studies_report
 from kgdash.studies.report import report_content

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.style import GREY, RELIABILITY_SCALE, SIDE_COLOURS, empty, finish, number
-from kgdash.metrics import MetricInfo
+from kgdash.metric_guide import MetricInfo
 
 #: groups drawn; the table has all of them
 MOST_GROUPS = 25

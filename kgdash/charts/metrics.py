@@ -9,7 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.style import RANK_TYPE_PATTERNS, SIDE_COLOURS, empty, finish, number
-from kgdash.metrics import MetricInfo, pooled
+from kgdash.metric_guide import MetricInfo
+from kgdash.metrics import pooled
 from kgdash.ranking import RANK_TYPES
 
 

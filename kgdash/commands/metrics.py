@@ -63,8 +63,9 @@ def metrics(
     """Print all rank-based metrics per side and rank type."""
     from kgdash.filter_guide import leak
     from kgdash.graph import FILTERS, default_filter
-    from kgdash.metrics import DEFAULT_KS, metrics_frame, tie_summary
+    from kgdash.metric_guide import DEFAULT_KS
     from kgdash.metrics import metrics as compute
+    from kgdash.metrics import metrics_frame, tie_summary
     from kgdash.restriction import read_entities, restrict
 
     loaded = load_run(run, dataset)

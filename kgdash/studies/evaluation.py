@@ -7,10 +7,12 @@ from functools import cached_property
 
 import pandas as pd
 
-from kgdash.breakdowns import annotate, breakdown, check_choices
+from kgdash.annotation import annotate
+from kgdash.breakdowns import breakdown, check_choices
 from kgdash.errors import unknown_name
 from kgdash.graph import FILTERS, default_filter
-from kgdash.metrics import DEFAULT_KS, POOLS, MetricInfo, metric_guide, metrics, tie_summary
+from kgdash.metric_guide import DEFAULT_KS, MetricInfo, metric_guide
+from kgdash.metrics import POOLS, metrics, tie_summary
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
 

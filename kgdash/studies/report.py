@@ -12,7 +12,7 @@ from kgdash.breakdowns import SMALL
 from kgdash.filter_guide import leak
 from kgdash.graph import SPLITS
 from kgdash.main_table import MAIN_METRICS, evaluated_text, main_table
-from kgdash.metrics import metric_guide
+from kgdash.metric_guide import metric_guide
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.studies.evaluation import Evaluation, evaluation

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from kgdash.metrics import MetricInfo, metric_guide
+from kgdash.metric_guide import MetricInfo, metric_guide
 from kgdash.own_groupings import OwnGrouping
 from kgdash.runs import Run
 from kgdash.ui.choices import choice, choose_filter, choose_rank_type, choose_side, choose_split

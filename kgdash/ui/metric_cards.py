@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.charts.style import number
-from kgdash.metrics import MetricInfo
+from kgdash.metric_guide import MetricInfo
 
 
 def show_cards(
@@ -22,7 +22,7 @@ def show_cards(
     """Fill a slot of the page with one card per metric.
 
     :param slot: of `st.empty`; filled anew once the raw figures are there
-    :param guide: of `kgdash.metrics.metric_guide`
+    :param guide: of `kgdash.metric_guide.metric_guide`
     :param k: of Hits@k
     :param values: by metric
     :param raw: the same of raw ranks, to be shown beneath, if there are any

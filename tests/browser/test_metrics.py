@@ -2,7 +2,7 @@
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.metrics import metric_guide
+from kgdash.metric_guide import metric_guide
 
 from .driver import Cards, download, enter, expect_cards, open_page, select, table_texts, widget
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.charts.breakdowns import MOST_GROUPS, group_bars, shortened, side_heatmap
-from kgdash.metrics import metric_guide
+from kgdash.metric_guide import metric_guide
 
 MRR = metric_guide()["inverse_harmonic_mean_rank"]
 MR = metric_guide()["arithmetic_mean_rank"]

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from kgdash.charts.metrics import metric_bars
-from kgdash.metrics import metric_guide
+from kgdash.metric_guide import metric_guide
 
 KEY = "inverse_harmonic_mean_rank"
 TYPES = ("optimistic", "realistic", "pessimistic")

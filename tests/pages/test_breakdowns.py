@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import kgdash
-from kgdash.breakdowns import annotate, breakdown
+from kgdash.annotation import annotate
+from kgdash.breakdowns import breakdown
 from kgdash.charts.style import number
-from kgdash.metrics import metric_guide
+from kgdash.metric_guide import metric_guide
 
 from .driver import cards, choose, open_page, table
 

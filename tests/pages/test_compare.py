@@ -7,7 +7,7 @@ import pytest
 from tiny_runs import altered_run, save_pykeen_directory
 
 from kgdash.annotation import annotate
-from kgdash.metrics import metric_guide
+from kgdash.metric_guide import metric_guide
 from kgdash.studies.comparison import (
     by_group,
     compared_ranks,

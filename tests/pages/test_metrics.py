@@ -8,7 +8,8 @@ from tiny_runs import altered_run
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.metrics import metric_guide, metrics_frame, tie_summary
+from kgdash.metric_guide import metric_guide
+from kgdash.metrics import metrics_frame, tie_summary
 from kgdash.ui.compute import _STOPPED
 
 from .driver import cards, choose, choose_folder, messages, open_page, table

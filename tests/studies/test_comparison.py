@@ -8,10 +8,12 @@ import pytest
 from compared_tables import AB, GRAPH, tables
 from fakes import fake_run, make_graph, random_scorer
 
-from kgdash.breakdowns import annotate, breakdown
+from kgdash.annotation import annotate
+from kgdash.breakdowns import breakdown
 from kgdash.errors import KgdashError
 from kgdash.groups import Groups
-from kgdash.metrics import metric_guide, metrics
+from kgdash.metric_guide import metric_guide
+from kgdash.metrics import metrics
 from kgdash.ranking import RANK_TYPES
 from kgdash.studies.comparison import (
     by_group,
