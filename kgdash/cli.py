@@ -22,6 +22,7 @@ from kgdash.commands import (
     metrics,
     obl2021,
     report,
+    study,
     train,
 )
 from kgdash.commands.output import (
@@ -53,6 +54,7 @@ app.command()(instances.rules)
 app.command()(metrics.metrics)
 app.command()(report.chart)
 app.command()(report.report)
+app.command()(study.study)
 app.command()(train.train)
 app.command()(train.trials)
 app.add_typer(cache.app, name="cache")

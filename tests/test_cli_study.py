@@ -1,0 +1,44 @@
+"""The command study prints what the library computes."""
+
+import pandas as pd
+import pytest
+from test_cli import call, refused, strict_json, without_nan  # noqa: F401
+
+from kgdash.studies.correlation import study
+
+OPTIONS = ["--subgraphs", 9, "--size", 10, "--size", 14, "--seed", 2, "--evaluate", "all"]
+
+
+@pytest.fixture(scope="module")
+def expected(bundled):
+    return study(bundled("umls-rotate"), [10, 14], 9, seed=2, evaluated="all")
+
+
+def test_correlations(call, expected):  # noqa: F811
+    found = strict_json(call("study", "umls-rotate", *OPTIONS, "--json"))
+    assert found["rows"] == without_nan(expected[1].to_dict("records"))
+    assert (found["sizes"], found["evaluated"]) == ([10, 14], "all")
+
+
+def test_each_subgraph(call, expected, bundled, tmp_path):  # noqa: F811
+    out = tmp_path / "each.parquet"
+    call("study", "umls-rotate", *OPTIONS, "--each", "--out", out)
+    found, table = pd.read_parquet(out), expected[0]
+    names = bundled("umls-rotate").graph.entities
+    assert found["seed_entity"].tolist() == [names[e] for e in table["seed_entity"]]
+    pd.testing.assert_frame_equal(
+        found.drop(columns="seed_entity"), table.drop(columns="seed_entity"), check_dtype=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--subgraphs", 0], "expected at least 1 subgraph"),
+        (["--level", 95], "expected a level between 0 and 1"),
+        (["--evaluate", "valid"], "unknown choice of evaluated triples"),
+        (["--size", 0], "expected"),
+    ],
+)
+def test_refusals(refused, options, message):  # noqa: F811
+    assert refused("study", "umls-rotate", *options).startswith(message)
