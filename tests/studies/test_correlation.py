@@ -4,11 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from fakes import fake_run, make_graph, random_scorer
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from kgdash.errors import KgdashError
 from kgdash.studies.correlation import (
     TASKS,
+    _resampled_tau,
     correlations,
     default_size,
     draw_subgraphs,
@@ -107,6 +110,15 @@ def test_coefficients_are_scipy_s():
         ).confidence_interval
         width = theirs.high - theirs.low
         assert [row["low"], row["high"]] == pytest.approx(list(theirs), abs=0.15 * width)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=9))
+def test_resampled_tau_is_scipy_s(points):
+    x, y = np.array(points, dtype=float).T
+    drawn = np.random.default_rng(len(points)).integers(0, len(x), size=(5, len(x)))
+    for at, found in zip(drawn, _resampled_tau(x, y, drawn), strict=True):
+        expected = stats.kendalltau(x[at], y[at]).statistic
+        assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_perfect_and_constant():
