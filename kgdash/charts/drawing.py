@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 import networkx as nx
 import numpy as np
@@ -164,7 +165,7 @@ def _add_edges(
         },
         customdata=[["edge", int(a), int(b)] for a, b in zip(pairs["a"], pairs["b"], strict=True)],
         text=[
-            f"{labels[int(row.a)]} – {labels[int(row.b)]}<br>"
+            f"{escape(labels[int(row.a)])} – {escape(labels[int(row.b)])}<br>"
             f"mean ReliK {number(row.relik)} over {row.triples} triple(s)"
             for row in pairs.itertuples()
         ],
@@ -206,7 +207,10 @@ def _add_nodes(
         y=[positions[int(e)][1] for e in entities],
         mode="markers+text",
         name="entities",
-        text=[_short(labels[e]) if e in shown and not circle else "" for e in entities.tolist()],
+        text=[
+            escape(_short(labels[e])) if e in shown and not circle else ""
+            for e in entities.tolist()
+        ],
         textposition="top center",
         textfont={"size": 11},
         marker={
@@ -218,7 +222,8 @@ def _add_nodes(
         },
         customdata=[["node", int(e)] for e in entities],
         hovertext=[
-            f"{labels[e]}{' (seed)' if e == seed_entity else ''}<br>{int(d)} triple ends inside"
+            f"{escape(labels[e])}{' (seed)' if e == seed_entity else ''}<br>"
+            f"{int(d)} triple ends inside"
             for e, d in zip(entities.tolist(), degree, strict=True)
         ],
         hovertemplate="%{hovertext}<extra></extra>",
@@ -241,7 +246,7 @@ def _radial_labels(
             {
                 "x": x * 1.045,
                 "y": y * 1.045,
-                "text": _short(labels[entity], 18),
+                "text": escape(_short(labels[entity], 18)),
                 "showarrow": False,
                 "textangle": -angle if x >= 0 else 180 - angle,
                 "font": {"size": 10},

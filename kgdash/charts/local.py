@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ def relik_scatter(triples: pd.DataFrame, texts: list[str]) -> go.Figure:
     :param triples: ``relik``, ``reciprocal_rank`` (NaN: not evaluated), ``split``
     :param texts: one description per row, for hovering
     """
-    rows = triples.assign(row=np.arange(len(triples)), text=texts)
+    rows = triples.assign(row=np.arange(len(triples)), text=[escape(text) for text in texts])
     rows = rows[rows["reciprocal_rank"].notna() & rows["relik"].notna()]
     if rows.empty:
         return empty("no evaluated triple inside this subgraph")
