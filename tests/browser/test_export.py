@@ -94,7 +94,8 @@ def test_a_report_draws_sorts_and_fits_a_phone_without_any_network(
     assert [name for name, _, _ in shown][:3] == ["losses", "metrics", "ranks"]
     assert len(shown) == 3 + len(content.groupings)
     assert all(drawn for _, drawn, _ in shown)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    # Charts follow a change of the window's width a moment later.
+    page.wait_for_function("document.documentElement.scrollWidth <= 390")
     drawn = page.evaluate("document.querySelector('[data-chart=losses]')._fullData[0].y")
     assert list(drawn.values() if isinstance(drawn, dict) else drawn) == run.training["losses"]
 
