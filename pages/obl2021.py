@@ -9,7 +9,7 @@ from kgdash.obl2021_files import submission_bytes, submission_line
 from kgdash.ui.compute import computed
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.submissions_form import choose_ids, uploaded_submissions, written
-from kgdash.ui.tables import download, number_columns
+from kgdash.ui.tables import show_table
 
 _SOURCES = ("This run", "My own arrays")
 
@@ -118,18 +118,14 @@ if source == _SOURCES[0]:
 else:
     st.subheader("Submissions")
     table = figures_table(names, figures)
-    st.dataframe(
+    show_table(
         table,
-        hide_index=True,
-        column_config=number_columns(
-            table,
-            h10="Hits@10 ↑",
-            mrr10="MRR@10 ↑",
-            h10_head="Hits@10, heads ↑",
-            h10_tail="Hits@10, tails ↑",
-            mrr10_head="MRR@10, heads ↑",
-            mrr10_tail="MRR@10, tails ↑",
-        ),
-        key="submissions",
+        "submissions",
+        f"{run.name}-{split}-obl2021",
+        h10="Hits@10 ↑",
+        mrr10="MRR@10 ↑",
+        h10_head="Hits@10, heads ↑",
+        h10_tail="Hits@10, tails ↑",
+        mrr10_head="MRR@10, heads ↑",
+        mrr10_tail="MRR@10, tails ↑",
     )
-    download(table, f"{run.name}-{split}-obl2021")

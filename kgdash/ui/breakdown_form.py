@@ -8,10 +8,17 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from kgdash.metric_guide import MetricInfo, metric_guide
+from kgdash.metric_guide import MetricInfo
 from kgdash.own_groupings import OwnGrouping
 from kgdash.runs import Run
-from kgdash.ui.choices import choice, choose_filter, choose_rank_type, choose_side, choose_split
+from kgdash.ui.choices import (
+    choice,
+    choose_filter,
+    choose_metric,
+    choose_rank_type,
+    choose_side,
+    choose_split,
+)
 from kgdash.ui.own_groups_form import edit_groupings, groupings_stamp, own_groupings
 
 #: as the URL shows them too
@@ -72,15 +79,7 @@ def choose_breakdown(run: Run) -> BreakdownChoice:
             names=_GROUPING_NAMES,
             help=_HELP,
         )
-        guide = metric_guide()
-        metric = choice(
-            "Metric",
-            [key for key in guide if key != "count"],
-            "metric",
-            290,
-            "inverse_harmonic_mean_rank",
-            {key: f"{info.label} {info.arrow}" for key, info in guide.items()},
-        )
+        metric = choose_metric()
         side = choose_side()
         default = "most triples" if by == "relation" else "as they are"
         order = choice("Order", list(_ORDERS), f"order_{by}", 150, default)
@@ -96,7 +95,7 @@ def choose_breakdown(run: Run) -> BreakdownChoice:
         by=by,
         grouping=own.get(by, by),
         grouping_key=(by, *(groupings_stamp(run) if by in own else ())),
-        metric=guide[metric],
+        metric=metric,
         side=side,
         order=order,
     )

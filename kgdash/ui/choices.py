@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.graph import FILTERS, SPLITS, KnowledgeGraph, default_filter
+from kgdash.metric_guide import MetricInfo, metric_guide
 from kgdash.ranking import RANK_TYPES
 
 
@@ -67,6 +68,21 @@ def choose_rank_type(width: int = 150) -> str:
         help="How equal scores count: optimistic puts the true answer first among its equals, "
         "pessimistic last, realistic in the middle.",
     )
+
+
+def choose_metric(help: str | None = None) -> MetricInfo:
+    """Show the metrics; the mean reciprocal rank at first."""
+    guide = metric_guide()
+    key = choice(
+        "Metric",
+        [key for key in guide if key != "count"],
+        "metric",
+        290,
+        "inverse_harmonic_mean_rank",
+        {key: f"{info.label} {info.arrow}" for key, info in guide.items()},
+        help,
+    )
+    return guide[key]
 
 
 def choose_side(width: int = 110) -> str:

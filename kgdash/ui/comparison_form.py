@@ -9,9 +9,16 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
-from kgdash.metric_guide import MetricInfo, metric_guide
+from kgdash.metric_guide import MetricInfo
 from kgdash.runs import Run
-from kgdash.ui.choices import choice, choose_filter, choose_rank_type, choose_side, choose_split
+from kgdash.ui.choices import (
+    choice,
+    choose_filter,
+    choose_metric,
+    choose_rank_type,
+    choose_side,
+    choose_split,
+)
 from kgdash.ui.compute import computed
 from kgdash.ui.markdown import plain
 from kgdash.ui.runs_form import choose_runs
@@ -53,23 +60,16 @@ class Compared:
 def choose_comparison(run: Run) -> Compared:
     """Show the choices, rank by every run and return what is compared."""
     runs = choose_runs(run)
-    guide = metric_guide()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         split = choose_split(run.graph)
         filter_name = choose_filter(split)
         side = choose_side()
         rank_type = choose_rank_type()
-        metric = choice(
-            "Metric",
-            [key for key in guide if key != "count"],
-            "metric",
-            290,
-            "inverse_harmonic_mean_rank",
-            {key: f"{info.label} {info.arrow}" for key, info in guide.items()},
-            help="Of the views Overall, By group and Seeds; the others compare reciprocal ranks.",
+        metric = choose_metric(
+            "Of the views Overall, By group and Seeds; the others compare reciprocal ranks."
         )
     ranks = {name: _ranks(name, run, split, filter_name) for name, run in runs.items()}
-    return Compared(runs, ranks, split, filter_name, side, rank_type, guide[metric])
+    return Compared(runs, ranks, split, filter_name, side, rank_type, metric)
 
 
 def choose_pair(compared: Compared) -> tuple[str, str]:
