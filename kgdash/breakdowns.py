@@ -97,7 +97,16 @@ def check_choices(metric: str, rank_type: str, level: float | None) -> None:
         raise unknown_name("metric", metric, list(metric_calculators()), "breakdowns")
     if rank_type not in RANK_TYPES:
         raise unknown_name("rank type", rank_type, RANK_TYPES, "breakdowns")
-    if level is not None and not 0 < level < 1:
+    if level is not None:
+        check_level(level)
+
+
+def check_level(level: float) -> None:
+    """Refuse a level of intervals that is out of range.
+
+    :raises KgdashError: unless it is in (0, 1)
+    """
+    if not 0 < level < 1:
         raise KgdashError(f"expected a level between 0 and 1; found {level:g}")
 
 

@@ -4,6 +4,7 @@ import streamlit as st
 
 from kgdash.charts.guide import candidates_lines
 from kgdash.fewer_candidates import WHOLE_RANKS, fewer_candidates
+from kgdash.metric_guide import DEFAULT_KS
 from kgdash.metrics import metrics
 from kgdash.sidedness import compare_sides, sides_in_words
 from kgdash.studies.guide import guide_table, plain_and_adjusted, uses_table
@@ -30,7 +31,7 @@ ranks = computed(
     lambda progress: run.ranks(split=split, filter=filter_name, progress=progress),
 )
 values = computed(
-    "Metrics", (run.digest, "metrics of the guide", *of_ranks), lambda _: metrics(ranks)
+    "Metrics", (run.digest, "metrics", *of_ranks, DEFAULT_KS), lambda _: metrics(ranks)
 )[side][rank_type]
 sides = computed(
     "Comparing sides",

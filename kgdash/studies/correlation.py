@@ -15,6 +15,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
+from kgdash.breakdowns import check_level
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.metrics import POOLS
 from kgdash.progress import Progress, phases, silent
@@ -170,7 +171,7 @@ def correlations(
         or where one of the two is the same everywhere)
     :raises KgdashError: if a task is no column of the table, or the level out of range
     """
-    _check_level(level)
+    check_level(level)
     rows = []
     for task in tasks:
         if task not in table:
@@ -211,7 +212,7 @@ def study(
         before
     :raises KgdashError: as they do
     """
-    _check_level(level)
+    check_level(level)
     tables, found = [], []
     chosen = list(sizes) or [default_size(run)]
     for size, report in zip(chosen, phases(progress, [1.0] * len(chosen)), strict=True):
@@ -223,11 +224,6 @@ def study(
         tables.append(table)
         found.append(coefficients)
     return pd.concat(tables, ignore_index=True), pd.concat(found, ignore_index=True)
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise KgdashError(f"expected a level between 0 and 1; found {level:g}")
 
 
 def _inside(run: Run, subgraphs: Sequence[Subgraph]) -> sparse.csr_array:
