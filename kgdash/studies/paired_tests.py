@@ -16,6 +16,7 @@ from scipy.stats import wilcoxon
 
 from kgdash.progress import Progress, phases, silent
 from kgdash.store import cached_table
+from kgdash.studies.multiple_tests import holm
 
 #: draws of the bootstrap and of the permutation test, as SciPy has it
 RESAMPLES = 9999
@@ -70,19 +71,6 @@ def paired_tests(
         about,
         progress,
     )
-
-
-def holm(p_values: np.ndarray) -> np.ndarray:
-    """Correct p-values for their number (Holm 1979): the family-wise error rate stays as chosen.
-
-    :param p_values: shape ``(n,)``; NaN ones are not counted and stay NaN
-    :return: corrected ones, ≥ the given, at most 1
-    """
-    corrected = np.full(len(p_values), np.nan)
-    order = np.argsort(p_values, kind="stable")[: np.isfinite(p_values).sum()]
-    factors = np.arange(len(order), 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * factors), 1.0)
-    return corrected
 
 
 def _paired_tests(

@@ -14,7 +14,7 @@ from kgdash.studies.comparison import (
     stacked_ranks,
     triples_of,
 )
-from kgdash.studies.paired_tests import holm
+from kgdash.studies.multiple_tests import holm
 
 
 def relation_wins(ranks: Ranks, a: str, b: str, rank_type: str = "realistic") -> pd.DataFrame:

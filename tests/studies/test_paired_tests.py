@@ -10,7 +10,8 @@ from scipy import stats
 
 from kgdash.store import cached_table
 from kgdash.studies import paired_tests as module
-from kgdash.studies.paired_tests import EXACT, holm, paired_tests, permutation_p
+from kgdash.studies.multiple_tests import holm
+from kgdash.studies.paired_tests import EXACT, paired_tests, permutation_p
 
 #: reciprocal ranks, so that equal ones are the rule
 RECIPROCALS = st.sampled_from([1.0, 1 / 2, 1 / 3, 1 / 4, 2 / 3, 1 / 7])
@@ -220,22 +221,3 @@ def test_kept_by_content(monkeypatch):
         with pytest.raises(pytest.fail.Exception, match="computed again"):
             paired_tests(**chosen)
     assert module.cached_table is cached_table
-
-
-def test_holm_by_hand():
-    # 0.01·4, 0.02·3 = 0.06, 0.03·2 = 0.06, 0.9: never below the one before.
-    found = holm(np.array([0.03, 0.01, 0.9, 0.02]))
-    np.testing.assert_allclose(found, [0.06, 0.04, 0.9, 0.06])
-    np.testing.assert_allclose(holm(np.array([0.9, np.nan, 0.6])), [1.0, np.nan, 1.0])
-    assert holm(np.array([])).tolist() == []
-
-
-@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=12))
-def test_holm_rejects_as_the_step_down_procedure(p_values):
-    corrected, alpha = holm(np.array(p_values)), 0.05
-    rejected = set()
-    for done, i in enumerate(np.argsort(p_values, kind="stable").tolist()):
-        if p_values[i] * (len(p_values) - done) > alpha:
-            break
-        rejected.add(i)
-    assert {i for i, p in enumerate(corrected) if p <= alpha} == rejected

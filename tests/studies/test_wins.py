@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from kgdash.errors import KgdashError
 from kgdash.metrics import POOLS
 from kgdash.studies.comparison import compared_ranks
-from kgdash.studies.paired_tests import holm
+from kgdash.studies.multiple_tests import holm
 from kgdash.studies.wins import rank_grid, rank_pairs, relation_wins, triple_differences
 
 A, B = "umls-transe", "umls-complex"
