@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 
 
@@ -20,5 +22,10 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     corrected = np.full(len(p_values), np.nan)
     given = np.isfinite(p_values)
     if given.any():
-        corrected[given] = multipletests(p_values[given], method="holm")[1]
+        # multipletests collects garbage, which takes a second where much is loaded.
+        gc.freeze()
+        try:
+            corrected[given] = multipletests(p_values[given], method="holm")[1]
+        finally:
+            gc.unfreeze()
     return corrected
