@@ -1,47 +1,39 @@
-"""Does ReliK foretell local performance? Random subgraphs, and how their figures correlate (§6).
-
-Every known triple that is in some subgraph gets its ReliK once, every evaluated one its ranks once;
-the figures of a subgraph are means over what is inside it.
-"""
+"""Does ReliK foretell local performance? How the figures of subgraphs correlate (§6)."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
 from kgdash.breakdowns import check_level
-from kgdash.errors import KgdashError, unknown_name
-from kgdash.metrics import POOLS
+from kgdash.errors import unknown_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.studies.local import EVALUATED
-from kgdash.subgraphs import Subgraph
-
-#: sizes by the paper (§5), by name of the graph; else the first that fits
-SIZES = {"codex-s": 60, "codex-m": 100, "codex-l": 100, "fb15k-237": 200}
-
-#: what ReliK is held against: columns of `subgraph_figures`
-TASKS = (
-    "tail_mrr",
-    "head_mrr",
-    "both_mrr",
-    "relation_mrr",
-    "tail_hits_at_10",
-    "head_hits_at_10",
-    "both_hits_at_10",
+from kgdash.studies.multiple_tests import holm
+from kgdash.studies.subgraph_figures import (
+    KS,
+    default_size,
+    draw_subgraphs,
+    subgraph_figures,
+    task_columns,
 )
 
-_COEFFICIENTS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
+#: name -> SciPy's function of two samples
+COEFFICIENTS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
     "pearson": pearsonr,
     "spearman": spearmanr,
     "kendall": kendalltau,
 }
+
+_COLUMNS = [
+    *("task", "coefficient", "subgraphs", "left_out", "without_triples"),
+    *("value", "p", "low", "high"),
+]
 
 #: fewer subgraphs than this have no correlation worth the name
 _FEWEST = 3
@@ -50,142 +42,93 @@ _FEWEST = 3
 RESAMPLES = 1000
 
 
-def default_size(run: Run) -> int:
-    """Return how many entities a subgraph has by default: the paper's number, or 60 (§5)."""
-    return min(SIZES.get(run.graph.name.lower(), 60), run.graph.num_entities)
-
-
-def draw_subgraphs(
-    run: Run,
-    count: int = 100,
-    size: int | None = None,
-    method: str = "rwr",
-    seed: int = 0,
-    progress: Progress = silent,
-    **parameters: Any,
-) -> list[Subgraph]:
-    """Draw subgraphs around random entities.
-
-    Seed entities are drawn uniformly among those that have a known triple, each once as long as
-    there are enough.
-
-    :param count: how many, ≥ 1
-    :param size: entities to collect in each; default: `default_size`
-    :param method: "rwr" or "neighbourhood", see `Run.subgraph`
-    :param seed: of entities and walks, ≥ 0
-    :param progress: called with (done, total); may raise to cancel
-    :param parameters: further ones of `Run.subgraph`: ``restart``, ``hops``, ``direction``
-    :raises KgdashError: if a number or the method is out of range
-    """
-    if count < 1 or seed < 0:
-        raise KgdashError(f"expected at least 1 subgraph and a seed ≥ 0; found {count} and {seed}")
-    rng = np.random.default_rng(seed)
-    entities = np.flatnonzero(run.graph.degrees)
-    chosen = rng.choice(entities, count, replace=count > len(entities))
-    walks = rng.integers(0, 2**31, count)
-    size, drawn = default_size(run) if size is None else size, []
-    for entity, walk in zip(chosen.tolist(), walks.tolist(), strict=True):
-        drawn.append(run.subgraph(entity, method, size, seed=walk, **parameters))
-        progress(len(drawn), count)
-    return drawn
-
-
-def subgraph_figures(
-    run: Run,
-    subgraphs: Sequence[Subgraph],
-    evaluated: str = "test",
-    relik_method: str = "exact",
-    filter: str = "train+valid+test",
-    progress: Progress = silent,
-) -> pd.DataFrame:
-    """Compute mean ReliK and performance of each subgraph, as `kgdash.studies.local.compare` does.
-
-    :param subgraphs: of the run's graph
-    :param evaluated: "test" or "all": whose ranks are taken
-    :param relik_method: of `Run.relik`
-    :param filter: of the ranks
-    :param progress: called with (done, total); may raise to cancel
-    :return: one row per subgraph: ``seed_entity`` (int64 id), ``entities``, ``triples`` (int64:
-        known ones inside), ``evaluated`` (int64), ``relik`` (mean over the triples; NaN if there
-        are none), and for side in head, tail, both, relation ``{side}_mrr`` and, but for relation,
-        ``{side}_hits_at_10`` (float64, realistic ranks; NaN if nothing is evaluated)
-    :raises KgdashError: on an unknown choice, or NaN scores
-    """
-    if evaluated not in EVALUATED:
-        raise unknown_name("choice of evaluated triples", evaluated, list(EVALUATED), "studies")
-    inside = _inside(run, subgraphs)
-    triples, first = run.graph.all_triples, np.asarray(inside.sum(axis=0)).ravel() > 0
-    report = phases(progress, [0.7, 0.3])
-    table = pd.DataFrame(
-        {
-            "seed_entity": [part.seed_entity for part in subgraphs],
-            "entities": [len(part.entities) for part in subgraphs],
-            "triples": np.asarray(inside.sum(axis=1), dtype=np.int64).ravel(),
-        }
-    )
-    relik = np.zeros(len(triples))
-    if first.any():
-        relik[first] = run.relik(triples=triples[first], method=relik_method, progress=report[0])[
-            "relik"
-        ]
-    table["relik"] = _means(inside, relik)
-    chosen = first & run.graph.known(EVALUATED[evaluated]).contains(triples)
-    ranked = inside[:, np.flatnonzero(chosen)]
-    table.insert(3, "evaluated", np.asarray(ranked.sum(axis=1), dtype=np.int64).ravel())
-    sides = ("head", "tail", "relation")
-    values = {side: np.zeros((2, int(chosen.sum()))) for side in sides}
-    if chosen.any():
-        ranks = run.ranks(triples=triples[chosen], sides=sides, filter=filter, progress=report[1])
-        for side in sides:
-            of_side = ranks.loc[ranks["side"] == side, "realistic"].to_numpy()
-            values[side] = np.stack([1 / of_side, of_side <= 10])
-    for side, pool in POOLS.items():
-        reciprocal, hit = np.mean([values[s] for s in pool], axis=0)
-        table[f"{side}_mrr"] = _means(ranked, reciprocal)
-        if side != "relation":
-            table[f"{side}_hits_at_10"] = _means(ranked, hit)
-    return table
-
-
 def correlations(
     table: pd.DataFrame,
-    tasks: Sequence[str] = TASKS,
+    tasks: Sequence[str] | None = None,
     level: float = 0.95,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> pd.DataFrame:
     """Correlate the ReliK of subgraphs with each task.
 
-    Coefficients and two-sided p-values are SciPy's. The intervals are percentile bootstraps over
-    subgraphs. Overlapping subgraphs are not independent, so that p-values and intervals flatter;
-    p-values are not corrected for the number of tasks.
+    Coefficients and two-sided p-values are SciPy's, Holm's correction statsmodels'. The intervals
+    are percentile bootstraps over subgraphs. Overlapping subgraphs are not independent, so that
+    p-values and intervals flatter.
 
     :param table: of `subgraph_figures`
-    :param tasks: columns of it
+    :param tasks: columns of it; default: all
     :param level: of the intervals, in (0, 1)
     :param seed: of the bootstrap, ≥ 0
     :param resamples: of the bootstrap
     :return: one row per task and coefficient ("pearson", "spearman", "kendall"): ``task``,
-        ``coefficient`` (str), ``subgraphs``, ``left_out`` (int64: without an evaluated triple, or
-        without any), ``value``, ``p``, ``low``, ``high`` (float64; NaN for fewer than 3 subgraphs
-        or where one of the two is the same everywhere)
+        ``coefficient`` (str), ``subgraphs`` (int64: taken), ``left_out`` (int64: those without a
+        figure), ``without_triples`` (int64: those of them without any known triple, so that there
+        is no ReliK), ``value``, ``p``, ``low``, ``high`` (float64; NaN for fewer than 3 subgraphs
+        or where one of the two is the same everywhere), ``p_holm`` (corrected for the number of
+        tasks)
     :raises KgdashError: if a task is no column of the table, or the level out of range
     """
     check_level(level)
     rows = []
-    for task in tasks:
-        if task not in table:
-            raise unknown_name("task", task, TASKS, "the study")
-        x, y = table["relik"].to_numpy(), table[task].to_numpy()
-        kept = np.isfinite(x) & np.isfinite(y)
-        x, y = x[kept], y[kept]
-        for name in _COEFFICIENTS:
+    for task in task_columns(table) if tasks is None else tasks:
+        x, y = kept_figures(table, task)
+        counts = {
+            "subgraphs": len(x),
+            "left_out": len(table) - len(x),
+            "without_triples": int(table["relik"].isna().sum()),
+        }
+        for name in COEFFICIENTS:
             value, p = _correlate(name, x, y)
             low, high = _interval(name, x, y, level, seed, resamples)
-            counts = {"subgraphs": len(x), "left_out": int((~kept).sum())}
             found = {"value": value, "p": p, "low": low, "high": high}
             rows.append({"task": task, "coefficient": name, **counts, **found})
-    return pd.DataFrame(rows)
+    found = pd.DataFrame(rows, columns=_COLUMNS)
+    found["p_holm"] = found.groupby("coefficient")["p"].transform(lambda p: holm(p.to_numpy()))
+    return found
+
+
+def regression_band(
+    table: pd.DataFrame,
+    task: str,
+    level: float = 0.95,
+    log_relik: bool = False,
+    points: int = 80,
+) -> pd.DataFrame:
+    """Fit a task on ReliK by least squares, with the confidence band of the line.
+
+    The band is of the mean at that ReliK, not of single subgraphs (statsmodels'
+    ``get_prediction``).
+
+    :param table: of `subgraph_figures`
+    :param task: a column of it
+    :param level: of the band, in (0, 1)
+    :param log_relik: fit on log10 of ReliK
+    :param points: of the line, evenly spaced on the scale that is fitted on
+    :return: ``relik``, ``mean``, ``low``, ``high`` (float64), ReliK from the least to the
+        greatest; no rows for fewer than 3 subgraphs, or where ReliK is the same everywhere
+    :raises KgdashError: if the task is no column of the table, or the level out of range
+    """
+    from statsmodels.regression.linear_model import OLS
+    from statsmodels.tools.tools import add_constant
+
+    check_level(level)
+    x, y = kept_figures(table, task)
+    if len(x) < _FEWEST or not np.ptp(x):
+        return pd.DataFrame(columns=["relik", "mean", "low", "high"], dtype=np.float64)
+    x = np.log10(x) if log_relik else x
+    grid = np.linspace(x.min(), x.max(), points)
+    # On the scale of its own, ReliK of 1e-6 would count as constant.
+    scale = np.ptp(x)
+    fit = OLS(y, add_constant((x - x.min()) / scale)).fit()
+    line = fit.get_prediction(add_constant((grid - x.min()) / scale)).summary_frame(1 - level)
+    return pd.DataFrame(
+        {
+            "relik": 10**grid if log_relik else grid,
+            "mean": line["mean"].to_numpy(),
+            "low": line["mean_ci_lower"].to_numpy(),
+            "high": line["mean_ci_upper"].to_numpy(),
+        }
+    )
 
 
 def study(
@@ -200,12 +143,14 @@ def study(
     level: float = 0.95,
     resamples: int = RESAMPLES,
     progress: Progress = silent,
+    ks: Sequence[int] = KS,
     **parameters: Any,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Draw subgraphs of one or several sizes and correlate ReliK with performance for each size.
 
-    All sizes start from the same entities. The arguments are those of `draw_subgraphs`,
-    `subgraph_figures` and `correlations`.
+    All sizes start from the same entities and seeds of walks, so that a smaller subgraph is the
+    beginning of a larger one. The arguments are those of `draw_subgraphs`, `subgraph_figures` and
+    `correlations`.
 
     :param sizes: of the subgraphs, in entities; default: `default_size` alone
     :return: the tables of `subgraph_figures` and of `correlations`, each with a column ``size``
@@ -213,44 +158,61 @@ def study(
     :raises KgdashError: as they do
     """
     check_level(level)
-    tables, found = [], []
     chosen = list(sizes) or [default_size(run)]
-    for size, report in zip(chosen, phases(progress, [1.0] * len(chosen)), strict=True):
-        parts = draw_subgraphs(run, count, size, method, seed, **parameters)
-        table = subgraph_figures(run, parts, evaluated, relik_method, filter, report)
-        coefficients = correlations(table, level=level, seed=seed, resamples=resamples)
-        for each in (table, coefficients):
-            each.insert(0, "size", size)
-        tables.append(table)
+    drawing, measuring, asking = phases(progress, [0.1, 0.8, 0.1])
+    drawn = []
+    for size, report in zip(chosen, phases(drawing, [1.0] * len(chosen)), strict=True):
+        drawn += draw_subgraphs(run, count, size, method, seed, report, **parameters)
+    # All sizes at once: what they share is scored once.
+    table = subgraph_figures(run, drawn, evaluated, relik_method, filter, measuring, ks)
+    table.insert(0, "size", np.repeat(chosen, count))
+    found = []
+    for done, size in enumerate(chosen, start=1):
+        of_size = table[table["size"] == size]
+        coefficients = correlations(of_size, level=level, seed=seed, resamples=resamples)
+        coefficients.insert(0, "size", size)
         found.append(coefficients)
-    return pd.concat(tables, ignore_index=True), pd.concat(found, ignore_index=True)
+        asking(done, len(chosen))
+    return table, pd.concat(found, ignore_index=True)
 
 
-def _inside(run: Run, subgraphs: Sequence[Subgraph]) -> sparse.csr_array:
-    """Tell which known triples have both ends in which subgraph: ``(subgraphs, |F|)`` of 0, 1."""
-    heads, _, tails = run.graph.all_triples.T
-    rows = []
-    for part in subgraphs:
-        chosen = np.zeros(run.graph.num_entities, dtype=bool)
-        chosen[part.entities] = True
-        rows.append(np.flatnonzero(chosen[heads] & chosen[tails]))
-    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    columns = np.concatenate(rows)
-    ones = np.ones(len(columns))
-    return sparse.csr_array((ones, columns, starts), shape=(len(rows), len(heads)))
+def study_runs(
+    runs: Mapping[str, Run], progress: Progress = silent, **arguments: Any
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Make the study of several runs; those on one graph get the same subgraphs.
+
+    :param runs: by name
+    :param progress: called with (done, total); may raise to cancel
+    :param arguments: of `study`
+    :return: the tables of `study`, each with a column ``run`` before
+    :raises KgdashError: as `study`
+    """
+    tables: list[list[pd.DataFrame]] = [[], []]
+    reports = phases(progress, [1.0] * len(runs))
+    for (name, run), report in zip(runs.items(), reports, strict=True):
+        for of_kind, table in zip(tables, study(run, progress=report, **arguments), strict=True):
+            table.insert(0, "run", name)
+            of_kind.append(table)
+    figures, found = (pd.concat(of_kind, ignore_index=True) for of_kind in tables)
+    return figures, found
 
 
-def _means(inside: sparse.csr_array, values: np.ndarray) -> np.ndarray:
-    """Average a value per triple over each subgraph; NaN where none is inside."""
-    counts = np.asarray(inside.sum(axis=1)).ravel()
-    with np.errstate(invalid="ignore"):
-        return np.asarray(inside @ values) / counts
+def kept_figures(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return ReliK and a task of the subgraphs that have both: two float64 arrays ``(n,)``.
+
+    :raises KgdashError: if the task is no column of the table
+    """
+    if task not in table:
+        raise unknown_name("task", task, task_columns(table), "the study")
+    x, y = table["relik"].to_numpy(), table[task].to_numpy()
+    kept = np.isfinite(x) & np.isfinite(y)
+    return x[kept], y[kept]
 
 
 def _correlate(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     if len(x) < _FEWEST or not np.ptp(x) or not np.ptp(y):
         return np.nan, np.nan
-    found = _COEFFICIENTS[name](x, y)
+    found = COEFFICIENTS[name](x, y)
     return float(found.statistic), float(found.pvalue)
 
 

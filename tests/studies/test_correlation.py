@@ -3,79 +3,24 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fakes import fake_run, make_graph, random_scorer
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from kgdash.errors import KgdashError
 from kgdash.studies.correlation import (
-    TASKS,
     _resampled_tau,
     correlations,
-    default_size,
-    draw_subgraphs,
+    regression_band,
     study,
-    subgraph_figures,
+    study_runs,
 )
-from kgdash.studies.local import compare
+from kgdash.studies.subgraph_figures import draw_subgraphs, subgraph_figures
 
 
 @pytest.fixture(scope="module")
 def umls(bundled):
     return bundled("umls-distmult")
-
-
-@pytest.mark.parametrize("evaluated", ["test", "all"])
-def test_figures_are_those_of_each_subgraph(umls, evaluated):
-    subgraphs = draw_subgraphs(umls, 6, 12, seed=3)
-    table = subgraph_figures(umls, subgraphs, evaluated)
-    assert len(table) == 6
-    for part, row in zip(subgraphs, table.to_dict("records"), strict=True):
-        single = compare(umls, part, evaluated)
-        assert (row["seed_entity"], row["entities"]) == (part.seed_entity, len(part.entities))
-        assert row["triples"] == single.figures["relik"][1]
-        assert row["evaluated"] == single.figures["tail_mrr"][1]
-        for name, value in (
-            ("relik", single.figures["relik"][0]),
-            *((m, single.figures[m][0]) for m in ("head_mrr", "tail_mrr", "both_mrr")),
-            ("relation_mrr", single.figures["relation_mrr"][0]),
-        ):
-            assert row[name] == pytest.approx(value, nan_ok=True)
-        ranks = single.triples[["head_rank", "tail_rank"]].dropna()
-        if len(ranks):
-            assert row["tail_hits_at_10"] == pytest.approx((ranks["tail_rank"] <= 10).mean())
-            assert row["both_hits_at_10"] == pytest.approx((ranks <= 10).to_numpy().mean())
-
-
-def test_parts_without_triples_are_nan_and_left_out():
-    graph = make_graph([(0, 0, 1), (2, 0, 3)], test=[(1, 0, 0)], entities=6)
-    run = fake_run(graph, random_scorer(6, 1))
-    subgraphs = [run.subgraph(e, "neighbourhood", 2) for e in (0, 2, 4)]
-    table = subgraph_figures(run, subgraphs)
-    assert table["triples"].tolist() == [2, 1, 0]
-    assert table["evaluated"].tolist() == [1, 0, 0]
-    assert table["relik"].isna().tolist() == [False, False, True]
-    assert table["tail_mrr"].isna().tolist() == [False, True, True]
-    found = correlations(table)
-    assert (found["subgraphs"] == 1).all()
-    assert (found["left_out"] == 2).all()
-    assert found[["value", "p", "low", "high"]].isna().all(axis=None)
-    alone = subgraph_figures(run, subgraphs[2:])
-    assert alone[["relik", *TASKS]].isna().all(axis=None)
-
-
-def test_drawing(umls):
-    one, same, other = (draw_subgraphs(umls, 20, 9, seed=s) for s in (1, 1, 2))
-    assert [p.entities.tolist() for p in one] == [p.entities.tolist() for p in same]
-    assert [p.seed_entity for p in one] != [p.seed_entity for p in other]
-    assert len({p.seed_entity for p in one}) == 20
-    assert {len(p.entities) for p in one} == {9}
-    assert len(draw_subgraphs(umls, 1, method="neighbourhood", hops=2)[0].entities) == 60
-    assert default_size(umls) == 60
-    graph = make_graph([(0, 0, 1)], entities=5)
-    few = draw_subgraphs(fake_run(graph, random_scorer(5, 1)), 7)
-    assert {p.seed_entity for p in few} == {0, 1}
 
 
 def figures(relik, **tasks):
@@ -134,7 +79,7 @@ def test_shuffled_relik_foretells_nothing(umls):
     table = subgraph_figures(umls, draw_subgraphs(umls, 60, 20))
     rng = np.random.default_rng(5)
     p_values = {name: [] for name in ("pearson", "spearman", "kendall")}
-    for _ in range(150):
+    for _ in range(80):
         shuffled = table.assign(relik=rng.permutation(table["relik"]))
         found = correlations(shuffled, ["tail_mrr"], resamples=2)
         for row in found.itertuples():
@@ -145,7 +90,7 @@ def test_shuffled_relik_foretells_nothing(umls):
 
 def test_sizes(umls):
     tables, found = study(umls, [8, 20], count=12, seed=4, resamples=40)
-    assert found["size"].tolist() == [8] * 21 + [20] * 21
+    assert found["size"].tolist() == [8] * 48 + [20] * 48
     table = subgraph_figures(umls, draw_subgraphs(umls, 12, 20, seed=4))
     expected = correlations(table, seed=4, resamples=40)
     for whole, part in ((tables, table), (found, expected)):
@@ -154,16 +99,58 @@ def test_sizes(umls):
     assert tables["seed_entity"][:12].tolist() == tables["seed_entity"][12:].tolist()
 
 
-def test_refusals(umls):
-    with pytest.raises(KgdashError, match="at least 1 subgraph"):
-        draw_subgraphs(umls, 0)
-    with pytest.raises(KgdashError, match="seed ≥ 0; found 3 and -1"):
-        draw_subgraphs(umls, 3, seed=-1)
-    with pytest.raises(KgdashError, match="unknown method 'walk'"):
-        draw_subgraphs(umls, 3, method="walk")
-    with pytest.raises(KgdashError, match="unknown choice of evaluated triples 'valid'"):
-        subgraph_figures(umls, draw_subgraphs(umls, 2, 5), "valid")
+def test_several_runs_are_each_run_s_study(umls, bundled):
+    runs = {"a": umls, "b": bundled("umls-transe")}
+    options = {"sizes": [10], "count": 8, "resamples": 20}
+    whole = study_runs(runs, **options)
+    for name, run in runs.items():
+        for both, one in zip(whole, study(run, **options), strict=True):
+            rows = both[both["run"] == name].drop(columns="run").reset_index(drop=True)
+            pd.testing.assert_frame_equal(rows, one)
+    seeds = [whole[0].loc[whole[0]["run"] == name, "walk_seed"].tolist() for name in runs]
+    assert seeds[0] == seeds[1]
+
+
+def test_corrected_for_the_number_of_tasks():
+    rng = np.random.default_rng(1)
+    tasks = {f"{side}_mrr": rng.random(12) for side in ("head", "tail", "both")}
+    found = correlations(figures(rng.random(12), **tasks), resamples=5)
+    for _, rows in found.groupby("coefficient"):
+        expected = np.maximum.accumulate(np.sort(rows["p"]) * [3, 2, 1]).clip(max=1)
+        assert np.sort(rows["p_holm"]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("log_relik", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 1e-9])
+def test_the_band_is_of_the_closed_form(log_relik, scale):
+    rng = np.random.default_rng(2)
+    x = 10 ** rng.uniform(-3, 0, 30) * scale
+    y = rng.random(30)
+    band = regression_band(figures(x, tail_mrr=y), "tail_mrr", 0.9, log_relik, points=7)
+    assert band["relik"].iloc[[0, -1]].tolist() == pytest.approx([x.min(), x.max()])
+    u = np.log10(x) if log_relik else x / scale
+    grid = np.log10(band["relik"]) if log_relik else band["relik"] / scale
+    line = stats.linregress(u, y)
+    residual = y - line.intercept - line.slope * u
+    spread = np.sqrt((residual**2).sum() / 28)
+    leverage = 1 / 30 + (grid - u.mean()) ** 2 / ((u - u.mean()) ** 2).sum()
+    half = stats.t.ppf(0.95, 28) * spread * np.sqrt(leverage)
+    mean = line.intercept + line.slope * grid
+    for column, expected in (("mean", mean), ("low", mean - half), ("high", mean + half)):
+        assert band[column].to_numpy() == pytest.approx(expected.to_numpy())
+
+
+def test_no_line_through_too_little():
+    for relik in ([0.1, np.nan, 0.2], [0.3, 0.3, 0.3]):
+        assert regression_band(figures(relik, tail_mrr=[0.1, 0.2, 0.4]), "tail_mrr").empty
+
+
+def test_refusals():
     with pytest.raises(KgdashError, match="unknown task 'mrr'"):
-        correlations(figures([1.0, 2.0]), ["mrr"])
-    with pytest.raises(KgdashError, match="level between 0 and 1; found 95"):
-        correlations(figures([1.0, 2.0]), [], level=95)
+        correlations(figures([1.0, 2.0], tail_mrr=[1.0, 2.0]), ["mrr"])
+    for level in (95, 0):
+        with pytest.raises(KgdashError, match=f"level between 0 and 1; found {level}"):
+            correlations(figures([1.0, 2.0]), [], level=level)
+        with pytest.raises(KgdashError, match=f"level between 0 and 1; found {level}"):
+            regression_band(figures([1.0], tail_mrr=[1.0]), "tail_mrr", level)
+    assert correlations(figures([1.0, 2.0])).empty
