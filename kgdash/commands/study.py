@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kgdash.commands.cross_validation import cross_validate, refuse_without_cv
 from kgdash.commands.output import (
     DatasetOption,
     FilterOption,
@@ -42,8 +44,55 @@ def study(
     ] = False,
     as_json: JsonOption = False,
     out: OutOption = None,
+    cv: Annotated[
+        int | None,
+        typer.Option(
+            help="Train models on so many folds of a dataset, given in place of RUN by name or "
+            "folder, and report their mean; 0: on its own splits. What was trained is kept: the "
+            "same command goes on where it was."
+        ),
+    ] = None,
+    models: Annotated[
+        str | None, typer.Option(help="With --cv: PyKEEN's names; default: the paper's six.")
+    ] = None,
+    dimension: Annotated[int | None, typer.Option(help="With --cv: default 50.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="With --cv: default 100.")] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="With --cv: default: PyKEEN's choice.")
+    ] = None,
+    folds_only: Annotated[
+        str | None, typer.Option(help="With --cv: only these folds, such as 0,1.")
+    ] = None,
+    workdir: Annotated[
+        Path | None, typer.Option(help="With --cv: where trained runs are kept.")
+    ] = None,
+    results: Annotated[
+        Path | None, typer.Option(help="With --cv: folder for a Markdown file and its tables.")
+    ] = None,
 ) -> None:
     """Correlate the mean ReliK of random subgraphs with MRR and Hits@10 there."""
+    training = {
+        "models": models,
+        "dimension": dimension,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "folds_only": folds_only,
+    }
+    if cv is not None:
+        asked = {
+            "subgraphs": subgraphs,
+            "sizes": tuple(size or ()),
+            "method": method,
+            "walk": {"restart": restart, "hops": hops, "direction": direction},
+            "seed": seed,
+            "evaluated": evaluate,
+            "relik_method": relik_method,
+            "filter": filter,
+        }
+        plan = {"folds": cv, **training, **asked}
+        cross_validate(run, plan, level, workdir, results, each, as_json, out)
+        return
+    refuse_without_cv({**training, "workdir": workdir, "results": results})
     from kgdash.studies.correlation import study as compute
 
     loaded = load_run(run, dataset)
