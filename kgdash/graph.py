@@ -9,11 +9,15 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.known import KnownTriples
 
 SPLITS = ("train", "valid", "test")
+
+#: to follow triples either way, from head to tail, or from tail to head
+DIRECTIONS = ("either", "outgoing", "incoming")
 
 #: filter name -> splits whose triples count as known (§1)
 FILTERS: dict[str, tuple[str, ...]] = {
@@ -115,6 +119,27 @@ class KnowledgeGraph:
         heads, _, tails = self.all_triples.T
         ends = np.concatenate([heads, tails[tails != heads]])
         return np.bincount(ends, minlength=self.num_entities)
+
+    def adjacency(self, direction: str) -> csr_matrix:
+        """Return who neighbours whom: each once however many triples join them, nobody itself.
+
+        :param direction: one of `DIRECTIONS`: "outgoing" follows head → tail
+        :return: ``(|E|, |E|)``, kept: not to be changed
+        """
+        if direction not in self._adjacencies:
+            heads, _, tails = self.all_triples[self.all_triples[:, 0] != self.all_triples[:, 2]].T
+            rows, columns = (heads, tails) if direction == "outgoing" else (tails, heads)
+            if direction == "either":
+                rows, columns = np.concatenate([heads, tails]), np.concatenate([tails, heads])
+            ones, shape = np.ones(len(rows), dtype=np.int32), (self.num_entities,) * 2
+            adjacency = csr_matrix((ones, (rows, columns)), shape=shape)
+            adjacency.sum_duplicates()
+            self._adjacencies[direction] = adjacency
+        return self._adjacencies[direction]
+
+    @cached_property
+    def _adjacencies(self) -> dict[str, csr_matrix]:
+        return {}
 
     def split_of(self, triples: np.ndarray) -> np.ndarray:
         """Name the split of each triple (the first that holds it), ``"none"`` if it is unknown."""

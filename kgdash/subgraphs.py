@@ -11,9 +11,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order
 
 from kgdash.errors import KgdashError
-from kgdash.graph import SPLITS, KnowledgeGraph
-
-DIRECTIONS = ("either", "outgoing", "incoming")
+from kgdash.graph import DIRECTIONS, SPLITS, KnowledgeGraph
 
 #: steps without a new entity after which a walk gives up
 _PATIENCE = 200_000
@@ -70,7 +68,7 @@ def random_walk(
     _check(graph, entity, size, direction)
     if not 0 <= restart < 1:
         raise KgdashError(f"expected a restart probability in [0, 1); found {restart}")
-    adjacency = _adjacency(graph, direction)
+    adjacency = graph.adjacency(direction)
     reachable = len(breadth_first_order(adjacency, entity, return_predecessors=False))
     wanted = min(size, reachable)
     visited = _walk(adjacency, entity, wanted, restart, np.random.default_rng(seed))
@@ -99,7 +97,7 @@ def neighbourhood(
     _check(graph, entity, size, direction)
     if hops not in (1, 2, 3):
         raise KgdashError(f"expected 1, 2 or 3 hops; found {hops}")
-    adjacency = _adjacency(graph, direction)
+    adjacency = graph.adjacency(direction)
     distance = np.full(graph.num_entities, -1)
     distance[entity], frontier = 0, np.array([entity])
     for hop in range(1, hops + 1):
@@ -137,18 +135,6 @@ def _walk(
                 if len(order) == wanted:
                     break
     return np.array(order, dtype=np.int64)
-
-
-def _adjacency(graph: KnowledgeGraph, direction: str) -> csr_matrix:
-    """Return who neighbours whom: each once however many triples join them, nobody itself."""
-    heads, _, tails = graph.all_triples[graph.all_triples[:, 0] != graph.all_triples[:, 2]].T
-    rows, columns = (heads, tails) if direction == "outgoing" else (tails, heads)
-    if direction == "either":
-        rows, columns = np.concatenate([heads, tails]), np.concatenate([tails, heads])
-    shape = (graph.num_entities, graph.num_entities)
-    adjacency = csr_matrix((np.ones(len(rows), dtype=np.int32), (rows, columns)), shape=shape)
-    adjacency.sum_duplicates()
-    return adjacency
 
 
 def _check(graph: KnowledgeGraph, entity: int, size: int, direction: str) -> None:

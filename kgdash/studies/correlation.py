@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
+from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from kgdash.breakdowns import check_level
 from kgdash.errors import unknown_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
+from kgdash.studies.correlation_resamples import Resamples
 from kgdash.studies.multiple_tests import holm
 from kgdash.studies.subgraph_figures import (
     KS,
@@ -70,6 +70,7 @@ def correlations(
     """
     check_level(level)
     rows = []
+    drawn: dict[bytes, Resamples] = {}
     for task in task_columns(table) if tasks is None else tasks:
         x, y = kept_figures(table, task)
         counts = {
@@ -77,9 +78,13 @@ def correlations(
             "left_out": len(table) - len(x),
             "without_triples": int(table["relik"].isna().sum()),
         }
+        # Most tasks leave out the same subgraphs: then the resamples of ReliK are the same, too.
+        if x.tobytes() not in drawn:
+            drawn[x.tobytes()] = Resamples(x, resamples, seed)
+        resampled = drawn[x.tobytes()]
         for name in COEFFICIENTS:
             value, p = _correlate(name, x, y)
-            low, high = _interval(name, x, y, level, seed, resamples)
+            low, high = resampled.interval(name, y, level) if len(x) >= _FEWEST else (np.nan,) * 2
             found = {"value": value, "p": p, "low": low, "high": high}
             rows.append({"task": task, "coefficient": name, **counts, **found})
     found = pd.DataFrame(rows, columns=_COLUMNS)
@@ -144,6 +149,7 @@ def study(
     resamples: int = RESAMPLES,
     progress: Progress = silent,
     ks: Sequence[int] = KS,
+    corrupt: str = "inside",
     **parameters: Any,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Draw subgraphs of one or several sizes and correlate ReliK with performance for each size.
@@ -164,7 +170,9 @@ def study(
     for size, report in zip(chosen, phases(drawing, [1.0] * len(chosen)), strict=True):
         drawn += draw_subgraphs(run, count, size, method, seed, report, **parameters)
     # All sizes at once: what they share is scored once.
-    table = subgraph_figures(run, drawn, evaluated, relik_method, filter, measuring, ks)
+    table = subgraph_figures(
+        run, drawn, evaluated, relik_method, filter, measuring, ks, corrupt, seed
+    )
     table.insert(0, "size", np.repeat(chosen, count))
     found = []
     for done, size in enumerate(chosen, start=1):
@@ -214,39 +222,3 @@ def _correlate(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
         return np.nan, np.nan
     found = COEFFICIENTS[name](x, y)
     return float(found.statistic), float(found.pvalue)
-
-
-def _interval(
-    name: str, x: np.ndarray, y: np.ndarray, level: float, seed: int, resamples: int
-) -> tuple[float, float]:
-    if len(x) < _FEWEST:
-        return np.nan, np.nan
-    rng = np.random.default_rng(seed)
-    drawn = rng.integers(0, len(x), size=(resamples, len(x)))
-    if name == "kendall":
-        values = _resampled_tau(x, y, drawn)
-    else:
-        # Spearman's coefficient is Pearson's of the ranks.
-        pair = [a[drawn] if name == "pearson" else rankdata(a[drawn], axis=1) for a in (x, y)]
-        with warnings.catch_warnings(), np.errstate(invalid="ignore"):
-            warnings.simplefilter("ignore")
-            values = pearsonr(*pair, axis=1).statistic
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return np.nan, np.nan
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-def _resampled_tau(x: np.ndarray, y: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """Return Kendall's tau-b of each resample.
-
-    As `scipy.stats.kendalltau`, which takes a call per resample and thereby seconds: with w the
-    times that each point was drawn and S the signs of all differences, Σ w Sx Sy w / √(…).
-    """
-    times = np.stack([np.bincount(row, minlength=len(x)) for row in drawn]).astype(np.float64)
-    signs = [np.sign(values[:, None] - values) for values in (x, y)]
-    products = (signs[0] * signs[1], np.abs(signs[0]), np.abs(signs[1]))
-    together, of_x, of_y = (((times @ each) * times).sum(axis=1) for each in products)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return together / np.sqrt(of_x * of_y)

@@ -19,6 +19,7 @@ from kgdash.metrics import POOLS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.studies.local import EVALUATED
+from kgdash.studies.local_classification import accuracies
 from kgdash.subgraphs import Subgraph
 
 #: sizes by the paper (§5), by name of the graph; else the first that fits
@@ -76,8 +77,13 @@ def subgraph_figures(
     filter: str = "train+valid+test",
     progress: Progress = silent,
     ks: Sequence[int] = KS,
+    corrupt: str = "inside",
+    seed: int = 0,
 ) -> pd.DataFrame:
-    """Compute mean ReliK and performance of each subgraph, as `kgdash.studies.local.compare` does.
+    """Compute mean ReliK and performance of each subgraph.
+
+    ReliK and MRRs are those of `kgdash.studies.local.compare`, accuracy that of
+    `kgdash.studies.local_classification.accuracies`.
 
     :param subgraphs: of the run's graph
     :param evaluated: "test" or "all": whose ranks are taken
@@ -85,11 +91,15 @@ def subgraph_figures(
     :param filter: of the ranks
     :param progress: called with (done, total); may raise to cancel
     :param ks: of Hits@k, each ≥ 1
+    :param corrupt: "inside" or "anywhere": where the negatives of the classification come from
+    :param seed: of those negatives, ≥ 0
     :return: one row per subgraph: ``seed_entity`` (int64 id), ``walk_seed`` (int64; -1 where no
-        walk was taken), ``entities``, ``triples`` (int64: known ones inside), ``evaluated``
-        (int64), ``relik`` (mean over the triples; NaN if there are none), and for side in head,
-        tail, both, relation ``{side}_mrr`` and ``{side}_hits_at_{k}`` (float64 in [0, 1],
-        realistic ranks; NaN if nothing is evaluated)
+        walk was taken), ``entities``, ``triples`` (int64: known ones inside), ``evaluated``,
+        ``labelled`` (int64: positives and negatives classified), ``relik`` (mean over the triples;
+        NaN if there are none), and for side in head, tail, both, relation ``{side}_mrr`` and
+        ``{side}_hits_at_{k}`` (realistic ranks; NaN if nothing is evaluated), and ``accuracy`` (NaN
+        if nothing is classified, as without validation triples for the threshold); float64 in
+        [0, 1]
     :raises KgdashError: on an unknown choice, a k below 1, or NaN scores
     """
     if evaluated not in EVALUATED:
@@ -98,7 +108,7 @@ def subgraph_figures(
         raise KgdashError(f"expected Hits@k with k ≥ 1; found {min(ks)}")
     inside = _inside(run, subgraphs)
     triples, first = run.graph.all_triples, np.asarray(inside.sum(axis=0)).ravel() > 0
-    report = phases(progress, [0.7, 0.3])
+    report = phases(progress, [0.7, 0.25, 0.05])
     table = pd.DataFrame(
         {
             "seed_entity": [part.seed_entity for part in subgraphs],
@@ -115,9 +125,16 @@ def subgraph_figures(
     chosen = first & run.graph.known(EVALUATED[evaluated]).contains(triples)
     ranked = inside[:, np.flatnonzero(chosen)]
     table["evaluated"] = np.asarray(ranked.sum(axis=1), dtype=np.int64).ravel()
+    judged = pd.DataFrame({"labelled": 0, "accuracy": np.nan}, index=range(len(subgraphs)))
+    if len(run.graph.splits["valid"]) and chosen.any():
+        judged = accuracies(
+            run, subgraphs, evaluated, corrupt=corrupt, seed=seed, progress=report[2]
+        )
+    table["labelled"] = judged["labelled"]
     table["relik"] = _means(inside, relik)
     per_triple = _of_each_triple(run, triples[chosen], filter, ks, report[1])
-    return table.assign(**{task: _means(ranked, each) for task, each in per_triple.items()})
+    tasks = {task: _means(ranked, each) for task, each in per_triple.items()}
+    return table.assign(**tasks, accuracy=judged["accuracy"])
 
 
 def task_columns(table: pd.DataFrame) -> list[str]:

@@ -38,6 +38,9 @@ def navigation() -> Any:
                     "pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"
                 ),
             ],
+            "Does ReliK foretell?": [
+                st.Page("pages/study.py", title="Correlation study", icon=":material/scatter_plot:")
+            ],
             "Beside others": [
                 st.Page("pages/compare.py", title="Compare runs", icon=":material/compare:"),
                 st.Page("pages/search.py", title="Model selection", icon=":material/tune:"),

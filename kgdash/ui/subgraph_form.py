@@ -7,12 +7,12 @@ from typing import Any
 
 import streamlit as st
 
+from kgdash.graph import DIRECTIONS
 from kgdash.runs import Run
-from kgdash.subgraphs import DIRECTIONS
 
-_METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
-_EVALUATED = {"test triples": "test", "all triples": "all"}
-_RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
+METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
+EVALUATED = {"test triples": "test", "all triples": "all"}
+RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def choose_subgraph(run: Run) -> SubgraphChoice:
             help="Type to search by label. Ordered by degree.",
         )
         method_name = st.selectbox(
-            "Method", list(_METHODS), key="method", bind="query-params", width=220
+            "Method", list(METHODS), key="method", bind="query-params", width=220
         )
         size = st.number_input(
             "Entities",
@@ -59,19 +59,11 @@ def choose_subgraph(run: Run) -> SubgraphChoice:
             width=140,
             help="Follow triples either way, from head to tail, or from tail to head.",
         )
-        extra = _method_widgets(_METHODS[method_name])
-        evaluated = st.segmented_control(
-            "Reciprocal ranks of",
-            list(_EVALUATED),
-            default="test triples",
-            required=True,
-            key="evaluated",
-            bind="query-params",
-            help="Training triples flatter the model.",
-        )
+        extra = walk_widgets(METHODS[method_name])
+        evaluated = choose_evaluated()
         relik_method = st.segmented_control(
             "ReliK",
-            list(_RELIK),
+            list(RELIK),
             default="exact",
             required=True,
             key="relik_method",
@@ -81,17 +73,30 @@ def choose_subgraph(run: Run) -> SubgraphChoice:
         )
     arguments = {
         "entity": entity,
-        "method": _METHODS[method_name],
+        "method": METHODS[method_name],
         "size": int(size),
         "direction": direction,
         **extra,
     }
-    return SubgraphChoice(
-        tuple(arguments.items()), _EVALUATED[str(evaluated)], _RELIK[str(relik_method)]
+    return SubgraphChoice(tuple(arguments.items()), evaluated, RELIK[str(relik_method)])
+
+
+def choose_evaluated() -> str:
+    """Show whose ranks can be taken and return "test" or "all"."""
+    chosen = st.segmented_control(
+        "Reciprocal ranks of",
+        list(EVALUATED),
+        default="test triples",
+        required=True,
+        key="evaluated",
+        bind="query-params",
+        help="Training triples flatter the model.",
     )
+    return EVALUATED[str(chosen)]
 
 
-def _method_widgets(method: str) -> dict[str, Any]:
+def walk_widgets(method: str) -> dict[str, Any]:
+    """Show what a method needs besides entity, size and direction: arguments of `Run.subgraph`."""
     if method == "neighbourhood":
         hops = st.number_input("Hops", 1, 3, 1, key="hops", bind="query-params", width=110)
         return {"hops": int(hops)}

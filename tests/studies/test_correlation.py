@@ -1,5 +1,7 @@
 """The correlation study: against the figures of single subgraphs, SciPy, and chance."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,13 +11,15 @@ from scipy import stats
 
 from kgdash.errors import KgdashError
 from kgdash.studies.correlation import (
-    _resampled_tau,
     correlations,
     regression_band,
     study,
     study_runs,
 )
+from kgdash.studies.correlation_resamples import Resamples
 from kgdash.studies.subgraph_figures import draw_subgraphs, subgraph_figures
+
+FUNCTIONS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +38,7 @@ def test_coefficients_are_scipy_s():
     y[3] = np.nan
     found = correlations(figures(x, tail_mrr=y), ["tail_mrr"]).set_index("coefficient")
     kept = np.isfinite(y)
-    for name, function in (
-        ("pearson", stats.pearsonr),
-        ("spearman", stats.spearmanr),
-        ("kendall", stats.kendalltau),
-    ):
+    for name, function in FUNCTIONS.items():
         row, expected = found.loc[name], function(x[kept], y[kept])
         assert row["value"] == pytest.approx(expected.statistic)
         assert row["p"] == pytest.approx(expected.pvalue)
@@ -58,12 +58,15 @@ def test_coefficients_are_scipy_s():
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=9))
-def test_resampled_tau_is_scipy_s(points):
+def test_coefficients_of_resamples_are_scipy_s(points):
     x, y = np.array(points, dtype=float).T
-    drawn = np.random.default_rng(len(points)).integers(0, len(x), size=(5, len(x)))
-    for at, found in zip(drawn, _resampled_tau(x, y, drawn), strict=True):
-        expected = stats.kendalltau(x[at], y[at]).statistic
-        assert found == pytest.approx(expected, nan_ok=True)
+    resamples = Resamples(x, 5, seed=len(points))
+    for name, function in FUNCTIONS.items():
+        for at, found in zip(resamples.drawn, resamples.coefficients(name, y), strict=True):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                expected = function(x[at], y[at]).statistic
+            assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_perfect_and_constant():
@@ -90,8 +93,8 @@ def test_shuffled_relik_foretells_nothing(umls):
 
 def test_sizes(umls):
     tables, found = study(umls, [8, 20], count=12, seed=4, resamples=40)
-    assert found["size"].tolist() == [8] * 48 + [20] * 48
-    table = subgraph_figures(umls, draw_subgraphs(umls, 12, 20, seed=4))
+    assert found["size"].tolist() == [8] * 51 + [20] * 51
+    table = subgraph_figures(umls, draw_subgraphs(umls, 12, 20, seed=4), seed=4)
     expected = correlations(table, seed=4, resamples=40)
     for whole, part in ((tables, table), (found, expected)):
         rows = whole[whole["size"] == 20].drop(columns="size").reset_index(drop=True)

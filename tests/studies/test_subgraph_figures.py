@@ -1,11 +1,13 @@
 """Random subgraphs and their figures: against the figures of single ones."""
 
+import pandas as pd
 import pytest
 from fakes import fake_run, make_graph, random_scorer
 
 from kgdash.errors import KgdashError
 from kgdash.studies.correlation import correlations
 from kgdash.studies.local import compare
+from kgdash.studies.local_classification import accuracies
 from kgdash.studies.subgraph_figures import (
     default_size,
     draw_subgraphs,
@@ -54,9 +56,11 @@ def test_parts_without_triples_are_nan_and_left_out():
     assert table["evaluated"].tolist() == [1, 0, 0]
     assert table["relik"].isna().tolist() == [False, False, True]
     assert table["tail_mrr"].isna().tolist() == [False, True, True]
+    assert table["labelled"].tolist() == [0, 0, 0]  # there is no validation to set a threshold on
     found = correlations(table)
-    assert (found["subgraphs"] == 1).all()
-    assert (found["left_out"] == 2).all()
+    with_ranks = found["task"] != "accuracy"
+    assert (found["subgraphs"] == with_ranks).all()
+    assert (found["left_out"] == 3 - with_ranks).all()
     assert (found["without_triples"] == 1).all()
     assert found[["value", "p", "p_holm", "low", "high"]].isna().all(axis=None)
     alone = subgraph_figures(run, subgraphs[2:])
@@ -82,8 +86,18 @@ def test_other_ks_and_neighbourhoods(umls):
     assert task_columns(table) == [
         *("head_mrr", "tail_mrr", "both_mrr", "relation_mrr"),
         *("head_hits_at_2", "tail_hits_at_2", "both_hits_at_2", "relation_hits_at_2"),
+        "accuracy",
     ]
     assert (table["walk_seed"] == -1).all()
+
+
+@pytest.mark.parametrize("corrupt", ["inside", "anywhere"])
+def test_accuracy_is_that_of_the_classification(umls, corrupt):
+    parts = draw_subgraphs(umls, 4, 12, seed=1)
+    table = subgraph_figures(umls, parts, corrupt=corrupt, seed=7)
+    expected = accuracies(umls, parts, corrupt=corrupt, seed=7)
+    pd.testing.assert_frame_equal(table[["labelled", "accuracy"]], expected)
+    assert table["labelled"].gt(0).any()
 
 
 def test_refusals(umls):
