@@ -109,7 +109,7 @@ def region_differences(
     both = ends[ends[:, 0] == ends[:, 1], 0]
     inside = np.bincount(both, minlength=regions.max() + 1)
     sizes = np.bincount(regions)
-    told = _descriptions(graph, regions, table["region"].tolist())
+    told = region_descriptions(graph, regions, table["region"].tolist())
     table.insert(1, "name", [told[region][0] for region in table["region"]])
     table["central"] = [told[region][1] for region in table["region"]]
     table.insert(2, "entities", sizes[table["region"]])
@@ -135,10 +135,16 @@ def _ended_by(ends: np.ndarray, values: np.ndarray) -> pd.DataFrame:
     return table
 
 
-def _descriptions(
+def region_descriptions(
     graph: KnowledgeGraph, regions: np.ndarray, wanted: list[int]
 ) -> dict[int, tuple[str, str, str]]:
-    """Return the most central entity and entities, and the most frequent relations of regions."""
+    """Tell some regions by what is in them.
+
+    :param regions: of `find_regions`
+    :param wanted: numbers of regions
+    :return: region -> labels of its most central entity (by known triples inside), of its most
+        central entities, and of its most frequent relations
+    """
     heads, relations, tails = graph.all_triples.T
     inside = regions[heads] == regions[tails]
     others = inside & (heads != tails)
