@@ -34,7 +34,17 @@ _ABOUT = b"kgdash"
 _DAMAGED = (OSError, ValueError, KeyError, pa.ArrowException)
 
 #: what stored tables are of; "unknown": a file without such a note, or damaged
-KINDS = ("ranks", "relik", "rules", "comparison", "scores", "patterns", "study", "unknown")
+KINDS = (
+    "ranks",
+    "relik",
+    "rules",
+    "comparison",
+    "scores",
+    "patterns",
+    "study",
+    "classification",
+    "unknown",
+)
 
 #: columns of `list_cache`
 _TEXTS = ("kind", "run", "run_digest", "graph", "method", "filter", "sides")

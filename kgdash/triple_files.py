@@ -46,15 +46,16 @@ def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
     return found[0] if found else None
 
 
-def read_triples(path: Path) -> np.ndarray:
+def read_triples(path: Path, content: bytes | None = None) -> np.ndarray:
     """Read rows of head, relation, tail; a row of column names at the top is skipped.
 
     :param path: tab-separated, or comma-separated if it ends in .csv or .csv.gz; UTF-8
+    :param content: of the file, where it is not on disk under that path
     :return: array of str objects, shape ``(n, 3)``
     :raises KgdashError: if a row does not have three filled columns, or the file can not be read
     """
     rows, first = [], True
-    for line, row in read_rows(path):
+    for line, row in read_rows(path, content):
         if len(row) != 3 or not all(row):
             found = f"{len(row)}: {', '.join(row)[:80]}" if len(row) != 3 else "an empty one"
             raise KgdashError(

@@ -39,12 +39,7 @@ def corrupted_split(
         choice
     """
     check_choice(negatives, seed)
-    positives = graph.splits[split]
-    if not len(positives):
-        raise KgdashError(
-            f"split {split!r} of graph {graph.name} holds no triples; classification needs valid "
-            "to choose its threshold and test to judge: load the run with a dataset that has both"
-        )
+    positives = positives_of(graph, split)
     relations = positives[:, 1]
     if negatives == "relation":
         candidates = {side: seen_with_relation(graph, side) for side in ("head", "tail")}
@@ -59,6 +54,19 @@ def corrupted_split(
             "makes a known triple; give files of negatives instead"
         )
     return labelled(positives[found], false[found])
+
+
+def positives_of(graph: KnowledgeGraph, split: str) -> np.ndarray:
+    """Return the triples of a split: int64, ``(n, 3)``, n ≥ 1.
+
+    :raises KgdashError: if there are none
+    """
+    if not len(graph.splits[split]):
+        raise KgdashError(
+            f"split {split!r} of graph {graph.name} holds no triples; classification needs valid "
+            "to choose its threshold and test to judge: load the run with a dataset that has both"
+        )
+    return graph.splits[split]
 
 
 def labelled(positives: np.ndarray, negatives: np.ndarray) -> pd.DataFrame:
@@ -80,7 +88,7 @@ def triple_scores(scorer: Scorer, triples: np.ndarray, progress: Progress = sile
     """
     scores = np.empty(len(triples))
     for start in range(0, len(triples), _BATCH):
-        part = torch.from_numpy(np.ascontiguousarray(triples[start : start + _BATCH]))
+        part = torch.from_numpy(np.array(triples[start : start + _BATCH], order="C"))
         scores[start : start + _BATCH] = refuse_nan(scorer.score_triples(part)).cpu().numpy()
         progress(min(start + _BATCH, len(triples)), len(triples))
     return scores

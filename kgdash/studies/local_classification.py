@@ -119,6 +119,26 @@ def validation_thresholds(
     )
 
 
+def judge_subgraph(
+    run: Run,
+    subgraph: Subgraph,
+    fitted: Thresholds,
+    evaluated: str = "test",
+    corrupt: str = "inside",
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Judge the labelled triples of one subgraph by thresholds that there are already.
+
+    :param fitted: of `kgdash.studies.classification.classify` or `validation_thresholds`
+    :return: as `local_triples`, and ``score`` (float64), ``called`` (bool)
+    :raises KgdashError: as `accuracies`
+    """
+    judged = local_triples(run, [subgraph], evaluated, corrupt, seed).drop(columns="subgraph")
+    judged["score"] = triple_scores(run.scorer, judged[_IDS].to_numpy())
+    judged["called"] = fitted.judge(judged["score"].to_numpy(), judged["relation"].to_numpy())
+    return judged
+
+
 def _generator(subgraph: Subgraph, seed: int) -> np.random.Generator:
     entities = np.sort(subgraph.entities).astype("<i8")
     digest = hashlib.sha256(entities.tobytes()).digest()

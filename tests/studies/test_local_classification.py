@@ -7,7 +7,12 @@ from fakes import FakeScorer, fake_run, make_graph, random_scorer
 
 from kgdash.errors import KgdashError
 from kgdash.studies.correlation import draw_subgraphs
-from kgdash.studies.local_classification import accuracies, local_triples, validation_thresholds
+from kgdash.studies.local_classification import (
+    accuracies,
+    judge_subgraph,
+    local_triples,
+    validation_thresholds,
+)
 
 IDS = ["head", "relation", "tail"]
 
@@ -69,6 +74,8 @@ def test_a_row_is_the_subgraph_s_own(umls):
     for number in (0, 3):
         assert accuracies(umls, parts[number : number + 1]).iloc[0].equals(whole.iloc[number])
     assert whole.equals(accuracies(umls, parts))
+    judged = judge_subgraph(umls, parts[3], validation_thresholds(umls))
+    assert (judged["label"] == judged["called"]).mean() == whole["accuracy"][3]
     assert not whole.equals(accuracies(umls, parts, seed=1))
 
 

@@ -1,0 +1,129 @@
+"""Scores as probabilities: Platt's and isotonic calibration, and how far they are right (§7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+#: how scores become probabilities
+CALIBRATIONS = {
+    "none": "sigmoid of the score, as it is",
+    "platt": "logistic regression on the score (Platt 1999), fit on validation",
+    "isotonic": "isotonic regression on the score, fit on validation",
+}
+
+#: bins of the reliability diagram
+BINS = 10
+
+Calibration = Callable[[np.ndarray], np.ndarray]
+
+
+def fit_calibrations(scores: np.ndarray, labels: np.ndarray) -> dict[str, Calibration]:
+    """Fit each of `CALIBRATIONS` on labelled scores.
+
+    :param scores: float64, ``(n,)``, without NaN; infinite ones count as the extreme finite one
+    :param labels: bool, ``(n,)``
+    :return: name -> function from scores, ``(m,)``, to probabilities in [0, 1], ``(m,)``
+    """
+    from scipy.special import expit
+
+    finite = scores[np.isfinite(scores)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    clipped = np.clip(scores, low, high)
+    platt, isotonic = _platt(clipped, labels), _isotonic(clipped, labels)
+    return {
+        "none": expit,
+        "platt": lambda values: platt(np.clip(values, low, high)),
+        "isotonic": lambda values: isotonic(np.clip(values, low, high)),
+    }
+
+
+def _platt(scores: np.ndarray, labels: np.ndarray) -> Calibration:
+    """Fit a logistic curve to Platt's targets, which are not quite 0 and 1.
+
+    Each score stands in the data as true and as false, by the weight of its target: thus the fit is
+    finite where a threshold parts the labels. The scores are standardised, as the solver needs it.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    positives, negatives = labels.sum(), (~labels).sum()
+    target = np.where(labels, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    mean, spread = scores.mean(), scores.std() or 1.0
+    standard = ((scores - mean) / spread)[:, None]
+    model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000)
+    model.fit(
+        np.concatenate([standard, standard]),
+        np.repeat([1, 0], len(scores)),
+        sample_weight=np.concatenate([target, 1 - target]),
+    )
+    return lambda values: model.predict_proba(((values - mean) / spread)[:, None])[:, 1]
+
+
+def _isotonic(scores: np.ndarray, labels: np.ndarray) -> Calibration:
+    from sklearn.isotonic import IsotonicRegression
+
+    model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    model.fit(scores, labels.astype(np.float64))
+    return lambda values: np.asarray(model.predict(values))
+
+
+def reliability_bins(
+    probabilities: np.ndarray, labels: np.ndarray, bins: int = BINS, level: float = 0.95
+) -> pd.DataFrame:
+    """Compare predicted probabilities with the share of true triples, in bins of equal counts.
+
+    Equal probabilities stay in one bin, so that there may be fewer bins.
+
+    :param probabilities: in [0, 1], ``(n,)``, n ≥ 1
+    :param labels: bool, ``(n,)``
+    :param bins: at most so many
+    :param level: of Wilson's intervals, in (0, 1)
+    :return: one row per bin, ascending: ``count`` (int64), ``predicted`` (mean probability),
+        ``observed`` (share of true triples), ``low``, ``high`` (of that share), float64 in [0, 1]
+    """
+    from scipy.stats import binomtest
+
+    code = quantile_bins(probabilities, bins)
+    table = pd.DataFrame({"bin": code, "predicted": probabilities, "observed": labels})
+    grouped = table.groupby("bin", sort=True)
+    rows = grouped.agg(
+        count=("observed", "size"),
+        predicted=("predicted", "mean"),
+        observed=("observed", "mean"),
+        true=("observed", "sum"),
+    ).reset_index(drop=True)
+    ends = [
+        binomtest(int(row.true), int(row.count_)).proportion_ci(level, "wilson")
+        for row in rows.rename(columns={"count": "count_"}).itertuples()
+    ]
+    rows["low"], rows["high"] = [end.low for end in ends], [end.high for end in ends]
+    return rows.drop(columns="true")
+
+
+def calibration_error(bins: pd.DataFrame) -> float:
+    """Return the expected calibration error: mean |predicted − observed|, by the bins' counts.
+
+    :param bins: of `reliability_bins`
+    """
+    distance = (bins["predicted"] - bins["observed"]).abs()
+    return float(np.average(distance, weights=bins["count"]))
+
+
+def brier_score(probabilities: np.ndarray, labels: np.ndarray) -> float:
+    """Return the mean squared distance of probabilities from 1 (true) and 0 (false), in [0, 1]."""
+    from sklearn.metrics import brier_score_loss
+
+    return float(brier_score_loss(labels, probabilities))
+
+
+def quantile_bins(values: np.ndarray, bins: int) -> np.ndarray:
+    """Number the quantile that each value is in, from 0; equal values share theirs.
+
+    :param values: float, ``(n,)``, n ≥ 1
+    :param bins: at most so many
+    :return: int64, ``(n,)``; every number up to the greatest is in use
+    """
+    edges = np.unique(np.quantile(values, np.arange(1, bins) / bins))
+    return np.unique(np.searchsorted(edges, values, side="left"), return_inverse=True)[1]
