@@ -207,14 +207,14 @@ def test_intervals_of_regret_are_scipy_s():
     assert np.isnan([few["regret_gain_low"], few["spearman_low"]]).all()
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.integers(1, 12), st.integers(2, 4))
 def test_no_way_beats_the_best_of_each_part(seed, parts, runs):
     rng = np.random.default_rng(seed)
     made = figures(rng.random((parts, runs)), rng.integers(1, 5, (parts, runs)) / 4, names="ABCD")
     table = strategies(made, resamples=10).set_index("strategy")
     assert (table["regret"] >= 0).all()
-    assert (table["right"] <= parts).all()
+    assert (table["right"] <= parts + 1e-9).all()
     assert table.loc["at random", "right"] == pytest.approx(table["right"].iloc[1:-2].mean())
     assert table["mrr"].max() == pytest.approx(table.loc["the best of each part", "mrr"])
     same = figures(made.wide("mrr"), made.wide("mrr"), names="ABCD")
