@@ -26,7 +26,6 @@ from kgdash.store import cached_table
 from kgdash.studies.fold_runs import fold_run, is_trained
 from kgdash.studies.folds import Fold, cut_folds
 from kgdash.studies.local import EVALUATED
-from kgdash.studies.local_classification import accuracies
 from kgdash.studies.subgraph_figures import default_size, draw_subgraphs, subgraph_figures
 from kgdash.subgraphs import Subgraph
 from kgdash.training import TrainingConfig
@@ -51,8 +50,7 @@ class CrossValidation:
     ``folds`` and ``seed`` are of `cut_folds`; fold i trains with the seed ``seed + i``.
     ``folds_only`` names the folds to take; none: all. What is not said here of training is PyKEEN's
     default, sLCWA. ``subgraphs``, ``sizes`` (none: `default_size`), ``method``, ``walk`` and
-    ``seed`` are of `draw_subgraphs`, the rest of `subgraph_figures`; accuracy has one global
-    threshold, and negatives inside the subgraph.
+    ``seed`` are of `draw_subgraphs`, ``seed`` and the rest of `subgraph_figures`.
     """
 
     folds: int = 5
@@ -101,7 +99,7 @@ def cross_validate(
     :param told: called when a model of a fold is trained or found
     :return: the figures and the runs. Figures: one row per model, fold, size and subgraph:
         ``model`` (str), ``fold``, ``size``, ``subgraph`` (int64, counted from 0 in each size) and
-        the columns of `subgraph_figures` and `accuracies`. Runs: one row per model and fold:
+        the columns of `subgraph_figures`. Runs: one row per model and fold:
         ``model`` (str), ``fold``, ``train``, ``valid``, ``test`` (int64: triples), ``kept`` (int64,
         see `Fold`),
         ``mrr``, ``hits_at_10`` (float64 in [0, 1]: on test, both sides, filtered, realistic),
@@ -187,12 +185,17 @@ def _figures(
 
     def compute() -> pd.DataFrame:
         start = time.monotonic()
-        first, second = phases(progress, [0.9, 0.1])
-        table = subgraph_figures(run, drawn, plan.evaluated, plan.relik_method, plan.filter, first)
         # The splits of a subgraph are those of its graph, and each fold has its own.
         parts = [replace(part, graph=run.graph) for part in drawn]
-        judged = accuracies(run, parts, plan.evaluated, seed=plan.seed, progress=second)
-        table = table.assign(**judged)
+        table = subgraph_figures(
+            run,
+            parts,
+            plan.evaluated,
+            plan.relik_method,
+            plan.filter,
+            progress,
+            seed=plan.seed,
+        )
         table.insert(0, "size", sizes)
         table.insert(1, "subgraph", [number % plan.subgraphs for number in range(len(drawn))])
         return table.assign(seconds=time.monotonic() - start)
