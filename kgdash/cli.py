@@ -14,6 +14,7 @@ import typer
 from kgdash.commands import (
     breakdown,
     cache,
+    classify,
     compare,
     groupings,
     guide,
@@ -46,6 +47,7 @@ app = typer.Typer(
 )
 
 app.command()(breakdown.breakdown)
+app.command()(classify.classify)
 app.command()(compare.compare)
 app.command()(guide.guide)
 app.command()(health.health)

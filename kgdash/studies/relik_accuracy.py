@@ -25,10 +25,15 @@ def relik_steps(
     :return: pairs of "sampled" or "exact" and the table
     :raises KgdashError: if a score is NaN
     """
-    true = found.test[found.test["label"]]
-    triples = true[["head", "relation", "tail"]].to_numpy()
-    for method, relik in found.run.relik_steps(triples=triples, progress=progress):
+    steps = found.run.relik_steps(triples=_true_triples(found), progress=progress)
+    for method, relik in steps:
         yield method, accuracy_by_relik(found, relik["relik"].to_numpy())
+
+
+def exact_accuracy_by_relik(found: Classification, progress: Progress = silent) -> pd.DataFrame:
+    """Return the last table of `relik_steps`, without those before."""
+    relik = found.run.relik(triples=_true_triples(found), progress=progress)
+    return accuracy_by_relik(found, relik["relik"].to_numpy())
 
 
 def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS) -> pd.DataFrame:
@@ -64,6 +69,10 @@ def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS
             | {"accuracy": pairs[at].mean(), "accuracy_low": low, "accuracy_high": high}
         )
     return pd.DataFrame(rows)
+
+
+def _true_triples(found: Classification) -> np.ndarray:
+    return found.test.loc[found.test["label"], ["head", "relation", "tail"]].to_numpy()
 
 
 def _interval(values: np.ndarray, level: float, seed: int) -> tuple[float, float]:

@@ -1,0 +1,120 @@
+"""The command ``classify``: triple classification, globally and in a subgraph."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+
+from kgdash.commands.output import (
+    DatasetOption,
+    JsonOption,
+    OutOption,
+    RunArgument,
+    SeedOption,
+    load_run,
+    print_json,
+    write_or_print,
+)
+from kgdash.errors import KgdashError
+from kgdash.progress import terminal
+
+
+class ClassifyTable(StrEnum):
+    """What `classify` prints or writes as a table."""
+
+    figures = "figures"
+    relations = "relations"
+    roc = "roc"
+    pr = "pr"
+    histogram = "histogram"
+    calibration = "calibration"
+    calibration_errors = "calibration_errors"
+    scores = "scores"
+    relik = "relik"
+    local = "local"
+
+
+def classify(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    negatives: Annotated[
+        str,
+        typer.Option(
+            help="corrupted: an end is replaced by any entity; relation: by one that the relation "
+            "has there, which is harder; given: files."
+        ),
+    ] = "corrupted",
+    valid_negatives: Annotated[
+        Path | None, typer.Option(help="False triples for validation, TSV or CSV, plain or .gz.")
+    ] = None,
+    test_negatives: Annotated[Path | None, typer.Option(help="The same for test.")] = None,
+    thresholds: Annotated[str, typer.Option(help="global, or relation: one each.")] = "global",
+    seed: SeedOption = 0,
+    level: Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")] = 0.95,
+    table: Annotated[
+        ClassifyTable,
+        typer.Option(
+            help="figures; the same of all relations; ROC and precision-recall curve; histogram of "
+            "the scores; calibration and its errors; scores of all triples; relik: accuracy by "
+            "ReliK; local: figures of the subgraph around --entity."
+        ),
+    ] = ClassifyTable.figures,
+    entity: Annotated[str | None, typer.Option(help="Seed entity of a subgraph.")] = None,
+    method: Annotated[str, typer.Option(help="rwr or neighbourhood.")] = "rwr",
+    size: Annotated[int, typer.Option(help="Entities of the subgraph.")] = 60,
+    restart: Annotated[float, typer.Option(help="Restart probability of the walk.")] = 0.2,
+    walk_seed: Annotated[int, typer.Option(help="Of the walk, ≥ 0.")] = 0,
+    hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1,
+    direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either",
+    evaluate: Annotated[str, typer.Option(help="True triples inside: test or all.")] = "test",
+    corrupt: Annotated[
+        str, typer.Option(help="New ends of local negatives: inside or anywhere.")
+    ] = "inside",
+    relik_method: Annotated[str, typer.Option(help="Local; as --method of relik.")] = "exact",
+    as_json: JsonOption = False,
+    out: OutOption = None,
+) -> None:
+    """Tell true from false triples by a threshold on the score, chosen on validation."""
+    from kgdash.studies.classification import classify as compute
+    from kgdash.studies.local_judgement import judge_part
+    from kgdash.studies.relik_accuracy import exact_accuracy_by_relik
+
+    if table is ClassifyTable.local and entity is None:
+        raise KgdashError("--table local needs the subgraph's --entity")
+    loaded = load_run(run, dataset)
+    given = _given(loaded, negatives, valid_negatives, test_negatives)
+    found = compute(loaded, negatives, thresholds, seed, given, level, terminal("classification"))
+    tables: dict[str, pd.DataFrame] = found.tables()
+    about: dict[str, Any] = found.about()
+    if table is ClassifyTable.relik:
+        tables["relik"] = exact_accuracy_by_relik(found, terminal("ReliK"))
+    if entity is not None:
+        part = loaded.subgraph(entity, method, size, restart, walk_seed, hops, direction)
+        local = judge_part(found, part, evaluate, corrupt, relik_method, terminal("ReliK"))
+        tables["local"] = local.figures
+        about["local"] = local.summary()
+    if out is not None:
+        write_or_print(tables[table], out)
+    if as_json:
+        shown = {name: rows for name, rows in tables.items() if name not in ("scores", "local")}
+        print_json(about | {name: rows.to_dict("records") for name, rows in shown.items()})
+    elif out is None:
+        write_or_print(tables[table], None)
+
+
+def _given(run: Any, negatives: str, valid: Path | None, test: Path | None) -> Any:
+    """Read the files of negatives, if they are named."""
+    from kgdash.studies.given_negatives import read_negatives
+
+    if valid is None and test is None:
+        return None
+    if valid is None or test is None or negatives != "given":
+        raise KgdashError(
+            "files of negatives need --negatives given and both --valid-negatives and "
+            "--test-negatives: the threshold is chosen on the one, and judged on the other"
+        )
+    return read_negatives({"valid": valid, "test": test}, run.graph)
