@@ -19,7 +19,7 @@ show_notes(run)
 choice = choose_study(run)
 key = ("study", choice.sizes, choice.arguments)
 if choice.view == "Several runs":
-    runs = choose_runs(run)
+    runs = choose_runs(run, suggested=5)
     show_notes_of({name: each for name, each in runs.items() if each is not run})
     _, found = computed(
         "Studying the runs",

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 from test_cli import call, refused, strict_json, without_nan  # noqa: F401
 
-from kgdash.studies.correlation import study
+from kgdash.studies.correlation import study, study_runs
+from kgdash.studies.models_table import models_table
 
 OPTIONS = ["--subgraphs", 9, "--size", 10, "--size", 14, "--seed", 2, "--evaluate", "all"]
 
@@ -31,6 +32,17 @@ def test_each_subgraph(call, expected, bundled, tmp_path):  # noqa: F811
     )
 
 
+def test_several_runs_as_the_paper_has_them(call, bundled):  # noqa: F811
+    runs = {name: bundled(name) for name in ("umls-rotate", "umls-transe")}
+    given = ["--subgraphs", 8, "--size", 10, "--k", 2, "--corrupt", "anywhere"]
+    found = strict_json(
+        call("study", "umls-rotate", "--with", "umls-transe", *given, "--paper", "--json")
+    )
+    _, expected = study_runs(runs, sizes=[10], count=8, ks=[2], corrupt="anywhere")
+    assert found["rows"] == without_nan(models_table(expected).to_dict("records"))
+    assert found["runs"] == list(runs)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -38,6 +50,10 @@ def test_each_subgraph(call, expected, bundled, tmp_path):  # noqa: F811
         (["--level", 95], "expected a level between 0 and 1"),
         (["--evaluate", "valid"], "unknown choice of evaluated triples"),
         (["--size", 0], "expected"),
+        (["--k", 0], "expected Hits@k with k ≥ 1"),
+        (["--corrupt", "outside"], "unknown"),
+        (["--with", "umls-rotate"], "umls-rotate and umls-rotate"),
+        (["--with", "nations-transe"], "unknown run"),
     ],
 )
 def test_refusals(refused, options, message):  # noqa: F811

@@ -20,6 +20,9 @@ _SYMBOLS = {"head": "square", "tail": "circle", "both": "diamond", "relation": "
 #: p-values above this are drawn open
 _SIGNIFICANT = 0.05
 
+#: between the markers of one size, as a share of the axis
+_APART = 0.006
+
 #: of the markers, in pixels across
 _LEAST, _MOST = 7, 18
 
@@ -146,14 +149,18 @@ def size_sweep(found: pd.DataFrame, coefficient: str, tasks: Sequence[str]) -> g
     :param tasks: those to draw
     """
     rows = found[(found["coefficient"] == coefficient) & found["value"].notna()]
+    drawn = [task for task in tasks if (rows["task"] == task).any()]
+    if not drawn:
+        return empty("nothing to correlate")
     figure = go.Figure()
-    for task in tasks:
+    for place, task in enumerate(drawn):
         of_task = rows[rows["task"] == task].sort_values("size")
-        if of_task.empty:
-            continue
         side, colour = task.partition("_")[0], _colour(task)
+        # A little apart, so that no interval hides another.
+        shift = (place - (len(drawn) - 1) / 2) * _APART * max(np.ptp(rows["size"]), 1)
         figure.add_scatter(
-            x=of_task["size"],
+            x=of_task["size"] + shift,
+            customdata=of_task["size"],
             y=of_task["value"],
             name=task_label(task),
             mode="lines+markers",
@@ -169,10 +176,8 @@ def size_sweep(found: pd.DataFrame, coefficient: str, tasks: Sequence[str]) -> g
                 "line": {"width": 2, "color": colour},
             },
             text=_hover(of_task),
-            hovertemplate="%{x} entities<br>%{text}<extra>%{fullData.name}</extra>",
+            hovertemplate="%{customdata} entities<br>%{text}<extra>%{fullData.name}</extra>",
         )
-    if not figure.data:
-        return empty("nothing to correlate")
     figure.add_hline(0, line={"color": _LINE, "width": 1})
     sizes = sorted(rows["size"].unique().tolist())
     figure.update_xaxes(title="entities in each subgraph", tickvals=sizes)

@@ -7,7 +7,11 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.cross_validation import cross_validate, refuse_without_cv
+from kgdash.commands.cross_validation import (
+    cross_validate,
+    refuse_with_cv,
+    refuse_without_cv,
+)
 from kgdash.commands.output import (
     DatasetOption,
     FilterOption,
@@ -37,6 +41,24 @@ def study(
     seed: SeedOption = 0,
     evaluate: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
     filter: FilterOption = None,
+    k: Annotated[
+        list[int] | None, typer.Option(help="Of Hits@k; repeat for several. Default: 1, 3, 10.")
+    ] = None,
+    corrupt: Annotated[
+        str,
+        typer.Option(
+            help="Where the negatives of the classification come from: inside (the subgraph) or "
+            "anywhere."
+        ),
+    ] = "inside",
+    beside: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Another run, studied on the same subgraphs; repeat."),
+    ] = None,
+    paper: Annotated[
+        bool,
+        typer.Option("--paper", help="Print the paper's table: Pearson's r, runs × tasks."),
+    ] = False,
     relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact",
     level: Annotated[float, typer.Option(help="Of the bootstrap intervals, in (0, 1).")] = 0.95,
     each: Annotated[
@@ -70,7 +92,7 @@ def study(
         Path | None, typer.Option(help="With --cv: folder for a Markdown file and its tables.")
     ] = None,
 ) -> None:
-    """Correlate the mean ReliK of random subgraphs with MRR and Hits@10 there."""
+    """Correlate the mean ReliK of random subgraphs with the performance there."""
     training = {
         "models": models,
         "dimension": dimension,
@@ -88,46 +110,60 @@ def study(
             "evaluated": evaluate,
             "relik_method": relik_method,
             "filter": filter,
+            "ks": tuple(k) if k else None,
+            "corrupt": corrupt,
         }
+        refuse_with_cv({"dataset": dataset, "with": beside, "paper": paper or None})
         plan = {"folds": cv, **training, **asked}
         cross_validate(run, plan, level, workdir, results, each, as_json, out)
         return
     refuse_without_cv({**training, "workdir": workdir, "results": results})
-    from kgdash.studies.correlation import study as compute
+    from kgdash.studies.comparison import check_comparable, distinct_names
+    from kgdash.studies.correlation import study_runs
+    from kgdash.studies.models_table import models_table
+    from kgdash.studies.subgraph_figures import KS
 
-    loaded = load_run(run, dataset)
-    figures, found = compute(
-        loaded,
-        size or (),
-        subgraphs,
-        method,
-        seed,
-        evaluate,
-        relik_method,
-        filter or "train+valid+test",
-        level,
-        progress=terminal("study"),
+    first = load_run(run, dataset)
+    loaded = [first, *(load_run(other, dataset) for other in beside or ())]
+    if beside:
+        check_comparable(loaded)
+    figures, found = study_runs(
+        dict(zip(distinct_names(loaded), loaded, strict=True)),
+        terminal("study"),
+        sizes=size or (),
+        count=subgraphs,
+        method=method,
+        seed=seed,
+        evaluated=evaluate,
+        relik_method=relik_method,
+        filter=filter or "train+valid+test",
+        level=level,
+        ks=k or KS,
+        corrupt=corrupt,
         restart=restart,
         hops=hops,
         direction=direction,
     )
-    shown = found
+    shown = models_table(found) if paper else found
     if each:
-        names = [loaded.graph.entities[e] for e in figures["seed_entity"]]
+        names = [first.graph.entities[e] for e in figures["seed_entity"]]
         shown = figures.assign(seed_entity=names)
+    if not beside:
+        shown = shown.drop(columns="run")
     if out is not None:
         write_or_print(shown, out)
     if as_json:
         print_json(
             {
-                "run": loaded.name,
+                "run": first.name,
+                "runs": [other.name for other in loaded],
                 "subgraphs": subgraphs,
                 "sizes": found["size"].unique().tolist(),
                 "method": method,
                 "seed": seed,
                 "evaluated": evaluate,
                 "relik_method": relik_method,
-                "notes": loaded.notes,
+                "notes": [note for other in loaded for note in other.notes],
                 "rows": shown.to_dict("records"),
             }
         )

@@ -16,17 +16,18 @@ from kgdash.ui.run_picker import load_source
 _BEFORE_DATASET = "|"
 
 
-def choose_runs(run: Run) -> dict[str, Run]:
+def choose_runs(run: Run, suggested: int = 2) -> dict[str, Run]:
     """Show the choice of the runs and load them; a refusal ends the page's run.
 
     :param run: of the sidebar, which always comes first
+    :param suggested: how many bundled runs are chosen at first
     :return: 2 to 8 runs on its graph, by distinct names
     """
     left, right = st.columns(2)
     others = left.multiselect(
         f"Compare {plain(run.name)} with",
         bundled_names(),
-        default=_others(run),
+        default=_others(run)[:suggested],
         max_selections=MOST - 1,
         key="with",
         bind="query-params",
@@ -79,7 +80,7 @@ def _load(lines: list[str], run: Run) -> list[Run]:
 
 
 def _others(run: Run) -> list[str]:
-    """Suggest two bundled runs of the same dataset."""
+    """Return the other bundled runs of the same dataset."""
     dataset = next((row["dataset"] for row in bundled_runs() if row["name"] == run.name), None)
     same = [row["name"] for row in bundled_runs() if row["dataset"] == dataset]
-    return [name for name in same if name != run.name][:2]
+    return [name for name in same if name != run.name]

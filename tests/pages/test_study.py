@@ -1,0 +1,78 @@
+"""The page Correlation study shows what `kgdash.studies.correlation` computes."""
+
+import numpy as np
+import pytest
+
+import kgdash
+from kgdash.charts.study import task_label
+from kgdash.charts.style import number
+from kgdash.studies.correlation import study, study_runs
+from kgdash.studies.models_table import marked, models_table
+
+from .driver import cards, choose, open_page, table
+
+
+def assert_shows(app, found, task, coefficient="pearson"):
+    row = found[(found["task"] == task) & (found["coefficient"] == coefficient)].iloc[0]
+    label = {"pearson": "Pearson r", "kendall": "Kendall τ"}[coefficient]
+    assert cards(app) == {
+        f"{label}: ReliK, {task_label(task)}": number(row["value"]),
+        "p-value": number(row["p"]),
+        "Subgraphs": f"{row['subgraphs']}",
+    }
+    interval = f"95 %: {number(row['low'])} to {number(row['high'])}"
+    assert [card.delta for card in app.main.metric] == [
+        interval,
+        f"Holm: {number(row['p_holm'])}",
+        f"{row['left_out']} left out" if row["left_out"] else "none left out",
+    ]
+    shown = table(app, "coefficient", "p_holm")
+    assert shown["task"].tolist() == [task_label(task) for task in found["task"]]
+    for column in ("value", "p", "p_holm", "low", "high"):
+        np.testing.assert_array_equal(shown[column], found[column])
+
+
+@pytest.fixture
+def app():
+    return open_page("study", subgraphs="12", study_size="8")
+
+
+def test_one_run_with_other_choices(run, app):
+    figures, found = study(run, [8], 12)
+    assert found["left_out"].gt(0).any()
+    assert_shows(app, found, "tail_mrr")
+    every = table(app, "walk_seed", "relik")
+    assert every["seed_entity"].tolist() == [run.graph.entities[e] for e in figures["seed_entity"]]
+    np.testing.assert_array_equal(every["accuracy"], figures["accuracy"])
+
+    choose(app, task="accuracy", coefficient="kendall", evaluated="all triples", seed=3)
+    _, found = study(run, [8], 12, seed=3, evaluated="all")
+    assert_shows(app, found, "accuracy", "kendall")
+
+    choose(app, method="Neighbourhood", direction="outgoing", hops=2)
+    _, found = study(run, [8], 12, "neighbourhood", 3, "all", direction="outgoing", hops=2)
+    assert_shows(app, found, "accuracy", "kendall")
+
+
+def test_sizes(run, app):
+    choose(app, view="Sizes", sizes=[30, 10])
+    _, found = study(run, [10, 30], 12)
+    shown = table(app, "coefficient", "p_holm")
+    expected = found[found["coefficient"] == "pearson"]
+    assert shown["size"].tolist() == expected["size"].tolist()
+    np.testing.assert_array_equal(shown["value"], expected["value"])
+    choose(app, sizes=[])
+    assert [info.value for info in app.main.info] == ["Choose at least one size."]
+
+
+def test_several_runs(app):
+    choose(app, view="Several runs")
+    assert len(app.get_by_key("with").value) == 5
+    choose(app, **{"with": ["umls-rotate"], "task": "head_hits_at_1"})
+    runs = {name: kgdash.load(name) for name in ("umls-transe", "umls-rotate")}
+    _, found = study_runs(runs, sizes=[8], count=12)
+    tasks = ["tail_mrr", "relation_mrr", "accuracy", "head_mrr", "both_mrr", "head_hits_at_1"]
+    expected = marked(models_table(found, tasks=tasks)).drop(columns="size")
+    shown = table(app, "run", "accuracy")
+    assert shown.to_numpy().tolist() == expected.to_numpy().tolist()
+    assert shown.columns.tolist() == expected.columns.tolist()
