@@ -16,12 +16,16 @@ from kgdash.commands import (
     cache,
     classify,
     compare,
+    explain,
     groupings,
     guide,
     health,
     instances,
     metrics,
+    model_choice,
     obl2021,
+    prognosis,
+    reliability,
     report,
     study,
     train,
@@ -49,11 +53,15 @@ app = typer.Typer(
 app.command()(breakdown.breakdown)
 app.command()(classify.classify)
 app.command()(compare.compare)
+app.command()(explain.explain)
 app.command()(guide.guide)
 app.command()(health.health)
 app.command()(instances.queries)
 app.command()(instances.rules)
 app.command()(metrics.metrics)
+app.command(name="which-model")(model_choice.which_model)
+app.command()(prognosis.prognosis)
+app.command()(reliability.reliability)
 app.command()(report.chart)
 app.command()(report.report)
 app.command()(study.study)

@@ -183,6 +183,50 @@ def prognosis_of_run(
     return prognosis(table, task, shared, curve, interval, level, seed, checking), parts
 
 
+def expect(
+    run: Run,
+    found: Prognosis,
+    learnt: Sequence[Subgraph],
+    subgraphs: Sequence[Subgraph],
+    evaluated: str = "test",
+    relik_method: str = "exact",
+    filter: str = "train+valid+test",
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Predict the task in subgraphs of one's own choice, beside its true value where there is one.
+
+    Learns only from subgraphs that share no evaluated triple with the one to predict, where there
+    are enough of these. A prediction holds for subgraphs picked in the way of those learnt from.
+
+    :param found: and ``learnt``: of `prognosis_of_run`
+    :param subgraphs: of the run's graph, at least one
+    :param evaluated: ``relik_method``, ``filter``: as they were for `prognosis_of_run`
+    :param progress: called with (done, total); may raise to cancel
+    :return: one row per subgraph: ``seed_entity`` (int64 id), ``entities``, ``triples``,
+        ``evaluated`` (int64: triples behind the true value), ``relik``, ``predicted``, ``low``,
+        ``high`` (float64; NaN without a triple inside), ``observed`` (float64, NaN if nothing is
+        evaluated: the interval is then one for as many triples as is usual), ``apart`` (bool: no
+        evaluated triple was shared)
+    :raises KgdashError: as `kgdash.studies.subgraph_figures.subgraph_figures`
+    """
+    figures = subgraph_figures(run, subgraphs, evaluated, relik_method, filter, progress)
+    number = "labelled" if found.task == "accuracy" else "evaluated"
+    shared = shared_triples(subgraphs, learnt, evaluated) > 0
+    rows = []
+    for row, overlap in zip(figures.to_dict("records"), shared, strict=True):
+        without = np.flatnonzero(overlap)
+        apart = len(found.rows) - int(np.isin(found.rows, without).sum()) >= FEWEST
+        expected = {"predicted": np.nan, "low": np.nan, "high": np.nan}
+        if row["relik"] > 0:
+            counts = [row[number]] if row[number] else None
+            predicted = found.predict([row["relik"]], counts, without if apart else ())
+            expected = predicted.iloc[0][list(expected)].to_dict()
+        about = {name: row[name] for name in ("seed_entity", "entities", "triples")}
+        about |= {"evaluated": row[number], "relik": row["relik"]}
+        rows.append({**about, **expected, "observed": row[found.task], "apart": apart})
+    return pd.DataFrame(rows)
+
+
 def shared_triples(
     some: Sequence[Subgraph], others: Sequence[Subgraph], evaluated: str = "test"
 ) -> np.ndarray:

@@ -30,16 +30,27 @@ def navigation() -> Any:
                 st.Page(
                     "pages/score_health.py", title="Score health", icon=":material/monitor_heart:"
                 ),
+                st.Page(
+                    "pages/classification.py",
+                    title="Triple classification",
+                    icon=":material/fact_check:",
+                ),
                 st.Page("pages/metric_guide.py", title="Metric guide", icon=":material/school:"),
             ],
             "Reliability": [
                 st.Page("pages/local.py", title="Local reliability", icon=":material/hub:"),
+                st.Page("pages/reliability.py", title="Reliability map", icon=":material/map:"),
                 st.Page(
                     "pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"
                 ),
             ],
             "Does ReliK foretell?": [
-                st.Page("pages/study.py", title="Correlation study", icon=":material/scatter_plot:")
+                st.Page(
+                    "pages/study.py", title="Correlation study", icon=":material/scatter_plot:"
+                ),
+                st.Page(
+                    "pages/prognosis.py", title="Prognosis", icon=":material/online_prediction:"
+                ),
             ],
             "Beside others": [
                 st.Page("pages/compare.py", title="Compare runs", icon=":material/compare:"),

@@ -1,0 +1,91 @@
+"""The command ``reliability``: ReliK over the whole graph."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from kgdash.commands.output import (
+    DatasetOption,
+    JsonOption,
+    OutOption,
+    RunArgument,
+    SeedOption,
+    load_run,
+    print_json,
+    write_or_print,
+)
+from kgdash.progress import phases, terminal
+
+
+class ReliabilityBy(StrEnum):
+    """What `reliability` averages ReliK over."""
+
+    entity = "entity"
+    relation = "relation"
+    communities = "communities"
+    regions = "regions"
+
+
+def reliability(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    by: Annotated[
+        ReliabilityBy,
+        typer.Option(
+            help="entity, relation, communities (Louvain), or regions: connected groups whose "
+            "ReliK is lower or higher than by chance."
+        ),
+    ] = ReliabilityBy.entity,
+    method: Annotated[str, typer.Option(help="Of relik: exact or sampled.")] = "exact",
+    level: Annotated[float, typer.Option(help="Of the bootstrap intervals, in (0, 1).")] = 0.95,
+    resolution: Annotated[
+        float, typer.Option(help="Of communities: the higher, the smaller they are.")
+    ] = 1.0,
+    dealt: Annotated[
+        str, typer.Option(help="Of regions: what permutations exchange, entities or triples.")
+    ] = "entities",
+    smallest: Annotated[int, typer.Option(help="Entities of a region, at least.")] = 5,
+    largest: Annotated[int, typer.Option(help="Entities of a region, at most.")] = 100,
+    permutations: Annotated[int, typer.Option(help="Behind the p-values of regions.")] = 200,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+    out: OutOption = None,
+) -> None:
+    """Average ReliK per entity, relation or community, or find regions where it stands out."""
+    from kgdash.studies.reliability_map import reliability_map
+    from kgdash.studies.reliability_regions import find_reliability_regions
+
+    loaded = load_run(run, dataset)
+    graph = loaded.graph
+    first, second = phases(terminal("reliability"), [0.9, 0.1])
+    map_ = reliability_map(loaded, method, first)
+    about: dict[str, Any] = {"run": loaded.name, "by": by.value, "method": method, "seed": seed}
+    if by == ReliabilityBy.regions:
+        found = find_reliability_regions(
+            map_, dealt, smallest, largest, permutations, seed=seed, progress=second
+        )
+        table = found.table.assign(
+            seed_entity=[graph.entities[e] for e in found.table["seed_entity"]],
+            members=[" ".join(graph.entities[e] for e in own) for own in found.members],
+        )
+        about |= {"dealt": dealt, "baseline": found.baseline.tolist()}
+        about |= {"smallest": smallest, "largest": largest, "permutations": permutations}
+    else:
+        table = map_.by(by.value, level, seed, resolution).drop(columns="id")
+        about |= {"level": level}
+        about |= {"resolution": resolution} if by == ReliabilityBy.communities else {}
+    if out is not None:
+        write_or_print(table, out)
+    if as_json:
+        rows = table.to_dict("records")
+        if by == ReliabilityBy.regions:
+            rows = [
+                {**row, "members": [graph.entities[e] for e in own]}
+                for row, own in zip(rows, found.members, strict=True)
+            ]
+        print_json(about | {"notes": loaded.notes, "rows": rows})
+    elif out is None:
+        write_or_print(table, None)

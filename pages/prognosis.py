@@ -1,0 +1,96 @@
+"""What performance does ReliK lead to expect here, and how far can that be relied on?"""
+
+import numpy as np
+import streamlit as st
+
+from kgdash.charts.prognosis import coverage_figure, prognosis_scatter
+from kgdash.charts.study import task_label
+from kgdash.charts.style import number
+from kgdash.studies.prognosis import expect, prognosis_of_run
+from kgdash.ui.compute import computed
+from kgdash.ui.figures import show_chart
+from kgdash.ui.local_link import open_local
+from kgdash.ui.markdown import plain
+from kgdash.ui.prognosis_form import choose_prognosis
+from kgdash.ui.prognosis_views import show_checks, show_expected
+from kgdash.ui.run_picker import current_run, show_notes
+from kgdash.ui.selection import selected_point
+from kgdash.ui.tables import show_table
+
+run = current_run()
+graph = run.graph
+st.title("Prognosis")
+st.caption(
+    "ReliK needs no test triples. What performance does it lead to expect in a part of the graph "
+    "that has none, and how often would that have been right?"
+)
+show_notes(run)
+choice = choose_prognosis(run)
+arguments, here = choice.named, choice.subgraph
+task = arguments["task"]
+key = (run.digest, "prognosis", tuple(sorted(arguments.items())))
+
+found, learnt = computed(
+    "Learning from random subgraphs",
+    key,
+    lambda progress: prognosis_of_run(run, progress=progress, **arguments),
+)
+subgraph = computed(
+    "Walking the graph",
+    (run.digest, here, "subgraph"),
+    lambda _: run.subgraph(**dict(here.arguments)),
+)
+expected = computed(
+    "Comparing ReliK with the true value",
+    (*key, here),
+    lambda progress: expect(
+        run, found, learnt, [subgraph], here.evaluated, here.relik_method, progress=progress
+    ),
+).iloc[0]
+name = f"{run.name}-prognosis-{task}"
+
+st.subheader(f"Around {plain(graph.entity_labels[subgraph.seed_entity])}")
+show_expected(expected, task, found.level)
+
+left, right = st.columns([3, 2], gap="large")
+with left:
+    st.subheader("What was learnt")
+    st.caption(
+        "A point is a subgraph, its interval learnt from others. The band is for the usual number "
+        "of evaluated triples. Click a point to open it on the page Local reliability."
+    )
+    points = found.points
+    span = [*points["relik"], *([expected["relik"]] if expected["relik"] > 0 else [])]
+    grid = np.geomspace(min(span), max(span), 60)
+    band = computed("Drawing", (*key, here, "band"), lambda _: found.predict(grid))
+    texts = [
+        f"around {graph.entity_labels[row.seed_entity]}\n{row.evaluated:,} evaluated triples"
+        for row in points.itertuples()
+    ]
+    picked = selected_point(
+        show_chart(
+            prognosis_scatter(points, band, task, texts, expected.to_dict()),
+            "prognosis",
+            name,
+            on_select="rerun",
+            selection_mode="points",
+        )
+    )
+if picked is not None:
+    part = learnt[int(points["row"].iloc[int(picked)])]
+    walked = {k: v for k, v in part.parameters.items() if k != "hops" or part.method != "rwr"}
+    open_local(part.method, here.evaluated, entity=graph.entities[part.seed_entity], **walked)
+with right:
+    st.subheader("Did intervals hold?")
+    st.caption("Subgraphs not learnt from; bars: 95 % intervals (Clopper and Pearson).")
+    show_chart(coverage_figure(found.coverage, found.interval), "coverage", f"{name}-coverage")
+
+st.subheader("How good is it?")
+show_checks(found, len(learnt), name)
+with st.expander("Every subgraph learnt from"):
+    named = points.assign(seed_entity=[graph.entities[e] for e in points["seed_entity"]])
+    show_table(named.drop(columns="row"), "points", f"{name}-subgraphs")
+st.caption(
+    f"Expected is the {task_label(task)} over as many evaluated triples as the subgraph has "
+    f"({number(float(np.median(found.sample.n)))} are usual): few of them make any mean uncertain."
+)

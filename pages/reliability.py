@@ -1,0 +1,70 @@
+"""Where in the whole graph is the model reliable, and where is it not?"""
+
+import streamlit as st
+
+from kgdash.charts.style import number
+from kgdash.studies.reliability_map import reliability_steps
+from kgdash.ui.refine import refined, show_refinement
+from kgdash.ui.reliability_views import show_communities, show_groups, show_regions
+from kgdash.ui.run_picker import current_run, show_notes
+
+run = current_run()
+st.title("Reliability map")
+st.caption(
+    "ReliK of every known triple, averaged over entities, relations and communities; and the "
+    "connected regions where it is lower or higher than chance would have it."
+)
+show_notes(run)
+map_ = refined(
+    "Mapping the ReliK of all triples",
+    (run.digest, "reliability map"),
+    lambda report, ranked: reliability_steps(run, report, ranked),
+)
+relik = map_.relik["relik"]
+show_refinement(
+    f"Sampled so far: mean ReliK between {number(map_.relik['relik_low'].mean())} and "
+    f"{number(map_.relik['relik_high'].mean())} (95 %)."
+    if map_.method == "sampled"
+    else ""
+)
+key = (run.digest, "reliability", map_.method)
+with st.container(horizontal=True):
+    st.metric(
+        "Mean ReliK ↑",
+        number(float(relik.mean())),
+        f"n = {len(relik):,} triples, {map_.method}",
+        delta_color="off",
+        delta_arrow="off",
+        border=True,
+    )
+    st.metric(
+        "Triples that beat all negatives ↑",
+        f"{float((relik == 1).mean()):.1%}",
+        "ReliK = 1",
+        delta_color="off",
+        delta_arrow="off",
+        border=True,
+    )
+    st.metric(
+        "Median ReliK ↑",
+        number(float(relik.median())),
+        "half of the triples are below",
+        delta_color="off",
+        delta_arrow="off",
+        border=True,
+    )
+view = st.segmented_control(
+    "View",
+    ["Regions", "Communities", "Entities", "Relations"],
+    default="Regions",
+    required=True,
+    key="view",
+    bind="query-params",
+    label_visibility="collapsed",
+)
+if view == "Regions":
+    show_regions(map_, key)
+elif view == "Communities":
+    show_communities(map_, key)
+else:
+    show_groups(map_, "entity" if view == "Entities" else "relation", key)
