@@ -81,7 +81,7 @@ def compare(
     wanted = table or ("groups" if by else "relations" if pair else "overall")
     if wanted not in _TABLES:
         raise unknown_name("table", wanted, _TABLES, "compare")
-    loaded = [load_run(source, _dataset_of(source, dataset)) for source in runs]
+    loaded = [load_run(source, dataset_of(source, dataset)) for source in runs]
     named = dict(zip(distinct_names(loaded), loaded, strict=True))
     chosen = filter or default_filter(split)
     ranks = compared_ranks(loaded, split, chosen, terminal("ranks"))
@@ -182,7 +182,7 @@ def _tables_of_pair(
     }
 
 
-def _dataset_of(source: str, dataset: str | None) -> str | None:
+def dataset_of(source: str, dataset: str | None) -> str | None:
     """Return the dataset for a PyKEEN directory; runs in our form hold their own graph."""
     from kgdash.pykeen_directory import MODEL_FILE
 

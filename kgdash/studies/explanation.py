@@ -1,13 +1,12 @@
 """What explains ReliK: degree, frequency and kind of relation; and what remains without them.
 
-The unit is the triple, and in `subgraph_partials` the random subgraph. Triples share entities and
-relations and subgraphs overlap, so that p-values and intervals flatter.
+The unit is the triple. Triples share entities and relations, so that p-values and intervals
+flatter.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,14 +14,13 @@ from scipy.stats import kruskal
 
 from kgdash.annotation import RankFacts
 from kgdash.breakdowns import check_level
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import unknown_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.store import cached_table
 from kgdash.studies.comparison import reciprocal_ranks
 from kgdash.studies.multiple_tests import holm
-from kgdash.studies.partial_correlation import COEFFICIENTS, RESAMPLES, partial_correlations
-from kgdash.subgraphs import Subgraph
+from kgdash.studies.partial_correlation import RESAMPLES, partial_correlations, partial_table
 
 #: numeric factors: columns of `triple_factors`, all counts of train triples
 COUNTS = ("head_degree", "tail_degree", "entity_degree", "frequency")
@@ -177,81 +175,7 @@ def triple_partials(
     names = CONTROLS["degree and frequency"]
     logs = {name: log_count(table[name].to_numpy()) for name in names}
     relik, reciprocal = table["relik"].to_numpy(), table["reciprocal_rank"].to_numpy()
-    return _partials(relik, reciprocal, logs, CONTROLS, level, seed, resamples, progress)
-
-
-def mean_log_degrees(subgraphs: Sequence[Subgraph]) -> np.ndarray:
-    """Return the mean of log₁₀(1 + train degree) over the entities of each subgraph."""
-    if not subgraphs:
-        return np.empty(0)
-    graph = subgraphs[0].graph
-    heads, _, tails = graph.splits["train"].T
-    ends = np.concatenate([heads, tails[heads != tails]])
-    logs = log_count(np.bincount(ends, minlength=graph.num_entities))
-    return np.array([logs[part.entities].mean() for part in subgraphs])
-
-
-def subgraph_partials(
-    figures: pd.DataFrame,
-    degrees: np.ndarray,
-    tasks: Sequence[str] = ("tail_mrr", "head_mrr", "both_mrr", "relation_mrr"),
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> pd.DataFrame:
-    """Correlate mean ReliK with performance over subgraphs, plain and with degree taken out.
-
-    :param figures: of `subgraph_figures`, one row per subgraph; subgraphs without a figure are
-        left out
-    :param degrees: of `mean_log_degrees`, as many
-    :param tasks: columns of the figures
-    :param level: of the intervals, in (0, 1)
-    :param seed: of the bootstrap over subgraphs, ≥ 0
-    :return: as `triple_partials`, with a column ``task`` before, for the controls "none" and
-        "degree"; ``p_holm`` is corrected for the number of tasks and coefficients
-    :raises KgdashError: if a task is unknown, or the level out of range
-    """
-    sets = {"none": (), "degree": ("degree",)}
-    parts = []
-    for task in tasks:
-        if task not in figures:
-            raise unknown_name("task", task, list(tasks), "the study")
-        columns = figures["relik"].to_numpy(), figures[task].to_numpy()
-        part = _partials(*columns, {"degree": degrees}, sets, level, seed, resamples, silent)
-        part.insert(0, "task", task)
-        parts.append(part)
-    if not parts:
-        raise KgdashError("expected at least one task; found none")
-    table = pd.concat(parts, ignore_index=True)
-    for rows in table.groupby("controls").indices.values():
-        table.loc[rows, "p_holm"] = holm(table["p"].to_numpy()[rows])
-    return table
-
-
-def _partials(
-    x: np.ndarray,
-    y: np.ndarray,
-    controls: Mapping[str, np.ndarray],
-    sets: Mapping[str, tuple[str, ...]],
-    level: float,
-    seed: int,
-    resamples: int,
-    progress: Progress,
-) -> pd.DataFrame:
-    rows = []
-    for coefficient, report in zip(
-        reversed(COEFFICIENTS), phases(progress, [0.75, 0.25]), strict=True
-    ):
-        found = partial_correlations(
-            x, y, controls, list(sets.values()), coefficient, level, seed, resamples, report
-        )
-        rows += [
-            {"coefficient": coefficient, "controls": name, **partial._asdict()}
-            for name, partial in zip(sets, found, strict=True)
-        ]
-    table = pd.DataFrame(rows)
-    table.insert(4, "p_holm", holm(table["p"].to_numpy()))
-    return table
+    return partial_table(relik, reciprocal, logs, CONTROLS, level, seed, resamples, progress)
 
 
 def stored(

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.stats import pearsonr, rankdata
 from scipy.stats import t as student
 
 from kgdash.breakdowns import check_level
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.progress import Progress, silent
+from kgdash.progress import Progress, phases, silent
+from kgdash.studies.multiple_tests import holm
 
 COEFFICIENTS = ("pearson", "spearman")
 
@@ -101,6 +103,40 @@ def partial_correlations(
         low, high = _quantiles(values, level) if np.isfinite(value) else (np.nan, np.nan)
         found.append(Partial(value, p, low, high, len(columns), freedom))
     return found
+
+
+def partial_table(
+    x: np.ndarray,
+    y: np.ndarray,
+    controls: Mapping[str, np.ndarray],
+    sets: Mapping[str, tuple[str, ...]],
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Lay `partial_correlations` by both coefficients out as a table.
+
+    :param sets: names of the controls that are taken out together, by the name of the set
+    :return: one row per coefficient ("spearman", "pearson") and set: ``coefficient``, ``controls``
+        (the set's name), ``value``, ``p``, ``p_holm`` (corrected for the number of rows), ``low``,
+        ``high`` (as `Partial`), ``rows``, ``freedom`` (int64)
+    :raises KgdashError: as `partial_correlations`
+    """
+    rows = []
+    for coefficient, report in zip(
+        reversed(COEFFICIENTS), phases(progress, [0.75, 0.25]), strict=True
+    ):
+        found = partial_correlations(
+            x, y, controls, list(sets.values()), coefficient, level, seed, resamples, report
+        )
+        rows += [
+            {"coefficient": coefficient, "controls": name, **partial._asdict()}
+            for name, partial in zip(sets, found, strict=True)
+        ]
+    table = pd.DataFrame(rows)
+    table.insert(4, "p_holm", holm(table["p"].to_numpy()))
+    return table
 
 
 def _places(names: tuple[str, ...], controls: Mapping[str, np.ndarray]) -> list[int]:

@@ -11,16 +11,20 @@ from kgdash.studies.explanation import (
     COUNTS,
     class_figures,
     factor_tests,
-    mean_log_degrees,
     stored,
-    subgraph_partials,
     triple_factors,
     triple_partials,
 )
 from kgdash.studies.explanation_regression import REGRESSED, regression
+from kgdash.studies.explanation_subgraphs import (
+    mean_log_degrees,
+    subgraph_factors,
+    subgraph_partials,
+)
 from kgdash.studies.explanation_words import remains_in_words
 from kgdash.studies.multiple_tests import holm
 from kgdash.studies.partial_correlation import partial_correlations
+from kgdash.studies.subgraph_figures import draw_subgraphs, subgraph_figures
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +198,8 @@ def test_a_correlation_by_degree_alone_goes_when_degree_is_taken_out():
     figures = pd.DataFrame({"relik": -degrees + rng.normal(0, 0.2, 200)})
     figures["tail_mrr"] = -degrees + rng.normal(0, 0.2, 200)
     figures.loc[3, "tail_mrr"] = np.nan
-    found = subgraph_partials(figures, degrees, ["tail_mrr"], resamples=200)
+    figures["mean_log_degree"] = degrees
+    found = subgraph_partials(figures, ["tail_mrr"], resamples=200)
     rows = found.set_index(["coefficient", "controls"])
     for coefficient in ("spearman", "pearson"):
         assert rows.loc[(coefficient, "none"), "value"] > 0.7
@@ -205,9 +210,9 @@ def test_a_correlation_by_degree_alone_goes_when_degree_is_taken_out():
     np.testing.assert_array_equal(degree["p_holm"], holm(degree["p"].to_numpy()))
     assert "degree accounts for what" in remains_in_words(found)
     with pytest.raises(KgdashError, match="unknown task 'mrr'"):
-        subgraph_partials(figures, degrees, ["mrr"])
+        subgraph_partials(figures, ["mrr"])
     with pytest.raises(KgdashError, match="at least one task"):
-        subgraph_partials(figures, degrees, [])
+        subgraph_partials(figures, [])
 
 
 def test_mean_degrees_of_subgraphs(umls):
@@ -217,6 +222,12 @@ def test_mean_degrees_of_subgraphs(umls):
         degrees = [sum(e in (h, t) for h, _, t in train) for e in part.entities.tolist()]
         assert found == pytest.approx(np.mean([np.log10(1 + d) for d in degrees]))
     assert mean_log_degrees([]).shape == (0,)
+    table = subgraph_factors(umls, 4, 6, seed=2)
+    parts = draw_subgraphs(umls, 4, 6, seed=2)
+    np.testing.assert_array_equal(table["mean_log_degree"], mean_log_degrees(parts))
+    pd.testing.assert_frame_equal(
+        table.drop(columns="mean_log_degree"), subgraph_figures(umls, parts)
+    )
 
 
 @pytest.mark.parametrize(
