@@ -79,9 +79,19 @@ def refuse_without_cv(options: dict[str, Any]) -> None:
     :param options: by the names that they have in ``study``; None: not given
     :raises KgdashError: if one is given
     """
-    given = [f"--{name}" for name, value in options.items() if value is not None]
-    if given:
-        raise KgdashError(f"{', '.join(given).replace('_', '-')}: only with --cv")
+    if given := _given(options):
+        raise KgdashError(f"{given}: only with --cv")
+
+
+def refuse_with_cv(options: dict[str, Any]) -> None:
+    """Refuse options of the study of runs that mean nothing to folds; as `refuse_without_cv`."""
+    if given := _given(options):
+        raise KgdashError(f"{given}: not with --cv, where the dataset stands in place of RUN")
+
+
+def _given(options: dict[str, Any]) -> str:
+    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is not None]
+    return ", ".join(given)
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:

@@ -26,7 +26,8 @@ from kgdash.store import cached_table
 from kgdash.studies.fold_runs import fold_run, is_trained
 from kgdash.studies.folds import Fold, cut_folds
 from kgdash.studies.local import EVALUATED
-from kgdash.studies.subgraph_figures import default_size, draw_subgraphs, subgraph_figures
+from kgdash.studies.local_classification import CORRUPT
+from kgdash.studies.subgraph_figures import KS, default_size, draw_subgraphs, subgraph_figures
 from kgdash.subgraphs import Subgraph
 from kgdash.training import TrainingConfig
 
@@ -67,6 +68,8 @@ class CrossValidation:
     evaluated: str = "test"
     relik_method: str = "exact"
     filter: str = "train+valid+test"
+    ks: tuple[int, ...] = KS
+    corrupt: str = "inside"
 
     def config(self, model: str) -> TrainingConfig:
         """Return how a model is trained."""
@@ -140,14 +143,17 @@ def _check(plan: CrossValidation) -> None:
         ("method", plan.relik_method, RELIK_METHODS),
         ("filter", plan.filter, tuple(FILTERS)),
         ("method", plan.method, SUBGRAPH_METHODS),
+        ("choice of candidates", plan.corrupt, CORRUPT),
     ):
         if found not in known:
             raise unknown_name(what, found, known, "cross-validation")
-    least = min(plan.subgraphs, plan.epochs, *plan.sizes, plan.batch_size or 1)
+    least = min(plan.subgraphs, plan.epochs, *plan.sizes, *plan.ks)
+    if plan.batch_size is not None:
+        least = min(least, plan.batch_size)
     if least < 1:
         raise KgdashError(
-            "cross-validation: expected numbers of subgraphs, entities, epochs and triples in a "
-            f"batch of at least 1; found {least}"
+            "cross-validation: expected numbers of subgraphs, entities, epochs, triples in a batch "
+            f"and k of Hits@k of at least 1; found {least}"
         )
 
 
@@ -194,7 +200,9 @@ def _figures(
             plan.relik_method,
             plan.filter,
             progress,
-            seed=plan.seed,
+            plan.ks,
+            plan.corrupt,
+            plan.seed,
         )
         table.insert(0, "size", sizes)
         table.insert(1, "subgraph", [number % plan.subgraphs for number in range(len(drawn))])
@@ -207,7 +215,7 @@ def _figures(
         "run": run.digest,
         "subgraphs": hashlib.sha256(entities).hexdigest(),
         "choices": [plan.evaluated, plan.relik_method, plan.filter, plan.subgraphs, plan.seed],
-        "sizes": sizes,
+        "more_choices": [sizes, list(plan.ks), plan.corrupt],
     }
     about = {"kind": "study", "run": run.name, "run_digest": run.digest, "graph": run.graph.name}
     about |= {"method": plan.relik_method, "filter": plan.filter}

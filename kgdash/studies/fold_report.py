@@ -84,10 +84,12 @@ def command_line(dataset: str, plan: CrossValidation) -> str:
     for size in plan.sizes:
         words += ["--size", str(size)]
     usual = CrossValidation()
-    for name in ("method", "evaluated", "relik_method", "filter"):
+    for name in ("method", "evaluated", "relik_method", "filter", "corrupt"):
         if getattr(plan, name) != getattr(usual, name):
             option = "evaluate" if name == "evaluated" else name.replace("_", "-")
             words += [f"--{option}", getattr(plan, name)]
+    if plan.ks != usual.ks:
+        words += [word for k in plan.ks for word in ("--k", str(k))]
     for name, value in plan.walk.items():
         if value != _WALK.get(name):
             words += [f"--{name}", str(value)]
