@@ -39,7 +39,7 @@ with st.container(horizontal=True):
     )
     st.metric(
         "Triples that beat all negatives ↑",
-        f"{float((relik == 1).mean()):.1%}",
+        f"{100 * float((relik == 1).mean()):.3g} %",
         "ReliK = 1",
         delta_color="off",
         delta_arrow="off",

@@ -94,7 +94,7 @@ def prognosis_scatter(
     if here is not None and here["relik"] > 0:
         _add_here(figure, here, task)
     values = [*points["relik"], *([here["relik"]] if here and here["relik"] > 0 else [])]
-    ticks, tick_texts = log_ticks(min(values), max(max(values), min(values) * 1.01))
+    ticks, tick_texts = _ticks(min(values), max(max(values), min(values) * 1.01))
     figure.update_xaxes(
         type="log", title="mean ReliK (log scale)", tickvals=ticks, ticktext=tick_texts
     )
@@ -139,9 +139,24 @@ def coverage_figure(coverage: pd.DataFrame, interval: str) -> go.Figure:
             hovertemplate="promised %{customdata[0]:.0%}, held %{y:.1%}<br>"
             "%{customdata[1]} subgraphs, mean width %{customdata[2]:.3g}<extra></extra>",
         )
-    figure.update_xaxes(title="level promised", tickformat=".0%", range=[0.45, 1.0])
+    levels = sorted(rows["level"].unique())
+    figure.update_xaxes(
+        title="level promised", tickvals=levels, ticktext=[f"{v:.0%}" for v in levels]
+    )
+    figure.update_xaxes(range=[0.45, 1.0])
     figure.update_yaxes(title="share inside", tickformat=".0%")
     return finish(figure, height=460)
+
+
+def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Choose ticks of a log axis that may span less than one step of `log_ticks`."""
+    ticks, texts = log_ticks(low, high)
+    if len(ticks) > 2:
+        return ticks, texts
+    step = 10.0 ** np.floor(np.log10((high - low) / 2))
+    step *= max(m for m in (1, 2, 5) if m * step * 2 <= high - low)
+    ticks = [step * i for i in range(int(np.ceil(low / step)), int(high / step) + 1)]
+    return ticks, [f"{tick:.3g}" for tick in ticks]
 
 
 def _add_here(figure: go.Figure, here: Mapping[str, Any], task: str) -> None:

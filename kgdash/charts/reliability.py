@@ -27,6 +27,9 @@ _NAME_LENGTH = 30
 #: communities drawn and named, the largest first
 _BUBBLES, _NAMED = 60, 14
 
+#: lines between them, those of the most triples first, and their classes of width, in pixels
+_LINES, _WIDTHS = 200, 4
+
 
 def reliability_dots(table: pd.DataFrame) -> go.Figure:
     """Draw the mean ReliK of the most and of the least reliable, with intervals.
@@ -109,17 +112,7 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame) -> go.Figure:
     )
     places = nx.spring_layout(graph, seed=0, k=2.2 / max(len(ids), 1) ** 0.5, iterations=120)
     figure = go.Figure()
-    thickest = np.log1p(lines["triples"].max()) if len(lines) else 1.0
-    for line in lines.itertuples():
-        ends = np.array([places[line.a], places[line.b]])
-        figure.add_scatter(
-            x=ends[:, 0],
-            y=ends[:, 1],
-            mode="lines",
-            line={"color": GREY, "width": 0.5 + 4 * np.log1p(line.triples) / thickest},
-            opacity=0.35,
-            hoverinfo="skip",
-        )
+    _add_lines(figure, lines.nlargest(_LINES, "triples"), places)
     named = set(ids[:_NAMED])
     values = np.log10(rows["relik"].to_numpy())
     low, high = float(values.min()), float(values.max())
@@ -175,6 +168,26 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame) -> go.Figure:
     )
 
 
+def _add_lines(figure: go.Figure, lines: pd.DataFrame, places: dict) -> None:
+    """Draw lines in classes of one width, since a Plotly line has one."""
+    logs = np.log1p(lines["triples"].to_numpy())
+    widths = np.ceil(_WIDTHS * logs / logs.max(initial=1.0)).astype(int)
+    for width in np.unique(widths):
+        drawn = lines[widths == width]
+        ends = np.array(
+            [[places[a], places[b], (np.nan, np.nan)] for a, b in drawn[["a", "b"]].to_numpy()]
+        )
+        points = ends.reshape(-1, 2)
+        figure.add_scatter(
+            x=points[:, 0],
+            y=points[:, 1],
+            mode="lines",
+            line={"color": GREY, "width": float(width)},
+            opacity=0.4,
+            hoverinfo="skip",
+        )
+
+
 def baseline_figure(regions: pd.DataFrame, baseline: np.ndarray) -> go.Figure:
     """Draw how far regions stand out, beside the farthest of each permutation.
 
@@ -224,8 +237,8 @@ def baseline_figure(regions: pd.DataFrame, baseline: np.ndarray) -> go.Figure:
     figure.add_vline(
         x=float(np.quantile(baseline, 0.95)),
         line={"color": SIDE_COLOURS["both"], "dash": "dot", "width": 1.5},
-        annotation={"text": "p = 0.05", "yanchor": "bottom"},
-        annotation_position="top",
+        annotation_text="p = 0.05",
+        annotation_position="top right",
     )
     figure.update_xaxes(title="|z|: how far ReliK inside stands out")
     figure.update_yaxes(title="permutations")

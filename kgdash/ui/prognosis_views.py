@@ -14,8 +14,8 @@ from kgdash.studies.prognosis_models import FEWEST
 from kgdash.ui.tables import show_table
 
 _NAMES = {
-    "any": "any other fold",
-    "apart": "those sharing no evaluated triple",
+    "any": "any",
+    "apart": "none shared",
     "linear": "straight line",
     "isotonic": "isotonic",
     "mean": "mean, without ReliK",
@@ -46,7 +46,7 @@ def show_expected(row: pd.Series, task: str, level: float) -> None:
         _card(
             f"Expected {label} ↑",
             row["predicted"],
-            f"{level:.0%}: {number(row['low'])} to {number(row['high'])}",
+            f"{percent(level)}: {number(row['low'])} to {number(row['high'])}",
         )
         count = f"n = {row['evaluated']:,} triples"
         told = ("inside" if inside else "outside") + f" the interval, {count}"
@@ -82,9 +82,9 @@ def show_checks(found: Prognosis, drawn: int, name: str) -> None:
             f"{number(errors.loc[(scheme, 'mean')]['mae'])} by the mean",
         )
         _card(
-            f"Inside the {found.level:.0%} interval",
-            f"{held['covered']:.1%}",
-            f"95 %: {held['covered_low']:.0%} to {held['covered_high']:.0%}",
+            f"Inside the {percent(found.level)} interval",
+            percent(held["covered"]),
+            f"95 %: {percent(held['covered_low'])} to {percent(held['covered_high'])}",
         )
         _card("Mean width ↓", held["width"], "of the interval")
         _card(
@@ -100,14 +100,15 @@ def show_checks(found: Prognosis, drawn: int, name: str) -> None:
             icon=":material/join_inner:",
         )
     st.caption(
-        "Ten folds, three times over. Learnt from: all subgraphs of the other folds, or of these "
-        "only those that share no evaluated triple with the one to predict; the cards show the "
-        "latter where it can be had."
+        "Ten folds, three times over. Learnt from: any subgraph of the other folds; or, none "
+        "shared, only those of them that share no evaluated triple with the one to predict. The "
+        "cards show the latter where it can be had."
     )
     left, right = st.columns(2, gap="large")
     with left:
-        shown = found.errors.assign(
-            scheme=found.errors["scheme"].map(_NAMES), curve=found.errors["curve"].map(_NAMES)
+        rows = found.errors[found.errors["subgraphs"] > 0]
+        shown = rows[["scheme", "curve", "mae", "rmse", "r2"]].assign(
+            scheme=rows["scheme"].map(_NAMES), curve=rows["curve"].map(_NAMES)
         )
         show_table(
             shown,
@@ -120,7 +121,7 @@ def show_checks(found: Prognosis, drawn: int, name: str) -> None:
             r2="R² ↑",
         )
     with right:
-        rows = found.coverage
+        rows = found.coverage[found.coverage["subgraphs"] > 0]
         shown = rows[["scheme", "interval", "level", "covered", "width"]].assign(
             scheme=rows["scheme"].map(_NAMES), interval=rows["interval"].map(_NAMES)
         )
@@ -128,7 +129,7 @@ def show_checks(found: Prognosis, drawn: int, name: str) -> None:
             shown,
             "coverages",
             f"{name}-coverage",
-            rows,
+            found.coverage,
             scheme="learnt from",
             covered="share inside",
         )
@@ -138,6 +139,11 @@ _R2 = (
     "1 − squared error over that of the mean of the subgraphs learnt from: 1 is perfect, 0 no "
     "better than without ReliK, below 0 worse."
 )
+
+
+def percent(share: float) -> str:
+    """Write a share in percent, to a tenth: "90 %", "86.7 %"."""
+    return f"{round(100 * share, 1):g} %"
 
 
 def _there(found: Prognosis) -> bool:

@@ -104,8 +104,8 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     )
     lines = computed("Averaging", (*key, "lines", resolution), lambda _: between(map_, groups))
     st.caption(
-        "Bubbles grow with the number of entities, lines with that of the triples between. Click "
-        "one to draw it."
+        "Bubbles grow with the number of entities, lines with that of the triples between. Click a "
+        "bubble, or select a row, to draw the community."
     )
     picked = selected_point(
         show_chart(
@@ -184,7 +184,7 @@ def _scan_form(entities: int) -> dict[str, Any]:
             "Entities, at least", 2, most, 5, key="smallest", bind="query-params", width=140
         )
         largest = st.number_input(
-            "at most", smallest, most, min(100, most), key="largest", bind="query-params", width=110
+            "at most", smallest, most, min(100, most), key="largest", bind="query-params", width=140
         )
         permutations = st.number_input(
             "Permutations",
