@@ -134,12 +134,15 @@ class Classification:
         scores = np.append(values[at.astype(np.int64)], np.inf)
         return pd.DataFrame(dict(zip(columns, (scores, precision, recall), strict=True)))
 
-    def histogram(self) -> pd.DataFrame:
+    def histogram(self, relation: int | None = None) -> pd.DataFrame:
         """Count test scores in bins of one width: ``left``, ``right``, ``true``, ``false``.
 
         Infinite scores are in none.
+
+        :param relation: id, for its triples alone
         """
-        scores, label = self.test["score"].to_numpy(), self.test["label"].to_numpy()
+        rows = self.test if relation is None else self.test[self.test["relation"] == relation]
+        scores, label = rows["score"].to_numpy(), rows["label"].to_numpy()
         finite = np.isfinite(scores)
         true, edges = np.histogram(scores[finite & label], _BINS, _range(scores[finite]))
         false = np.histogram(scores[finite & ~label], edges)[0]

@@ -24,8 +24,11 @@ class SubgraphChoice:
     relik_method: str
 
 
-def choose_subgraph(run: Run) -> SubgraphChoice:
-    """Show the widgets and return what they say."""
+def choose_subgraph(run: Run, evaluated_label: str = "Reciprocal ranks of") -> SubgraphChoice:
+    """Show the widgets and return what they say.
+
+    :param evaluated_label: what the choice between test and all triples is called
+    """
     graph = run.graph
     by_degree = [int(e) for e in (-graph.degrees).argsort(kind="stable")]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -60,7 +63,7 @@ def choose_subgraph(run: Run) -> SubgraphChoice:
             help="Follow triples either way, from head to tail, or from tail to head.",
         )
         extra = walk_widgets(METHODS[method_name])
-        evaluated = choose_evaluated()
+        evaluated = choose_evaluated(evaluated_label)
         relik_method = st.segmented_control(
             "ReliK",
             list(RELIK),
@@ -81,10 +84,13 @@ def choose_subgraph(run: Run) -> SubgraphChoice:
     return SubgraphChoice(tuple(arguments.items()), evaluated, RELIK[str(relik_method)])
 
 
-def choose_evaluated() -> str:
-    """Show whose ranks can be taken and return "test" or "all"."""
+def choose_evaluated(label: str = "Reciprocal ranks of") -> str:
+    """Show whose ranks can be taken and return "test" or "all".
+
+    :param label: what the choice is called
+    """
     chosen = st.segmented_control(
-        "Reciprocal ranks of",
+        label,
         list(EVALUATED),
         default="test triples",
         required=True,

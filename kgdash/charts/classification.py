@@ -1,0 +1,226 @@
+"""Figures of triple classification: curves, scores with the threshold, calibration, ReliK."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.separation import LABELS
+from kgdash.charts.style import GREY, empty, finish, log_ticks, number
+
+#: way of calibration -> colour and symbol; both tell
+_CALIBRATIONS = {
+    "none": ("#7a8794", "x"),
+    "platt": ("#2f7fd1", "circle"),
+    "isotonic": ("#d9742b", "diamond-open"),
+}
+_CALIBRATION_NAMES = {"none": "sigmoid of the score", "platt": "Platt", "isotonic": "isotonic"}
+
+#: corners of a curve drawn; more are finer than a screen
+_MOST_CORNERS = 1500
+
+_CURVE, _POINT = "#2f7fd1", "#d9742b"
+
+
+def roc_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
+    """Draw the ROC curve, and where the thresholds put the model.
+
+    :param curve: of `kgdash.studies.classification.Classification.roc`
+    :param confusion: of `kgdash.studies.classification_figures.confusion`
+    """
+    if curve.empty:
+        return empty("a ROC curve needs true and false triples")
+    false, true = _rates(confusion)
+    figure = go.Figure()
+    _add_guessing(figure, [0, 1], [0, 1])
+    _add_curve(figure, curve, "false_positive_rate", "true_positive_rate", "ROC curve")
+    _add_point(figure, false, true)
+    figure.update_xaxes(title="false triples called true ↓", range=[-0.02, 1.02], tickformat=".0%")
+    figure.update_yaxes(title="true triples called true ↑", range=[-0.02, 1.04], tickformat=".0%")
+    return finish(figure)
+
+
+def pr_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
+    """Draw the precision-recall curve, and where the thresholds put the model.
+
+    :param curve: of `kgdash.studies.classification.Classification.pr`
+    :param confusion: as for `roc_figure`
+    """
+    if curve.empty:
+        return empty("a precision-recall curve needs true and false triples")
+    right, wrong = confusion["true_positive"], confusion["false_positive"]
+    true = right + confusion["false_negative"]
+    share = true / sum(confusion.values())
+    figure = go.Figure()
+    _add_guessing(figure, [0, 1], [share, share])
+    _add_curve(figure, curve, "recall", "precision", "precision-recall curve")
+    if right + wrong:
+        _add_point(figure, right / true, right / (right + wrong))
+    figure.update_xaxes(title="recall ↑", range=[-0.02, 1.02], tickformat=".0%")
+    figure.update_yaxes(title="precision ↑", range=[-0.02, 1.04], tickformat=".0%")
+    return finish(figure)
+
+
+def labelled_histogram(table: pd.DataFrame, threshold: float | None = None) -> go.Figure:
+    """Draw the scores of true and of false triples, one over the other, with the threshold.
+
+    :param table: of `kgdash.studies.classification.Classification.histogram`
+    :param threshold: drawn if there is one and it is finite
+    """
+    if not table[["true", "false"]].to_numpy().any():
+        return empty("no score is finite")
+    figure = go.Figure()
+    for name, colour, *_ in LABELS.values():
+        figure.add_bar(
+            x=(table["left"] + table["right"]) / 2,
+            y=table[name],
+            width=table["right"] - table["left"],
+            name=f"{name} triples",
+            marker={"color": colour, "opacity": 0.6, "line": {"width": 0}},
+            text=[
+                f"{name} triples<br>{number(left)} to {number(right)}<br>{count:,} triples"
+                for left, right, count in zip(
+                    table["left"], table["right"], table[name], strict=True
+                )
+            ],
+            textposition="none",
+            hovertemplate="%{text}<extra></extra>",
+        )
+    if threshold is not None and np.isfinite(threshold):
+        figure.add_vline(
+            x=threshold,
+            line={"dash": "dash", "width": 2, "color": GREY},
+            annotation={
+                "text": f"threshold {number(threshold)}",
+                "yref": "paper",
+                "y": 1,
+                "yanchor": "top",
+            },
+        )
+    figure.update_xaxes(title="score")
+    figure.update_yaxes(title="triples", rangemode="tozero")
+    return finish(figure, barmode="overlay", bargap=0)
+
+
+def calibration_figure(bins: pd.DataFrame) -> go.Figure:
+    """Draw the reliability diagram: predicted probability against the share of true triples.
+
+    :param bins: of `kgdash.studies.classification.Classification.calibration`
+    """
+    figure = go.Figure()
+    _add_guessing(figure, [0, 1], [0, 1], "as predicted")
+    for calibration, rows in bins.groupby("calibration", sort=False):
+        colour, symbol = _CALIBRATIONS[str(calibration)]
+        name = _CALIBRATION_NAMES[str(calibration)]
+        figure.add_scatter(
+            x=rows["predicted"],
+            y=rows["observed"],
+            mode="lines+markers",
+            name=name,
+            line={"color": colour, "width": 1.5},
+            marker={"color": colour, "symbol": symbol, "size": 9},
+            error_y=_errors(rows["observed"], rows["low"], rows["high"], colour),
+            text=[
+                f"{name}<br>predicted {row.predicted:.1%}<br>true {row.observed:.1%}, interval "
+                f"{row.low:.1%} to {row.high:.1%}<br>{count:,} triples"
+                for row, count in zip(rows.itertuples(), rows["count"], strict=True)
+            ],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    figure.update_xaxes(title="predicted probability", range=[-0.03, 1.03], tickformat=".0%")
+    figure.update_yaxes(title="share of true triples", range=[-0.03, 1.03], tickformat=".0%")
+    return finish(figure, height=400)
+
+
+def relik_accuracy_figure(table: pd.DataFrame) -> go.Figure:
+    """Draw how often triples are judged right per quantile of ReliK, on a log axis of ReliK.
+
+    :param table: of `kgdash.studies.relik_accuracy.accuracy_by_relik`
+    """
+    figure = go.Figure()
+    for name, label, colour, symbol in (
+        ("recall", "true triples called true", "#2a78d6", "circle"),
+        ("accuracy", "true and corrupted ones judged right", "#2e9d78", "square-open"),
+    ):
+        rows = table[table[name].notna()]
+        if rows.empty:
+            continue
+        figure.add_scatter(
+            x=rows["relik"],
+            y=rows[name],
+            mode="lines+markers",
+            name=label,
+            line={"color": colour, "width": 1.5},
+            marker={"color": colour, "symbol": symbol, "size": 10},
+            error_y=_errors(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], colour),
+            text=[
+                f"{label}: {row[name]:.1%}<br>interval {row[f'{name}_low']:.1%} to "
+                f"{row[f'{name}_high']:.1%}<br>ReliK {number(row['relik_least'])} to "
+                f"{number(row['relik_most'])}<br>{row['true']:,} true triples"
+                for row in rows.to_dict("records")
+            ],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    ends = float(table["relik"].min()), float(table["relik"].max())
+    ticks, texts = log_ticks(ends[0], max(ends[1], ends[0] * 1.01))
+    figure.update_xaxes(
+        type="log", title="mean ReliK of the quantile (log scale)", tickvals=ticks, ticktext=texts
+    )
+    figure.update_yaxes(title="judged right ↑", tickformat=".0%", range=[None, 1.02])
+    return finish(figure)
+
+
+def _add_curve(figure: go.Figure, curve: pd.DataFrame, x: str, y: str, name: str) -> None:
+    rows = curve
+    if len(curve) > _MOST_CORNERS:
+        rows = curve.iloc[np.linspace(0, len(curve) - 1, _MOST_CORNERS).round().astype(int)]
+    figure.add_scatter(
+        x=rows[x],
+        y=rows[y],
+        mode="lines",
+        name=name,
+        line={"color": _CURVE, "width": 2.5, "shape": "linear"},
+        text=[number(score) if np.isfinite(score) else "∞" for score in rows["threshold"]],
+        hovertemplate=f"threshold %{{text}}<br>{x.replace('_', ' ')} %{{x:.1%}}"
+        f"<br>{y.replace('_', ' ')} %{{y:.1%}}<extra></extra>",
+    )
+
+
+def _add_point(figure: go.Figure, x: float, y: float) -> None:
+    figure.add_scatter(
+        x=[x],
+        y=[y],
+        mode="markers",
+        name="by the threshold",
+        marker={"color": _POINT, "size": 13, "symbol": "diamond"},
+        hovertemplate="by the threshold: %{x:.1%}, %{y:.1%}<extra></extra>",
+    )
+
+
+def _add_guessing(
+    figure: go.Figure, x: Sequence[float], y: Sequence[float], name: str = "guessing"
+) -> None:
+    line = {"color": GREY, "dash": "dash", "width": 1.5}
+    figure.add_scatter(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip")
+
+
+def _rates(confusion: dict[str, int]) -> tuple[float, float]:
+    """Return the shares of false and of true triples that are called true."""
+    false = confusion["false_positive"] + confusion["true_negative"]
+    true = confusion["true_positive"] + confusion["false_negative"]
+    return confusion["false_positive"] / false, confusion["true_positive"] / true
+
+
+def _errors(value: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> dict:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": np.nan_to_num(high - value).clip(min=0),
+        "arrayminus": np.nan_to_num(value - low).clip(min=0),
+        "color": colour,
+        "thickness": 1.5,
+        "width": 4,
+    }
