@@ -53,22 +53,30 @@ def markdown_report(
     for size in found["size"].unique():
         rows = found[found["size"] == size]
         parts.append(f"## Subgraphs of {size} entities\n\n{_left_out(rows, plan)}")
-        for name in ("pearson", "spearman"):
-            of_name = rows[rows["coefficient"] == name]
-            heading = name.capitalize()
-            if runs["fold"].nunique() > 1:
-                parts.append(
-                    f"{heading}, figures averaged over the folds, then correlated (the paper's "
-                    f"way):\n\n{_averaged(of_name, name)}"
-                )
-                parts.append(
-                    f"{heading}, correlated in each fold: mean ± standard deviation (least to "
-                    f"greatest):\n\n{_spread(of_name)}"
-                )
-            else:
-                parts.append(f"{heading}:\n\n{_averaged(of_name, name)}")
-    parts.append("°: p > 0.05, not corrected for the number of models and tasks. –: no value.")
+        parts += _of_size(rows, several=runs["fold"].nunique() > 1)
+    parts.append(
+        "°: p > 0.05, not corrected for the number of models and tasks; subgraphs overlap, so that "
+        "p-values flatter. –: no value. More coefficients, tasks, p-values and intervals: "
+        f"`{graph.name}.csv`."
+    )
     return "\n\n".join(parts) + "\n"
+
+
+def _of_size(rows: pd.DataFrame, several: bool) -> list[str]:
+    pearson = rows[rows["coefficient"] == "pearson"]
+    spearman = rows[rows["coefficient"] == "spearman"]
+    if not several:
+        return [
+            f"Pearson's r:\n\n{_averaged(pearson, 'pearson')}",
+            f"Spearman's ρ:\n\n{_averaged(spearman, 'spearman')}",
+        ]
+    return [
+        "Pearson's r of figures averaged over the folds, the paper's way:\n\n"
+        + _averaged(pearson, "pearson"),
+        "Pearson's r in each fold, mean ± standard deviation (least to greatest):\n\n"
+        + _spread(pearson),
+        "Spearman's ρ of figures averaged over the folds:\n\n" + _averaged(spearman, "spearman"),
+    ]
 
 
 def command_line(dataset: str, plan: CrossValidation) -> str:
