@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from kgdash.ui.subgraph_form import EVALUATED, METHODS
 
 _PAGE = "pages/local.py"
 
-#: what tells, in the address, which run the pages work on
-_RUN = ("run", "folder", "dataset")
-
 
 def open_local(method: str, evaluated: str = "test", **choices: Any) -> NoReturn:
-    """Leave for a subgraph on the page Local reliability.
+    """Leave for a subgraph on the page Local reliability; the choice of the run stays.
+
+    A page with widgets of these keys can only open what they say.
 
     :param method: "rwr" or "neighbourhood"
     :param evaluated: "test" or "all"
@@ -23,7 +23,10 @@ def open_local(method: str, evaluated: str = "test", **choices: Any) -> NoReturn
     """
     names = {value: name for name, value in METHODS.items()}
     ways = {value: name for name, value in EVALUATED.items()}
-    address = {key: st.query_params[key] for key in _RUN if key in st.query_params}
-    address |= {"method": names[method], "evaluated": ways[evaluated]}
+    address = {"method": names[method], "evaluated": ways[evaluated]}
     address |= {key: str(value) for key, value in choices.items()}
-    st.switch_page(_PAGE, query_params=address)
+    try:
+        st.switch_page(_PAGE, query_params=address)
+    except StreamlitAPIException:
+        # The page left has these widgets: Streamlit lets none set their address, and keeps it.
+        st.switch_page(_PAGE, query_params={})

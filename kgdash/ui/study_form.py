@@ -14,9 +14,18 @@ from kgdash.runs import Run
 from kgdash.studies.correlation import COEFFICIENTS
 from kgdash.studies.subgraph_figures import KS, default_size
 from kgdash.ui.choices import choice
-from kgdash.ui.subgraph_form import METHODS, RELIK, choose_evaluated, walk_widgets
+from kgdash.ui.subgraph_form import (
+    LARGEST_SEED,
+    METHODS,
+    RELIK,
+    choose_evaluated,
+    walk_widgets,
+)
 
 VIEWS = ("One run", "Sizes", "Several runs")
+
+#: keys of the page's own: an address can not be given to another page for a key that both have
+_BEFORE = "study_"
 
 #: what the task is chosen from, the likeliest first
 _TASKS = (
@@ -67,28 +76,36 @@ def choose_study(run: Run) -> StudyChoice:
         )
         sizes = _sizes(run) if view == "Sizes" else (_size(run),)
         method = METHODS[
-            st.selectbox("Method", list(METHODS), key="method", bind="query-params", width=220)
+            st.selectbox(
+                "Method", list(METHODS), key=f"{_BEFORE}method", bind="query-params", width=220
+            )
         ]
         direction = st.selectbox(
             "Direction",
             DIRECTIONS,
-            key="direction",
+            key=f"{_BEFORE}direction",
             bind="query-params",
             width=140,
             help="Follow triples either way, from head to tail, or from tail to head.",
         )
-        more = walk_widgets(method)
+        more = walk_widgets(method, _BEFORE)
         if method != "rwr":
             more["seed"] = st.number_input(
-                "Random seed", 0, 10**9, 0, key="seed", bind="query-params", width=130
+                "Random seed",
+                0,
+                LARGEST_SEED,
+                0,
+                key=f"{_BEFORE}seed",
+                bind="query-params",
+                width=130,
             )
-        evaluated = choose_evaluated()
+        evaluated = choose_evaluated(before=_BEFORE)
         relik = st.segmented_control(
             "ReliK",
             list(RELIK),
             default="exact",
             required=True,
-            key="relik_method",
+            key=f"{_BEFORE}relik_method",
             bind="query-params",
             help="Exact counts every negative. Sampled draws 1,000 negatives per entity and side.",
         )
@@ -121,7 +138,7 @@ def _size(run: Run) -> int:
         2,
         min(run.graph.num_entities, 1000),
         default_size(run),
-        key="study_size",
+        key=f"{_BEFORE}size",
         bind="query-params",
         width=150,
         help="The paper takes 60 on CoDEx-S, 100 on CoDEx-M and -L, 200 on FB15k-237.",

@@ -11,6 +11,7 @@ from kgdash.graph import DIRECTIONS
 from kgdash.runs import Run
 
 METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
+LARGEST_SEED = 2**31 - 1
 EVALUATED = {"test triples": "test", "all triples": "all"}
 RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 
@@ -84,27 +85,32 @@ def choose_subgraph(run: Run, evaluated_label: str = "Reciprocal ranks of") -> S
     return SubgraphChoice(tuple(arguments.items()), evaluated, RELIK[str(relik_method)])
 
 
-def choose_evaluated(label: str = "Reciprocal ranks of") -> str:
+def choose_evaluated(label: str = "Reciprocal ranks of", before: str = "") -> str:
     """Show whose ranks can be taken and return "test" or "all".
 
     :param label: what the choice is called
+    :param before: put before the key
     """
     chosen = st.segmented_control(
         label,
         list(EVALUATED),
         default="test triples",
         required=True,
-        key="evaluated",
+        key=f"{before}evaluated",
         bind="query-params",
         help="Training triples flatter the model.",
     )
     return EVALUATED[str(chosen)]
 
 
-def walk_widgets(method: str) -> dict[str, Any]:
-    """Show what a method needs besides entity, size and direction: arguments of `Run.subgraph`."""
+def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
+    """Show what a method needs besides entity, size and direction: arguments of `Run.subgraph`.
+
+    :param method: "rwr" or "neighbourhood"
+    :param before: put before the keys
+    """
     if method == "neighbourhood":
-        hops = st.number_input("Hops", 1, 3, 1, key="hops", bind="query-params", width=110)
+        hops = st.number_input("Hops", 1, 3, 1, key=f"{before}hops", bind="query-params", width=110)
         return {"hops": int(hops)}
     restart = st.number_input(
         "Restart probability",
@@ -112,12 +118,14 @@ def walk_widgets(method: str) -> dict[str, Any]:
         0.95,
         0.2,
         0.05,
-        key="restart",
+        key=f"{before}restart",
         bind="query-params",
         width=160,
         help="Chance of returning to the seed at each step; higher stays closer.",
     )
-    seed = st.number_input("Random seed", 0, 10**9, 0, key="seed", bind="query-params", width=130)
+    seed = st.number_input(
+        "Random seed", 0, LARGEST_SEED, 0, key=f"{before}seed", bind="query-params", width=130
+    )
     return {"restart": float(restart), "seed": int(seed)}
 
 

@@ -45,11 +45,11 @@ def test_one_run_with_other_choices(run, app):
     assert every["seed_entity"].tolist() == [run.graph.entities[e] for e in figures["seed_entity"]]
     np.testing.assert_array_equal(every["accuracy"], figures["accuracy"])
 
-    choose(app, task="accuracy", coefficient="kendall", evaluated="all triples", seed=3)
+    choose(app, task="accuracy", coefficient="kendall", study_evaluated="all triples", study_seed=3)
     _, found = study(run, [8], 12, seed=3, evaluated="all")
     assert_shows(app, found, "accuracy", "kendall")
 
-    choose(app, method="Neighbourhood", direction="outgoing", hops=2)
+    choose(app, study_method="Neighbourhood", study_direction="outgoing", study_hops=2)
     _, found = study(run, [8], 12, "neighbourhood", 3, "all", direction="outgoing", hops=2)
     assert_shows(app, found, "accuracy", "kendall")
 
