@@ -43,6 +43,7 @@ def navigation() -> Any:
                 st.Page(
                     "pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"
                 ),
+                    "pages/explain.py", title="What explains ReliK", icon=":material/troubleshoot:"
             ],
             "Does ReliK foretell?": [
                 st.Page(

@@ -1,0 +1,64 @@
+"""What explains ReliK: degree, frequency, kind of relation; and what it says beyond them."""
+
+import streamlit as st
+
+from kgdash.studies.explanation import triple_factors
+from kgdash.ui.choices import choose_rank_type, choose_side, choose_split
+from kgdash.ui.compute import computed
+from kgdash.ui.explanation_views import (
+    Explained,
+    choose_factor,
+    show_factors,
+    show_regression,
+    show_remains,
+)
+from kgdash.ui.run_picker import current_run, show_notes
+from kgdash.ui.subgraph_form import RELIK
+
+_VIEWS = {
+    "Each factor": show_factors,
+    "All together": show_regression,
+    "What remains": show_remains,
+}
+
+run = current_run()
+st.title("What explains ReliK")
+st.caption(
+    "Is ReliK high because the model is sure, or because entities are well connected and relations "
+    "frequent? And does it say anything of ranks that degree does not?"
+)
+show_notes(run)
+view = st.segmented_control(
+    "View",
+    list(_VIEWS),
+    default="Each factor",
+    required=True,
+    key="view",
+    bind="query-params",
+    label_visibility="collapsed",
+)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    split = choose_split(run.graph)
+    side, rank_type, factor = "both", "realistic", ""
+    relik = st.segmented_control(
+        "ReliK",
+        list(RELIK),
+        default="exact",
+        required=True,
+        key="relik_method",
+        bind="query-params",
+        help="Exact counts every negative. Sampled draws 1,000 negatives per entity and side.",
+    )
+    if view == "Each factor":
+        factor = choose_factor()
+    if view == "What remains":
+        side, rank_type = choose_side(), choose_rank_type()
+relik_method = RELIK[str(relik)]
+choices = (split, side, rank_type, relik_method)
+key = (run.digest, "explanation", *choices)
+factors = computed(
+    f"Counting negatives of {split}, and ranking",
+    key,
+    lambda progress: triple_factors(run, *choices, progress),
+)
+_VIEWS[str(view)](Explained(run, split, factor, relik_method, key, factors))

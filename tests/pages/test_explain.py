@@ -1,0 +1,50 @@
+"""The page What explains ReliK shows what the library computes."""
+
+import numpy as np
+import pytest
+
+from kgdash.studies.explanation import class_figures, factor_tests, triple_factors, triple_partials
+from kgdash.studies.explanation_regression import regression
+from kgdash.studies.explanation_subgraphs import subgraph_factors, subgraph_partials
+from kgdash.studies.explanation_words import remains_in_words
+
+from .driver import choose, messages, open_page, table
+
+
+@pytest.fixture(scope="module")
+def factors(run):
+    return triple_factors(run)
+
+
+def test_factors_and_a_class(factors):
+    app = open_page("explain")
+    expected = factor_tests(factors)
+    shown = table(app, "measure", "p_holm")
+    columns = ["value", "low", "high", "p", "p_holm"]
+    np.testing.assert_array_equal(shown[columns], expected[columns])
+    assert shown["factor"].tolist()[0] == "degree of the head"
+    assert len(app.get("plotly_chart")) == 2
+    choose(app, factor="pattern")
+    found = table(app, "lower_quartile")
+    np.testing.assert_array_equal(found.to_numpy(), class_figures(factors, "pattern").to_numpy())
+
+
+def test_all_together(run):
+    app = choose(open_page("explain", view="All together"), split="valid")
+    fit = regression(triple_factors(run, "valid"))
+    shown = table(app, "estimate")
+    np.testing.assert_array_equal(shown["estimate"], fit.coefficients["estimate"])
+    captions = " ".join(caption.value for caption in app.main.caption)
+    assert f"explain {fit.r_squared:.1%} of the variance" in captions
+
+
+def test_what_remains(run):
+    app = open_page("explain", view="What remains", side="tail", rank_type="pessimistic")
+    choose(app, subgraphs=12, study_size=20, seed=3)
+    partial = triple_partials(triple_factors(run, "test", "tail", "pessimistic"))
+    of_subgraphs = subgraph_partials(subgraph_factors(run, 12, 20, 3))
+    assert messages(app) == [
+        remains_in_words(partial),
+        f"Tail MRR: {remains_in_words(of_subgraphs[of_subgraphs['task'] == 'tail_mrr'])}",
+    ]
+    np.testing.assert_array_equal(table(app, "task", "freedom")["value"], of_subgraphs["value"])
