@@ -43,7 +43,9 @@ def navigation() -> Any:
                 st.Page(
                     "pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"
                 ),
+                st.Page(
                     "pages/explain.py", title="What explains ReliK", icon=":material/troubleshoot:"
+                ),
             ],
             "Does ReliK foretell?": [
                 st.Page(
