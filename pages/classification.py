@@ -11,21 +11,23 @@ from kgdash.charts.classification import (
 )
 from kgdash.studies.calibration import CALIBRATIONS
 from kgdash.studies.classification import classify
-from kgdash.studies.local_judgement import judge_part
 from kgdash.studies.relik_accuracy import relik_steps
 from kgdash.ui.classification_form import choose_classification
-from kgdash.ui.classification_views import describe, majority_note, show_figure_cards
+from kgdash.ui.classification_views import (
+    describe,
+    majority_note,
+    show_figure_cards,
+    show_local,
+)
 from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart
 from kgdash.ui.markdown import plain
 from kgdash.ui.refine import refined, show_refinement
 from kgdash.ui.run_picker import current_run, show_notes
 from kgdash.ui.selection import selected_row
-from kgdash.ui.subgraph_form import choose_subgraph
 from kgdash.ui.tables import download, number_columns, show_table
 
 run = current_run()
-graph = run.graph
 st.title("Triple classification")
 st.caption(
     "Is a triple true? The model calls it true if its **score** reaches a **threshold**, the one "
@@ -91,7 +93,8 @@ st.subheader("Per relation")
 st.caption("Select a row to see the relation's scores. Majority: calling all what most are.")
 relations = tables["relations"]
 columns = ["relation", "accuracy", "accuracy_low", "accuracy_high", "true", "false", "majority"]
-columns += ["threshold", "own_threshold", "precision", "recall", "f1", "roc_auc", "pr_auc"]
+columns += ["own_threshold", "threshold"] if choice.thresholds == "relation" else []
+columns += ["precision", "recall", "f1", "roc_auc", "pr_auc"]
 row = selected_row(
     st.dataframe(
         relations[columns],
@@ -129,30 +132,4 @@ shares = by_relik[[column for column in by_relik if by_relik[column].notna().any
 show_table(shares, "relik_table", f"{name}-relik", by_relik)
 
 st.subheader("In a part of the graph")
-part_choice = choose_subgraph(run, "True triples")
-part_key = (*key, part_choice)
-part = computed(
-    "Walking the graph",
-    (*part_key, "subgraph"),
-    lambda _: run.subgraph(**dict(part_choice.arguments)),
-)
-local = computed(
-    "Judging its triples",
-    (*part_key, "local"),
-    lambda report: judge_part(
-        found, part, part_choice.evaluated, relik_method=part_choice.relik_method, progress=report
-    ),
-)
-show_figure_cards(local.figures, ("relik", "accuracy", "precision", "recall", "f1", "roc_auc"))
-judged = len(local.triples)
-st.caption(
-    f"{len(part.entities)} entities; {judged // 2:,} true triples inside, each with a corruption "
-    f"whose new end is inside as well, by the thresholds above. {part.note}"
-)
-if not judged:
-    st.info(
-        "No such triple is inside: choose all triples, or a larger subgraph.",
-        icon=":material/info:",
-    )
-else:
-    show_table(graph.labelled(local.triples), "local_triples", f"{name}-subgraph")
+show_local(found, key, name)

@@ -90,15 +90,13 @@ def labelled_histogram(table: pd.DataFrame, threshold: float | None = None) -> g
             hovertemplate="%{text}<extra></extra>",
         )
     if threshold is not None and np.isfinite(threshold):
-        figure.add_vline(
-            x=threshold,
+        figure.add_scatter(
+            x=[threshold, threshold],
+            y=[0, table[["true", "false"]].to_numpy().max()],
+            mode="lines",
+            name=f"threshold {number(threshold)}",
             line={"dash": "dash", "width": 2, "color": GREY},
-            annotation={
-                "text": f"threshold {number(threshold)}",
-                "yref": "paper",
-                "y": 1,
-                "yanchor": "top",
-            },
+            hoverinfo="skip",
         )
     figure.update_xaxes(title="score")
     figure.update_yaxes(title="triples", rangemode="tozero")

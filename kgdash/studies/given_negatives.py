@@ -89,9 +89,9 @@ def _read(
     known = graph.known().contains(ids)
     distinct = np.unique(ids[~known], axis=0)
     left_out = {
-        "triples left out: the graph has no such entity or relation": len(rows) - len(ids),
-        "triples left out: they are known to be true": int(known.sum()),
-        "triples stand there more than once and count once": int((~known).sum()) - len(distinct),
+        "left out, as the graph has no such entity or relation": len(rows) - len(ids),
+        "left out, as known to be true": int(known.sum()),
+        "repeated, counted once": int((~known).sum()) - len(distinct),
     }
     if not len(distinct):
         why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items() if count)

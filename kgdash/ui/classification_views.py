@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -10,6 +10,10 @@ import streamlit as st
 from kgdash.charts.style import number
 from kgdash.studies.classification import Classification
 from kgdash.studies.classification_figures import FIGURES
+from kgdash.studies.local_judgement import judge_part
+from kgdash.ui.compute import computed
+from kgdash.ui.subgraph_form import choose_subgraph
+from kgdash.ui.tables import show_table
 
 _NAMES = {
     "accuracy": "Accuracy ↑",
@@ -52,7 +56,7 @@ def describe(found: Classification) -> str:
     validation = found.figures.set_index("figure")["validation"]["accuracy"]
     text = (
         f"{test['true']:,} true and {test['false']:,} false test triples; beneath each figure its "
-        f"95 % interval. Threshold {number(about['threshold'])}"
+        f"{found.level * 100:g} % interval. Threshold {number(about['threshold'])}"
     )
     if found.thresholds == "relation":
         others = about["relations_with_global_threshold"]
@@ -70,3 +74,41 @@ def majority_note(found: Classification) -> str:
         f"relation's triples what most of them are has an accuracy of {number(share)} already, "
         "which thresholds per relation profit from."
     )
+
+
+def show_local(found: Classification, key: tuple[Hashable, ...], name: str) -> None:
+    """Show the choice of a subgraph, and what classification and ReliK say of it.
+
+    :param found: of all triples
+    :param key: that it is remembered under
+    :param name: of files, without an extension
+    """
+    run = found.run
+    choice = choose_subgraph(run, "True triples")
+    part = computed(
+        "Walking the graph",
+        (*key, choice, "subgraph"),
+        lambda _: run.subgraph(**dict(choice.arguments)),
+    )
+    local = computed(
+        "Judging the triples inside",
+        (*key, choice, "local"),
+        lambda report: judge_part(
+            found, part, choice.evaluated, relik_method=choice.relik_method, progress=report
+        ),
+    )
+    shown = ("relik", "accuracy", "precision", "recall", "f1", "roc_auc")
+    show_figure_cards(local.figures, shown)
+    kind = "test" if choice.evaluated == "test" else "known"
+    st.caption(
+        f"{len(part.entities)} entities; {len(local.triples) // 2:,} {kind} triples inside, each "
+        "with a corruption whose new end is inside as well, judged by the thresholds above. "
+        f"{part.note}"
+    )
+    if not len(local.triples):
+        st.info(
+            "None of these triples is inside: choose all triples, or a larger subgraph.",
+            icon=":material/info:",
+        )
+        return
+    show_table(run.graph.labelled(local.triples), "local_triples", f"{name}-subgraph")

@@ -29,13 +29,11 @@ def test_what_is_left_out_is_counted(tmp_path):
     found = read_negatives(write(tmp_path), GRAPH)
     assert found.valid.tolist() == [[0, 0, 2], [1, 1, 3]]
     assert found.test.tolist() == [[3, 1, 1]]
-    assert [note.split(" ", 2)[:2] for note in found.notes] == [
-        ["valid_negatives.csv:", "2"],
-        ["valid_negatives.csv:", "1"],
-        ["valid_negatives.csv:", "1"],
-    ]
-    assert "no such entity or relation" in found.notes[0]
-    assert "known to be true" in found.notes[1]
+    assert found.notes == (
+        "valid_negatives.csv: 2 left out, as the graph has no such entity or relation",
+        "valid_negatives.csv: 1 left out, as known to be true",
+        "valid_negatives.csv: 1 repeated, counted once",
+    )
 
 
 def test_uploads_are_read_like_files(tmp_path):
@@ -63,7 +61,7 @@ def test_those_of_the_run_s_dataset_are_found(tmp_path):
     ("text", "message"),
     [
         ("", "holds no triples"),
-        ("e0\tr0\te1\n", "gives no false triple of graph tiny: 1 triples left out: they are known"),
+        ("e0\tr0\te1\n", "gives no false triple of graph tiny: 1 left out, as known to be true"),
         ("a\tb\tc\n", "no such entity or relation. Expected rows"),
         ("e0\tr0\n", "expected 3 columns head, relation, tail; found 2"),
     ],
