@@ -33,8 +33,8 @@ class Prognosis:
 
     ``points``: one row per subgraph of the sample: ``row``, ``seed_entity`` (int64), ``relik``,
     ``observed`` (float64), ``evaluated`` (int64: triples behind it), ``predicted``,
-    ``low``, ``high`` (float64: by the other folds of the first repeat), ``scheme`` (str: "apart"
-    where that could be done).
+    ``low``, ``high`` (float64: by others; of the scheme "any", in the first repeat), ``scheme``
+    (str: "apart" where that could be done, else "any").
 
     ``errors``: one row per scheme and curve: ``scheme``, ``curve`` (str), ``subgraphs`` (int64:
     that could be predicted), ``mae``, ``rmse``, ``r2`` (float64: 1 − squared error over that of
@@ -100,10 +100,9 @@ def prognosis(
 ) -> Prognosis:
     """Learn to predict a task from the ReliK of subgraphs, and check it.
 
-    Checked by cross-validation, ten folds of subgraphs, three times over. Subgraphs overlap: where
-    two share evaluated triples, part of the one's value is known from the other. So everything is
-    done twice: learning from all of the other folds ("any"), and only from those that share no
-    evaluated triple with the subgraph to predict ("apart").
+    Checked by cross-validation, ten folds of subgraphs, three times over ("any"). Subgraphs
+    overlap: where two share evaluated triples, part of the one's value is known from the other. So
+    each subgraph is also predicted from all those alone that share none with it ("apart").
 
     :param table: of `kgdash.studies.subgraph_figures.subgraph_figures`
     :param task: a column of it with values in [0, 1]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kgdash.progress import Progress
+from kgdash.progress import Progress, phases
 from kgdash.studies.prognosis_models import CURVES, FEWEST, INTERVALS, Sample, fit, interval
 
-#: who a subgraph is predicted from: all of the other folds, or of these only those that share none
-#: of its evaluated triples
+#: who a subgraph is predicted from: all of the other folds, or all others that share none of its
+#: evaluated triples
 SCHEMES = ("any", "apart")
 
 _FOLDS, _REPEATS = 10, 3
@@ -22,7 +22,7 @@ class Found:
     """What the check predicted: NaN where a subgraph could not be.
 
     ``predicted``: scheme → curve → ``(repeats, n)``; ``ends``: scheme → interval →
-    ``(repeats, levels, n, 2)``.
+    ``(repeats, levels, n, 2)``. Only the scheme "any" has several repeats.
     """
 
     predicted: dict[str, dict[str, np.ndarray]]
@@ -31,7 +31,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Check:
-    """Ten folds of subgraphs, three times over.
+    """Ten folds of subgraphs, three times over; and each one from those apart from it.
 
     ``apart``: bool ``(n, n)``: which subgraphs share no evaluated triple; None: not to be asked.
     """
@@ -44,27 +44,27 @@ class Check:
 
     def run(self, progress: Progress) -> Found:
         """Predict every subgraph from others, in each scheme and repeat."""
-        n = len(self.sample)
+        n, of = len(self.sample), {"any": _REPEATS, "apart": 1}
         schemes = SCHEMES if self.apart is not None else SCHEMES[:1]
+        shape = (len(self.levels), n, 2)
         found = Found(
-            {s: {c: np.full((_REPEATS, n), np.nan) for c in CURVES} for s in schemes},
-            {
-                s: {i: np.full((_REPEATS, len(self.levels), n, 2), np.nan) for i in INTERVALS}
-                for s in schemes
-            },
+            {s: {c: np.full((of[s], n), np.nan) for c in CURVES} for s in schemes},
+            {s: {i: np.full((of[s], *shape), np.nan) for i in INTERVALS} for s in schemes},
         )
         rng = np.random.default_rng(self.seed)
+        folding, leaving = phases(progress, [_REPEATS * _FOLDS, n if len(schemes) > 1 else 1e-9])
         for repeat in range(_REPEATS):
             fold = rng.permutation(n) % min(_FOLDS, n)
             for number in range(min(_FOLDS, n)):
                 out = fold == number
                 self._predict(found, "any", repeat, ~out, np.flatnonzero(out))
-                if self.apart is not None:
-                    for row in np.flatnonzero(out):
-                        kept = ~out & self.apart[row]
-                        if kept.sum() >= FEWEST:
-                            self._predict(found, "apart", repeat, kept, np.array([row]))
-                progress(repeat * _FOLDS + number + 1, _REPEATS * _FOLDS)
+                folding(repeat * _FOLDS + number + 1, _REPEATS * _FOLDS)
+        if self.apart is not None:
+            for row in range(n):
+                kept = self.apart[row] & (np.arange(n) != row)
+                if kept.sum() >= FEWEST:
+                    self._predict(found, "apart", 0, kept, np.array([row]))
+                leaving(row + 1, n)
         return found
 
     def _predict(

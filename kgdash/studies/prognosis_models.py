@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
+from numpy.polynomial.polynomial import polyfit
+from scipy.optimize import isotonic_regression, nnls
 from scipy.stats import t as student
 
 #: curve -> what it is; "mean" knows nothing of ReliK and is what the others are held against
@@ -106,17 +107,17 @@ def interval(
 
 
 def _curve(curve: str, sample: Sample, weights: np.ndarray) -> Curve:
-    mean = float(np.average(sample.y, weights=weights))
     if curve == "mean" or np.ptp(sample.x) < _FLAT:
+        mean = float(np.average(sample.y, weights=weights))
         return lambda x: np.full(len(x), mean)
     if curve == "isotonic":
-        # Here, since scikit-learn takes a second to import.
-        from sklearn.isotonic import IsotonicRegression
-
-        found = IsotonicRegression(out_of_bounds="clip")
-        return found.fit(sample.x, sample.y, sample_weight=weights).predict
-    line = np.polynomial.Polynomial.fit(sample.x, sample.y, 1, w=np.sqrt(weights))
-    return lambda x: np.clip(line(x), 0.0, 1.0)
+        places, at = np.unique(sample.x, return_inverse=True)
+        together = np.bincount(at, weights)
+        means = np.bincount(at, weights * sample.y) / together
+        steps = isotonic_regression(means, weights=together).x
+        return lambda x: np.interp(x, places, steps)
+    line = polyfit(sample.x, sample.y, 1, w=np.sqrt(weights))
+    return lambda x: np.clip(line[0] + line[1] * x, 0.0, 1.0)
 
 
 def _scatter(sample: Sample, curve: Curve) -> Fit:

@@ -100,9 +100,9 @@ def show_checks(found: Prognosis, drawn: int, name: str) -> None:
             icon=":material/join_inner:",
         )
     st.caption(
-        "Ten folds, three times over. Learnt from: any subgraph of the other folds; or, none "
-        "shared, only those of them that share no evaluated triple with the one to predict. The "
-        "cards show the latter where it can be had."
+        "Learnt from: any subgraph of the other nine tenths, three times over; or, none shared, "
+        "all those that share no evaluated triple with the one to predict. The cards show the "
+        "latter where it can be had."
     )
     left, right = st.columns(2, gap="large")
     with left:

@@ -40,6 +40,17 @@ def test_weights():
     assert fit("linear", sample).curve(x) == pytest.approx(theirs[0] + theirs[1] * x)
 
 
+def test_the_isotonic_curve_is_scikit_learn_s():
+    from sklearn.isotonic import IsotonicRegression
+
+    rng = np.random.default_rng(8)
+    x = rng.integers(0, 12, 40) / 4 - 4
+    sample = Sample(x, rng.random(40) / 2 - x / 9, np.full(40, 6.0))
+    theirs = IsotonicRegression(out_of_bounds="clip").fit(x, sample.y)
+    new = np.linspace(-5, 0, 60)
+    assert fit("isotonic", sample).curve(new) == pytest.approx(theirs.predict(new))
+
+
 def test_other_curves():
     sample = drawn(np.random.default_rng(2), 30)
     isotonic = fit("isotonic", sample).curve(np.linspace(-6, 1, 50))
