@@ -1,6 +1,5 @@
 """The page Triple classification in a browser."""
 
-
 from kgdash.studies.classification import classify
 
 from .driver import open_page, settle, widget

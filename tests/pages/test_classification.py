@@ -95,11 +95,6 @@ def test_uploaded_negatives(run):
 
 
 def test_a_run_without_validation_is_refused(tmp_path):
-    import numpy as np
-    from tiny_runs import altered_run
-
-    from .driver import choose_folder
-
     out = altered_run(tmp_path / "bare", {"valid": np.empty((0, 3), dtype=np.int64)})
     app = choose_folder(open_page("classification"), out)
     (error,) = app.error
