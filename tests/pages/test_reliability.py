@@ -1,0 +1,68 @@
+"""The page Reliability map shows what `kgdash.studies.reliability_map` computes."""
+
+import numpy as np
+import pytest
+from tiny_runs import altered_run
+
+from kgdash.charts.style import number
+from kgdash.studies.reliability_map import reliability_map
+from kgdash.studies.reliability_regions import find_reliability_regions
+
+from .driver import cards, choose, choose_folder, messages, open_page, table
+
+
+@pytest.fixture(scope="module")
+def map_(run):
+    return reliability_map(run)
+
+
+def test_regions(run, map_):
+    app = open_page("reliability", permutations="39")
+    found = find_reliability_regions(map_, largest=67, permutations=39)
+    sure = found.table[found.table["p"] <= 0.05]
+    assert len(sure)
+    relik = map_.relik["relik"]
+    shown = cards(app)
+    assert shown["Mean ReliK"] == number(relik.mean())
+    assert shown["Regions of low ReliK"] == str((sure["kind"] == "low").sum())
+    assert shown["Regions of high ReliK"] == str((sure["kind"] == "high").sum())
+    np.testing.assert_array_equal(table(app, "p", "z")["z"], sure["z"])
+    inside = np.isin(map_.relik[["head", "tail"]], found.members[int(sure.index[0])]).all(axis=1)
+    drawn = table(app, "head", "relation", "relik")
+    assert drawn["relik"].tolist() == sorted(relik[inside])
+
+    choose(app, chance=True, dealt="triples", largest=20)
+    found = find_reliability_regions(map_, "triples", largest=20, permutations=39)
+    rows = table(app, "p", "z")
+    np.testing.assert_array_equal(rows["p"], found.table["p"])
+    assert rows["central"].tolist() == found.table["central"].tolist()
+
+
+def test_communities(map_):
+    app = choose(open_page("reliability", view="Communities"), resolution=1.5)
+    expected = map_.by("communities", resolution=1.5)
+    rows = table(app, "relik", "central")
+    for column in ("relik", "low", "high", "typical", "triples", "entities", "mrr"):
+        np.testing.assert_array_equal(rows[column], expected[column])
+
+
+def test_entities_and_relations(map_):
+    app = open_page("reliability", view="Entities")
+    expected = map_.by("entity")
+    rows = table(app, "relik", "typical")
+    assert rows["label"].tolist() == expected["label"].tolist()
+    np.testing.assert_array_equal(rows["low"], expected["low"])
+    choose(app, small=False)
+    assert len(table(app, "relik", "typical")) == (~expected["small"]).sum()
+    choose(app, search="VIRus ", small=True)
+    assert table(app, "relik", "typical")["label"].tolist() == ["virus"]
+    choose(app, view="Relations", search="")
+    expected = map_.by("relation")
+    np.testing.assert_array_equal(table(app, "relik", "typical")["relik"], expected["relik"])
+
+
+def test_nothing_stands_out_where_all_is_alike(tmp_path):
+    flat = altered_run(tmp_path / "flat", weights=lambda tensor: tensor * 0)
+    app = choose_folder(open_page("reliability", permutations="19"), flat)
+    assert "No region stands out: what differences there are, chance explains." in messages(app)
+    assert cards(app)["Mean ReliK"] == "1.00"
