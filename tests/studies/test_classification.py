@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from kgdash.errors import KgdashError
+from kgdash.studies.calibration import calibration_error, fit_calibrations, reliability_bins
 from kgdash.studies.classification import classify
 from kgdash.studies.classification_figures import (
     FIGURES,
@@ -158,6 +159,23 @@ def test_curves_and_histogram(umls):
         assert [row.true, row.false] == [(inside & label).sum(), (inside & ~label).sum()]
 
 
+def test_calibration_is_fit_on_validation_and_tried_on_test(umls):
+    found = classify(umls)
+    score, label = (found.valid[column].to_numpy() for column in ("score", "label"))
+    test = found.test["score"].to_numpy()
+    bins, errors = found.calibration()
+    probabilities = found.probabilities()
+    for name, function in fit_calibrations(score, label).items():
+        expected = function(test)
+        assert probabilities[name].tolist() == pytest.approx(expected.tolist())
+        own = bins[bins["calibration"] == name].drop(columns="calibration").reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, reliability_bins(expected, found.test["label"]))
+        error = errors.set_index("calibration").loc[name]
+        assert error["brier_score"] == metrics.brier_score_loss(found.test["label"], expected)
+        assert error["expected_calibration_error"] == calibration_error(own)
+    assert errors.set_index("calibration")["brier_score"].idxmin() != "none"
+
+
 def test_scorers_that_know_all_and_nothing(umls):
     graph = umls.graph
     shape = (graph.num_entities, graph.num_relations, graph.num_entities)
@@ -201,6 +219,9 @@ def test_stored_tables_are_those_of_the_same_question(monkeypatch):
     for other, same in zip(others, (False, False, True, False), strict=True):
         assert other.figures.equals(first.figures) == same
     assert (classify(run, level=0.5).figures["high"] <= first.figures["high"]).all()
+    given = [GivenNegatives(rows[60:70], rows[70:end]) for end in (78, 80)]
+    one, other = (classify(run, "given", given=each).about()["test"] for each in given)
+    assert one["false"] + 2 == other["false"]
 
 
 def test_refusals(umls):
