@@ -102,9 +102,8 @@ def cross_validate(
     :param told: called when a model of a fold is trained or found
     :return: the figures and the runs. Figures: one row per model, fold, size and subgraph:
         ``model`` (str), ``fold``, ``size``, ``subgraph`` (int64, counted from 0 in each size) and
-        the columns of `subgraph_figures`. Runs: one row per model and fold:
-        ``model`` (str), ``fold``, ``train``, ``valid``, ``test`` (int64: triples), ``kept`` (int64,
-        see `Fold`),
+        the columns of `subgraph_figures`. Runs: one row per model and fold: ``model`` (str),
+        ``fold``, ``train``, ``valid``, ``test`` (int64: triples), ``kept`` (int64, see `Fold`),
         ``mrr``, ``hits_at_10`` (float64 in [0, 1]: on test, both sides, filtered, realistic),
         ``training_seconds``, ``study_seconds`` (float64: when it was computed), ``digest`` (str)
     :raises KgdashError: if the plan can not be carried out
