@@ -210,7 +210,7 @@ def test_given_negatives_need_not_be_balanced(umls):
 
 def test_stored_tables_are_those_of_the_same_question(monkeypatch):
     monkeypatch.setattr("kgdash.store._WORTH_KEEPING", 0.0)
-    rows = np.unique(np.random.default_rng(0).integers(0, [9, 2, 9], size=(80, 3)), axis=0)
+    rows = np.unique(np.random.default_rng(0).integers(0, [9, 2, 9], size=(200, 3)), axis=0)
     graph = make_graph(rows[:20], rows[20:40], rows[40:60])
     run = fake_run(graph, random_scorer(9, 2))
     first = classify(run)
