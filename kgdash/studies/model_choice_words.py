@@ -29,7 +29,8 @@ def verdict_in_words(verdict: Mapping[str, Any], kind: str, level: float = 0.95)
     )
     if pd.isna(low):
         return [right, f"{cost}; too few {kind} to tell whether that is more than chance."]
-    between = f"{abs(gain):.3f} ({level:.0%} interval of the gain {low:.3f} to {high:.3f})"
+    ends = " to ".join(f"{end:.3f}".replace("-", "−") for end in (low, high))
+    between = f"{abs(gain):.3f} ({level:.0%} interval of the gain {ends})"
     if low > 0:
         return [right, f"{cost}: picking by ReliK gains {between}."]
     if high < 0:

@@ -57,6 +57,9 @@ def navigation() -> Any:
             ],
             "Beside others": [
                 st.Page("pages/compare.py", title="Compare runs", icon=":material/compare:"),
+                st.Page(
+                    "pages/which_model.py", title="Which model where", icon=":material/alt_route:"
+                ),
                 st.Page("pages/search.py", title="Model selection", icon=":material/tune:"),
                 st.Page("pages/obl2021.py", title="OBL2021", icon=":material/trophy:"),
             ],

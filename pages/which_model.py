@@ -1,0 +1,36 @@
+"""Which of several models to trust where, and whether ReliK picks the right one."""
+
+import streamlit as st
+
+from kgdash.studies.graph_parts import find_parts
+from kgdash.studies.part_figures import part_figures
+from kgdash.ui.compute import computed
+from kgdash.ui.model_choice_form import choose_parts
+from kgdash.ui.model_choice_views import Shown, show_matrix, show_pairs, show_verdict
+from kgdash.ui.run_picker import current_run
+from kgdash.ui.runs_form import choose_runs, show_notes_of
+
+run = current_run()
+st.title("Which model where")
+st.caption(
+    "Different models are best in different parts of the graph. Does ReliK, which needs no test "
+    "triples, pick the right one, and is that better than the best overall everywhere?"
+)
+runs = choose_runs(run)
+show_notes_of(runs)
+choice = choose_parts(run)
+parts = computed(
+    f"Finding {choice.kind}",
+    (run.graph.digest, "parts", *choice.parts),
+    lambda progress: find_parts(run, *choice.parts, progress),
+)
+key = (*((name, each.digest) for name, each in runs.items()), "model choice", *choice.key)
+figures = computed(
+    f"Ranking and counting negatives by {len(runs)} runs",
+    key,
+    lambda progress: part_figures(list(runs.values()), parts, *choice.figures, progress),
+)
+shown = Shown(figures, choice.kind, key, f"{run.graph.name}-{choice.kind}-which-model")
+show_verdict(shown)
+show_matrix(shown)
+show_pairs(shown)

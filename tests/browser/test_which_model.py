@@ -1,0 +1,26 @@
+"""The page Which model where in a browser."""
+
+import kgdash
+from kgdash.studies.graph_parts import find_parts
+from kgdash.studies.part_figures import part_figures
+
+from .driver import click_point, drawn_points, freest, open_page, settle, table_texts
+
+
+def test_a_click_on_a_part_lists_its_models(address, tab, run):
+    choices = "regions=relations&relik_of=the+evaluated+triples&with=umls-distmult"
+    open_page(tab, f"{address}/which_model?{choices}")
+    settle(tab)
+    runs = [run, kgdash.load("umls-distmult")]
+    figures = part_figures(runs, find_parts(run, "relations"), relik_of="evaluated")
+    names = ("ReliK says right", "ReliK says wrong, or equal")
+    points = [point for name in names for point in drawn_points(tab, "differences", name)]
+    assert {point["data"] for point in points} == set(figures.table["part"])
+    point = freest(points, points)
+    click_point(tab, point)
+    rows = figures.table[figures.table["part"] == point["data"]]
+    tab.locator("[data-testid=stMarkdown] strong", has_text=rows["name"].iloc[0]).first.wait_for()
+    settle(tab)
+    shown = table_texts(tab)
+    assert [row[0] for row in shown] == rows["run"].tolist()
+    assert [float(row[2]) for row in shown] == [float(f"{mrr:.4g}") for mrr in rows["mrr"]]

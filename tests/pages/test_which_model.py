@@ -1,0 +1,66 @@
+"""The page Which model where shows what the library computes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.charts.style import number
+from kgdash.studies.graph_parts import find_parts
+from kgdash.studies.model_choice import pair_correlations, pair_differences, strategies, verdict
+from kgdash.studies.part_figures import part_figures
+
+from .driver import cards, choose, messages, open_page, table
+
+NAMES = ("umls-transe", "umls-distmult")
+
+
+@pytest.fixture(scope="module")
+def runs(bundled):
+    return [bundled(name) for name in NAMES]
+
+
+def assert_shown(app, figures):
+    found = verdict(figures)
+    assert cards(app) == {
+        "ReliK picks right": f"{found['share']:.0%}",
+        "Best overall right": f"{found['overall_share']:.0%}",
+        "MRR by ReliK's picks": number(found["mrr"]),
+        "Agreement of orders": number(found["spearman"]),
+    }
+    ways = table(app, "strategy")
+    expected = strategies(figures)[["strategy", "share", "regret", "mrr"]]
+    pd.testing.assert_frame_equal(ways.reset_index(drop=True), expected, check_dtype=False)
+    parts = table(app, "run", "small")
+    pd.testing.assert_frame_equal(parts.reset_index(drop=True), figures.table, check_dtype=False)
+    pairs = table(app, "same_sign")
+    wanted = pair_correlations(pair_differences(figures))
+    np.testing.assert_array_equal(pairs["p_holm"], wanted["p_holm"])
+
+
+def test_relations(runs):
+    app = open_page(
+        "which_model",
+        **{"with": NAMES[1], "side": "tail", "regions": "relations"},
+        relik_of="the evaluated triples",
+    )
+    figures = part_figures(
+        runs, find_parts(runs[0], "relations"), side="tail", relik_of="evaluated"
+    )
+    assert_shown(app, figures)
+    captions = " ".join(caption.value for caption in app.main.caption)
+    assert f"{figures.left_out} relations without an evaluated triple are left out" in captions
+    choose(app, order="greatest regret of ReliK", measure="relik")
+    said = [*messages(app), *(each.value for each in app.main.success)]
+    assert any("ReliK picks a best model in" in text for text in said)
+
+
+def test_subgraphs(runs):
+    url = {"with": NAMES[1], "regions": "subgraphs", "subgraphs": "8", "study_size": "15"}
+    app = open_page("which_model", seed="2", **url)
+    parts = find_parts(runs[0], "subgraphs", count=8, size=15, seed=2)
+    assert_shown(app, part_figures(runs, parts))
+
+
+def test_one_run_is_not_enough():
+    app = open_page("which_model", **{"with": NAMES[0]})
+    assert messages(app) == ["Choose one more run, or name its folder."]
