@@ -5,7 +5,6 @@ import streamlit as st
 
 from kgdash.charts.prognosis import coverage_figure, prognosis_scatter
 from kgdash.charts.study import task_label
-from kgdash.charts.style import number
 from kgdash.studies.prognosis import expect, prognosis_of_run
 from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart
@@ -92,5 +91,5 @@ with st.expander("Every subgraph learnt from"):
     show_table(named.drop(columns="row"), "points", f"{name}-subgraphs")
 st.caption(
     f"Expected is the {task_label(task)} over as many evaluated triples as the subgraph has "
-    f"({number(float(np.median(found.sample.n)))} are usual): few of them make any mean uncertain."
+    f"({np.median(found.sample.n):g} are usual): few of them make any mean uncertain."
 )

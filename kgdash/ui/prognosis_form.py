@@ -43,7 +43,7 @@ class PrognosisChoice:
 
 def choose_prognosis(run: Run) -> PrognosisChoice:
     """Show the widgets and return what they say."""
-    subgraph = choose_subgraph(run)
+    subgraph = choose_subgraph(run, before="here_")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         task = choice(
             "Expected", list(_TASKS), "task", 240, names={name: task_label(name) for name in _TASKS}

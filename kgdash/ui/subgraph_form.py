@@ -25,10 +25,14 @@ class SubgraphChoice:
     relik_method: str
 
 
-def choose_subgraph(run: Run, evaluated_label: str = "Reciprocal ranks of") -> SubgraphChoice:
+def choose_subgraph(
+    run: Run, evaluated_label: str = "Reciprocal ranks of", before: str = ""
+) -> SubgraphChoice:
     """Show the widgets and return what they say.
 
     :param evaluated_label: what the choice between test and all triples is called
+    :param before: put before the keys: an address can not be given to another page for a key that
+        both have
     """
     graph = run.graph
     by_degree = [int(e) for e in (-graph.degrees).argsort(kind="stable")]
@@ -37,20 +41,20 @@ def choose_subgraph(run: Run, evaluated_label: str = "Reciprocal ranks of") -> S
             "Seed entity",
             [graph.entities[e] for e in by_degree],
             format_func=lambda name: _entity_text(run, name),
-            key="entity",
+            key=f"{before}entity",
             bind="query-params",
             width=300,
             help="Type to search by label. Ordered by degree.",
         )
         method_name = st.selectbox(
-            "Method", list(METHODS), key="method", bind="query-params", width=220
+            "Method", list(METHODS), key=f"{before}method", bind="query-params", width=220
         )
         size = st.number_input(
             "Entities",
             1,
             min(graph.num_entities, 1000),
             min(60, graph.num_entities),
-            key="size",
+            key=f"{before}size",
             bind="query-params",
             width=130,
             help="How many to collect.",
@@ -58,19 +62,19 @@ def choose_subgraph(run: Run, evaluated_label: str = "Reciprocal ranks of") -> S
         direction = st.selectbox(
             "Direction",
             DIRECTIONS,
-            key="direction",
+            key=f"{before}direction",
             bind="query-params",
             width=140,
             help="Follow triples either way, from head to tail, or from tail to head.",
         )
-        extra = walk_widgets(METHODS[method_name])
-        evaluated = choose_evaluated(evaluated_label)
+        extra = walk_widgets(METHODS[method_name], before)
+        evaluated = choose_evaluated(evaluated_label, before)
         relik_method = st.segmented_control(
             "ReliK",
             list(RELIK),
             default="exact",
             required=True,
-            key="relik_method",
+            key=f"{before}relik_method",
             bind="query-params",
             help="Exact counts every negative; on large graphs sampled figures show until it is "
             "done. Sampled draws 1,000 negatives per entity and side and gives a 95 % interval.",

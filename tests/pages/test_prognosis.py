@@ -11,7 +11,7 @@ from .driver import cards, choose, messages, open_page, table
 
 @pytest.fixture
 def app():
-    return open_page("prognosis", entity="virus", size="12", subgraphs="24")
+    return open_page("prognosis", here_entity="virus", here_size="12", subgraphs="24")
 
 
 def assert_shows(app, run, entity="virus", **arguments):
@@ -50,8 +50,8 @@ def test_at_first_and_with_other_choices(run, app):
         curve="isotonic",
         interval="split conformal",
         level="80 %",
-        seed=3,
-        evaluated="all triples",
+        here_seed=3,
+        here_evaluated="all triples",
     )
     row, apart = assert_shows(
         app,
@@ -69,14 +69,14 @@ def test_at_first_and_with_other_choices(run, app):
 
 
 def test_too_few_values_to_learn_from(app):
-    choose(app, size=2)
+    choose(app, here_size=2)
     assert [error.value.split(":")[0] for error in app.main.error] == [
         "too few subgraphs with a value of tail_mrr to learn from"
     ]
 
 
 def test_no_triple_and_no_evaluated_triple_inside(run, app):
-    choose(app, size=12, method="Neighbourhood")
+    choose(app, here_method="Neighbourhood")
     found, learnt = prognosis_of_run(run, count=24, size=12, method="neighbourhood")
     row = expect(run, found, learnt, [run.subgraph("virus", "neighbourhood", 12)]).iloc[0]
     assert cards(app)["True tail MRR"] == number(row["observed"])
