@@ -60,7 +60,7 @@ def describe(found: Classification) -> str:
     )
     if found.thresholds == "relation":
         others = about["relations_with_global_threshold"]
-        text += f" for {others:,} relations without validation triples, {own:,} have their own"
+        text += f" for relations without validation triples ({others:,}), {own:,} have their own"
     return f"{text}; accuracy on validation {number(validation)}."
 
 

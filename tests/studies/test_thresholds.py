@@ -6,7 +6,7 @@ from fakes import INF
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdash.studies.thresholds import best_threshold, fit_thresholds
+from kgdash.studies.thresholds import Thresholds, best_threshold, fit_thresholds
 
 scored = st.lists(
     st.tuples(st.sampled_from([-INF, -2.0, 0.0, 0.5, 0.5, 1.0, 3.0, INF]), st.booleans()),
@@ -61,3 +61,9 @@ def test_thresholds_per_relation(kind):
     assert called.tolist() == [
         s >= found.per_relation[r] for s, r in zip(scores, relations, strict=True)
     ]
+
+
+def test_the_threshold_itself_is_called_true():
+    thresholds = Thresholds(0.5, np.array([0.5, -INF]), np.array([False, True]))
+    called = thresholds.judge(np.array([0.5, 0.4, -INF, -INF]), np.array([0, 0, 0, 1]))
+    assert called.tolist() == [True, False, False, True]
