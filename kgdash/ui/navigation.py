@@ -64,7 +64,8 @@ def navigation() -> Any:
                 st.Page("pages/obl2021.py", title="OBL2021", icon=":material/trophy:"),
             ],
             "This machine": [st.Page("pages/cache.py", title="Cache", icon=":material/database:")],
-        }
+        },
+        expanded=True,
     )
     if st.session_state.get(_PAGE) != page.title:
         stop_refining()
