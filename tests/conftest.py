@@ -10,7 +10,7 @@ from hypothesis import settings
 from kgdash.loading import load
 from kgdash.runs import Run
 
-settings.register_profile("kgdash", deadline=None, database=None)
+settings.register_profile("kgdash", deadline=None, database=None, max_examples=50)
 settings.load_profile("kgdash")
 
 #: the six models that are tested by name (§11)

@@ -317,7 +317,7 @@ def test_both_ranks_of_a_triple_are_drawn_together():
     assert found.loc["head", "high"] - found.loc["head", "low"] > 1
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(0, 3))
 def test_any_ranks(ranks, others):
     graph = make_graph([(0, 0, 1)], test=[(e, 0, e + 1) for e in range(1, len(ranks) + 1)])

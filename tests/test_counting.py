@@ -28,7 +28,7 @@ def test_counts_greater_and_equal():
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_equals_a_loop(data):
     rows, width = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 6))
     scores = [data.draw(st.lists(VALUE, min_size=width, max_size=width)) for _ in range(rows)]

@@ -144,7 +144,7 @@ def brute(scorer, triples, known, sides=SIDES):
 
 
 @given(worlds(splits=1))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_equals_brute_force(world):
     scorer, (known,), evaluated = world
     table = rank_all(scorer, evaluated, known)

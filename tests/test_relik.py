@@ -87,7 +87,7 @@ class TestByHand:
 
 
 @given(worlds(splits=1))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_equals_brute_force(world):
     scorer, (known,), evaluated = world
     counts = exact(scorer, evaluated, known)

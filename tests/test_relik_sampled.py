@@ -37,7 +37,7 @@ def many(scorer, triples, known, samples, seeds):
 
 class TestDraw:
     @given(st.data())
-    @settings(max_examples=60)
+    @settings(max_examples=30)
     def test_distinct_and_never_known(self, data):
         size = data.draw(st.integers(1, 30))
         known = sorted(data.draw(st.sets(st.integers(0, size - 1))))
@@ -64,7 +64,7 @@ class TestDraw:
 
 
 @given(worlds(splits=1))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_a_sample_of_everything_is_exact(world):
     scorer, (known,), evaluated = world
     counts, exact = both(scorer, evaluated, known, samples=1000)
@@ -90,7 +90,7 @@ def test_blocks_change_nothing(monkeypatch, anchors, batch):
 
 
 @given(worlds(splits=1), st.integers(1, 6), st.integers(0, 5))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_whatever_the_sample(world, samples, seed):
     scorer, (known,), evaluated = world
     counts, exact = both(scorer, evaluated, known, samples, seed)

@@ -151,7 +151,7 @@ class TestAllBundledModels:
 
 class TestTiesInfinitiesAndNaN:
     @given(worlds(), st.sampled_from([1, 3, 60]), st.booleans(), st.data())
-    @settings(max_examples=60)
+    @settings(max_examples=30)
     def test_by_definition(self, world, bins, filtered, data):
         scorer, parts, evaluated = world
         for tensor in (scorer.tails, scorer.heads):

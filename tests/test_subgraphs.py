@@ -63,7 +63,7 @@ class TestWalk:
         assert random_walk(GRAPH, 4, size=60, direction="incoming").entities.tolist() == [4]
 
     @given(graphs(), st.sampled_from(DIRECTIONS), st.integers(1, 10), st.data())
-    @settings(max_examples=60)
+    @settings(max_examples=30)
     def test_collects_exactly_what_can_be_reached(self, graph, direction, size, data):
         entity = data.draw(st.integers(0, graph.num_entities - 1))
         found = random_walk(graph, entity, size, direction=direction, seed=3)
@@ -119,7 +119,7 @@ class TestWalk:
 
 class TestNeighbourhood:
     @given(graphs(), st.sampled_from(DIRECTIONS), st.integers(1, 3), st.data())
-    @settings(max_examples=60)
+    @settings(max_examples=30)
     def test_hop_distances(self, graph, direction, hops, data):
         entity = data.draw(st.integers(0, graph.num_entities - 1))
         found = neighbourhood(graph, entity, 100, hops, direction)

@@ -95,7 +95,7 @@ by_either = pytest.mark.parametrize("kernels", [True, False], ids=["kernels", "d
 
 @by_either
 @given(world=worlds(), side=st.sampled_from(["head", "tail"]))
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 def test_ranks_are_those_of_the_definition(kernels, world, side):
     form, triples, known = world
     with counted_by(kernels):
@@ -112,7 +112,7 @@ def check_ranks(form, triples, known, side):
 
 @by_either
 @given(world=worlds())
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=30, derandomize=True)
 def test_negatives_are_those_of_the_definition(kernels, world):
     form, triples, known = world
     with counted_by(kernels):
@@ -131,7 +131,7 @@ def check_negatives(form, triples, known):
 
 @by_either
 @given(world=worlds(), side=st.sampled_from(["head", "tail"]), data=st.data())
-@settings(max_examples=40, derandomize=True)
+@settings(max_examples=20, derandomize=True)
 def test_ranks_among_some_entities_only(kernels, world, side, data):
     """§3: candidates are the chosen entities, all answers among them; filtering as before."""
     form, triples, known = world

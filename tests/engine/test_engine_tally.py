@@ -95,7 +95,7 @@ class TestGivenScores:
         st.integers(1, 40),
         st.lists(st.sampled_from([0, 1, 2, 3, 6, 40, 41, 45, 70]), min_size=1, max_size=4),
     )
-    @settings(max_examples=120, derandomize=True)
+    @settings(max_examples=60, derandomize=True)
     def test_any(self, seed, rows, columns, sizes):
         draw = np.random.default_rng(seed)
         pool = np.concatenate([TRICKY, np.float32([np.inf, -np.inf, np.nan])])
@@ -324,7 +324,7 @@ def test_both_ways_count_as_a_plain_loop(kind, rows, columns, mask):
     st.integers(1, 20),
     st.sampled_from([0.0, 0.1, 0.6, 1.0]),
 )
-@settings(max_examples=80, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 def test_any_small_block_both_ways(seed, kind, rows, columns, share):
     draw = np.random.default_rng(seed)
     queries, entities = integers((rows, 2), seed + 1), integers((columns, 2), seed + 2)

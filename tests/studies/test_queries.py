@@ -32,7 +32,7 @@ def facts_of(graph, splits):
     return {tuple(row) for split in splits for row in graph.splits[split].tolist()}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(graphs(), st.sampled_from(sorted(HARD)), st.integers(0, 3))
 def test_answers_are_what_brute_force_says(graph, hard, seed):
     sampled = sample_queries(graph, per_type=4, hard=hard, seed=seed, max_chains=3)
