@@ -1,0 +1,21 @@
+"""The page Prognosis in a browser: a click on a point opens its subgraph."""
+
+from kgdash.studies.local import compare
+from kgdash.studies.prognosis import prognosis_of_run
+
+from .driver import click_point, drawn_points, expect_cards, freest, open_page
+from .test_local import cards
+
+
+def test_a_click_on_a_point_opens_its_subgraph(address, tab, run):
+    open_page(tab, f"{address}/prognosis?subgraphs=24&here_size=12&here_evaluated=all+triples")
+    found, learnt = prognosis_of_run(run, count=24, size=12, evaluated="all")
+    points = found.points
+    inside = points["observed"].between(points["low"], points["high"])
+    drawn = drawn_points(tab, "prognosis", f"inside their interval ({inside.sum()})")
+    assert sorted(point["data"] for point in drawn) == points.index[inside].tolist()
+    chosen = freest(drawn, drawn)
+    click_point(tab, chosen)
+    tab.get_by_role("heading", name="Local reliability").wait_for()
+    part = learnt[int(points["row"].iloc[chosen["data"]])]
+    expect_cards(tab, cards(compare(run, part, "all")))

@@ -1,0 +1,33 @@
+"""The page Reliability map in a browser: a click draws a community, or opens an entity."""
+
+import numpy as np
+
+from kgdash.charts.style import number
+from kgdash.studies.local import compare
+from kgdash.studies.regions import find_regions
+from kgdash.studies.reliability_map import reliability_map
+
+from .driver import click_point, drawn_points, expect_cards, freest, open_page
+from .test_local import cards
+
+
+def test_a_click_draws_a_community_and_another_opens_an_entity(address, tab, run):
+    open_page(tab, f"{address}/reliability?view=Communities")
+    map_ = reliability_map(run)
+    table = map_.by("communities")
+    bubbles = drawn_points(tab, "community_map", "communities")
+    assert sorted(bubble["data"] for bubble in bubbles) == list(range(len(table)))
+    chosen = freest(bubbles, bubbles)
+    click_point(tab, chosen)
+    row = table.iloc[chosen["data"]]
+    mean = number(row["relik"])
+    tab.get_by_text(f"{row['triples']:,} triples of mean ReliK {mean}").wait_for()
+
+    entities = drawn_points(tab, "region", "entities")
+    members = np.flatnonzero(find_regions(run.graph) == row["id"])
+    assert sorted(node["data"][1] for node in entities) == members.tolist()
+    node = freest(entities, entities)
+    click_point(tab, node)
+    tab.get_by_role("heading", name="Local reliability").wait_for()
+    part = run.subgraph(node["data"][1], "neighbourhood", 60)
+    expect_cards(tab, cards(compare(run, part)))
