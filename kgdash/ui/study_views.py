@@ -25,6 +25,8 @@ from kgdash.ui.selection import selected_point
 from kgdash.ui.study_form import StudyChoice
 from kgdash.ui.tables import download, show_table
 
+_OPENED = "subgraphs_opened_from_the_study"
+
 
 def show_run(run: Run, choice: StudyChoice, figures: pd.DataFrame, found: pd.DataFrame) -> None:
     """Show one task against ReliK, a point per subgraph, and the coefficients of all tasks."""
@@ -49,7 +51,7 @@ def show_run(run: Run, choice: StudyChoice, figures: pd.DataFrame, found: pd.Dat
         picked = selected_point(
             show_chart(
                 study_scatter(figures, choice.task, band, _texts(run, figures), log),
-                "study_scatter",
+                f"study_scatter_{st.session_state.setdefault(_OPENED, 0)}",
                 f"{name}-{choice.task}",
                 on_select="rerun",
                 selection_mode="points",
@@ -161,6 +163,8 @@ def _texts(run: Run, figures: pd.DataFrame) -> list[str]:
 
 
 def _open(run: Run, choice: StudyChoice, row: pd.Series) -> None:
+    # Another key has no selection: who comes back would be sent away again.
+    st.session_state[_OPENED] += 1
     arguments = dict(choice.arguments)
     walk: dict[str, Any] = {
         name: arguments[name] for name in ("restart", "hops") if name in arguments

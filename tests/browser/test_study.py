@@ -1,0 +1,25 @@
+"""The page Correlation study in a browser: a click on a point opens its subgraph."""
+
+from kgdash.studies.local import compare
+from kgdash.studies.subgraph_figures import draw_subgraphs
+
+from .driver import click_point, drawn_points, expect_cards, freest, open_page, settle
+from .test_local import cards
+
+
+def test_a_click_on_a_point_opens_its_subgraph(address, tab, run):
+    open_page(tab, f"{address}/study?subgraphs=10&study_size=15&study_evaluated=all+triples")
+    parts = draw_subgraphs(run, 10, 15)
+    points = drawn_points(tab, "study_scatter_0", "subgraphs (10)")
+    assert sorted(point["data"] for point in points) == list(range(10))
+    chosen = freest(points, points)
+    click_point(tab, chosen)
+    tab.get_by_role("heading", name="Local reliability").wait_for()
+    comparison = compare(run, parts[chosen["data"]], "all")
+    expect_cards(tab, cards(comparison))
+    # Who comes back is not sent away again by what was selected.
+    tab.get_by_test_id("stSidebarNav").get_by_role("link", name="Correlation study").click()
+    tab.get_by_role("heading", name="Correlation study").wait_for()
+    tab.locator(".st-key-study_scatter_1 .main-svg").first.wait_for()
+    settle(tab)
+    assert tab.get_by_role("heading", name="Correlation study").count() == 1
