@@ -17,11 +17,11 @@ from kgdash.studies.regions import find_regions, region_descriptions
 from kgdash.studies.subgraph_figures import draw_subgraphs
 from kgdash.subgraphs import Subgraph
 
-#: kind of parts -> when a triple is in one
+#: kind of parts -> where a triple counts
 PARTS = {
-    "communities": "with an end in it",
-    "subgraphs": "with both ends in it",
-    "relations": "of the relation",
+    "communities": "where it has an end",
+    "subgraphs": "where it has both ends",
+    "relations": "for its relation",
 }
 
 
