@@ -29,6 +29,11 @@ def umls(bundled):
     return bundled("umls-distmult")
 
 
+@pytest.fixture(scope="module")
+def of_umls(umls):
+    return classify(umls)
+
+
 def sklearn_figures(table, weights=None):
     label, called, score = (table[c].to_numpy() for c in ("label", "called", "score"))
     options = {"sample_weight": weights}
@@ -48,7 +53,7 @@ def judged(rows, threshold=0.5):
     return table.assign(called=table["score"] >= threshold)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(
     st.lists(st.tuples(st.booleans(), st.sampled_from([-1.0, 0.0, 0.5, 0.7, 2.0])), max_size=12),
     st.integers(0, 99),
@@ -92,10 +97,15 @@ def test_intervals_draw_a_triple_with_its_corruption():
     assert figure_intervals(table, True, level=0.5, seed=1)["accuracy"][1] < high
 
 
-@pytest.mark.parametrize("negatives", ["corrupted", "relation"])
+@pytest.fixture(scope="module")
+def of_relations(umls):
+    return classify(umls, "relation", "relation", seed=2)
+
+
 @pytest.mark.parametrize("thresholds", ["global", "relation"])
-def test_test_is_judged_by_thresholds_of_validation(umls, negatives, thresholds):
-    found = classify(umls, negatives, thresholds, seed=2)
+def test_test_is_judged_by_thresholds_of_validation(umls, of_umls, of_relations, thresholds):
+    found = of_umls if thresholds == "global" else of_relations
+    assert found.thresholds == thresholds
     for table in (found.valid, found.test):
         scores = umls.scorer.score_triples(torch.tensor(table[IDS].to_numpy()))
         assert table["score"].tolist() == scores.tolist()
@@ -116,8 +126,8 @@ def test_test_is_judged_by_thresholds_of_validation(umls, negatives, thresholds)
     assert (found.figures["value"] < found.figures["high"]).all()
 
 
-def test_relations(umls):
-    found = classify(umls, thresholds="relation")
+def test_relations(of_relations):
+    found = of_relations
     table, test = found.relations, found.test
     assert table["true"].is_monotonic_decreasing
     assert set(table["relation"]) == set(test["relation"])
@@ -138,8 +148,8 @@ def test_relations(umls):
     assert sum(about["confusion"].values()) == len(test)
 
 
-def test_curves_and_histogram(umls):
-    found = classify(umls)
+def test_curves_and_histogram(of_umls):
+    found = of_umls
     roc, pr, bins = found.roc(), found.pr(), found.histogram()
     label, score = found.test["label"].to_numpy(), found.test["score"].to_numpy()
     for row in roc.to_dict("records"):
@@ -159,8 +169,8 @@ def test_curves_and_histogram(umls):
         assert [row.true, row.false] == [(inside & label).sum(), (inside & ~label).sum()]
 
 
-def test_calibration_is_fit_on_validation_and_tried_on_test(umls):
-    found = classify(umls)
+def test_calibration_is_fit_on_validation_and_tried_on_test(of_umls):
+    found = of_umls
     score, label = (found.valid[column].to_numpy() for column in ("score", "label"))
     test = found.test["score"].to_numpy()
     bins, errors = found.calibration()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from fakes import make_graph
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -33,6 +33,7 @@ def as_candidates(members, entities):
     return Candidates(np.array(keys, dtype=np.int64), len(members), entities)
 
 
+@settings(max_examples=50)
 @given(corruptions(), st.integers(0, 99))
 def test_negatives_are_free_corruptions_wherever_there_is_one(world, seed):
     graph, positives, members, group = world

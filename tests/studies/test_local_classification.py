@@ -1,5 +1,7 @@
 """Accuracy of triple classification inside subgraphs: against the definition, triple by triple."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -77,6 +79,17 @@ def test_a_row_is_the_subgraph_s_own(umls):
     judged = judge_subgraph(umls, parts[3], validation_thresholds(umls))
     assert (judged["label"] == judged["called"]).mean() == whole["accuracy"][3]
     assert not whole.equals(accuracies(umls, parts, seed=1))
+
+
+def test_subgraphs_of_other_entities_have_other_coins(umls):
+    parts = draw_subgraphs(umls, 2, 30)
+    mirrored = replace(parts[0], entities=parts[0].entities[::-1])
+    judged = local_triples(umls, [*parts, mirrored], "all")
+    coins = []
+    for _, rows in judged.groupby("subgraph"):
+        positives, negatives = np.split(rows[IDS].to_numpy(), 2)
+        coins.append((positives != negatives)[:50, 0].tolist())
+    assert coins[0] == coins[2] != coins[1]
 
 
 def test_scorers_that_know_all_and_nothing(umls):
