@@ -1,11 +1,12 @@
 """What every test gets: a cache of its own; and the bundled runs, loaded once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from streamlit.components.v2 import manifest_scanner
 
 from kgdash.loading import load
 from kgdash.runs import Run
@@ -34,6 +35,15 @@ def cache_folder(tmp_path_factory, monkeypatch) -> Path:
     monkeypatch.setenv("KGDASH_CACHE", str(folder))
     monkeypatch.setenv("KGDASH_DATA", str(tmp_path_factory.mktemp("data")))
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _streamlit_looks_for_components_once() -> Iterator[None]:
+    """Each run of an AppTest makes a server anew, which reads the manifests of all packages."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
 
 
 @pytest.fixture(scope="session")
