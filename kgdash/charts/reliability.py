@@ -22,7 +22,7 @@ from kgdash.charts.style import (
 #: rows of a chart of the least and the most reliable
 _ENDS = 12
 
-_NAME_LENGTH = 30
+_NAME_LENGTH = 24
 
 #: communities drawn and named, the largest first
 _BUBBLES, _NAMED = 60, 14

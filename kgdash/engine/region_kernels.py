@@ -126,9 +126,9 @@ def scan_groups(order, starts, others, units, total, fewest, values, scores, siz
             for at in range(starts[here], starts[here + 1]):
                 if inside[others[at]]:
                     count += 1
-                    own = values[units[at]]
+                    unit = units[at]
                     for column in range(columns):
-                        sums[column] += own[column]
+                        sums[column] += values[unit, column]
             if members < fewest or count == 0 or count == total:
                 continue
             scale = 1.0 / np.sqrt(count * (1.0 - count / total))

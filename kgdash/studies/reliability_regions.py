@@ -30,8 +30,8 @@ DEALT = ("entities", "triples")
 #: groups of entities that permute among themselves, by degree
 _DEGREES = 10
 
-#: permutations that are scanned at once: as many float32 as one line of memory holds
-_TOGETHER = 16
+#: permutations that are scanned at once: finding out what is inside costs the same for one
+_TOGETHER = 64
 
 #: seeds per task of a thread
 _SEEDS = 256
