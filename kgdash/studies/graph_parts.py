@@ -63,14 +63,21 @@ class Parts:
             other = ends[0] != ends[1]
             parts, columns = np.concatenate([ends[0], ends[1][other]]), np.append(at, at[other])
         elif self.kind == "subgraphs":
-            chosen = np.zeros((len(self.names), self.graph.num_entities), dtype=bool)
-            for row, part in zip(chosen, self.subgraphs, strict=True):
-                row[part.entities] = True
-            parts, columns = np.nonzero(chosen[:, heads] & chosen[:, tails])
+            # One after the other: all together would take a byte per part and triple.
+            rows = [_between(part, triples) for part in self.subgraphs]
+            parts = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+            columns = np.concatenate(rows)
         else:
             parts, columns = relations, at
         shape = (len(self.names), len(triples))
         return sparse.csr_array((np.ones(len(parts)), (parts, columns)), shape=shape)
+
+
+def _between(part: Subgraph, triples: np.ndarray) -> np.ndarray:
+    """Return the rows of triples with both ends in a subgraph."""
+    chosen = np.zeros(part.graph.num_entities, dtype=bool)
+    chosen[part.entities] = True
+    return np.flatnonzero(chosen[triples[:, 0]] & chosen[triples[:, 2]])
 
 
 def find_parts(
