@@ -17,6 +17,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.ratio_metrics import RatioMetric, ratio_intervals
 from kgdash.runs import Run
+from kgdash.store import cached_table
 from kgdash.studies.regions import find_regions
 
 #: what the map can be read by, besides its regions
@@ -44,7 +45,7 @@ class ReliabilityMap:
     def by(
         self, what: str, level: float = 0.95, seed: int = 0, resolution: float = 1.0
     ) -> pd.DataFrame:
-        """Average ReliK per entity, relation or community, the least reliable first.
+        """Average ReliK per entity, relation or community, the least reliable first; kept on disk.
 
         Intervals of the mean are those of breakdowns: percentile bootstrap over triples, from
         2,000 on normal. A triple counts for both its entities, and for a community if both its
@@ -70,7 +71,12 @@ class ReliabilityMap:
             groups = find_regions(graph, resolution, seed)
         triples = self.relik[["head", "relation", "tail"]].to_numpy()
         values = self.relik["relik"].to_numpy()
-        table = averages(*_spread(triples, values, what, groups), level, seed)
+        key = {"kind": "relik", "part": f"by {what}", "method": self.method, "level": level}
+        table = cached_table(
+            {**key, "seed": seed, "resolution": resolution, **self.run.table_key(triples)},
+            lambda: averages(*_spread(triples, values, what, groups), level, seed),
+            self.run.table_about("relik", triples, method=f"{self.method}, by {what}"),
+        )
         tested = _means(*_spread(self.test, self.reciprocal, what, groups))
         table["mrr"] = table["id"].map(tested["mean"]).astype(np.float64)
         table["evaluated"] = table["id"].map(tested["count"]).fillna(0).astype(np.int64)
