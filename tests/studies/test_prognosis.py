@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.studies.prognosis import prognosis, prognosis_of_run, shared_triples
+from kgdash.studies.prognosis import expect, prognosis, prognosis_of_run, shared_triples
 from kgdash.studies.prognosis_models import Sample, fit, interval
 from kgdash.studies.subgraph_figures import draw_subgraphs, subgraph_figures
 
@@ -136,6 +136,33 @@ def test_of_a_run(bundled):
     expected = prognosis(table, "relation_mrr", shared, **arguments)
     for name in ("points", "errors", "coverage"):
         pd.testing.assert_frame_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_what_to_expect(bundled):
+    """One's own subgraph is not predicted from those that share its evaluated triples."""
+    run = bundled("umls-transe")
+    found, learnt = prognosis_of_run(run, count=30, size=9)
+    own = [learnt[int(row)] for row in found.rows[:3]]
+    lonely = run.subgraph("virus", size=1)
+    table = expect(run, found, learnt, [*own, lonely])
+    figures = subgraph_figures(run, own)
+    for row, part, theirs in zip(
+        table.to_dict("records"), own, figures.to_dict("records"), strict=False
+    ):
+        sharing = np.flatnonzero(shared_triples([part], learnt)[0])
+        assert len(sharing)
+        assert row["apart"]
+        assert row["observed"] == theirs["tail_mrr"]
+        expected = found.predict([theirs["relik"]], [theirs["evaluated"]], sharing).iloc[0]
+        leaking = found.predict([theirs["relik"]], [theirs["evaluated"]]).iloc[0]
+        for name in ("relik", "predicted", "low", "high"):
+            assert row[name] == expected[name]
+        assert row["predicted"] != leaking["predicted"]
+    alone = table.iloc[3]
+    assert (alone["triples"], alone["evaluated"]) == (0, 0)
+    assert alone[["relik", "predicted", "low", "high", "observed"]].isna().all()
+    crowd = run.subgraph("virus", size=100)
+    assert not expect(run, found, learnt, [crowd])["apart"].any()
 
 
 def test_accuracy_has_its_own_number_of_triples():
