@@ -8,6 +8,7 @@ from test_cli import call, refused, strict_json, without_nan  # noqa: F401
 
 from kgdash.studies.classification import classify
 from kgdash.studies.given_negatives import read_negatives
+from kgdash.studies.local_classification import judge_subgraph
 from kgdash.studies.local_judgement import judge_part
 from kgdash.studies.relik_accuracy import exact_accuracy_by_relik
 
@@ -30,6 +31,8 @@ def test_json(call, found):  # noqa: F811
     part = found.run.subgraph("virus", size=20)
     expected = judge_part(found, part, "all", "anywhere")
     assert shown["local"]["figures"] == without_nan(expected.figures.to_dict("records"))
+    judged = judge_subgraph(found.run, part, found.fitted, "all", "anywhere", seed=1)
+    pd.testing.assert_frame_equal(expected.triples, judged)
     relik = found.run.relik(triples=part.triples())["relik"].mean()
     assert expected.value("relik") == (pytest.approx(relik), len(part.triples()))
     accuracy = (expected.triples["label"] == expected.triples["called"]).mean()
