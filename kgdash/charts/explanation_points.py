@@ -64,7 +64,7 @@ def factor_points(table: pd.DataFrame, factor: str) -> go.Figure:
         mode="lines+markers",
         name="median",
         line={"color": _MEDIANS, "width": 3},
-        marker={"size": 7},
+        marker={"size": 7, "line": {"width": 1, "color": "white"}},
         hovertemplate="around %{x:,.0f}<br>median ReliK %{y:.3g}<extra></extra>",
     )
     figure.update_xaxes(title=f"1 + {FACTOR_LABELS[factor]}, train triples, log", type="log")

@@ -95,16 +95,14 @@ def _show_factor(explained: Explained, factor: str) -> None:
         "Degree and frequency count train triples. Orange: medians. "
         + ("Click a point to see its triple." if points else "Colour: triples in a cell.")
     )
+    figure = factor_points(labelled, factor)
+    if not points:
+        show_chart(figure, "factor_cells", name)
+        return
     picked = selected_point(
-        show_chart(
-            factor_points(labelled, factor),
-            "factor_points",
-            name,
-            on_select="rerun" if points else "ignore",
-            selection_mode="points",
-        )
+        show_chart(figure, "factor_points", name, on_select="rerun", selection_mode="points")
     )
-    if picked is not None and points:
+    if picked is not None:
         row = labelled.iloc[int(picked)]
         st.markdown(
             f"**{plain(row['head'])}**, {plain(row['relation'])}, **{plain(row['tail'])}**: "

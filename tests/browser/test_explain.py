@@ -6,7 +6,7 @@ from .driver import click_point, drawn_points, freest, open_page, settle
 
 
 def test_a_click_on_a_point_tells_its_triple(address, tab, run):
-    open_page(tab, f"{address}/explain?factor=frequency")
+    open_page(tab, f"{address}/explain")
     settle(tab)
     points = drawn_points(tab, "factor_points", "triples")
     factors = run.graph.labelled(triple_factors(run))

@@ -29,6 +29,15 @@ def test_factors_and_a_class(factors):
     np.testing.assert_array_equal(found.to_numpy(), class_figures(factors, "pattern").to_numpy())
 
 
+def test_many_triples_are_drawn_as_cells(factors, monkeypatch):
+    for module in ("kgdash.ui.explanation_views", "kgdash.charts.explanation_points"):
+        monkeypatch.setattr(f"{module}.MOST_POINTS", len(factors) - 1)
+    app = open_page("explain")
+    captions = " ".join(caption.value for caption in app.main.caption)
+    assert "Colour: triples in a cell." in captions
+    assert table(app, "measure", "p_holm")["triples"].tolist() == [len(factors)] * 6
+
+
 def test_all_together(run):
     app = choose(open_page("explain", view="All together"), split="valid")
     fit = regression(triple_factors(run, "valid"))
