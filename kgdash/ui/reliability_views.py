@@ -177,8 +177,8 @@ def _scan_form(entities: int) -> dict[str, Any]:
             names={"entities": "entities dealt out anew", "triples": "triples dealt out anew"},
             help="Entities: is an entity's own reliability like that of those around it, more than "
             "among entities of like degree? Triples: is ReliK here unlike that of other triples of "
-            "the same relations? The former also finds what relations explain, and is too sure where "
-            "entities share most of their triples; the latter what single entities explain.",
+            "the same relations? The former also finds what relations explain, and is too sure "
+            "where entities share most of their triples; the latter what single entities explain.",
         )
         most = max(5, min(500, entities // 2))
         smallest = st.number_input(
