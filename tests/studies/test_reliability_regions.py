@@ -11,13 +11,12 @@ from scipy import stats
 from kgdash.errors import KgdashError
 from kgdash.studies.reliability_map import ReliabilityMap, describe_members, reliability_map
 from kgdash.studies.reliability_regions import (
-    entity_units,
     find_reliability_regions,
     greatest_of_permutations,
     grown_groups,
     scan,
-    triple_units,
 )
+from kgdash.studies.reliability_units import entity_units, triple_units
 
 
 @pytest.fixture(scope="module")
