@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kgdash.ui.choices import choose_view
 from kgdash.ui.comparison_form import choose_comparison
 from kgdash.ui.comparison_pairs import show_regions, show_relations, show_tests
 from kgdash.ui.comparison_views import show_groups, show_overall, show_seeds
@@ -25,13 +26,4 @@ st.caption(
 )
 compared = choose_comparison(run)
 show_notes_of(compared.runs)
-view = st.segmented_control(
-    "View",
-    list(_VIEWS),
-    default="Overall",
-    required=True,
-    key="view",
-    bind="query-params",
-    label_visibility="collapsed",
-)
-_VIEWS[str(view)](compared)
+_VIEWS[choose_view(list(_VIEWS))](compared)

@@ -3,7 +3,13 @@
 import streamlit as st
 
 from kgdash.studies.explanation import triple_factors
-from kgdash.ui.choices import choose_rank_type, choose_side, choose_split
+from kgdash.ui.choices import (
+    choose_rank_type,
+    choose_relik_method,
+    choose_side,
+    choose_split,
+    choose_view,
+)
 from kgdash.ui.compute import computed
 from kgdash.ui.explanation_views import (
     Explained,
@@ -13,7 +19,6 @@ from kgdash.ui.explanation_views import (
     show_remains,
 )
 from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.subgraph_form import RELIK
 
 _VIEWS = {
     "Each factor": show_factors,
@@ -28,32 +33,15 @@ st.caption(
     "frequent? And does it say anything of ranks that degree does not?"
 )
 show_notes(run)
-view = st.segmented_control(
-    "View",
-    list(_VIEWS),
-    default="Each factor",
-    required=True,
-    key="view",
-    bind="query-params",
-    label_visibility="collapsed",
-)
+view = choose_view(list(_VIEWS))
 with st.container(horizontal=True, vertical_alignment="bottom"):
     split = choose_split(run.graph)
     side, rank_type, factor = "both", "realistic", ""
-    relik = st.segmented_control(
-        "ReliK",
-        list(RELIK),
-        default="exact",
-        required=True,
-        key="relik_method",
-        bind="query-params",
-        help="Exact counts every negative. Sampled draws 1,000 negatives per entity and side.",
-    )
+    relik_method = choose_relik_method()
     if view == "Each factor":
         factor = choose_factor()
     if view == "What remains":
         side, rank_type = choose_side(), choose_rank_type()
-relik_method = RELIK[str(relik)]
 choices = (split, side, rank_type, relik_method)
 key = (run.digest, "explanation", *choices)
 factors = computed(
@@ -61,4 +49,4 @@ factors = computed(
     key,
     lambda progress: triple_factors(run, *choices, progress),
 )
-_VIEWS[str(view)](Explained(run, split, factor, relik_method, key, factors))
+_VIEWS[view](Explained(run, split, factor, relik_method, key, factors))

@@ -4,6 +4,7 @@ import streamlit as st
 
 from kgdash.charts.style import number
 from kgdash.studies.reliability_map import reliability_steps
+from kgdash.ui.choices import choose_view
 from kgdash.ui.refine import refined, show_refinement
 from kgdash.ui.reliability_views import show_communities, show_groups, show_regions
 from kgdash.ui.run_picker import current_run, show_notes
@@ -53,15 +54,7 @@ with st.container(horizontal=True):
         delta_arrow="off",
         border=True,
     )
-view = st.segmented_control(
-    "View",
-    ["Regions", "Communities", "Entities", "Relations"],
-    default="Regions",
-    required=True,
-    key="view",
-    bind="query-params",
-    label_visibility="collapsed",
-)
+view = choose_view(["Regions", "Communities", "Entities", "Relations"])
 if view == "Regions":
     show_regions(map_, key)
 elif view == "Communities":

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.band import add_band
 from kgdash.charts.study import task_label
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number
 
@@ -52,24 +53,7 @@ def prognosis_scatter(
     if points.empty:
         return empty("no subgraph has both figures")
     figure = go.Figure()
-    figure.add_scatter(
-        x=[*band["relik"], *band["relik"][::-1]],
-        y=[*band["high"], *band["low"][::-1]],
-        fill="toself",
-        fillcolor=_BAND,
-        line={"width": 0},
-        mode="lines",
-        name="interval",
-        hoverinfo="skip",
-    )
-    figure.add_scatter(
-        x=band["relik"],
-        y=band["predicted"],
-        mode="lines",
-        line={"color": SIDE_COLOURS["both"], "width": 2},
-        name="predicted",
-        hoverinfo="skip",
-    )
+    add_band(figure, band, "predicted", "predicted", "interval")
     rows = points.assign(
         number=np.arange(len(points)),
         text=[escape(text).replace("\n", "<br>") for text in texts],

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.band import add_band
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number
 
-_BAND = "rgba(122, 135, 148, 0.22)"
 _LINE = "#7a8794"
 _ACCURACY = "#a05fb4"
 _DASHES = {"head": "dash", "tail": "solid", "both": "dot", "relation": "dashdot"}
@@ -64,26 +64,7 @@ def study_scatter(
         return empty("no subgraph has both figures")
     figure = go.Figure()
     if len(band):
-        x = [*band["relik"], *band["relik"][::-1]]
-        y = [*band["high"], *band["low"][::-1]]
-        figure.add_scatter(
-            x=x,
-            y=y,
-            fill="toself",
-            fillcolor=_BAND,
-            line={"width": 0},
-            name="95 % band of the line",
-            hoverinfo="skip",
-            mode="lines",
-        )
-        figure.add_scatter(
-            x=band["relik"],
-            y=band["mean"],
-            mode="lines",
-            line={"color": _LINE, "width": 2},
-            name="least squares",
-            hoverinfo="skip",
-        )
+        add_band(figure, band, "mean", "least squares", "95 % band of the line")
     most = max(int(rows["evaluated"].max()), 1)
     figure.add_scatter(
         x=rows["relik"],

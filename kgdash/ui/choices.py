@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -9,6 +10,8 @@ import streamlit as st
 from kgdash.graph import FILTERS, SPLITS, KnowledgeGraph, default_filter
 from kgdash.metric_guide import MetricInfo, metric_guide
 from kgdash.ranking import RANK_TYPES
+
+_RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 
 
 def choice(
@@ -88,3 +91,50 @@ def choose_metric(help: str | None = None) -> MetricInfo:
 def choose_side(width: int = 110) -> str:
     """Show the sides of ranks of entities, both at first."""
     return choice("Side", ["head", "tail", "both"], "side", width, "both")
+
+
+def choose_view(views: Sequence[str]) -> str:
+    """Show a page's views, side by side under its title; the first at first."""
+    view = st.segmented_control(
+        "View",
+        views,
+        default=views[0],
+        required=True,
+        key="view",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return str(view)
+
+
+def choose_relik_method(
+    key: str = "relik_method",
+    help: str = "Exact counts every negative. Sampled draws 1,000 negatives per entity and side.",
+) -> str:
+    """Show how ReliK can be computed and return a method of `Run.relik`; exact at first."""
+    chosen = st.segmented_control(
+        "ReliK",
+        list(_RELIK),
+        default="exact",
+        required=True,
+        key=key,
+        bind="query-params",
+        help=help,
+    )
+    return _RELIK[str(chosen)]
+
+
+def choose_resolution(width: int = 140) -> float:
+    """Show the resolution of communities; 1 at first."""
+    resolution = st.number_input(
+        "Resolution",
+        0.1,
+        20.0,
+        1.0,
+        0.5,
+        key="resolution",
+        bind="query-params",
+        width=width,
+        help="Of Louvain's method: the higher, the more and the smaller are the communities.",
+    )
+    return float(resolution)

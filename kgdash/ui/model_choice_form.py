@@ -11,8 +11,14 @@ from kgdash.runs import Run
 from kgdash.studies.graph_parts import PARTS
 from kgdash.studies.part_figures import RELIK_OF
 from kgdash.studies.subgraph_figures import default_size
-from kgdash.ui.choices import choice, choose_rank_type, choose_side, choose_split
-from kgdash.ui.subgraph_form import RELIK
+from kgdash.ui.choices import (
+    choice,
+    choose_rank_type,
+    choose_relik_method,
+    choose_resolution,
+    choose_side,
+    choose_split,
+)
 
 
 @dataclass(frozen=True)
@@ -59,17 +65,7 @@ def choose_parts(run: Run) -> ModelChoice:
         )
         resolution, count, size, seed = 1.0, 100, default_size(run), 0
         if kind == "communities":
-            resolution = st.number_input(
-                "Resolution",
-                0.1,
-                20.0,
-                1.0,
-                0.5,
-                key="resolution",
-                bind="query-params",
-                width=130,
-                help="The higher, the more and the smaller are the communities.",
-            )
+            resolution = choose_resolution(130)
         if kind == "subgraphs":
             most = min(run.graph.num_entities, 1000)
             count = _whole("Subgraphs", 2, 2000, count, "subgraphs")
@@ -87,18 +83,10 @@ def choose_parts(run: Run) -> ModelChoice:
             help="All known triples of a part, or, quicker on large graphs, only those that are "
             "ranked: ReliK then looks at the very triples that the MRR is of.",
         )
-        relik = st.segmented_control(
-            "ReliK",
-            list(RELIK),
-            default="exact",
-            required=True,
-            key="relik_method",
-            bind="query-params",
-            help="Exact counts every negative. Sampled draws 1,000 negatives per entity and side.",
-        )
+        relik = choose_relik_method()
     return ModelChoice(
-        kind, float(resolution), count, size, seed, split, side, rank_type, relik_of,
-        RELIK[str(relik)],
+        kind, resolution, count, size, seed, split, side, rank_type, relik_of,
+        relik,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from kgdash.charts.style import number
 from kgdash.studies.regions import find_regions
 from kgdash.studies.reliability_map import ReliabilityMap, between
 from kgdash.studies.reliability_regions import DEALT, find_reliability_regions
-from kgdash.ui.choices import choice
+from kgdash.ui.choices import choice, choose_resolution
 from kgdash.ui.compute import computed
 from kgdash.ui.figures import show_chart
 from kgdash.ui.local_link import open_local
@@ -81,17 +81,7 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
 def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     """Show communities as bubbles; one that is picked is drawn."""
     graph, name = map_.run.graph, f"{map_.run.name}-reliability-of-communities"
-    resolution = st.number_input(
-        "Resolution",
-        0.1,
-        20.0,
-        1.0,
-        0.5,
-        key="resolution",
-        bind="query-params",
-        width=140,
-        help="Of Louvain's method: the higher, the more and the smaller are the communities.",
-    )
+    resolution = choose_resolution()
     groups = computed(
         "Finding communities",
         (*key, "groups", resolution),

@@ -13,11 +13,10 @@ from kgdash.metrics import POOLS
 from kgdash.runs import Run
 from kgdash.studies.correlation import COEFFICIENTS
 from kgdash.studies.subgraph_figures import KS, default_size
-from kgdash.ui.choices import choice
+from kgdash.ui.choices import choice, choose_relik_method, choose_view
 from kgdash.ui.subgraph_form import (
     LARGEST_SEED,
     METHODS,
-    RELIK,
     choose_evaluated,
     walk_widgets,
 )
@@ -52,17 +51,7 @@ class StudyChoice:
 
 def choose_study(run: Run) -> StudyChoice:
     """Show the widgets and return what they say."""
-    view = str(
-        st.segmented_control(
-            "View",
-            VIEWS,
-            default=VIEWS[0],
-            required=True,
-            key="view",
-            bind="query-params",
-            label_visibility="collapsed",
-        )
-    )
+    view = choose_view(VIEWS)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = st.number_input(
             "Subgraphs",
@@ -100,15 +89,7 @@ def choose_study(run: Run) -> StudyChoice:
                 width=130,
             )
         evaluated = choose_evaluated(before=_BEFORE)
-        relik = st.segmented_control(
-            "ReliK",
-            list(RELIK),
-            default="exact",
-            required=True,
-            key=f"{_BEFORE}relik_method",
-            bind="query-params",
-            help="Exact counts every negative. Sampled draws 1,000 negatives per entity and side.",
-        )
+        relik = choose_relik_method(f"{_BEFORE}relik_method")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         task = choice(
             "Task", list(_TASKS), "task", 260, names={name: task_label(name) for name in _TASKS}
@@ -126,7 +107,7 @@ def choose_study(run: Run) -> StudyChoice:
         "method": method,
         "direction": direction,
         "evaluated": evaluated,
-        "relik_method": RELIK[str(relik)],
+        "relik_method": relik,
         **more,
     }
     return StudyChoice(view, sizes, tuple(arguments.items()), task, coefficient)

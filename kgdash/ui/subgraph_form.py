@@ -9,11 +9,11 @@ import streamlit as st
 
 from kgdash.graph import DIRECTIONS
 from kgdash.runs import Run
+from kgdash.ui.choices import choose_relik_method
 
 METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
 LARGEST_SEED = 2**31 - 1
 EVALUATED = {"test triples": "test", "all triples": "all"}
-RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,9 @@ def choose_subgraph(
         )
         extra = walk_widgets(METHODS[method_name], before)
         evaluated = choose_evaluated(evaluated_label, before)
-        relik_method = st.segmented_control(
-            "ReliK",
-            list(RELIK),
-            default="exact",
-            required=True,
-            key=f"{before}relik_method",
-            bind="query-params",
-            help="Exact counts every negative; on large graphs sampled figures show until it is "
+        relik_method = choose_relik_method(
+            f"{before}relik_method",
+            "Exact counts every negative; on large graphs sampled figures show until it is "
             "done. Sampled draws 1,000 negatives per entity and side and gives a 95 % interval.",
         )
     arguments = {
@@ -86,7 +81,7 @@ def choose_subgraph(
         "direction": direction,
         **extra,
     }
-    return SubgraphChoice(tuple(arguments.items()), evaluated, RELIK[str(relik_method)])
+    return SubgraphChoice(tuple(arguments.items()), evaluated, relik_method)
 
 
 def choose_evaluated(label: str = "Reciprocal ranks of", before: str = "") -> str:
