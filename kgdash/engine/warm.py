@@ -9,6 +9,7 @@ from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
 from kgdash.engine.microkernels import DOT
 from kgdash.engine.ordering_kernels import stable_order
+from kgdash.engine.region_kernels import grow_groups, scan_groups, shuffle_within
 from kgdash.engine.resampling_kernels import resample_groups
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS, points, score_block
 from kgdash.engine.sweep_kernels import (
@@ -49,3 +50,9 @@ def warm() -> None:
     one, seeds = np.ones(1), np.ones(1, dtype=np.uint64)
     resample_groups(one, one, np.array([0, 1]), seeds, group, np.empty((1, 1)))
     stable_order(group, 1)
+    starts, order, values = np.array([0, 1]), np.zeros((1, 1), dtype=np.int64), vectors
+    grow_groups(starts, group, one, one, group, order)
+    shuffle_within(values[0], group, starts, seeds[0], out[0])
+    order.flags.writeable = False  # as what comes from the disk
+    scores, sizes = np.empty((1, 2, 1)), np.empty((1, 2, 1), dtype=np.int64)
+    scan_groups(order, starts, group, group, 1, 1, values, scores, sizes)
