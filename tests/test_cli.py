@@ -396,7 +396,7 @@ class TestCache:
 
     def test_refusals(self, refused):
         assert (
-            "out of ranks, relik, rules, comparison, scores, patterns, unknown; found 'rank'"
+            f"out of {', '.join(store.KINDS)}; found 'rank'"
             in refused("cache", "clear", "--kind", "rank")
         )
         assert "expected a number of days; found -1" in refused("cache", "clear", "--older-than=-1")

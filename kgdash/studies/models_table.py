@@ -60,5 +60,5 @@ def marked(table: pd.DataFrame) -> pd.DataFrame:
 def _text(value: float, p: float) -> str:
     if np.isnan(value):
         return "–"
-    digits = f"{value:.2f}".replace("-", "−")
+    digits = f"{value:z.2f}".replace("-", "−")
     return digits + (NOT_SIGNIFICANT if p > SIGNIFICANT else "")

@@ -108,7 +108,7 @@ def subgraph_figures(
         raise KgdashError(f"expected Hits@k with k ≥ 1; found {min(ks)}")
     inside = _inside(run, subgraphs)
     triples, first = run.graph.all_triples, np.asarray(inside.sum(axis=0)).ravel() > 0
-    report = phases(progress, [0.7, 0.25, 0.05])
+    report = phases(progress, [0.7, 0.05, 0.25])
     table = pd.DataFrame(
         {
             "seed_entity": [part.seed_entity for part in subgraphs],
@@ -128,11 +128,11 @@ def subgraph_figures(
     judged = pd.DataFrame({"labelled": 0, "accuracy": np.nan}, index=range(len(subgraphs)))
     if len(run.graph.splits["valid"]) and chosen.any():
         judged = accuracies(
-            run, subgraphs, evaluated, corrupt=corrupt, seed=seed, progress=report[2]
+            run, subgraphs, evaluated, corrupt=corrupt, seed=seed, progress=report[1]
         )
     table["labelled"] = judged["labelled"]
     table["relik"] = _means(inside, relik)
-    per_triple = _of_each_triple(run, triples[chosen], filter, ks, report[1])
+    per_triple = _of_each_triple(run, triples[chosen], filter, ks, report[2])
     tasks = {task: _means(ranked, each) for task, each in per_triple.items()}
     return table.assign(**tasks, accuracy=judged["accuracy"])
 
