@@ -395,9 +395,8 @@ class TestCache:
         assert store.list_cache()["kind"].tolist() == ["ranks"]
 
     def test_refusals(self, refused):
-        assert (
-            f"out of {', '.join(store.KINDS)}; found 'rank'"
-            in refused("cache", "clear", "--kind", "rank")
+        assert f"out of {', '.join(store.KINDS)}; found 'rank'" in refused(
+            "cache", "clear", "--kind", "rank"
         )
         assert "expected a number of days; found -1" in refused("cache", "clear", "--older-than=-1")
 

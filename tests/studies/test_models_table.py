@@ -24,7 +24,12 @@ def test_runs_by_tasks():
     assert table.columns.tolist() == [
         *("run", "size", "relation_mrr", "relation_mrr_p", "tail_mrr", "tail_mrr_p"),
     ]
-    assert table[["run", "size"]].to_numpy().tolist() == [["b", 20], ["a", 20], ["a", 40], ["a", 60]]
+    assert table[["run", "size"]].to_numpy().tolist() == [
+        ["b", 20],
+        ["a", 20],
+        ["a", 40],
+        ["a", 60],
+    ]
     assert table["tail_mrr"].tolist() == [0.834, -0.5, 0.1, -0.004]
     np.testing.assert_array_equal(table["relation_mrr_p"], [0.7, np.nan, np.nan, np.nan])
     only = models_table(FOUND, "kendall")
