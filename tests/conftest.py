@@ -1,8 +1,13 @@
 """What every test gets: a cache of its own; and the bundled runs, loaded once."""
 
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+
+# Workers share the cores: threads of their own would wait for one another. Before torch is loaded.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import settings
