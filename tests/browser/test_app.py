@@ -13,9 +13,8 @@ from .driver import enter, expect_cards, open_page, select, settle
 
 PAGES = {
     "": "Overview",
-    "metrics": "Metrics",
     "local?size=12": "Local reliability",
-    "queries_rules?per_type=10": "Queries and rules",
+    "study?subgraphs=10&study_size=15": "Correlation study",
 }
 
 _LUMINANCE = """() => {
