@@ -17,8 +17,12 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
+from kgdash.scoring import Scorer
+from kgdash.studies.labelled_triples import triple_scores
 
-TRIPLE_COLUMNS = ["group", "instance", "chain", "label", "head", "relation", "tail", "is_head"]
+TRIPLE_COLUMNS = [
+    *("group", "instance", "chain", "label", "head", "relation", "tail", "is_head", "asked")
+]
 INSTANCE_COLUMNS = ["instance", "group", "label", "question", "answer", "chains"]
 
 _IDS = ["head", "relation", "tail"]
@@ -30,6 +34,8 @@ MEASURES = {
     "relik_head": ("relik", True),
     "reciprocal_rank": ("reciprocal_rank", False),
     "reciprocal_rank_head": ("reciprocal_rank", True),
+    "score": ("score", False),
+    "score_head": ("score", True),
 }
 
 #: how the chains of an instance become one figure
@@ -44,7 +50,8 @@ class Instances:
     query type or rule), ``instance`` (int64, unique over all groups), ``chain`` (int64, from 0
     within its instance), ``label`` (bool), ``head, relation, tail`` (int64 ids), ``is_head`` (bool:
     the triple gives the answer: a rule's head, a path query's last triple, and every triple of an
-    intersection query, whose branches all end in the answer).
+    intersection query, whose branches all end in the answer), ``asked`` ("tail" or "head": which
+    end of the triple is searched, "head" where its relation is followed backwards).
 
     ``table``: one row per instance, sorted by it: ``instance``, ``group``, ``label``, ``question``
     and ``answer`` (str, in labels), ``chains`` (int64, ≥ 1).
@@ -100,9 +107,10 @@ class Instances:
 class ScoredInstances:
     """Instances with a model's figures.
 
-    ``triples``: as in `Instances`, plus ``relik``, ``tail_rr``, ``relation_rr`` and
-    ``reciprocal_rank`` (float64, in (0, 1]). ``table``: as in `Instances`, plus
-    ``{measure}_best`` and ``{measure}_mean`` (float64, in (0, 1]) for each of `MEASURES`.
+    ``triples``: as in `Instances`, plus ``relik``, ``entity_rr`` (of the asked end),
+    ``relation_rr``, ``reciprocal_rank`` (float64, in (0, 1]) and ``score`` (float64, the model's
+    own; not comparable between relations). ``table``: as in `Instances`, plus ``{measure}_best``
+    and ``{measure}_mean`` (float64; in (0, 1] but for scores) for each of `MEASURES`.
     """
 
     triples: pd.DataFrame
@@ -111,6 +119,8 @@ class ScoredInstances:
 
 class Scores(Protocol):
     """What scoring needs of a `kgdash.runs.Run`."""
+
+    scorer: Scorer
 
     def ranks(
         self,
@@ -143,12 +153,15 @@ def make_instances(
     A chain is a set of triples (§8): one that occurs twice in it is kept once, at its
     last place.
 
-    :param triples: `TRIPLE_COLUMNS`; instances and chains are numbered anew, in order
+    :param triples: `TRIPLE_COLUMNS`, ``asked`` may be absent ("tail" throughout) and others may be
+        there; instances and chains are numbered anew, in order
     :param described: ``instance, question, answer`` for each instance
     :param notes: for `Instances.notes`
     :raises KgdashError: if the rows can not be instances
     """
     numbers = dict.fromkeys([*_CHAIN, *_IDS], np.int64)
+    if "asked" not in triples:
+        triples = triples.assign(asked="tail")
     rows = triples.reset_index(drop=True).astype({"label": bool, "is_head": bool} | numbers)
     rows = rows.sort_values(_CHAIN, kind="stable")
     rows["is_head"] = rows.groupby([*_CHAIN, *_IDS])["is_head"].transform("any")
@@ -172,10 +185,11 @@ def score_instances(
 ) -> ScoredInstances:
     """Measure the triples of all instances, each distinct triple once, and sum up per instance.
 
-    Of a triple: ReliK (§4) and the reciprocal rank ½ (1/tail rank + 1/relation rank), both ranks
-    filtered by all known triples and realistic (§9, §12.7). Of a chain: the mean over its triples,
-    and over those alone that give the answer (``…_head``). Of an instance: the best of its chains
-    and their mean (§8).
+    Of a triple: ReliK (§4), the model's score, and the reciprocal rank ½ (1/entity rank +
+    1/relation rank), both ranks filtered by all known triples and realistic (§9, §12.7); the entity
+    is the tail, or the head where the relation is followed backwards. Of a chain: the mean over its
+    triples, and over those alone that give the answer (``…_head``). Of an instance: the best of its
+    chains and their mean (§8).
 
     :param run: a `kgdash.runs.Run`
     :param instances: what to score
@@ -191,17 +205,23 @@ def score_instances(
     distinct, of = np.unique(rows[_IDS].to_numpy(), axis=0, return_inverse=True)
     first, second = phases(progress, [1.0, 1.0])
     relik = run.relik(triples=distinct, method=method, progress=first)["relik"].to_numpy()
+    backwards = (rows["asked"] == "head").to_numpy()
     # A false answer is no known triple: it must not leave the candidates of the true ones.
     ranks = run.ranks(
-        triples=distinct, sides=("tail", "relation"), evaluated_are_known=False, progress=second
+        triples=distinct,
+        sides=("tail", "relation", *(["head"] if backwards.any() else [])),
+        evaluated_are_known=False,
+        progress=second,
     )
-    tail_rr, relation_rr = 1.0 / ranks["realistic"].to_numpy().reshape(2, -1)
+    tail_rr, relation_rr, *head_rr = 1.0 / ranks["realistic"].to_numpy().reshape(-1, len(distinct))
     of = of.reshape(-1)
+    entity_rr = np.where(backwards, head_rr[0][of], tail_rr[of]) if head_rr else tail_rr[of]
     scored = rows.assign(
         relik=relik[of],
-        tail_rr=tail_rr[of],
+        entity_rr=entity_rr,
         relation_rr=relation_rr[of],
-        reciprocal_rank=0.5 * (tail_rr + relation_rr)[of],
+        reciprocal_rank=0.5 * (entity_rr + relation_rr[of]),
+        score=triple_scores(run.scorer, distinct)[of],
     )
     return ScoredInstances(scored, instances.table.join(_per_instance(scored), on="instance"))
 

@@ -13,7 +13,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.known import KnownTriples
 from kgdash.progress import Progress, silent
-from kgdash.studies.instances import TRIPLE_COLUMNS, Instances, make_instances
+from kgdash.studies.instances import Instances, make_instances
 from kgdash.studies.query_paths import Adjacency, paths
 
 #: query type -> number of relations; "p": one after another, "i": side by side
@@ -286,7 +286,7 @@ def _instances(
         "is_head": np.concatenate([np.empty(0, bool), *(p[5] for p in parts)]),
     }
     described_table = pd.DataFrame(described, columns=["instance", "question", "answer"])
-    return make_instances(pd.DataFrame(columns)[TRIPLE_COLUMNS], described_table, notes)
+    return make_instances(pd.DataFrame(columns), described_table, notes)
 
 
 def _question(graph: KnowledgeGraph, query: tuple) -> str:

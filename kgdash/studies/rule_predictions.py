@@ -79,7 +79,7 @@ def rule_instances(
             notes.append(f"{count} of {len(texts)} rules left out: {why}")
     rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=TRIPLE_COLUMNS)
     table = pd.DataFrame(described, columns=["instance", "question", "answer"])
-    return make_instances(rows[TRIPLE_COLUMNS], table, notes)
+    return make_instances(rows, table, notes)
 
 
 @dataclass(frozen=True)

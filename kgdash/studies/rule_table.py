@@ -31,7 +31,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
-from kgdash.studies.instances import TRIPLE_COLUMNS, Instances, make_instances
+from kgdash.studies.instances import Instances, make_instances
 from kgdash.studies.separation import ALL
 
 COLUMNS = ["rule", "instance", "head", "relation", "tail", "label"]
@@ -254,4 +254,4 @@ def _instances(table: pd.DataFrame, graph: KnowledgeGraph, shown: str) -> Instan
         columns=["instance", "question", "answer"],
     )
     rows = table.drop(columns=["name", "line"]).rename(columns={"number": "instance"})
-    return make_instances(rows[TRIPLE_COLUMNS], described, [f"read from {shown}"])
+    return make_instances(rows, described, [f"read from {shown}"])

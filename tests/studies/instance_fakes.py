@@ -47,11 +47,22 @@ def graphs(entities: int = 5, relations: int = 2, held_out: bool = True):
     return st.builds(cut, triples, st.integers(0, 1000))
 
 
+class FakeScorer:
+    """Scores a triple 10 · head − tail, and counts how often it was asked."""
+
+    calls = 0
+
+    def score_triples(self, triples, side="tail"):
+        self.calls += 1
+        return (10 * triples[:, 0] - triples[:, 2]).double()
+
+
 class FakeRun:
     """Gives every triple figures that follow from its ids, and remembers what it was asked."""
 
     def __init__(self) -> None:
         self.asked: list[np.ndarray] = []
+        self.scorer = FakeScorer()
 
     def ranks(
         self,

@@ -15,7 +15,7 @@ from kgdash.studies.queries import sample_queries
 
 
 def rows(*values):
-    return pd.DataFrame(values, columns=TRIPLE_COLUMNS)
+    return pd.DataFrame(values, columns=[c for c in TRIPLE_COLUMNS if c != "asked"])
 
 
 def described(*numbers):
@@ -83,10 +83,29 @@ def test_figures_worked_by_hand():
     assert true["reciprocal_rank_head_best"] == pytest.approx(rr[1, 1, 2])
 
 
+def test_an_end_that_is_asked_for_backwards_has_the_rank_of_the_head():
+    asked = TWO.assign(asked=["tail", "head", "tail", "tail", "tail", "head"])
+    scored = score_instances(FakeRun(), make_instances(asked, described(7, 9))).triples
+    ends = np.where(scored["asked"] == "head", scored["head"], scored["tail"])
+    assert np.allclose(scored["entity_rr"], 1 / (1 + ends))
+    assert scored["asked"].value_counts().to_dict() == {"tail": 4, "head": 2}
+    plain = score_instances(FakeRun(), make_instances(TWO, described(7, 9))).triples
+    assert np.allclose(plain["entity_rr"], 1 / (1 + plain["tail"]))
+
+
+def test_scores_are_the_model_s_own_and_averaged_as_all_else():
+    scored = score_instances(FakeRun(), make_instances(TWO, described(7, 9)))
+    score = 10 * scored.triples["head"] - scored.triples["tail"]
+    assert np.allclose(scored.triples["score"], score)
+    assert scored.table["score_best"].tolist() == [pytest.approx((-3 + 28) / 2), 4.5]
+    assert scored.table["score_head_mean"].tolist() == [(8 + 28) / 2, 10.0]
+
+
 def test_each_distinct_triple_is_scored_once():
     run, calls = FakeRun(), []
     score_instances(run, make_instances(TWO, described(7, 9)), lambda d, t: calls.append((d, t)))
     assert [len(asked) for asked in run.asked] == [5, 5]
+    assert run.scorer.calls == 1
     assert calls[-1][0] == calls[-1][1]
 
 
@@ -115,8 +134,10 @@ def test_a_real_run_scores_queries():
     run = load("umls-transe")
     scored = score_instances(run, sample_queries(run.graph, ("2p", "2i"), per_type=5))
     figures = scored.table.filter(regex="_(best|mean)$")
-    assert figures.shape == (20, 8)
-    assert ((figures > 0) & (figures <= 1)).all().all()
+    assert figures.shape == (20, 12)
+    shares = figures.filter(regex="^re")
+    assert ((shares > 0) & (shares <= 1)).all().all()
+    assert np.isfinite(figures).all().all()
     assert (scored.table["relik_best"] >= scored.table["relik_mean"]).all()
     # An intersection's triples all give the answer.
     both = scored.table[scored.table["group"] == "2i"]
@@ -129,4 +150,4 @@ def test_a_triple_s_rank_does_not_depend_on_the_false_ones_ranked_with_it():
     facts = scored.triples[scored.triples["label"]]
     rows = facts[["head", "relation", "tail"]].to_numpy()
     alone = run.ranks(triples=rows, sides=("tail",))["realistic"].to_numpy()
-    assert np.allclose(facts["tail_rr"], 1 / alone)
+    assert np.allclose(facts["entity_rr"], 1 / alone)

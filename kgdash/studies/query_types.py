@@ -1,0 +1,104 @@
+"""Types of logical queries, and queries with their answers as arrays (§8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+
+
+@dataclass(frozen=True)
+class QueryType:
+    """The shape of a query, named as in BetaE.
+
+    ``branches`` are numbers of relations, each followed from an anchor of its own; where there are
+    several, their ends are joined: "and" keeps the entities at which all of them end, "or" those of
+    any. ``after`` relations are followed from there to the answer.
+    """
+
+    name: str
+    branches: tuple[int, ...]
+    join: str = ""
+    after: int = 0
+
+    @property
+    def num_relations(self) -> int:
+        """Return the number of relations of a query: those of the branches, then those after."""
+        return sum(self.branches) + self.after
+
+
+#: query type by its name
+QUERY_TYPES = {
+    kind.name: kind
+    for kind in (
+        QueryType("1p", (1,)),
+        QueryType("2p", (2,)),
+        QueryType("3p", (3,)),
+        QueryType("2i", (1, 1), "and"),
+        QueryType("3i", (1, 1, 1), "and"),
+        QueryType("pi", (2, 1), "and"),
+        QueryType("ip", (1, 1), "and", 1),
+        QueryType("2u", (1, 1), "or"),
+        QueryType("up", (1, 1), "or", 1),
+    )
+}
+
+#: the types of the paper
+PAPER_TYPES = ("1p", "2p", "3p", "2i", "3i")
+
+
+@dataclass(frozen=True)
+class AskedQueries:
+    """Queries of one type, with their answers.
+
+    ``anchors`` int64 ``(n, branches)``; ``relations`` int64 ``(n, num_relations)``, branch by
+    branch, then those after the join: a relation's id, or the id + |R| if it is followed from tail
+    to head. ``owner`` int64 ``(m,)``, ascending: which query each answer is of; ``answers`` int64
+    ``(m,)``, ascending within a query, each once; ``hard`` bool ``(m,)``.
+    """
+
+    kind: QueryType
+    anchors: np.ndarray
+    relations: np.ndarray
+    owner: np.ndarray
+    answers: np.ndarray
+    hard: np.ndarray
+
+    def __post_init__(self) -> None:
+        """Check the shapes.
+
+        :raises KgdashError: if they do not fit the type or one another
+        """
+        count, expected = len(self.anchors), (len(self.kind.branches), self.kind.num_relations)
+        found = (self.anchors.shape[1:], self.relations.shape)
+        if found != (expected[:1], (count, expected[1])) or not (
+            len(self.owner) == len(self.answers) == len(self.hard)
+        ):
+            raise KgdashError(
+                f"a query of type {self.kind.name} has {expected[0]} anchors and {expected[1]} "
+                f"relations; found arrays of shapes {self.anchors.shape}, {self.relations.shape}, "
+                f"and {len(self.owner)}, {len(self.answers)}, {len(self.hard)} answers"
+            )
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self.anchors)
+
+    def take(self, chosen: Sequence[int] | np.ndarray) -> AskedQueries:
+        """Return some of the queries, by position, in the order given."""
+        places = np.asarray(chosen, dtype=np.int64)
+        ends = np.searchsorted(self.owner, np.arange(len(self) + 1))
+        counts = np.diff(ends)[places]
+        offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows = np.repeat(ends[:-1][places], counts) + offset
+        return AskedQueries(
+            self.kind,
+            self.anchors[places],
+            self.relations[places],
+            np.repeat(np.arange(len(places)), counts),
+            self.answers[rows],
+            self.hard[rows],
+        )
