@@ -20,13 +20,14 @@ from kgdash.commands import (
     groupings,
     guide,
     health,
-    instances,
     metrics,
     model_choice,
     obl2021,
     prognosis,
+    queries,
     reliability,
     report,
+    rules,
     study,
     train,
 )
@@ -56,8 +57,8 @@ app.command()(compare.compare)
 app.command()(explain.explain)
 app.command()(guide.guide)
 app.command()(health.health)
-app.command()(instances.queries)
-app.command()(instances.rules)
+app.command()(queries.queries)
+app.command()(rules.rules)
 app.command()(metrics.metrics)
 app.command(name="which-model")(model_choice.which_model)
 app.command()(prognosis.prognosis)

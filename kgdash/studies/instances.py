@@ -120,7 +120,9 @@ class ScoredInstances:
 class Scores(Protocol):
     """What scoring needs of a `kgdash.runs.Run`."""
 
-    scorer: Scorer
+    @property
+    def scorer(self) -> Scorer:
+        """Return what scores triples."""
 
     def ranks(
         self,
