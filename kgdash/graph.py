@@ -121,7 +121,9 @@ class KnowledgeGraph:
         return np.bincount(ends, minlength=self.num_entities)
 
     def adjacency(self, direction: str) -> csr_matrix:
-        """Return who neighbours whom: each once however many triples join them, nobody itself.
+        """Return who neighbours whom: each once, with the number of triples that join them.
+
+        Nobody neighbours itself.
 
         :param direction: one of `DIRECTIONS`: "outgoing" follows head → tail
         :return: ``(|E|, |E|)``, kept: not to be changed

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 from scipy.sparse.csgraph import breadth_first_order
 
 from kgdash.errors import KgdashError
@@ -35,11 +35,39 @@ class Subgraph:
 
     def triples(self, splits: Sequence[str] = SPLITS) -> np.ndarray:
         """Return the known triples of ``splits`` with both ends inside: int64 ``(n, 3)``."""
-        inside = np.zeros(self.graph.num_entities, dtype=bool)
-        inside[self.entities] = True
         parts = [np.empty((0, 3), dtype=np.int64), *(self.graph.splits[s] for s in splits)]
         triples = np.concatenate(parts)
-        return np.unique(triples[inside[triples[:, 0]] & inside[triples[:, 2]]], axis=0)
+        return np.unique(triples[self.rows_inside(triples)], axis=0)
+
+    def rows_inside(self, triples: np.ndarray) -> np.ndarray:
+        """Return the numbers of the rows of ``triples``, ``(n, 3)``, with both ends inside."""
+        inside = np.zeros(self.graph.num_entities, dtype=bool)
+        inside[self.entities] = True
+        return np.flatnonzero(inside[triples[:, 0]] & inside[triples[:, 2]])
+
+    def named(self) -> dict[str, Any]:
+        """Lay out what was picked, and how, as JSON can hold it, with names."""
+        return {
+            "seed_entity": self.graph.entities[self.seed_entity],
+            "method": self.method,
+            "parameters": dict(self.parameters),
+            "note": self.note,
+            "entities": [self.graph.entities[e] for e in self.entities],
+        }
+
+
+def triples_inside(subgraphs: Sequence[Subgraph], triples: np.ndarray) -> csr_array:
+    """Tell which triples have both ends in which subgraph.
+
+    :param subgraphs: of one graph
+    :param triples: ids of it, shape ``(n, 3)``
+    :return: 0 and 1 as float64, shape ``(subgraphs, n)``
+    """
+    # One after the other: all together would take a byte per subgraph and triple.
+    rows = [np.empty(0, dtype=np.int64), *(part.rows_inside(triples) for part in subgraphs)]
+    starts, columns = np.cumsum([len(row) for row in rows]), np.concatenate(rows)
+    shape = (len(subgraphs), len(triples))
+    return csr_array((np.ones(len(columns)), columns, starts), shape=shape)
 
 
 def random_walk(

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, number
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number
 from kgdash.metric_guide import MetricInfo
 
 #: up to so many runs, cells are wide enough for values on a phone
@@ -160,13 +160,7 @@ def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: MetricInfo) -> go
 
 
 def _name_rows(figure: go.Figure, names: list[str]) -> None:
-    figure.update_yaxes(
-        tickvals=-np.arange(len(names), dtype=float),
-        ticktext=[escape(shortened(name, _BESIDE)) for name in names],
-        range=[0.5 - len(names), 0.5],
-        showgrid=False,
-        fixedrange=True,
-    )
+    name_rows(figure, [shortened(name, _BESIDE) for name in names])
 
 
 def _about(row: dict, info: MetricInfo) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, number
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number
 
 #: names of factors, as users read them
 FACTOR_LABELS = {
@@ -52,7 +51,7 @@ def factor_forest(tests: pd.DataFrame) -> go.Figure:
         for row in rows.itertuples()
     ]
     figure = _dots(rows, colours, texts, "factors", rows["factor"].tolist())
-    _name_rows(figure, [FACTOR_LABELS[factor] for factor in rows["factor"]])
+    name_rows(figure, [FACTOR_LABELS[factor] for factor in rows["factor"]], 0.55)
     _zero(figure, "Spearman's ρ with ReliK")
     return finish(figure, height=100 + 52 * len(rows), clickmode="event+select")
 
@@ -92,7 +91,7 @@ def share_bars(shares: pd.DataFrame, r_squared: float) -> go.Figure:
         annotation_position="bottom right",
     )
     figure.update_xaxes(title="R² of log ReliK", rangemode="tozero")
-    _name_rows(figure, names)
+    name_rows(figure, names, 0.55)
     return finish(figure, height=110 + 50 * len(shares))
 
 
@@ -133,7 +132,7 @@ def partial_forest(table: pd.DataFrame) -> go.Figure:
             ],
             hovertemplate="%{text}<extra></extra>",
         )
-    _name_rows(figure, names)
+    name_rows(figure, names, 0.55)
     _zero(figure, "correlation of ReliK with the reciprocal rank")
     return finish(figure, height=110 + 44 * len(names))
 
@@ -181,13 +180,3 @@ def _errors(rows: pd.DataFrame, colour: str) -> dict[str, Any]:
 def _zero(figure: go.Figure, title: str) -> None:
     figure.add_vline(x=0, line={"color": GREY, "width": 1.5})
     figure.update_xaxes(title=title)
-
-
-def _name_rows(figure: go.Figure, names: list[str]) -> None:
-    figure.update_yaxes(
-        tickvals=-np.arange(len(names), dtype=float),
-        ticktext=[escape(name) for name in names],
-        range=[0.55 - len(names), 0.55],
-        showgrid=False,
-        fixedrange=True,
-    )

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, number
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number
 
 #: least → greatest of a row, dark enough throughout for white figures
 _ORDER = [[0.0, "#b5421f"], [0.5, "#6d6675"], [1.0, "#1e5fb4"]]
@@ -81,7 +81,7 @@ def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") ->
         shortened(row["name"], _BESIDE) + "*" * bool(row["small"])
         for row in parts.to_dict("records")
     ]
-    _name_rows(figure, names)
+    name_rows(figure, names)
     return finish(figure, height=100 + 40 * len(parts), margin={"l": 8, "r": 8, "t": 60, "b": 8})
 
 
@@ -141,7 +141,7 @@ def regret_bars(strategies: pd.DataFrame) -> go.Figure:
         showlegend=False,
     )
     figure.update_xaxes(title="mean regret in MRR ↓", rangemode="tozero")
-    _name_rows(figure, names)
+    name_rows(figure, names)
     return finish(figure, height=90 + 44 * len(rows), margin={"l": 8, "r": 8, "t": 8, "b": 8})
 
 
@@ -191,13 +191,3 @@ def difference_points(differences: pd.DataFrame, a: str, b: str) -> go.Figure:
     figure.update_xaxes(title=f"difference of ReliK: {names}")
     figure.update_yaxes(title="difference of MRR")
     return finish(figure, height=440, clickmode="event+select", showlegend=True)
-
-
-def _name_rows(figure: go.Figure, names: list[str]) -> None:
-    figure.update_yaxes(
-        tickvals=-np.arange(len(names), dtype=float),
-        ticktext=[escape(name) for name in names],
-        range=[0.5 - len(names), 0.5],
-        showgrid=False,
-        fixedrange=True,
-    )

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import shortened
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, number
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, name_rows, number
 
 #: colours of true answers and of candidates: the two that differ most in lightness and hue
 _KINDS = {"true": ("true answers", "#2f7fd1"), "candidates": ("candidates", "#d9742b")}
@@ -94,7 +94,7 @@ def gap_bars(table: pd.DataFrame, side: str) -> go.Figure:
     more = int((table["gap"] > 0).sum()) - len(rows)
     note = f"<br>{more:,} more relations have a gap" if more else ""
     figure.update_xaxes(title=f"MRR, pessimistic to optimistic{note}")
-    _name_rows(figure, [shortened(group, _BESIDE) for group in rows["group"]])
+    name_rows(figure, [shortened(group, _BESIDE) for group in rows["group"]], 0.6)
     return _rows_of(figure, len(rows))
 
 
@@ -126,7 +126,7 @@ def tie_bars(table: pd.DataFrame) -> go.Figure:
         showlegend=False,
     )
     figure.update_xaxes(title="tied candidates", rangemode="tozero")
-    _name_rows(figure, [shortened(name, _BESIDE) for name in names])
+    name_rows(figure, [shortened(name, _BESIDE) for name in names], 0.6)
     return _rows_of(figure, len(rows))
 
 
@@ -134,16 +134,6 @@ def query_text(row: dict) -> str:
     """Write the query of a row: head, relation, tail, with "?" for what is asked for."""
     head, tail = ("?" if row["side"] == side else str(row[side]) for side in ("head", "tail"))
     return f"{head}, {row['relation']}, {tail}"
-
-
-def _name_rows(figure: go.Figure, names: list[str]) -> None:
-    figure.update_yaxes(
-        tickvals=-np.arange(len(names), dtype=float),
-        ticktext=[escape(name) for name in names],
-        range=[0.6 - len(names), 0.6],
-        showgrid=False,
-        fixedrange=True,
-    )
 
 
 def _rows_of(figure: go.Figure, rows: int) -> go.Figure:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from html import escape
 
+import numpy as np
 import plotly.graph_objects as go
 
 #: colour-blind-safe, of middling lightness so that they show on white and on near-black
@@ -45,6 +48,20 @@ def empty(message: str, height: int = 200) -> go.Figure:
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
     return finish(figure, height)
+
+
+def name_rows(figure: go.Figure, names: Sequence[str], margin: float = 0.5) -> None:
+    """Name the rows of a figure that are drawn at y = 0, −1, −2 …, the first on top.
+
+    :param margin: room above the first and below the last, in rows
+    """
+    figure.update_yaxes(
+        tickvals=-np.arange(len(names), dtype=float),
+        ticktext=[escape(name) for name in names],
+        range=[margin - len(names), margin],
+        showgrid=False,
+        fixedrange=True,
+    )
 
 
 def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,10 @@ class Classification:
 
     def probabilities(self) -> pd.DataFrame:
         """Return each test triple's probability by each way of calibration, in [0, 1]."""
+        return self._probabilities.copy()
+
+    @cached_property
+    def _probabilities(self) -> pd.DataFrame:
         fitted = fit_calibrations(self.valid["score"].to_numpy(), self.valid["label"].to_numpy())
         scores = self.test["score"].to_numpy()
         return pd.DataFrame({name: function(scores) for name, function in fitted.items()})

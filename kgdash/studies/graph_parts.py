@@ -15,7 +15,7 @@ from kgdash.progress import Progress, silent
 from kgdash.runs import Run
 from kgdash.studies.regions import find_regions, region_descriptions
 from kgdash.studies.subgraph_figures import draw_subgraphs
-from kgdash.subgraphs import Subgraph
+from kgdash.subgraphs import Subgraph, triples_inside
 
 #: kind of parts -> where a triple counts
 PARTS = {
@@ -56,28 +56,18 @@ class Parts:
         :param triples: ids, shape ``(n, 3)``
         :return: 0 and 1 as float64, shape ``(parts, n)``
         """
+        if self.kind == "subgraphs":
+            return triples_inside(self.subgraphs, triples)
         heads, relations, tails = triples.T
         at = np.arange(len(triples))
         if self.regions is not None:
             ends = self.regions[heads], self.regions[tails]
             other = ends[0] != ends[1]
             parts, columns = np.concatenate([ends[0], ends[1][other]]), np.append(at, at[other])
-        elif self.kind == "subgraphs":
-            # One after the other: all together would take a byte per part and triple.
-            rows = [_between(part, triples) for part in self.subgraphs]
-            parts = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-            columns = np.concatenate(rows)
         else:
             parts, columns = relations, at
         shape = (len(self.names), len(triples))
         return sparse.csr_array((np.ones(len(parts)), (parts, columns)), shape=shape)
-
-
-def _between(part: Subgraph, triples: np.ndarray) -> np.ndarray:
-    """Return the rows of triples with both ends in a subgraph."""
-    chosen = np.zeros(part.graph.num_entities, dtype=bool)
-    chosen[part.entities] = True
-    return np.flatnonzero(chosen[triples[:, 0]] & chosen[triples[:, 2]])
 
 
 def find_parts(

@@ -174,11 +174,7 @@ def summary(comparison: LocalComparison, run: Run) -> dict[str, Any]:
     labelled = graph.labelled(comparison.triples)
     return {
         "run": run.name,
-        "seed_entity": graph.entities[subgraph.seed_entity],
-        "method": subgraph.method,
-        "parameters": dict(subgraph.parameters),
-        "note": subgraph.note,
-        "entities": [graph.entities[e] for e in subgraph.entities],
+        **subgraph.named(),
         "entity_labels": [graph.entity_labels[e] for e in subgraph.entities],
         "evaluated": comparison.evaluated,
         "relik_method": comparison.method,

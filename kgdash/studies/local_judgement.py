@@ -35,17 +35,12 @@ class LocalJudgement:
 
     def summary(self) -> dict[str, Any]:
         """Lay it out as JSON can hold it, with names."""
-        graph, labelled = self.subgraph.graph, self.subgraph.graph.labelled(self.triples)
         return {
-            "seed_entity": graph.entities[self.subgraph.seed_entity],
-            "method": self.subgraph.method,
-            "parameters": dict(self.subgraph.parameters),
-            "note": self.subgraph.note,
-            "entities": [graph.entities[e] for e in self.subgraph.entities],
+            **self.subgraph.named(),
             "evaluated": self.evaluated,
             "figures": self.figures.to_dict("records"),
             "confusion": confusion(self.triples),
-            "triples": labelled.to_dict("records"),
+            "triples": self.subgraph.graph.labelled(self.triples).to_dict("records"),
         }
 
 

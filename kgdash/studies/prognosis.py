@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from kgdash.breakdowns import check_level
 from kgdash.errors import KgdashError, unknown_name
@@ -18,7 +17,7 @@ from kgdash.studies.local import EVALUATED
 from kgdash.studies.prognosis_check import SCHEMES, Check, Found, coverage_of, errors_of
 from kgdash.studies.prognosis_models import CURVES, FEWEST, INTERVALS, Sample, fit, interval
 from kgdash.studies.subgraph_figures import draw_subgraphs, subgraph_figures, task_columns
-from kgdash.subgraphs import Subgraph
+from kgdash.subgraphs import Subgraph, triples_inside
 
 #: levels whose coverage is always reported
 LEVELS = (0.5, 0.8, 0.9, 0.95)
@@ -238,14 +237,8 @@ def shared_triples(
     """
     graph = some[0].graph
     triples = np.concatenate([graph.splits[split] for split in EVALUATED[evaluated]])
-    both = []
-    for parts in (some, others):
-        inside = np.zeros((len(parts), graph.num_entities), dtype=bool)
-        for row, part in enumerate(parts):
-            inside[row, part.entities] = True
-        held = inside[:, triples[:, 0]] & inside[:, triples[:, 2]]
-        both.append(sparse.csr_array(held.astype(np.int64)))
-    return (both[0] @ both[1].T).toarray()
+    held, of_others = (triples_inside(parts, triples) for parts in (some, others))
+    return (held @ of_others.T).toarray().astype(np.int64)
 
 
 def _first(found: Found, count: int, curve: str, kind: str, level: int) -> pd.DataFrame:

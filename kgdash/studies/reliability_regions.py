@@ -276,13 +276,9 @@ def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:
 
 def _neighbours(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return who neighbours whom, and by how many triples: starts, neighbours, times."""
-    ends = graph.all_triples[:, [0, 2]]
-    ends = ends[ends[:, 0] != ends[:, 1]]
-    both = np.concatenate([ends, ends[:, ::-1]])
-    pairs, times = np.unique(both[:, 0] * graph.num_entities + both[:, 1], return_counts=True)
-    here = np.bincount(pairs // graph.num_entities, minlength=graph.num_entities)
-    starts = np.concatenate([[0], np.cumsum(here)]).astype(np.int64)
-    return starts, pairs % graph.num_entities, times.astype(np.float64)
+    joined = graph.adjacency("either")
+    starts, neighbours = joined.indptr.astype(np.int64), joined.indices.astype(np.int64)
+    return starts, neighbours, joined.data.astype(np.float64)
 
 
 def _blocks(count: int) -> list[slice]:

@@ -20,7 +20,7 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.studies.local import EVALUATED
 from kgdash.studies.local_classification import accuracies
-from kgdash.subgraphs import Subgraph
+from kgdash.subgraphs import Subgraph, triples_inside
 
 #: sizes by the paper (§5), by name of the graph; else the first that fits
 SIZES = {"codex-s": 60, "codex-m": 100, "codex-l": 100, "fb15k-237": 200}
@@ -106,8 +106,9 @@ def subgraph_figures(
         raise unknown_name("choice of evaluated triples", evaluated, list(EVALUATED), "studies")
     if any(k < 1 for k in ks):
         raise KgdashError(f"expected Hits@k with k ≥ 1; found {min(ks)}")
-    inside = _inside(run, subgraphs)
-    triples, first = run.graph.all_triples, np.asarray(inside.sum(axis=0)).ravel() > 0
+    triples = run.graph.all_triples
+    inside = triples_inside(subgraphs, triples)
+    first = np.asarray(inside.sum(axis=0)).ravel() > 0
     report = phases(progress, [0.7, 0.05, 0.25])
     table = pd.DataFrame(
         {
@@ -158,20 +159,6 @@ def _of_each_triple(
         for side, pool in pools.items():
             found[f"{side}_hits_at_{k}"] = np.mean([r <= k for r in pool], axis=0)
     return found
-
-
-def _inside(run: Run, subgraphs: Sequence[Subgraph]) -> sparse.csr_array:
-    """Tell which known triples have both ends in which subgraph: ``(subgraphs, |F|)`` of 0, 1."""
-    heads, _, tails = run.graph.all_triples.T
-    rows = []
-    for part in subgraphs:
-        chosen = np.zeros(run.graph.num_entities, dtype=bool)
-        chosen[part.entities] = True
-        rows.append(np.flatnonzero(chosen[heads] & chosen[tails]))
-    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    columns = np.concatenate(rows)
-    ones = np.ones(len(columns))
-    return sparse.csr_array((ones, columns, starts), shape=(len(rows), len(heads)))
 
 
 def _means(inside: sparse.csr_array, values: np.ndarray) -> np.ndarray:

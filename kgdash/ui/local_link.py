@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from kgdash.ui.subgraph_form import EVALUATED, METHODS
 
@@ -15,7 +14,7 @@ _PAGE = "pages/local.py"
 def open_local(method: str, evaluated: str = "test", **choices: Any) -> NoReturn:
     """Leave for a subgraph on the page Local reliability; the choice of the run stays.
 
-    A page with widgets of these keys can only open what they say.
+    The page left must have no widgets of these keys: Streamlit lets none set their address.
 
     :param method: "rwr" or "neighbourhood"
     :param evaluated: "test" or "all"
@@ -25,8 +24,4 @@ def open_local(method: str, evaluated: str = "test", **choices: Any) -> NoReturn
     ways = {value: name for name, value in EVALUATED.items()}
     address = {"method": names[method], "evaluated": ways[evaluated]}
     address |= {key: str(value) for key, value in choices.items()}
-    try:
-        st.switch_page(_PAGE, query_params=address)
-    except StreamlitAPIException:
-        # The page left has these widgets: Streamlit lets none set their address, and keeps it.
-        st.switch_page(_PAGE, query_params={})
+    st.switch_page(_PAGE, query_params=address)
