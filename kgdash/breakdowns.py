@@ -16,9 +16,9 @@ from kgdash.annotation import SINGLE_SIDES
 from kgdash.engine.ordering_kernels import stable_order
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.groups import Groups, groups_of
+from kgdash.known import RANK_TYPES
 from kgdash.metric_guide import DEFAULT_KS, metric_calculators
 from kgdash.metrics import POOLS
-from kgdash.ranking import RANK_TYPES
 from kgdash.ratio_metrics import RatioMetric, ratio_intervals, ratio_metric
 
 #: groups of fewer triples are marked: their values say little

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.known import RANK_TYPES
 from kgdash.metrics import POOLS
-from kgdash.ranking import RANK_TYPES
 
 #: what can be grouped by -> column of an annotated table
 GROUPINGS = {

@@ -19,6 +19,9 @@ SIDES: dict[str, tuple[tuple[int, int], int]] = {
     "tail": ((0, 1), 2),
 }
 
+#: how ties count (§1)
+RANK_TYPES = ("optimistic", "realistic", "pessimistic")
+
 
 @dataclass(frozen=True)
 class SortedSlices:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.known import RANK_TYPES
 from kgdash.metrics import POOLS
-from kgdash.ranking import RANK_TYPES
 
 #: key of a metric -> what a column of the table is headed by
 MAIN_METRICS = {

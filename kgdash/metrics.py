@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.known import RANK_TYPES
 from kgdash.metric_guide import DEFAULT_KS, metric_calculators
-from kgdash.ranking import RANK_TYPES
 
 #: side of the result -> sides of the ranks that it pools; "both" pools ranks, not means (§2)
 POOLS: dict[str, tuple[str, ...]] = {

@@ -16,8 +16,6 @@ from kgdash.memory import block_bytes, memory_budget
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import ENTITY_SIDES, Scorer, score_rows
 
-RANK_TYPES = ("optimistic", "realistic", "pessimistic")
-
 
 def rank_triples(
     scorer: Scorer,

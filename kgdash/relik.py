@@ -12,10 +12,9 @@ import torch
 from kgdash.counting import count_against
 from kgdash.engine.counting import count_both_sides
 from kgdash.engine.counting import count_negatives as count_by_form
-from kgdash.known import KnownTriples
+from kgdash.known import RANK_TYPES, KnownTriples
 from kgdash.memory import block_bytes, memory_budget
 from kgdash.progress import Progress, phases, silent
-from kgdash.ranking import RANK_TYPES
 from kgdash.scoring import ENTITY_SIDES, Scorer, score_rows
 
 #: how many scores counted on one side cost as much as one that is counted on both

@@ -13,8 +13,9 @@ import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
+from kgdash.known import RANK_TYPES
 from kgdash.progress import Progress, phases, silent
-from kgdash.ranking import RANK_TYPES, rank_triples
+from kgdash.ranking import rank_triples
 from kgdash.relik import relik_exact, relik_values
 from kgdash.relik_sampled import estimate, relik_sampled
 from kgdash.scoring import Scorer

@@ -8,10 +8,9 @@ import pandas as pd
 from kgdash.annotation import SINGLE_SIDES, RankFacts
 from kgdash.errors import unknown_name
 from kgdash.graph import KnowledgeGraph
-from kgdash.known import SIDES
+from kgdash.known import RANK_TYPES, SIDES
 from kgdash.metric_guide import DEFAULT_KS, metric_calculators
 from kgdash.metrics import pooled
-from kgdash.ranking import RANK_TYPES
 
 _METRICS = (
     "inverse_harmonic_mean_rank",

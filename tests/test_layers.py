@@ -1,6 +1,8 @@
 """The layer rule: an import never points to the left, and only the left knows Streamlit."""
 
 import ast
+import subprocess
+import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -220,3 +222,9 @@ def test_imports_are_seen(tmp_path):
         "def f():\n    from kgdash.runs import Run\n"
     )
     assert imports(path) == {"streamlit", "", "scoring", "scoring.protocol", "typing", "runs"}
+
+
+def test_what_takes_seconds_to_import_waits_until_it_is_needed():
+    code = "import sys, kgdash.store, kgdash.cli; print(*{'torch', 'pykeen'} & set(sys.modules))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == []

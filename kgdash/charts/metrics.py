@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.style import RANK_TYPE_PATTERNS, SIDE_COLOURS, empty, finish, number
+from kgdash.known import RANK_TYPES
 from kgdash.metric_guide import MetricInfo
 from kgdash.metrics import pooled
-from kgdash.ranking import RANK_TYPES
 
 
 def metric_bars(values: dict[str, dict[str, dict[str, float]]], info: MetricInfo) -> go.Figure:

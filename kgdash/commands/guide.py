@@ -37,8 +37,8 @@ def guide(
     from kgdash.errors import unknown_name
     from kgdash.fewer_candidates import WHOLE_RANKS, fewer_candidates
     from kgdash.graph import default_filter
+    from kgdash.known import RANK_TYPES
     from kgdash.metrics import metrics
-    from kgdash.ranking import RANK_TYPES
     from kgdash.sidedness import compare_sides, sides_in_words
     from kgdash.studies.guide import guide_table, plain_and_adjusted
 

@@ -11,11 +11,11 @@ import pandas as pd
 from kgdash.breakdowns import breakdown
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.groups import Groups
+from kgdash.known import RANK_TYPES
 from kgdash.metric_guide import DEFAULT_KS, MetricInfo, metric_guide
 from kgdash.metrics import POOLS
 from kgdash.metrics import metrics as all_metrics
 from kgdash.progress import Progress, phases, silent
-from kgdash.ranking import RANK_TYPES
 from kgdash.runs import Run
 
 FEWEST, MOST = 2, 8

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from kgdash.graph import FILTERS, SPLITS, KnowledgeGraph, default_filter
+from kgdash.known import RANK_TYPES
 from kgdash.metric_guide import MetricInfo, metric_guide
-from kgdash.ranking import RANK_TYPES
 
 _RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 

@@ -12,9 +12,9 @@ from kgdash.annotation import annotate
 from kgdash.breakdowns import breakdown
 from kgdash.errors import KgdashError
 from kgdash.groups import Groups
+from kgdash.known import RANK_TYPES
 from kgdash.metric_guide import metric_guide
 from kgdash.metrics import metrics
-from kgdash.ranking import RANK_TYPES
 from kgdash.studies.comparison import (
     by_group,
     check_aligned,
