@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+
+from kgdash.graph import SPLITS, KnowledgeGraph
+
+
+def backwards(triples: np.ndarray, num_relations: int) -> np.ndarray:
+    """Return triples ``(n, 3)`` from tail to head, with relation ids plus |R|."""
+    return triples[:, ::-1] + np.array([0, num_relations, 0])
 
 
 @dataclass(frozen=True)
 class Adjacency:
     """Facts sorted by an entity (and relation), so that those of one are a contiguous slice.
 
-    ``keys`` is ``entity * |R| + relation``, ascending; ``others`` the entity at the other end.
+    ``keys`` is ``entity * num_relations + relation``, ascending; ``others`` the entity at the other
+    end. `both_ways` makes one in which relations can be followed backwards.
     """
 
     keys: np.ndarray
     others: np.ndarray
     num_relations: int
+    num_entities: int = 0
+
+    @classmethod
+    def both_ways(cls, graph: KnowledgeGraph, splits: Sequence[str] = SPLITS) -> Adjacency:
+        """Sort the facts of a graph, each in both directions: relation r + |R| goes tail to head.
+
+        :param graph: its facts of ``splits``, each once
+        :param splits: some of its splits
+        """
+        nothing = np.empty((0, 3), dtype=np.int64)
+        facts = np.unique(np.concatenate([nothing, *(graph.splits[s] for s in splits)]), axis=0)
+        facts = np.concatenate([facts, backwards(facts, graph.num_relations)])
+        sorted_facts = cls.of(facts, 2 * graph.num_relations)
+        return replace(sorted_facts, num_entities=graph.num_entities)
 
     @classmethod
     def of(cls, triples: np.ndarray, num_relations: int, by: str = "head") -> Adjacency:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,17 @@ class QueryType:
         """Return the number of relations of a query: those of the branches, then those after."""
         return sum(self.branches) + self.after
 
+    @property
+    def branch_columns(self) -> tuple[range, ...]:
+        """Return which of a query's relations each branch follows, in their order."""
+        ends = np.cumsum((0, *self.branches)).tolist()
+        return tuple(range(start, stop) for start, stop in itertools.pairwise(ends))
+
+    @property
+    def after_columns(self) -> range:
+        """Return which of a query's relations are followed after the join."""
+        return range(sum(self.branches), self.num_relations)
+
 
 #: query type by its name
 QUERY_TYPES = {
@@ -48,6 +60,12 @@ QUERY_TYPES = {
 
 #: the types of the paper
 PAPER_TYPES = ("1p", "2p", "3p", "2i", "3i")
+
+#: meaning of "hard" -> splits on which a hard answer does not hold
+HARD: dict[str, tuple[str, ...]] = {
+    "outside train": ("train",),
+    "outside train+valid": ("train", "valid"),
+}
 
 
 @dataclass(frozen=True)
