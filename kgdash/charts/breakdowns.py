@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import GREY, RELIABILITY_SCALE, SIDE_COLOURS, empty, finish, number
+from kgdash.charts.style import (
+    GREY,
+    RELIABILITY_SCALE,
+    SIDE_COLOURS,
+    empty,
+    finish,
+    number,
+    whiskers,
+)
 from kgdash.metric_guide import MetricInfo
 
 #: groups drawn; the table has all of them
@@ -44,15 +52,7 @@ def group_bars(table: pd.DataFrame, info: MetricInfo, overall: float) -> go.Figu
             "opacity": np.where(rows["small"], 0.5, 0.6),
             "pattern": {"shape": ["/" if small else "" for small in rows["small"]]},
         },
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": np.nan_to_num(rows["high"] - rows["value"]),
-            "arrayminus": np.nan_to_num(rows["value"] - rows["low"]),
-            "color": colour,
-            "thickness": 2.5,
-            "width": 6,
-        },
+        error_x=whiskers(rows["value"], rows["low"], rows["high"], colour),
         customdata=rows["group"].tolist(),
         text=[_about(row, info) for row in rows.to_dict("records")],
         textposition="none",

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.separation import LABELS
-from kgdash.charts.style import GREY, empty, finish, log_ticks, number
+from kgdash.charts.style import GREY, empty, finish, log_ticks, number, whiskers
 
 #: way of calibration -> colour and symbol; both tell
 _CALIBRATIONS = {
@@ -120,7 +120,7 @@ def calibration_figure(bins: pd.DataFrame) -> go.Figure:
             name=name,
             line={"color": colour, "width": 1.5},
             marker={"color": colour, "symbol": symbol, "size": 9},
-            error_y=_errors(rows["observed"], rows["low"], rows["high"], colour),
+            error_y=whiskers(rows["observed"], rows["low"], rows["high"], colour, thickness=1.5),
             text=[
                 f"{name}<br>predicted {row.predicted:.1%}<br>true {row.observed:.1%}, interval "
                 f"{row.low:.1%} to {row.high:.1%}<br>{count:,} triples"
@@ -153,7 +153,9 @@ def relik_accuracy_figure(table: pd.DataFrame) -> go.Figure:
             name=label,
             line={"color": colour, "width": 1.5},
             marker={"color": colour, "symbol": symbol, "size": 10},
-            error_y=_errors(rows[name], rows[f"{name}_low"], rows[f"{name}_high"], colour),
+            error_y=whiskers(
+                rows[name], rows[f"{name}_low"], rows[f"{name}_high"], colour, thickness=1.5
+            ),
             text=[
                 f"{label}: {row[name]:.1%}<br>interval {row[f'{name}_low']:.1%} to "
                 f"{row[f'{name}_high']:.1%}<br>ReliK {number(row['relik_least'])} to "
@@ -210,15 +212,3 @@ def _rates(confusion: dict[str, int]) -> tuple[float, float]:
     false = confusion["false_positive"] + confusion["true_negative"]
     true = confusion["true_positive"] + confusion["false_negative"]
     return confusion["false_positive"] / false, confusion["true_positive"] / true
-
-
-def _errors(value: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> dict:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": np.nan_to_num(high - value).clip(min=0),
-        "arrayminus": np.nan_to_num(value - low).clip(min=0),
-        "color": colour,
-        "thickness": 1.5,
-        "width": 4,
-    }

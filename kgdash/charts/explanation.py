@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number, whiskers
 
 #: names of factors, as users read them
 FACTOR_LABELS = {
@@ -115,7 +115,7 @@ def partial_forest(table: pd.DataFrame) -> go.Figure:
         figure.add_scatter(
             x=part["value"],
             y=np.array(places, dtype=float) + offset,
-            error_x=_errors(part, _COLOURS[str(coefficient)]),
+            error_x=whiskers(part["value"], part["low"], part["high"], _COLOURS[str(coefficient)]),
             mode="markers",
             name=f"{str(coefficient).capitalize()}'s {_SYMBOLS[str(coefficient)]}",
             marker={
@@ -153,7 +153,7 @@ def _dots(
         figure.add_scatter(
             x=rows["value"][at],
             y=place[at],
-            error_x=_errors(rows[at], colour),
+            error_x=whiskers(rows["value"][at], rows["low"][at], rows["high"][at], colour),
             mode="markers",
             name=name,
             marker={"color": colour, "size": 13},
@@ -163,18 +163,6 @@ def _dots(
             showlegend=False,
         )
     return figure
-
-
-def _errors(rows: pd.DataFrame, colour: str) -> dict[str, Any]:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": np.nan_to_num(rows["high"] - rows["value"]),
-        "arrayminus": np.nan_to_num(rows["value"] - rows["low"]),
-        "color": colour,
-        "thickness": 2.5,
-        "width": 5,
-    }
 
 
 def _zero(figure: go.Figure, title: str) -> None:

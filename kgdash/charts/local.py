@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
 
 
 def relik_scatter(triples: pd.DataFrame, texts: list[str]) -> go.Figure:
@@ -69,13 +69,8 @@ def local_bars(figures: dict[str, tuple[float, int]]) -> go.Figure:
     values = [figures[name][0] for name in names]
     error: dict[str, Any] | None = None
     if "relik_low" in figures:
-        gaps = [0.0] * (len(names) - 1)
-        error = {
-            "type": "data",
-            "symmetric": False,
-            "array": [figures["relik_high"][0] - values[0], *gaps],
-            "arrayminus": [values[0] - figures["relik_low"][0], *gaps],
-        }
+        ends = (figures["relik_low"][0], figures["relik_high"][0])
+        error = whiskers(values, *([end, *values[1:]] for end in ends))
     colours = [SIDE_COLOURS["head"], *[SIDE_COLOURS["tail"]] * (len(names) - 1)]
     figure = go.Figure()
     figure.add_bar(

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number, whiskers
 
 #: least → greatest of a row, dark enough throughout for white figures
 _ORDER = [[0.0, "#b5421f"], [0.5, "#6d6675"], [1.0, "#1e5fb4"]]
@@ -121,15 +121,7 @@ def regret_bars(strategies: pd.DataFrame) -> go.Figure:
         orientation="h",
         width=0.5,
         marker={"color": colours, "opacity": 0.75},
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": np.nan_to_num(rows["regret_high"] - rows["regret"]),
-            "arrayminus": np.nan_to_num(rows["regret"] - rows["regret_low"]),
-            "color": GREY,
-            "thickness": 2.5,
-            "width": 5,
-        },
+        error_x=whiskers(rows["regret"], rows["regret_low"], rows["regret_high"], GREY),
         text=[
             f"{escape(row['strategy'])}<br>regret {number(row['regret'])} "
             f"({number(row['regret_low'])} to {number(row['regret_high'])})<br>right in "

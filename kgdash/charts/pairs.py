@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, number
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, number, whiskers
 
 #: of the run that comes first, of neither, of the second
 _A, _EQUAL, _B = SIDE_COLOURS["head"], "#8a96a3", SIDE_COLOURS["tail"]
@@ -194,15 +194,7 @@ def _forest(rows: list[dict], title: str) -> go.Figure:
             y=place[at],
             mode="markers",
             marker={"color": colour, "size": 10},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": np.nan_to_num(high - difference)[at],
-                "arrayminus": np.nan_to_num(difference - low)[at],
-                "color": colour,
-                "thickness": 2.5,
-                "width": 6,
-            },
+            error_x=whiskers(difference[at], low[at], high[at], colour),
             text=[
                 f"{escape(shortened(row['name'], 60))}<br>{number(row['difference'])}, interval "
                 f"{number(row['low'])} to {number(row['high'])}<br>{row['note']}"

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.band import add_band
 from kgdash.charts.study import task_label
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
 
 _BAND = "rgba(122, 135, 148, 0.22)"
 
@@ -112,13 +112,9 @@ def coverage_figure(coverage: pd.DataFrame, interval: str) -> go.Figure:
             mode="markers",
             name=name,
             marker={"color": colour, "symbol": symbol, "size": 10},
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": part["covered_high"] - part["covered"],
-                "arrayminus": part["covered"] - part["covered_low"],
-                "thickness": 1.5,
-            },
+            error_y=whiskers(
+                part["covered"], part["covered_low"], part["covered_high"], thickness=1.5
+            ),
             customdata=part[["level", "subgraphs", "width"]].to_numpy().tolist(),
             hovertemplate="promised %{customdata[0]:.0%}, held %{y:.1%}<br>"
             "%{customdata[1]} subgraphs, mean width %{customdata[2]:.3g}<extra></extra>",
@@ -151,13 +147,7 @@ def _add_here(figure: go.Figure, here: Mapping[str, Any], task: str) -> None:
         mode="markers",
         name="expected here",
         marker={"color": _HERE, "symbol": "line-ew-open", "size": 16, "line": {"width": 3}},
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": [here["high"] - here["predicted"]],
-            "arrayminus": [here["predicted"] - here["low"]],
-            "thickness": 2.5,
-        },
+        error_y=whiskers([here["predicted"]], [here["low"]], [here["high"]]),
         hovertemplate=f"here<br>{task_label(task)} expected {shown}<extra></extra>",
     )
     if np.isfinite(here["observed"]):

@@ -17,6 +17,7 @@ from kgdash.charts.style import (
     finish,
     log_ticks,
     number,
+    whiskers,
 )
 
 #: rows of a chart of the least and the most reliable
@@ -59,14 +60,7 @@ def reliability_dots(table: pd.DataFrame) -> go.Figure:
             "symbol": np.where(rows["small"], "circle-open", "circle"),
             "line": {"width": 2},
         },
-        error_x={
-            "type": "data",
-            "symmetric": False,
-            "array": high - rows["relik"],
-            "arrayminus": rows["relik"] - low,
-            "thickness": 1.5,
-            "color": GREY,
-        },
+        error_x=whiskers(rows["relik"], low, high, GREY, thickness=1.5),
         customdata=rows["row"].tolist(),
         text=[
             f"{escape(row.label)}<br>mean ReliK {number(row.relik)}, {number(row.low)} to "

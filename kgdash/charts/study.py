@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.band import add_band
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
 
 _LINE = "#7a8794"
 _ACCURACY = "#a05fb4"
@@ -104,7 +104,7 @@ def task_intervals(found: pd.DataFrame, coefficient: str) -> go.Figure:
         x=rows["value"],
         y=[task_label(task) for task in rows["task"]],
         mode="markers",
-        error_x=_whiskers(rows) | {"color": _LINE},
+        error_x=whiskers(rows["value"], rows["low"], rows["high"], _LINE, thickness=1.5),
         marker={
             "size": 10,
             "color": (colours := [_colour(task) for task in rows["task"]]),
@@ -146,7 +146,9 @@ def size_sweep(found: pd.DataFrame, coefficient: str, tasks: Sequence[str]) -> g
             name=task_label(task),
             mode="lines+markers",
             line={"color": colour, "width": 2, "dash": _DASHES.get(side, "longdash")},
-            error_y=_whiskers(of_task) | {"color": colour, "thickness": 1, "width": 3},
+            error_y=whiskers(
+                of_task["value"], of_task["low"], of_task["high"], colour, thickness=1, width=3
+            ),
             marker={
                 "size": 11,
                 "color": colour,
@@ -173,16 +175,6 @@ def coefficient_label(coefficient: str) -> str:
 
 def _colour(task: str) -> str:
     return SIDE_COLOURS.get(task.partition("_")[0], _ACCURACY)
-
-
-def _whiskers(rows: pd.DataFrame) -> dict[str, object]:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": rows["high"] - rows["value"],
-        "arrayminus": rows["value"] - rows["low"],
-        "thickness": 1.5,
-    }
 
 
 def _hover(rows: pd.DataFrame) -> list[str]:

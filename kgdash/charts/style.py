@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 #: colour-blind-safe, of middling lightness so that they show on white and on near-black
 SIDE_COLOURS = {"head": "#2f7fd1", "tail": "#d9742b", "both": "#7a8794", "relation": "#2e9d78"}
@@ -62,6 +64,32 @@ def name_rows(figure: go.Figure, names: Sequence[str], margin: float = 0.5) -> N
         showgrid=False,
         fixedrange=True,
     )
+
+
+def whiskers(
+    values: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    colour: str | None = None,
+    thickness: float = 2.5,
+    width: float = 5,
+) -> dict[str, Any]:
+    """Describe intervals around marks or bars, for Plotly's ``error_x`` and ``error_y``.
+
+    :param values: shape ``(n,)``
+    :param low: the lower ends, in units of the values; NaN for none
+    :param high: the upper ends, likewise
+    :param colour: default: that of the marks
+    """
+    middle = np.asarray(values, dtype=float)
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": np.nan_to_num(np.asarray(high, dtype=float) - middle).clip(min=0),
+        "arrayminus": np.nan_to_num(middle - np.asarray(low, dtype=float)).clip(min=0),
+        "thickness": thickness,
+        "width": width,
+    } | ({"color": colour} if colour else {})
 
 
 def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
