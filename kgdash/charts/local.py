@@ -69,8 +69,8 @@ def local_bars(figures: dict[str, tuple[float, int]]) -> go.Figure:
     values = [figures[name][0] for name in names]
     error: dict[str, Any] | None = None
     if "relik_low" in figures:
-        ends = (figures["relik_low"][0], figures["relik_high"][0])
-        error = whiskers(values, *([end, *values[1:]] for end in ends))
+        low, high = ([figures[f"relik_{end}"][0], *values[1:]] for end in ("low", "high"))
+        error = whiskers(values, low, high)
     colours = [SIDE_COLOURS["head"], *[SIDE_COLOURS["tail"]] * (len(names) - 1)]
     figure = go.Figure()
     figure.add_bar(
