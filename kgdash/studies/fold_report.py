@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import platform
 import shlex
 from collections.abc import Sequence
-from importlib.metadata import version
 
 import pandas as pd
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.cross_validation import CrossValidation
 from kgdash.studies.fold_tables import model_means
+from kgdash.studies.markdown import markdown_table, versions
 from kgdash.studies.models_table import marked, models_table
-from kgdash.version import __version__
 
 #: tasks of the tables, with their headings
 _TASKS = {
@@ -25,8 +23,6 @@ _TASKS = {
 
 #: the command's defaults
 _WALK = {"restart": 0.2, "hops": 1, "direction": "either"}
-
-_VERSIONED = ("pykeen", "torch", "numpy", "scipy")
 
 
 def markdown_report(
@@ -104,15 +100,6 @@ def command_line(dataset: str, plan: CrossValidation) -> str:
     return shlex.join(words)
 
 
-def markdown_table(table: pd.DataFrame) -> str:
-    """Write a table of texts as Markdown, the first column to the left, the others to the right."""
-    lines = [table.columns.tolist(), [":--", *["--:"] * (table.shape[1] - 1)]]
-    lines += table.astype(str).to_numpy().tolist()
-    return "\n".join(
-        f"| {' | '.join(c.replace('|', chr(92) + '|') for c in line)} |" for line in lines
-    )
-
-
 def _about(graph: KnowledgeGraph, plan: CrossValidation, runs: pd.DataFrame) -> list[str]:
     one = runs.drop_duplicates("fold")
     sizes = {split: f"{one[split].mean():,.0f}" for split in ("train", "valid", "test")}
@@ -120,7 +107,6 @@ def _about(graph: KnowledgeGraph, plan: CrossValidation, runs: pd.DataFrame) -> 
     kept = (
         f"; {one['kept'].sum():,} triples stayed in train to cover all names" if plan.folds else ""
     )
-    versions = ", ".join(f"{name} {version(name)}" for name in _VERSIONED)
     return [
         f"- Graph: {graph.num_entities:,} entities, {graph.num_relations:,} relations, "
         f"{len(graph.all_triples):,} known triples.",
@@ -133,7 +119,7 @@ def _about(graph: KnowledgeGraph, plan: CrossValidation, runs: pd.DataFrame) -> 
         f"all folds; seed {plan.seed}. ReliK ({plan.relik_method}) is the mean over all known "
         f"triples inside, the tasks are over {plan.evaluated} triples inside, filter "
         f"{plan.filter}.",
-        f"- Versions: kgdash {__version__}, Python {platform.python_version()}, {versions}.",
+        f"- Versions: {versions()}.",
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from kgdash.studies.cross_validation import CrossValidation
-from kgdash.studies.fold_report import command_line, markdown_report, markdown_table
+from kgdash.studies.fold_report import command_line, markdown_report
 from kgdash.studies.fold_tables import (
     averaged_correlations,
     averaged_figures,
@@ -17,6 +17,7 @@ from kgdash.studies.fold_tables import (
     model_means,
     spread,
 )
+from kgdash.studies.markdown import markdown_table
 
 SIZES, SUBGRAPHS, FOLDS = (20, 40), 12, 3
 

@@ -1,0 +1,27 @@
+"""What results as Markdown share: tables, and the versions that made them."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+
+import pandas as pd
+
+from kgdash.version import __version__
+
+_VERSIONED = ("pykeen", "torch", "numpy", "scipy")
+
+
+def markdown_table(table: pd.DataFrame) -> str:
+    """Write a table of texts as Markdown, the first column to the left, the others to the right."""
+    lines = [table.columns.tolist(), [":--", *["--:"] * (table.shape[1] - 1)]]
+    lines += table.astype(str).to_numpy().tolist()
+    return "\n".join(
+        f"| {' | '.join(c.replace('|', chr(92) + '|') for c in line)} |" for line in lines
+    )
+
+
+def versions() -> str:
+    """Name the versions of kgdash, Python, and the libraries that numbers depend on."""
+    named = ", ".join(f"{name} {version(name)}" for name in _VERSIONED)
+    return f"kgdash {__version__}, Python {platform.python_version()}, {named}"
