@@ -12,6 +12,7 @@ from kgdash.engine.ordering_kernels import stable_order
 from kgdash.engine.region_kernels import grow_groups, scan_groups, shuffle_within
 from kgdash.engine.resampling_kernels import resample_groups
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS, points, score_block
+from kgdash.engine.separation_kernels import resample_separation
 from kgdash.engine.sweep_kernels import (
     Extremes,
     fill_masked,
@@ -49,6 +50,8 @@ def warm() -> None:
     gather_first_digits(out, words, 0, weights, factor, shift, np.zeros(2049, dtype=np.int64))
     one, seeds = np.ones(1), np.ones(1, dtype=np.uint64)
     resample_groups(one, one, np.array([0, 1]), seeds, group, np.empty((1, 1)))
+    label, figures = np.zeros((1, 1), dtype=np.int32), np.empty((1, 1, 4))
+    resample_separation(np.ones((1, 1)), label, label, seeds[0], label[0], figures)
     stable_order(group, 1)
     starts, order, values = np.array([0, 1]), np.zeros((1, 1), dtype=np.int64), vectors
     grow_groups(starts, group, one, one, group, order)
