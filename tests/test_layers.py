@@ -22,6 +22,8 @@ LAYERS: list[tuple[str, tuple[str, ...]]] = [
             "known",
             "version",
             "whole_file",
+            "text_files",
+            "plain_pickle",
             "file_lock",
             "tables",
             "store",

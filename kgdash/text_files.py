@@ -1,0 +1,78 @@
+"""Text that people hand in: read with a limit, and errors that name file, line and cure."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from kgdash.errors import KgdashError
+
+_GZIP = b"\x1f\x8b"
+
+
+def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> bytes:
+    """Return a file's content, unpacked if it is gzip, refusing what is too large unread.
+
+    :param source: a path, or the bytes themselves
+    :param shown: what messages call it
+    :param max_bytes: most bytes, unpacked
+    :raises KgdashError: if it can not be read, is too large, or no whole gzip file
+    """
+    try:
+        if not isinstance(source, bytes):
+            with Path(source).open("rb") as stream:
+                source = stream.read(max_bytes + 1)
+        if source[:2] == _GZIP:
+            with gzip.open(io.BytesIO(source)) as stream:
+                source = stream.read(max_bytes + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise KgdashError(f"{shown} is not a whole gzip file ({error}); fetch it again") from error
+    except OSError as error:
+        raise KgdashError(f"can not read {shown}: {error.strerror or error}") from error
+    if len(source) > max_bytes:
+        raise KgdashError(f"{shown} holds more than {max_bytes // 2**20} MiB; keep less in a file")
+    return source
+
+
+def decode_text(content: bytes, shown: str) -> str:
+    """Decode UTF-8, with or without a byte order mark.
+
+    :raises KgdashError: if it is not UTF-8, with the line of the first wrong byte
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise KgdashError(
+            f"expected UTF-8 text; found byte 0x{content[error.start]:02x} ({shown}, line {line}). "
+            "Save the file as UTF-8"
+        ) from error
+
+
+def table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield line number (from 1) and stripped columns of each line that is not blank.
+
+    Columns are separated by tabs if the first line that is not blank holds one, else by commas,
+    with the usual quoting.
+
+    :raises KgdashError: if a quote is not closed
+    """
+    first = text.lstrip().partition("\n")[0]
+    if "\t" in first:
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                yield number, [column.strip() for column in line.rstrip("\r").split("\t")]
+        return
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for row in reader:
+            if any(column.strip() for column in row):
+                yield reader.line_num, [column.strip() for column in row]
+    except csv.Error as error:
+        raise KgdashError(
+            f"not valid CSV: {error} ({shown}, line {reader.line_num}). Close every quote"
+        ) from error
