@@ -9,9 +9,10 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.charts.drawing import subgraph_figure
+from kgdash.charts.instance_values import values_figure
 from kgdash.charts.local import local_bars, relik_scatter
 from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
-from kgdash.charts.separation import auc_figure, means_figure, values_figure
+from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.groups import GROUPINGS
 from kgdash.metric_guide import DEFAULT_KS

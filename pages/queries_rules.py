@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from kgdash.charts.separation import auc_figure, means_figure, values_figure
+from kgdash.charts.instance_values import values_figure
+from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.style import number
 from kgdash.studies.instances import CHAINS, instance_triples, score_instances
 from kgdash.studies.rules import readings

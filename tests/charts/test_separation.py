@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kgdash.charts.separation import auc_figure, means_figure, values_figure
+from kgdash.charts.instance_values import SHAPES, values_figure
+from kgdash.charts.separation import auc_figure, means_figure
+from kgdash.errors import KgdashError
 from kgdash.studies.separation import separation
 
 
@@ -21,7 +23,8 @@ def scored(groups=("2p", "2i"), count=10, seed=0):
     return table.assign(
         relik_mean=table["relik_best"],
         reciprocal_rank_best=table["relik_best"],
-        question="r(a, ?)",
+        question=[f"r(a{number}, ?)" for number in table["instance"]],
+        score_best=np.log(table["relik_best"]),
         answer="b",
         chains=1,
     )
@@ -50,13 +53,52 @@ def test_points_name_their_instance():
     assert [t.type for t in figure.data].count("box") == 2
     symbols = {trace.marker.symbol for trace in points(figure)}
     assert len(symbols) == 2
-    assert "r(a, ?) → b" in points(figure)[0].text[0]
+    first = points(figure)[0]
+    assert f"r(a{first.customdata[0][0]}, ?) → b" in first.text[0]
 
 
 def test_groups_in_the_order_asked_for_and_no_others():
     figure = values_figure(scored(("a", "b", "c")), groups=["c", "a"], names={"c": "the third"})
     assert texts(figure) == ["the third", "a"]
     assert {group for trace in points(figure) for _, group in trace.customdata} == {"a", "c"}
+
+
+def outlines(figure):
+    return [trace for trace in points(figure) if trace.fill == "toself"]
+
+
+def test_violins_are_the_density_of_the_logarithms():
+    # Log-normal: the density of the logarithms is greatest at their mean, that of the values left.
+    rng = np.random.default_rng(0)
+    table = scored(("x",), count=400)
+    table["relik_best"] = np.exp(rng.normal(-6, 1.2, len(table)))
+    figure = values_figure(table, shape="violin")
+    assert len(outlines(figure)) == 2
+    assert not [t for t in figure.data if t.type == "box"]
+    for trace in outlines(figure):
+        widest = trace.x[np.nanargmax(trace.y)]
+        assert np.log(widest) == pytest.approx(-6, abs=0.5)
+        assert np.nanmin(trace.x) >= table["relik_best"].min() * 0.999
+    # Two groups are two outlines of one trace, with a gap between.
+    both = outlines(values_figure(scored(), shape="violin"))[0]
+    assert np.isnan(both.x).sum() == 2
+
+
+def test_a_violin_of_next_to_nothing_is_left_to_its_points():
+    table = scored(("x",), count=5).assign(relik_best=0.1)
+    figure = values_figure(table, shape="violin")
+    assert all(len(trace.x) == 0 for trace in outlines(figure))
+    assert sum(len(t.x) for t in points(figure)) == 10
+    assert [t.type for t in values_figure(table, shape="points only").data] == ["scatter"] * 2
+    with pytest.raises(KgdashError, match="did you mean 'violin'"):
+        values_figure(table, shape="violine")
+
+
+def test_raw_scores_have_a_linear_axis():
+    figure = values_figure(scored(), "score", shape="violin")
+    assert figure.layout.xaxis.type is None
+    assert "linear" in figure.layout.xaxis.title.text
+    assert min(np.nanmin(t.x) for t in outlines(figure)) < 0
 
 
 def test_many_points_are_thinned_and_keep_their_ends():
@@ -100,13 +142,17 @@ def test_means_and_intervals():
     assert texts(figure) == ["2p", "2i", "all groups"]
 
 
-def test_aucs_side_by_side_follow_the_first_table_s_order():
+def test_aucs_side_by_side_with_intervals_follow_the_first_table_s_order():
     table = scored(("a", "b"), count=30)
     relik = separation(table, order="separation")
     rank = separation(table, "reciprocal_rank").iloc[::-1]
     figure = auc_figure({"relik": relik, "reciprocal_rank": rank})
     assert [trace.name for trace in points(figure)] == ["ReliK", "reciprocal rank"]
-    assert np.allclose(figure.data[0].x, figure.data[1].x)
+    first, second = figure.data
+    assert np.allclose(first.x, second.x)
+    assert np.allclose(first.x + first.error_x.array, relik["auc_high"])
+    assert np.allclose(first.x - first.error_x.arrayminus, relik["auc_low"])
+    assert (first.y > second.y).all()
     assert figure.layout.shapes[0].x0 == 0.5
 
 
@@ -118,7 +164,8 @@ def test_little_or_nothing_is_drawn_without_a_warning(table):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         separated = separation(table)
-        figures = [values_figure(table), means_figure(separated), auc_figure({"relik": separated})]
+        figures = [values_figure(table, shape=shape) for shape in SHAPES]
+        figures += [means_figure(separated), auc_figure({"relik": separated})]
     for figure in figures:
         assert figure.layout.annotations
         figure.to_json()

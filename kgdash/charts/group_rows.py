@@ -1,0 +1,69 @@
+"""Rows of a figure that are groups of instances, their names above them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from kgdash.charts.style import finish
+
+#: groups drawn per figure
+_MOST_GROUPS = 20
+
+_NAME_LENGTH = 46
+
+
+def first_groups(groups: Sequence[str]) -> tuple[list[str], str]:
+    """Return the groups to draw, and what to say of the others."""
+    distinct = list(dict.fromkeys(groups))
+    left = len(distinct) > _MOST_GROUPS
+    note = f"<br>the first {_MOST_GROUPS} of {len(distinct):,} groups" if left else ""
+    return distinct[:_MOST_GROUPS], note
+
+
+def group_rows(
+    figure: go.Figure,
+    groups: Sequence[str],
+    names: Mapping[str, str] | None,
+    height: int,
+    **layout: object,
+) -> go.Figure:
+    """Give each group a row, its name above: beside the row it would take a phone's whole width.
+
+    :param figure: group i is drawn about y = −i
+    :param height: of a row, in pixels
+    """
+    for place, group in enumerate(groups):
+        figure.add_annotation(
+            text=escape(_shorten(_name(group, names))),
+            hovertext=called(group, names),
+            showarrow=False,
+            xref="paper",
+            x=0,
+            xanchor="left",
+            y=0.29 - place,
+            yanchor="bottom",
+        )
+    figure.update_yaxes(
+        range=[-len(groups) + 0.55, 0.7], showgrid=False, showticklabels=False, fixedrange=True
+    )
+    for place in range(1, len(groups)):
+        figure.add_hline(y=0.6 - place, line={"width": 1, "color": "rgba(128,138,150,0.3)"})
+    return finish(figure, height=120 + height * len(groups), **layout)
+
+
+def called(group: str, names: Mapping[str, str] | None) -> str:
+    """Return what a group is called, for a label that shows on hover."""
+    return escape(_name(group, names))
+
+
+def _name(group: str, names: Mapping[str, str] | None) -> str:
+    return str((names or {}).get(group, "all groups" if group == "all" else group))
+
+
+def _shorten(text: str) -> str:
+    """Keep both ends: the end of a rule says what it concludes."""
+    half = (_NAME_LENGTH - 1) // 2
+    return text if len(text) <= _NAME_LENGTH else f"{text[:half]}…{text[-half:]}"
