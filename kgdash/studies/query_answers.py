@@ -64,7 +64,7 @@ class _Evaluation:
         for branch, columns in enumerate(kind.branch_columns):
             start = np.arange(len(self.anchors)) * self.facts.num_entities
             ends.append(reduce(self.step, columns, start + self.anchors[:, branch]))
-        join = np.union1d if kind.join == "or" else np.intersect1d
+        join = _union if kind.join == "or" else _intersection
         joined = self.within_cap(reduce(join, ends))
         return reduce(self.step, kind.after_columns, joined)
 
@@ -72,12 +72,29 @@ class _Evaluation:
         """Follow a relation from all entities of all queries."""
         query, entity = np.divmod(entities, self.facts.num_entities)
         place, reached = self.facts.follow(entity, self.relations[query, column])
-        return self.within_cap(np.unique(query[place] * self.facts.num_entities + reached))
+        return self.within_cap(_distinct(query[place] * self.facts.num_entities + reached))
 
     def within_cap(self, entities: np.ndarray) -> np.ndarray:
         query = entities // self.facts.num_entities
         self.given_up |= np.bincount(query, minlength=len(self.anchors)) > self.most
         return entities[~self.given_up[query]]
+
+
+def _distinct(entities: np.ndarray) -> np.ndarray:
+    # NumPy's unique hashes first, which takes several times as long as sorting here.
+    entities.sort()
+    return entities[np.diff(entities, prepend=-1) > 0]
+
+
+def _union(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return _distinct(np.concatenate([one, other]))
+
+
+def _intersection(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    few, many = sorted((one, other), key=len)
+    if not len(few):
+        return few
+    return few[many[np.minimum(np.searchsorted(many, few), len(many) - 1)] == few]
 
 
 def _check_ids(facts: Adjacency, anchors: np.ndarray, relations: np.ndarray) -> None:

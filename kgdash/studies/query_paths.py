@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,11 +35,12 @@ class Adjacency:
         :param graph: its facts of ``splits``, each once
         :param splits: some of its splits
         """
+        count, width = 2 * graph.num_relations, graph.num_entities
         nothing = np.empty((0, 3), dtype=np.int64)
-        facts = np.unique(np.concatenate([nothing, *(graph.splits[s] for s in splits)]), axis=0)
+        facts = np.concatenate([nothing, *(graph.splits[s] for s in splits)])
         facts = np.concatenate([facts, backwards(facts, graph.num_relations)])
-        sorted_facts = cls.of(facts, 2 * graph.num_relations)
-        return replace(sorted_facts, num_entities=graph.num_entities)
+        sorted_facts = np.unique((facts[:, 0] * count + facts[:, 1]) * width + facts[:, 2])
+        return cls(*np.divmod(sorted_facts, width), count, width)
 
     @classmethod
     def of(cls, triples: np.ndarray, num_relations: int, by: str = "head") -> Adjacency:

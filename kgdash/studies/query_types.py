@@ -41,6 +41,18 @@ class QueryType:
         """Return which of a query's relations are followed after the join."""
         return range(sum(self.branches), self.num_relations)
 
+    @property
+    def last_columns(self) -> tuple[int, ...]:
+        """Return which of a query's relations lead to the answer."""
+        if self.after:
+            return (self.num_relations - 1,)
+        return tuple(columns[-1] for columns in self.branch_columns)
+
+    @property
+    def has_intermediates(self) -> bool:
+        """Tell whether there are entities between the anchors and the answer."""
+        return self.after > 0 or max(self.branches) > 1
+
 
 #: query type by its name
 QUERY_TYPES = {
@@ -120,3 +132,20 @@ class AskedQueries:
             self.answers[rows],
             self.hard[rows],
         )
+
+
+def joined(parts: Sequence[AskedQueries]) -> AskedQueries:
+    """Put queries of one type one after another.
+
+    :param parts: at least one
+    """
+    offsets = np.cumsum([0, *(len(part) for part in parts)])
+    owners = [part.owner + offset for part, offset in zip(parts, offsets, strict=False)]
+    return AskedQueries(
+        parts[0].kind,
+        np.concatenate([part.anchors for part in parts]),
+        np.concatenate([part.relations for part in parts]),
+        np.concatenate(owners),
+        np.concatenate([part.answers for part in parts]),
+        np.concatenate([part.hard for part in parts]),
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
+
 
 def facts_of(graph, splits=("train", "valid", "test")) -> set[tuple[int, int, int]]:
     return {tuple(row) for split in splits for row in graph.splits[split].tolist()}
@@ -45,3 +47,10 @@ def groundings_of(kind, anchors, relations, facts, graph) -> dict[int, set[froze
 
 def answers_of(kind, anchors, relations, facts, graph) -> set[int]:
     return set(groundings_of(kind, anchors, relations, facts, graph))
+
+
+def random_queries(kind, graph, count, seed):
+    """Draw anchors and relations, backwards ones too, whatever they lead to."""
+    rng = np.random.default_rng(seed)
+    anchors = rng.integers(graph.num_entities, size=(count, len(kind.branches)))
+    return anchors, rng.integers(2 * graph.num_relations, size=(count, kind.num_relations))

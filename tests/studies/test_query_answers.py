@@ -5,18 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instance_fakes import graphs, small_graph
-from query_brute_force import answers_of, facts_of
+from query_brute_force import answers_of, facts_of, random_queries
 
 from kgdash.errors import KgdashError
 from kgdash.studies.query_answers import answer_sets
 from kgdash.studies.query_paths import Adjacency
 from kgdash.studies.query_types import QUERY_TYPES
-
-
-def random_queries(kind, graph, count, seed):
-    rng = np.random.default_rng(seed)
-    anchors = rng.integers(graph.num_entities, size=(count, len(kind.branches)))
-    return anchors, rng.integers(2 * graph.num_relations, size=(count, kind.num_relations))
 
 
 @pytest.mark.parametrize("kind", QUERY_TYPES.values(), ids=lambda kind: kind.name)
