@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,8 @@ from scipy import sparse
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
-from kgdash.studies.rules import Rule, rule_reading, rule_text
+from kgdash.studies.rule_steps import Steps
+from kgdash.studies.rules import path_rule, rule_reading, rule_text
 
 #: two-step paths that one sparse product may enumerate
 _BLOCK_PATHS = 8_000_000
@@ -27,68 +27,6 @@ _BLOCK_PATHS = 8_000_000
 _BLOCK_CELLS = 2**25
 
 _KEYS = ["pca_confidence", "support", "atoms", "head_relation", "shape", "first", "second"]
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The facts as steps from entity to entity: relations forwards (id) and backwards (id + |R|).
-
-    ``start, step, end`` are int64 arrays with one entry per step, two per fact.
-    """
-
-    start: np.ndarray
-    step: np.ndarray
-    end: np.ndarray
-    num_entities: int
-    num_relations: int
-
-    @classmethod
-    def of(cls, triples: np.ndarray, num_entities: int, num_relations: int) -> Steps:
-        """Turn distinct triples, shape ``(n, 3)``, into steps."""
-        head, relation, tail = triples.T
-        return cls(
-            np.concatenate([head, tail]),
-            np.concatenate([relation, relation + num_relations]),
-            np.concatenate([tail, head]),
-            num_entities,
-            num_relations,
-        )
-
-    def matrix(self, step: int) -> sparse.csr_array:
-        """Return the pairs of one step: bool, shape ``(|E|, |E|)``."""
-        at = self.step == step
-        return self._sparse(self.start[at], self.end[at], self.num_entities)
-
-    @cached_property
-    def side_by_side(self) -> sparse.csr_array:
-        """Return all steps: shape ``(|E|, 2·|R|·|E|)``; column = step · |E| + end."""
-        column = self.step * self.num_entities + self.end
-        return self._sparse(self.start, column, 2 * self.num_relations * self.num_entities)
-
-    @cached_property
-    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the distinct ``start · |E| + end``, sorted, and each step's position therein."""
-        return np.unique(self.start * self.num_entities + self.end, return_inverse=True)
-
-    @cached_property
-    def of_pair(self) -> sparse.csr_array:
-        """Return which steps join which pair: shape ``(pairs, 2·|R|)``."""
-        keys, position = self.pairs
-        shape = (len(keys), 2 * self.num_relations)
-        return sparse.csr_array((np.ones(len(position)), (position, self.step)), shape=shape)
-
-    @cached_property
-    def ends(self) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return which relation has which entities as heads, and as tails: ``(|R|, |E|)`` each."""
-        shape = (2 * self.num_relations, self.num_entities)
-        step, end = np.unique(np.stack([self.step, self.start]), axis=1)
-        seen = sparse.csr_array((np.ones(len(step)), (step, end)), shape=shape)
-        return seen[: self.num_relations], seen[self.num_relations :]
-
-    def _sparse(self, row: np.ndarray, column: np.ndarray, width: int) -> sparse.csr_array:
-        return sparse.csr_array(
-            (np.ones(len(row), dtype=np.int32), (row, column)), shape=(self.num_entities, width)
-        )
 
 
 def mine_rules(
@@ -261,7 +199,12 @@ def _finish(
     found = found.sort_values(_KEYS, ascending=[False, False] + [True] * (len(_KEYS) - 2))
     found = found.head(max_rules) if max_rules is not None else found
     rules = [
-        Rule(head, (first,) if shape == "single" else (first, second), shape == "joint")
+        path_rule(
+            head,
+            (first,) if shape == "single" else (first, second),
+            graph.num_relations,
+            shape == "joint",
+        )
         for shape, first, second, head in zip(
             *(found[c] for c in ("shape", "first", "second", "head_relation")), strict=True
         )

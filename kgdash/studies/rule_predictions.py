@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from kgdash.errors import KgdashError
-from kgdash.graph import KnowledgeGraph, triple_array
+from kgdash.graph import KnowledgeGraph
 from kgdash.known import KnownTriples
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances import TRIPLE_COLUMNS, Instances, make_instances
-from kgdash.studies.rule_mining import Steps
-from kgdash.studies.rules import Rule, parse_rule
+from kgdash.studies.rule_bodies import Body
+from kgdash.studies.rule_groundings import groundings
+from kgdash.studies.rule_labels import FALSE, TRUE, UNLABELLED, Labels
+from kgdash.studies.rule_steps import Steps
+from kgdash.studies.rules import parse_rule
 
 
 def rule_instances(
@@ -27,6 +29,7 @@ def rule_instances(
     seed: int = 0,
     max_chains: int = 10,
     progress: Progress = silent,
+    judged: pd.DataFrame | None = None,
 ) -> Instances:
     """Label the predictions of rules: what they say of the train graph that is not in it (§9).
 
@@ -47,28 +50,25 @@ def rule_instances(
     :param seed: same seed, same instances
     :param max_chains: groundings kept per prediction, a random choice of them
     :param progress: called with (done, total)
+    :param judged: a user's own labels, which go before the others: ``head, relation, tail`` (ids)
+        and ``label`` (bool)
     :return: groups are the rules, as given
     :raises KgdashError: if train is empty, a rule can not be read, or a number is below 1
     """
-    if min(max_chains, 1 if per_rule is None else per_rule) < 1:
-        raise KgdashError("expected at least one instance per rule and one chain per instance")
+    labels = Labels.of(graph, negatives, judged, closed_world=True)
+    applied = _Applied.to(graph, labels, per_rule, max_chains, seed)
     texts = list(dict.fromkeys(rules["rule"] if isinstance(rules, pd.DataFrame) else rules))
-    oracle = _Oracle.of(graph, negatives)
-    parts: list[pd.DataFrame] = []
-    described: list[tuple[int, str, str]] = []
     one_sided = nothing_new = 0
     for number, text in enumerate(texts):
-        rule, rng = parse_rule(text, graph), np.random.default_rng([seed, number])
-        triples, labels = oracle.predictions(rule)
-        kept = _choose(labels, per_rule, balanced, rng)
-        nothing_new += not len(labels)
-        one_sided += len(labels) > 0 and not len(kept)
-        chains = oracle.chains(rule, triples[kept], max_chains, rng)
-        chains["label"] = labels[kept][chains["instance"]]
-        chains["group"] = text
-        chains["instance"] += len(described)
-        parts.append(chains)
-        described += _describe(graph, triples[kept], len(described))
+        triples, label, rng, body = applied.predictions(text, number, (TRUE, FALSE))
+        nothing_new += not len(label)
+        if balanced:
+            either = [np.flatnonzero(label == which) for which in (TRUE, FALSE)]
+            fewest = min(map(len, either))
+            one_sided += len(label) > 0 and not fewest
+            kept = np.sort(np.concatenate([rng.permutation(at)[:fewest] for at in either]))
+            triples, label = triples[kept], label[kept]
+        applied.add(text, body, triples, label, rng)
         progress(number + 1, len(texts))
     notes = [f"false: {'not known (closed world)' if negatives is None else 'verified by people'}"]
     for count, why in (
@@ -77,104 +77,161 @@ def rule_instances(
     ):
         if count:
             notes.append(f"{count} of {len(texts)} rules left out: {why}")
-    rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=TRIPLE_COLUMNS)
-    table = pd.DataFrame(described, columns=["instance", "question", "answer"])
-    return make_instances(rows, table, notes)
+    rows, described = applied.tables()
+    return make_instances(rows, described, notes)
 
 
 @dataclass(frozen=True)
-class _Oracle:
-    """Knows what rules predict on train, and whether that is so."""
+class Predictions:
+    """What rules predict and nobody has judged, for people to label.
 
+    ``triples``: one row per triple of each grounding: ``group`` (the rule), ``instance`` (int64,
+    unique over all groups), ``chain`` (int64), ``head, relation, tail`` (int64 ids), ``is_head``
+    (bool: the prediction itself). ``table``: one row per instance, by its number: ``instance,
+    group, head, relation, tail`` (ids of the prediction), ``question, answer`` (str, in labels),
+    ``chains`` (int64). `labelled_predictions` makes `Instances` of them.
+    """
+
+    triples: pd.DataFrame
+    table: pd.DataFrame
+
+
+def unlabelled_predictions(
+    graph: KnowledgeGraph,
+    rules: pd.DataFrame | Sequence[str],
+    per_rule: int | None = 20,
+    seed: int = 0,
+    negatives: np.ndarray | None = None,
+    judged: pd.DataFrame | None = None,
+    max_chains: int = 10,
+    progress: Progress = silent,
+) -> Predictions:
+    """Find predictions of rules that are no fact, no verified negative and not judged yet.
+
+    A triple that several rules predict comes once per rule.
+
+    :param graph: bodies are read on train; facts are those of all splits
+    :param rules: see `rule_instances`
+    :param per_rule: most predictions of a rule, a random choice; None for all
+    :param seed: same seed, same predictions
+    :param negatives: triples known to be false: int64 ids, shape ``(n, 3)``
+    :param judged: triples judged already: ``head, relation, tail`` (ids) and ``label`` (bool)
+    :param max_chains: groundings kept per prediction, a random choice of them
+    :param progress: called with (done, total)
+    :raises KgdashError: as `rule_instances`
+    """
+    applied = _Applied.to(graph, Labels.of(graph, negatives, judged), per_rule, max_chains, seed)
+    texts = list(dict.fromkeys(rules["rule"] if isinstance(rules, pd.DataFrame) else rules))
+    for number, text in enumerate(texts):
+        triples, label, rng, body = applied.predictions(text, number, (UNLABELLED,))
+        applied.add(text, body, triples, label, rng)
+        progress(number + 1, len(texts))
+    rows, described = applied.tables()
+    rows = rows.sort_values(["instance", "chain"], kind="stable").reset_index(drop=True)
+    heads = rows[rows["is_head"]].drop_duplicates("instance")
+    table = heads[["instance", "group", *_IDS]].merge(described, on="instance")
+    chains = rows.groupby("instance")["chain"].nunique()
+    table["chains"] = table["instance"].map(chains).astype(np.int64)
+    return Predictions(rows.drop(columns="label"), table)
+
+
+def labelled_predictions(predictions: Predictions, judged: pd.DataFrame) -> Instances:
+    """Make instances of those predictions that someone has judged.
+
+    :param judged: ``head, relation, tail`` (ids) and ``label`` (bool); others than those predicted
+        are ignored
+    """
+    label = judged.drop_duplicates(_IDS, keep="last")[[*_IDS, "label"]]
+    table = predictions.table.merge(label, on=_IDS)
+    rows = predictions.triples.merge(table[["instance", "label"]], on="instance")
+    return make_instances(
+        rows, table[["instance", "question", "answer"]], ["labels: given by the user"]
+    )
+
+
+_IDS = ["head", "relation", "tail"]
+
+
+@dataclass(frozen=True)
+class _Applied:
+    """Rules at work on a train graph, and the instances that have come out of it so far."""
+
+    graph: KnowledgeGraph
     steps: Steps
     train: KnownTriples
-    facts: KnownTriples
-    negatives: KnownTriples | None
+    labels: Labels
+    per_rule: int | None
+    max_chains: int
+    seed: int
+    rows: list[pd.DataFrame]
+    described: list[tuple[int, str, str]]
 
     @classmethod
-    def of(cls, graph: KnowledgeGraph, negatives: np.ndarray | None) -> _Oracle:
-        return cls(
-            Steps.of(graph.split("train"), graph.num_entities, graph.num_relations),
-            graph.known(("train",)),
-            graph.known(),
-            None if negatives is None else graph.index(triple_array(negatives, graph)),
+    def to(
+        cls,
+        graph: KnowledgeGraph,
+        labels: Labels,
+        per_rule: int | None,
+        max_chains: int,
+        seed: int,
+    ) -> _Applied:
+        if min(max_chains, 1 if per_rule is None else per_rule) < 1:
+            raise KgdashError("expected at least one instance per rule and one chain per instance")
+        steps = Steps.of(graph.split("train"), graph.num_entities, graph.num_relations)
+        train = graph.known(("train",))
+        return cls(graph, steps, train, labels, per_rule, max_chains, seed, [], [])
+
+    def predictions(
+        self, text: str, number: int, wanted: Sequence[int]
+    ) -> tuple[np.ndarray, np.ndarray, np.random.Generator, Body]:
+        """Return predictions with certain labels, at most ``per_rule`` of each, sorted."""
+        rng = np.random.default_rng([self.seed, number])
+        body = Body.of(parse_rule(text, self.graph), self.steps)
+        triples, labels, keys = np.empty((0, 3), np.int64), np.empty(0, np.int8), np.empty(0)
+        for block in body.head_triples():
+            new = block[~self.train.contains(block)]
+            label = self.labels.of_triples(new)
+            good = np.isin(label, wanted)
+            triples = np.concatenate([triples, new[good]])
+            labels = np.concatenate([labels, label[good]])
+            keys = np.concatenate([keys, rng.random(good.sum())])
+            if self.per_rule is not None:
+                kept = _lowest(labels, keys, self.per_rule)
+                triples, labels, keys = triples[kept], labels[kept], keys[kept]
+        order = np.lexsort((triples[:, 2], triples[:, 0]))
+        return triples[order], labels[order], rng, body
+
+    def add(
+        self,
+        text: str,
+        body: Body,
+        triples: np.ndarray,
+        labels: np.ndarray,
+        rng: np.random.Generator,
+    ) -> None:
+        """Add the groundings of predictions."""
+        chains = groundings(body, triples, self.max_chains, rng)
+        chains["label"] = labels[chains["instance"]] == TRUE
+        chains["group"] = text
+        before = len(self.described)
+        chains["instance"] += before
+        self.rows.append(chains)
+        entity, relation = self.graph.entity_labels, self.graph.relation_labels
+        self.described.extend(
+            (before + i, f"{relation[r]}({entity[h]}, ?)", entity[t])
+            for i, (h, r, t) in enumerate(triples.tolist())
         )
 
-    def predictions(self, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
-        """Return the labelled predictions: triples ``(n, 3)``, sorted, and labels ``(n,)``."""
-        body = self.steps.matrix(rule.steps[0])
-        if len(rule.steps) == 2:
-            other = self.steps.matrix(rule.steps[1])
-            body = body.multiply(other) if rule.joint else body @ other
-        head, tail = body.nonzero()
-        triples = np.column_stack([head, np.full(len(head), rule.head), tail]).astype(np.int64)
-        triples = triples[np.lexsort((tail, head))]
-        triples = triples[~self.train.contains(triples)]
-        true = self.facts.contains(triples)
-        if self.negatives is None:
-            return triples, true
-        labelled = true | self.negatives.contains(triples)
-        return triples[labelled], true[labelled]
-
-    def chains(
-        self, rule: Rule, triples: np.ndarray, max_chains: int, rng: np.random.Generator
-    ) -> pd.DataFrame:
-        """Return the groundings of predictions; ``instance`` is the position in ``triples``."""
-        instance, middle = np.arange(len(triples)), np.zeros(len(triples), dtype=np.int64)
-        if len(rule.steps) == 2 and not rule.joint:
-            instance, middle = _capped(*self._middles(rule, triples), max_chains, rng)
-        value = {"a": triples[instance, 0], "b": triples[instance, 2], "h": middle}
-        atoms = [*rule.atoms(self.steps.num_relations), (rule.head, "a", "b")]
-        parts = [
-            pd.DataFrame(
-                {
-                    "instance": instance,
-                    "chain": np.arange(len(instance)),
-                    "head": value[start],
-                    "relation": relation,
-                    "tail": value[end],
-                    "is_head": place == len(atoms) - 1,
-                }
-            )
-            for place, (relation, start, end) in enumerate(atoms)
-        ]
-        return pd.concat(parts, ignore_index=True)
-
-    def _middles(self, rule: Rule, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Find the h of each prediction's groundings a → h → b: position and entity."""
-        ahead = self.steps.matrix(rule.steps[0])[triples[:, 0]]
-        behind = self.steps.matrix(rule.steps[1]).T.tocsr()[triples[:, 2]]
-        both = sparse.csr_array(ahead.multiply(behind))
-        both.sort_indices()
-        position = np.repeat(np.arange(len(triples)), np.diff(both.indptr))
-        return position, both.indices.astype(np.int64)
+    def tables(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the rows of all instances, and question and answer of each."""
+        columns = [column for column in TRIPLE_COLUMNS if column != "asked"]
+        rows = pd.concat(self.rows) if self.rows else pd.DataFrame(columns=columns)
+        described = pd.DataFrame(self.described, columns=["instance", "question", "answer"])
+        return rows[columns].astype({"is_head": bool, "label": bool}), described
 
 
-def _capped(
-    owner: np.ndarray, value: np.ndarray, most: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Keep at most ``most`` values per owner (ascending), a random choice in the given order."""
-    order = np.lexsort((rng.random(len(owner)), owner))
-    place = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    kept = np.sort(order[place < most])
-    return owner[kept], value[kept]
-
-
-def _choose(
-    labels: np.ndarray, per_rule: int | None, balanced: bool, rng: np.random.Generator
-) -> np.ndarray:
-    """Choose which predictions to keep: positions, ascending."""
-    classes = [np.flatnonzero(labels), np.flatnonzero(~labels)]
-    most = len(labels) if per_rule is None else per_rule
-    if balanced:
-        most = min(most, *map(len, classes))
-    chosen = [rng.choice(c, min(most, len(c)), replace=False) for c in classes]
-    return np.sort(np.concatenate(chosen))
-
-
-def _describe(graph: KnowledgeGraph, triples: np.ndarray, first: int) -> list[tuple[int, str, str]]:
-    entity, relation = graph.entity_labels, graph.relation_labels
-    return [
-        (first + i, f"{relation[r]}({entity[h]}, ?)", entity[t])
-        for i, (h, r, t) in enumerate(triples.tolist())
-    ]
+def _lowest(labels: np.ndarray, keys: np.ndarray, most: int) -> np.ndarray:
+    """Return the positions of the lowest keys of each label, ascending."""
+    order = np.lexsort((keys, labels))
+    place = np.arange(len(order)) - np.searchsorted(labels[order], labels[order])
+    return np.sort(order[place < most])

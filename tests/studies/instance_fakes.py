@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -12,9 +13,10 @@ import pytest
 from fakes import make_graph
 from hypothesis import strategies as st
 
+from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import silent
-from kgdash.studies.rules import Rule
+from kgdash.studies.rules import make_rule, path_rule
 
 #: benchmark graphs that lie beside the repository in our workshop, not in a checkout elsewhere
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -97,25 +99,46 @@ class FakeRun:
 
 
 def all_rules(relations):
-    """Yield all rules of one or two body atoms that are no tautology."""
+    """Yield all closed rules of one or two body atoms that are no tautology, each once."""
     steps = range(2 * relations)
     for head in range(relations):
-        yield from (Rule(head, (first,)) for first in steps if first != head)
-        yield from (Rule(head, pair) for pair in product(steps, repeat=2))
+        yield from (path_rule(head, (first,), relations) for first in steps if first != head)
+        yield from (path_rule(head, pair, relations) for pair in product(steps, repeat=2))
         yield from (
-            Rule(head, (first, second), joint=True)
-            for first, second in product(steps, repeat=2)
-            if first < second and head not in (first, second)
+            path_rule(head, pair, relations, joint=True)
+            for pair in product(steps, repeat=2)
+            if pair[0] < pair[1] and head not in pair
         )
 
 
-def body_pairs(rule, graph):
-    """Try all values of a, b and h."""
+def rules(entities: int, relations: int):
+    """Draw rules of one to three body atoms with constants, loops and dangling variables."""
+
+    def rule(seed):
+        rng = np.random.default_rng(seed)
+        while True:
+            terms = [*"abhij", *rng.integers(entities, size=2).tolist()]
+            atoms = [
+                (int(rng.integers(relations)), *(terms[at] for at in rng.integers(7, size=2)))
+                for _ in range(rng.integers(2, 5))
+            ]
+            with contextlib.suppress(KgdashError):
+                return make_rule(atoms[0], atoms[1:])
+
+    return st.builds(rule, st.integers(0, 10**6))
+
+
+def body_values(rule, graph):
+    """Try all values of all variables: every way in which the body holds on train, as dicts."""
     facts = {tuple(row) for row in graph.splits["train"].tolist()}
-    atoms, entities = rule.atoms(graph.num_relations), range(graph.num_entities)
-    return {
-        (a, b)
-        for a, b, h in product(entities, repeat=3)
-        for value in [{"a": a, "b": b, "h": h}]
-        if all((value[x], r, value[y]) in facts for r, x, y in atoms)
-    }
+    variables = sorted({term for atom in rule.body for term in atom[1:] if isinstance(term, str)})
+    for values in product(range(graph.num_entities), repeat=len(variables)):
+        value = dict(zip(variables, values, strict=True))
+        if all((value.get(x, x), r, value.get(y, y)) in facts for r, x, y in rule.body):
+            yield value
+
+
+def body_pairs(rule, graph):
+    """Return the (head, tail) pairs that a rule gives, by trying all values."""
+    _, x, y = rule.head
+    return {(value.get(x, x), value.get(y, y)) for value in body_values(rule, graph)}

@@ -4,21 +4,27 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from instance_fakes import (
     AMIE,
     CODEX,
     SHARED,
-    all_rules,
-    body_pairs,
+    body_values,
     graphs,
     needs_codex,
+    rules,
     small_graph,
 )
 
 from kgdash.datasets import load_dataset
 from kgdash.errors import KgdashError
+from kgdash.studies import rule_bodies, rule_groundings
 from kgdash.studies.rule_mining import mine_rules
-from kgdash.studies.rule_predictions import rule_instances
+from kgdash.studies.rule_predictions import (
+    labelled_predictions,
+    rule_instances,
+    unlabelled_predictions,
+)
 from kgdash.studies.rules import parse_rule, rule_text
 from kgdash.triple_files import read_triples
 
@@ -31,28 +37,42 @@ GRAPH = small_graph(
 )
 
 
-@settings(max_examples=15, deadline=None)
-@given(graphs(entities=4, relations=2, held_out=False))
-def test_predictions_labels_and_groundings_are_what_brute_force_finds(graph):
-    rules = list(all_rules(graph.num_relations))
-    texts = [rule_text(rule, graph) for rule in rules]
-    instances = rule_instances(graph, texts, per_rule=None, balanced=False, max_chains=99)
-    train = {tuple(row) for row in graph.splits["train"].tolist()}
-    facts = {tuple(row) for row in graph.all_triples.tolist()}
-    found = instances.triples[instances.triples["is_head"]].drop_duplicates("instance")
-    by_rule = {
-        text: {tuple(row) for row in rows[IDS].to_numpy().tolist()}
-        for text, rows in found.groupby("group")
-    }
-    for rule, text in zip(rules, texts, strict=True):
-        predicted = {(a, rule.head, b) for a, b in body_pairs(rule, graph)} - train
-        assert by_rule.get(text, set()) == predicted
-    for label, triple in zip(found["label"], found[IDS].to_numpy().tolist(), strict=True):
-        assert label == (tuple(triple) in facts)
-    body = instances.triples[~instances.triples["is_head"]]
-    assert {tuple(row) for row in body[IDS].to_numpy().tolist()} <= train
-    chains = instances.triples.groupby(["group", "instance", "chain"])[IDS].agg(tuple)
-    assert not chains.reset_index("chain", drop=True).reset_index().duplicated().any()
+def triples_of(rows):
+    return {tuple(row) for row in rows[IDS].to_numpy().tolist()}
+
+
+def groundings_by_force(rule, graph):
+    """Map each predicted triple to its groundings: sets of triples."""
+    found = {}
+    for value in body_values(rule, graph):
+        *body, head = [(value.get(x, x), r, value.get(y, y)) for r, x, y in rule.atoms]
+        found.setdefault(head, set()).add(frozenset([*body, head]))
+    return found
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    graphs(entities=4, relations=2, held_out=False),
+    st.lists(rules(4, 2), min_size=4, max_size=8, unique=True),
+    st.sampled_from([1, 10**6]),
+)
+def test_predictions_labels_and_groundings_are_those_of_trying_all_values(graph, drawn, block):
+    texts = [rule_text(rule, graph) for rule in drawn]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rule_bodies, "_BLOCK_PAIRS", block)
+        patch.setattr(rule_groundings, "_BLOCK_ROWS", block)
+        instances = rule_instances(graph, texts, per_rule=None, balanced=False, max_chains=999)
+    train, facts = (set(map(tuple, t.tolist())) for t in (graph.split("train"), graph.all_triples))
+    groups = dict(iter(instances.triples.groupby("group")))
+    for rule, text in zip(drawn, texts, strict=True):
+        expected = groundings_by_force(rule, graph)
+        expected = {head: chains for head, chains in expected.items() if head not in train}
+        found = {}
+        for _, rows in groups.get(text, instances.triples[:0]).groupby(["instance", "chain"]):
+            (head,) = triples_of(rows[rows["is_head"]])
+            found.setdefault(head, []).append(frozenset(triples_of(rows)))
+            assert rows["label"].unique().tolist() == [head in facts]
+        assert {head: set(chains) for head, chains in found.items()} == expected
 
 
 def test_by_hand():
@@ -108,6 +128,55 @@ def test_sampling_is_balanced_capped_and_seeded():
     loose = rule_instances(graph, rules, per_rule=5, balanced=False).counts()
     assert loose[["n_true", "n_false"]].max().max() == 5
     assert (loose["n_true"] != loose["n_false"]).any()
+
+
+def test_a_user_s_labels_go_before_the_others():
+    judged = pd.DataFrame([(0, 1, 3, False), (0, 1, 4, True)], columns=[*IDS, "label"])
+    for negatives in (None, np.array([(0, 1, 4)])):
+        instances = rule_instances(GRAPH, [RULE], negatives=negatives, judged=judged)
+        assert instances.table["label"].tolist() == [False, True]
+    both = pd.concat([judged, judged.assign(label=True)])
+    with pytest.raises(KgdashError, match=r"\(e0, r1, e3\) is judged both true and false"):
+        rule_instances(GRAPH, [RULE], judged=both)
+
+
+def test_predictions_that_nobody_judged():
+    graph = small_graph([(0, 0, 1), (2, 0, 3), (4, 0, 5), (6, 0, 7)], test=[(0, 1, 1)], relations=2)
+    texts = ["r1(X,Y) <= r0(X,Y)", "r0(X,Y) <= r1(X,Y)", "r1(X,Y) <= r0(X,A), r0(A,Y)"]
+    judged = pd.DataFrame([(4, 1, 5, True)], columns=[*IDS, "label"])
+    found = unlabelled_predictions(
+        graph, texts, negatives=np.array([(2, 1, 3)]), judged=judged, per_rule=None
+    )
+    assert triples_of(found.table) == {(6, 1, 7)}
+    assert found.table[["instance", "group", "question", "answer", "chains"]].values.tolist() == [
+        [0, texts[0], "r1(e6, ?)", "e7", 1]
+    ]
+    assert found.triples[[*IDS, "is_head"]].to_numpy().tolist() == [
+        [6, 0, 7, False], [6, 1, 7, True],
+    ]  # fmt: skip
+    every = unlabelled_predictions(graph, texts, per_rule=None)
+    assert triples_of(every.table) == {(2, 1, 3), (4, 1, 5), (6, 1, 7)}
+    few = [unlabelled_predictions(graph, texts, per_rule=2, seed=s).table for s in range(6)]
+    assert {len(table) for table in few} == {2}
+    assert len({frozenset(triples_of(table)) for table in few}) > 1
+    judged = pd.DataFrame(
+        [(4, 1, 5, True), (6, 1, 7, False), (0, 1, 6, True)], columns=[*IDS, "label"]
+    )
+    instances = labelled_predictions(every, judged)
+    assert instances.table[["question", "answer", "label"]].to_numpy().tolist() == [
+        ["r1(e4, ?)", "e5", True], ["r1(e6, ?)", "e7", False],
+    ]  # fmt: skip
+    assert len(labelled_predictions(every, judged[:0])) == 0
+    assert unlabelled_predictions(graph, []).table.empty
+
+
+def test_many_groundings_are_drawn_without_joining_them_all():
+    # 0 has 300 r0-neighbours: 300² groundings of two dangling variables
+    graph = small_graph([(0, 0, n) for n in range(1, 301)], relations=2)
+    instances = rule_instances(
+        graph, ["r1(X,e1) <= r0(X,A), r0(X,B)"], balanced=False, max_chains=7
+    )
+    assert instances.table["chains"].tolist() == [7]
 
 
 def test_nothing_in_nothing_out():
