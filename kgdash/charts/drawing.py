@@ -16,8 +16,10 @@ from kgdash.charts.style import (
     RELIABILITY_SCALE,
     SIDE_COLOURS,
     finish,
+    log_span,
     log_ticks,
     number,
+    reliability_colour,
 )
 
 #: colour classes that edges are drawn in, since a Plotly line has one colour
@@ -123,7 +125,7 @@ def _add_edges(
 ) -> None:
     curves = _curves(pairs, placed)
     values = np.log10(pairs["relik"].to_numpy())
-    low, high = _span(values)
+    low, high = log_span(values)
     classes = np.clip(((values - low) / (high - low) * _CLASSES).astype(int), 0, _CLASSES - 1)
     crowded = len(pairs) > 250
     for in_class in np.unique(classes)[::-1]:
@@ -134,7 +136,10 @@ def _add_edges(
             x=points[:, 0],
             y=points[:, 1],
             mode="lines",
-            line={"color": _colour((in_class + 0.5) / _CLASSES), "width": 1.0 if crowded else 1.8},
+            line={
+                "color": reliability_colour((in_class + 0.5) / _CLASSES),
+                "width": 1.0 if crowded else 1.8,
+            },
             opacity=0.55 if crowded else 0.85,
             hoverinfo="skip",
         )
@@ -255,23 +260,6 @@ def _radial_labels(
             }
         )
     return found
-
-
-def _span(values: np.ndarray) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    return (low, high) if high - low > 1e-9 else (low - 0.5, high + 0.5)
-
-
-def _colour(share: float) -> str:
-    position = share * (len(RELIABILITY_SCALE) - 1)
-    at = min(int(position), len(RELIABILITY_SCALE) - 2)
-    ends = [_rgb(str(RELIABILITY_SCALE[i][1])) for i in (at, at + 1)]
-    mixed = ends[0] + (ends[1] - ends[0]) * (position - at)
-    return f"rgb({', '.join(str(round(c)) for c in mixed)})"
-
-
-def _rgb(colour: str) -> np.ndarray:
-    return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)], dtype=float)
 
 
 def _short(label: str, limit: int = 26) -> str:

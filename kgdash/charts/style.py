@@ -104,6 +104,24 @@ def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     return inside, [_tick(v) for v in inside]
 
 
+def log_span(values: np.ndarray) -> tuple[float, float]:
+    """Return the ends of a colour scale over logarithms, which are never one."""
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if high - low > 1e-9 else (low - 0.5, high + 0.5)
+
+
+def reliability_colour(share: float) -> str:
+    """Return the colour at a place of `RELIABILITY_SCALE`, as CSS.
+
+    :param share: in [0, 1]
+    """
+    position = share * (len(RELIABILITY_SCALE) - 1)
+    at = min(int(position), len(RELIABILITY_SCALE) - 2)
+    ends = [_rgb(str(RELIABILITY_SCALE[i][1])) for i in (at, at + 1)]
+    mixed = ends[0] + (ends[1] - ends[0]) * (position - at)
+    return f"rgb({', '.join(str(round(c)) for c in mixed)})"
+
+
 def number(value: float) -> str:
     """Write a figure to three digits so that both 0.830 and 0.0000123 can be read; "–" for NaN."""
     if value is None or math.isnan(value):
@@ -111,6 +129,10 @@ def number(value: float) -> str:
     if value == 0 or 1e-3 <= abs(value) < 100:
         return f"{value:#.3g}"
     return f"{value:,.0f}" if 100 <= abs(value) < 1e5 else _scientific(value)
+
+
+def _rgb(colour: str) -> np.ndarray:
+    return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)], dtype=float)
 
 
 def _tick(value: float) -> str:
