@@ -92,7 +92,7 @@ def edge_curves(edges: pd.DataFrame, placed: PathLayout, bend: float) -> list[np
             curves.append(_bent(start, end, np.array([0.3 * (1 + number), 0.0])))
         else:
             passed = [y for x, y in placed.places.values() if (x - start[0]) * (x - end[0]) < 0]
-            away = bend * number + (max(passed) + bend * (number == 0) if passed else 0.0)
+            away = max(passed) + bend * (number + 1) if passed else bend * number
             curves.append(_bent(start, end, np.array([0.0, away])))
     return curves
 
