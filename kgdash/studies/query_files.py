@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, silent
 from kgdash.studies.named_queries import NamedQueries, in_graph, to_names
 from kgdash.studies.query_lines import from_json, from_table, to_json, to_table
 from kgdash.studies.query_parquet import MAGIC, from_parquet, to_parquet
@@ -48,11 +49,14 @@ def read_queries(
 
 
 def read_named_queries(
-    source: str | Path | bytes, shown: str, split: str = "test"
+    source: str | Path | bytes, shown: str, split: str = "test", progress: Progress = silent
 ) -> tuple[NamedQueries, list[str]]:
-    """Read queries in names, without a graph; else like `read_queries`."""
+    """Read queries in names, without a graph; else like `read_queries`.
+
+    :param progress: of a folder, called with (files read, files)
+    """
     if not isinstance(source, bytes) and Path(source).is_dir():
-        return read_pickle_folder(Path(source), split)
+        return read_pickle_folder(Path(source), split, progress)
     content = read_content(source, shown, MAX_BYTES)
     if content.startswith(MAGIC):
         return from_parquet(content, shown), []
@@ -80,10 +84,18 @@ def write_queries(
     write_named_queries(to_names(asked, graph), Path(out))
 
 
-def write_named_queries(named: NamedQueries, out: Path) -> None:
-    """Write queries in names; else like `write_queries`."""
+def check_extension(out: Path) -> None:
+    """Refuse a file whose extension names no format that `write_queries` writes.
+
+    :raises KgdashError: if it does not
+    """
     if out.suffix not in EXTENSIONS:
         raise KgdashError(f"expected an output file in {', '.join(EXTENSIONS)}; found {out}")
+
+
+def write_named_queries(named: NamedQueries, out: Path) -> None:
+    """Write queries in names; else like `write_queries`."""
+    check_extension(out)
     if out.suffix == ".parquet":
         to_parquet(named, out)
         return
