@@ -25,6 +25,7 @@ from kgdash.commands import (
     obl2021,
     prognosis,
     queries,
+    query_files,
     reliability,
     report,
     rules,
@@ -58,6 +59,7 @@ app.command()(explain.explain)
 app.command()(guide.guide)
 app.command()(health.health)
 app.command()(queries.queries)
+app.command(name="import-queries")(query_files.import_queries)
 app.command()(rules.rules)
 app.command()(metrics.metrics)
 app.command(name="which-model")(model_choice.which_model)
