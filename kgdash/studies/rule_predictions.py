@@ -227,7 +227,7 @@ class _Applied:
         columns = [column for column in TRIPLE_COLUMNS if column != "asked"]
         rows = pd.concat(self.rows) if self.rows else pd.DataFrame(columns=columns)
         described = pd.DataFrame(self.described, columns=["instance", "question", "answer"])
-        return rows[columns].astype({"is_head": bool, "label": bool}), described
+        return rows[columns].astype({"is_head": bool, "label": bool, "group": str}), described
 
 
 def _lowest(labels: np.ndarray, keys: np.ndarray, most: int) -> np.ndarray:

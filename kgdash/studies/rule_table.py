@@ -19,9 +19,7 @@ chain      optional: groundings of one conclusion, where an instance has several
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import zlib
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -33,6 +31,7 @@ from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.instances import Instances, make_instances
 from kgdash.studies.separation import ALL
+from kgdash.studies.uploaded_text import uploaded_text
 
 COLUMNS = ["rule", "instance", "head", "relation", "tail", "label"]
 OPTIONAL = ["role", "chain"]
@@ -42,8 +41,8 @@ LABELS = {
     **dict.fromkeys(("false", "0", "no", "negative"), False),
 }
 
-#: sizes at which a table is refused: uncompressed bytes, and rows
-MAX_BYTES, MAX_ROWS = 64 * 2**20, 200_000
+#: rows at which a table is refused
+MAX_ROWS = 1_000_000
 
 
 def read_rule_table(
@@ -58,7 +57,10 @@ def read_rule_table(
     :raises KgdashError: if anything is wrong, with file and line, what was expected and what to do
     """
     shown = name or (str(source) if not isinstance(source, bytes) else "the uploaded table")
-    rows = _rows(_text(_bytes(source, shown), shown), shown)
+    text = uploaded_text(source, shown)
+    if not text.strip():
+        raise KgdashError(f"{shown} is empty; expected columns {', '.join(COLUMNS)}")
+    rows = _rows(text, shown)
     line, header = next(rows, (1, []))
     place = _columns(header, f"{shown}, line {line}")
     records = [
@@ -105,40 +107,6 @@ def write_rule_table(instances: Instances, graph: KnowledgeGraph) -> str:
                 )
     lines = ["\t".join(row) for row in table.to_numpy().tolist()]
     return "\n".join(["\t".join(table.columns), *lines]) + "\n"
-
-
-def _bytes(source: str | Path | bytes, shown: str) -> bytes:
-    """Return the content, unpacked, refusing what is too large before holding all of it."""
-    try:
-        if not isinstance(source, bytes):
-            with Path(source).open("rb") as stream:
-                source = stream.read(MAX_BYTES + 1)
-        if source[:2] == b"\x1f\x8b":
-            with gzip.open(io.BytesIO(source)) as stream:
-                source = stream.read(MAX_BYTES + 1)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise KgdashError(f"{shown} is not a whole gzip file ({error}); fetch it again") from error
-    except OSError as error:
-        raise KgdashError(f"can not read {shown}: {error.strerror or error}") from error
-    if len(source) > MAX_BYTES:
-        raise KgdashError(
-            f"{shown} holds more than {MAX_BYTES // 2**20} MiB of text; keep fewer instances"
-        )
-    return source
-
-
-def _text(content: bytes, shown: str) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise KgdashError(
-            f"expected UTF-8 text; found byte 0x{content[error.start]:02x} ({shown}, line {line}). "
-            "Save the table as UTF-8"
-        ) from error
-    if not text.strip():
-        raise KgdashError(f"{shown} is empty; expected columns {', '.join(COLUMNS)}")
-    return text
 
 
 def _rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:

@@ -134,11 +134,22 @@ def parse_rule(text: str, graph: KnowledgeGraph) -> Rule:
     written = split_rule(text, lambda: Names.of(graph))
     if written is None:
         raise _not_a_rule(text, "it is not in the form of a rule")
-    head, *body = (_resolve(atom, graph) for atom in (written[0], *written[1]))
+    head, body = resolved(written, graph)
     try:
         return make_rule(head, body)
     except KgdashError as error:
         raise _not_a_rule(text, str(error)) from error
+
+
+def resolved(
+    written: tuple[WrittenAtom, Sequence[WrittenAtom]], graph: KnowledgeGraph
+) -> tuple[Atom, list[Atom]]:
+    """Find the ids of a head's and a body's names, as `make_rule` takes them.
+
+    :raises KgdashError: if a name is unknown, or several entries have it as their label
+    """
+    head, body = written
+    return _resolve(head, graph), [_resolve(atom, graph) for atom in body]
 
 
 def _resolve(atom: WrittenAtom, graph: KnowledgeGraph) -> Atom:

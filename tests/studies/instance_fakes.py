@@ -21,6 +21,7 @@ from kgdash.studies.rules import make_rule, path_rule
 #: benchmark graphs that lie beside the repository in our workshop, not in a checkout elsewhere
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 AMIE = SHARED / "rules" / "amie-codex-s.txt"
+ANYBURL = SHARED / "rules" / "anyburl-codex-s.txt"
 CODEX = SHARED / "codex-s"
 needs_codex = pytest.mark.skipif(
     not (AMIE.exists() and CODEX.exists()), reason=f"no benchmark graphs in {SHARED}"
