@@ -33,9 +33,10 @@ def queries(
     out: OutOption = None,
 ) -> None:
     """Sample queries with true and false answers and compare their ReliK (--out: per instance)."""
-    from kgdash.studies.queries import QUERY_TYPES, sample_queries
+    from kgdash.studies.queries import sample_queries
+    from kgdash.studies.query_types import PAPER_TYPES
 
     loaded = load_run(run, dataset)
-    chosen = tuple(types) if types else tuple(QUERY_TYPES)
+    chosen = tuple(types) if types else PAPER_TYPES
     instances = sample_queries(loaded.graph, chosen, per_type, hard, seed)
     compare_labels(loaded, instances, chains, as_json, out)

@@ -97,14 +97,16 @@ def follow(facts: Adjacency, ends: Ends, relations: np.ndarray) -> Ends:
     return Ends.by_edges(ends, place, relations[query], query * ends.width + reached)
 
 
-def lead(ends: Ends, relations: np.ndarray, goals: np.ndarray, kept: np.ndarray) -> Ends:
+def lead(
+    ends: Ends, relations: np.ndarray, goals: np.ndarray, kept: np.ndarray | None = None
+) -> Ends:
     """Draw an edge from some ends to a goal of their query, be it a fact or not.
 
     :param relations: of each query, ``(n,)``
     :param goals: an entity for each query, ``(n,)``
-    :param kept: which ends to start from, bool, as many as ``ends`` has
+    :param kept: which ends to start from, bool, as many as ``ends`` has; None for all
     """
-    place = np.flatnonzero(kept)
+    place = np.arange(len(ends.keys)) if kept is None else np.flatnonzero(kept)
     query = ends.query[place]
     return Ends.by_edges(ends, place, relations[query], query * ends.width + goals[query])
 

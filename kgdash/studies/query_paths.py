@@ -1,4 +1,4 @@
-"""Facts as paths: following relations from entities, for whole batches of queries at once (§8)."""
+"""Facts sorted so that relations can be followed from many entities at once (§8)."""
 
 from __future__ import annotations
 
@@ -66,11 +66,6 @@ class Adjacency:
         offset = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
         return owner, self.others[np.repeat(start, count) + offset]
 
-    def reached(self, entity: int, relation: int) -> np.ndarray:
-        """Return the entities that a relation leads to from one entity, ascending."""
-        key = entity * self.num_relations + relation
-        return self.others[slice(*np.searchsorted(self.keys, [key, key + 1]))]
-
     def draw(
         self, entity: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -88,27 +83,3 @@ class Adjacency:
     def _slices(self, entity: np.ndarray, relation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         keys = entity * self.num_relations + relation
         return np.searchsorted(self.keys, keys), np.searchsorted(self.keys, keys, side="right")
-
-
-def paths(
-    facts: Adjacency, anchors: np.ndarray, relations: np.ndarray, most: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Follow chains of relations from anchors and keep every path.
-
-    :param facts: by head
-    :param anchors: shape ``(n,)``
-    :param relations: shape ``(n, k)``
-    :param most: queries with more paths than this after any step are given up
-    :return: query of each path (int64, ascending), its entities from anchor to answer (int64, shape
-        ``(m, k + 1)``), and which queries were given up (bool, shape ``(n,)``)
-    """
-    given_up = np.zeros(len(anchors), dtype=bool)
-    query, reached = np.arange(len(anchors)), anchors[:, None]
-    for step in range(relations.shape[1]):
-        ahead = facts.count(reached[:, -1], relations[query, step])
-        given_up |= np.bincount(query, weights=ahead, minlength=len(anchors)) > most
-        kept = ~given_up[query]
-        query, reached = query[kept], reached[kept]
-        owner, entity = facts.follow(reached[:, -1], relations[query, step])
-        query, reached = query[owner], np.column_stack([reached[owner], entity])
-    return query, reached, given_up

@@ -119,8 +119,7 @@ def _collect(
     count = fruitless = 0
     for _ in range(_DRAWS):
         anchors, relations = growth.candidates(kind, max(128, 2 * (wanted - count)), rng)
-        rows = list(map(tuple, np.hstack([anchors, relations]).tolist()))
-        new = [i for i, row in enumerate(rows) if row not in seen and not seen.add(row)]
+        new = _unseen(np.hstack([anchors, relations]), seen)
         asked = judge.asked(kind, anchors[new], relations[new])
         found.append(asked.take(np.arange(min(len(asked), wanted - count))))
         count += len(found[-1])
@@ -128,3 +127,13 @@ def _collect(
         if count == wanted or fruitless == _FRUITLESS:
             break
     return joined(found)
+
+
+def _unseen(rows: np.ndarray, seen: set[tuple[int, ...]]) -> list[int]:
+    """Return the positions of the rows that are new, each once, and remember them."""
+    new = []
+    for position, row in enumerate(map(tuple, rows.tolist())):
+        if row not in seen:
+            seen.add(row)
+            new.append(position)
+    return new

@@ -35,7 +35,7 @@ def question(
 
 def _atoms(graph: KnowledgeGraph, nodes: Sequence[str], relations: Sequence[int]) -> str:
     atoms = []
-    for start, end, relation in zip(nodes, nodes[1:], relations, strict=True):
+    for start, end, relation in zip(nodes[:-1], nodes[1:], relations, strict=True):
         ends = (start, end) if relation < graph.num_relations else (end, start)
         label = graph.relation_labels[relation % graph.num_relations]
         atoms.append(f"{label}({ends[0]}, {ends[1]})")

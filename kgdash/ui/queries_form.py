@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from kgdash.runs import Run
-from kgdash.studies.queries import HARD, QUERY_TYPES, sample_queries
+from kgdash.studies.queries import sample_queries
+from kgdash.studies.query_types import HARD, PAPER_TYPES, QUERY_TYPES
 from kgdash.ui.instances_choice import InstancesChoice
 
 
@@ -16,7 +17,7 @@ def choose_queries(run: Run) -> InstancesChoice:
             "Query types",
             list(QUERY_TYPES),
             selection_mode="multi",
-            default=list(QUERY_TYPES),
+            default=list(PAPER_TYPES),
             key="types",
             bind="query-params",
             help="1p, 2p, 3p: chains of one to three relations from an anchor. 2i, 3i: two or "

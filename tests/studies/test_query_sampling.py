@@ -1,5 +1,6 @@
 """Sampled queries against the definition of a hard answer, by brute force."""
 
+import itertools
 from collections import Counter
 
 import numpy as np
@@ -13,7 +14,6 @@ from kgdash.datasets import load_dataset
 from kgdash.errors import KgdashError
 from kgdash.studies.query_sampling import draw_queries
 from kgdash.studies.query_types import HARD, QUERY_TYPES
-import itertools
 
 ALL = tuple(QUERY_TYPES)
 
