@@ -13,6 +13,7 @@ label      of the whole instance: true, 1, yes, positive, or false, 0, no, negat
 role       optional: head for the triple that the rule concludes, else body; default: an instance's
            (or chain's) last triple is the head
 chain      optional: groundings of one conclusion, where an instance has several; any text
+asked      optional: head where the triple answers what its head is, else tail (the default)
 =========  ========================================================================================
 """
 
@@ -34,7 +35,7 @@ from kgdash.studies.separation import ALL
 from kgdash.studies.uploaded_text import uploaded_text
 
 COLUMNS = ["rule", "instance", "head", "relation", "tail", "label"]
-OPTIONAL = ["role", "chain"]
+OPTIONAL = ["role", "chain", "asked"]
 
 LABELS = {
     **dict.fromkeys(("true", "1", "yes", "positive"), True),
@@ -96,6 +97,7 @@ def write_rule_table(instances: Instances, graph: KnowledgeGraph) -> str:
             "label": np.where(rows["label"], "true", "false"),
             "role": np.where(rows["is_head"], "head", "body"),
             "chain": rows["chain"].astype(str),
+            "asked": rows["asked"].astype(object),
         }
     )
     for column in ("rule", "head", "relation", "tail"):
@@ -165,10 +167,9 @@ def _record(
     label, role = value["label"].lower(), value.get("role", "").lower()
     if label not in LABELS:
         raise KgdashError(f"expected a label out of {', '.join(LABELS)}; found {label!r} ({where})")
-    if role not in ("", "head", "body"):
-        near = get_close_matches(role, ("head", "body"), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise KgdashError(f"expected role head or body; found {role!r} ({where}){hint}")
+    asked = value.get("asked", "").lower()
+    _check_choice("role", role, ("head", "body"), where)
+    _check_choice("asked", asked, ("head", "tail"), where)
     try:
         head, tail = graph.entity_id(value["head"]), graph.entity_id(value["tail"])
         relation = graph.relation_id(value["relation"])
@@ -180,10 +181,20 @@ def _record(
         "chain_name": value.get("chain", ""),
         "label": LABELS[label],
         "role": role,
+        "asked": asked or "tail",
         "head": head,
         "relation": relation,
         "tail": tail,
     }
+
+
+def _check_choice(column: str, given: str, allowed: tuple[str, str], where: str) -> None:
+    if given and given not in allowed:
+        near = get_close_matches(given, allowed, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise KgdashError(
+            f"expected {column} {' or '.join(allowed)}; found {given!r} ({where}){hint}"
+        )
 
 
 def _check_labels(table: pd.DataFrame, shown: str) -> None:

@@ -113,6 +113,14 @@ def test_wrong_roles():
         read(text + "body\n")
 
 
+def test_which_end_is_asked():
+    text = GOOD.replace("label", "label\tasked", 1).replace("true", "true\tHEAD", 1)
+    text = text.replace("true\n", "true\ttail\n").replace("no\n", "no\t\n")
+    assert read(text).triples["asked"].tolist() == ["head", "tail", "tail"]
+    with pytest.raises(KgdashError, match=r"expected asked head or tail; found 'heed'.*'head'"):
+        read(text.replace("HEAD", "heed"))
+
+
 def test_too_much_is_refused(monkeypatch):
     monkeypatch.setattr(rule_table, "MAX_ROWS", 2)
     with pytest.raises(KgdashError, match="more than 2 rows"):
@@ -136,7 +144,7 @@ def test_written_and_read_again():
         sample_queries(graph, per_type=5),
     ):
         again = read(write_rule_table(instances, graph), graph=graph)
-        expected = instances.triples.astype({"group": str})
+        expected = instances.triples.astype({"group": str, "asked": str})
         pd.testing.assert_frame_equal(again.triples, expected)
         if instances.table["group"].str.contains("=>").all():
             pd.testing.assert_frame_equal(again.table, instances.table)
