@@ -20,6 +20,7 @@ from kgdash.commands import (
     groupings,
     guide,
     health,
+    label,
     metrics,
     model_choice,
     obl2021,
@@ -58,6 +59,7 @@ app.command()(compare.compare)
 app.command()(explain.explain)
 app.command()(guide.guide)
 app.command()(health.health)
+app.command()(label.label)
 app.command()(queries.queries)
 app.command(name="import-queries")(query_files.import_queries)
 app.command()(rules.rules)

@@ -1,0 +1,111 @@
+"""The command ``label``: predictions of rules, judged by a person in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgdash.commands.output import DatasetOption, RunArgument, SeedOption, load_run
+from kgdash.progress import terminal
+
+if TYPE_CHECKING:
+    from kgdash.studies.label_queue import LabelQueue
+    from kgdash.studies.labelling import NamedTriple
+
+_KEYS = "y true, n false, s skip, u undo, q quit"
+
+
+def label(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(help="Table of rule instances to judge anew; without it rules are mined."),
+    ] = None,
+    max_rules: Annotated[int, typer.Option(help="Mined rules to take.")] = 12,
+    min_pca: Annotated[float, typer.Option(help="Least PCA confidence.")] = 0.3,
+    per_rule: Annotated[int, typer.Option(help="Predictions per rule.")] = 10,
+    order: Annotated[
+        str,
+        typer.Option(
+            help="random, by rule, least reliable first or most reliable first; only random keeps "
+            "what is judged a fair sample."
+        ),
+    ] = "random",
+    seed: SeedOption = 0,
+    by: Annotated[str, typer.Option(help="Your name, kept with the labels.")] = "",
+    save: Annotated[
+        Path | None, typer.Option(help="Write all labels as a table of rule instances, and end.")
+    ] = None,
+) -> None:
+    """Judge predictions of rules, one by one; every label is on disk at once."""
+    from kgdash.studies.label_queue import instance_predictions, label_queue, mined_predictions
+    from kgdash.studies.label_results import labelled_instances
+    from kgdash.studies.rule_table import read_rule_table, write_rule_table
+    from kgdash.whole_file import write_whole
+
+    loaded = load_run(run, dataset)
+    if save is not None:
+        found = labelled_instances(loaded)
+        text = write_rule_table(found, loaded.graph)
+        write_whole(save, lambda part: part.write_text(text, "utf-8"))
+        print(f"wrote {len(found):,} instances to {save}")
+        return
+    predictions = (
+        instance_predictions(read_rule_table(table, loaded.graph))
+        if table
+        else mined_predictions(
+            loaded.graph, max_rules, min_pca, per_rule, seed, terminal("mining rules")
+        )
+    )
+    queue = label_queue(loaded, predictions, order, seed, terminal("ReliK of predictions"))
+    _judge(queue, by)
+
+
+def _judge(queue: LabelQueue, by: str) -> None:
+    """Ask until all are judged, or the person quits, or the input ends."""
+    from kgdash.studies.label_journal import journal_file, read_journal
+    from kgdash.studies.label_session import judge, skip, undo
+
+    state = read_journal(queue.graph)
+    while (triple := state.open(queue.order)) is not None:
+        labelled, skipped = state.progress(queue.order)
+        print(f"\n{labelled} of {len(queue.order)} labelled, {skipped} skipped")
+        _show(queue, triple)
+        print(f"[{_KEYS}] ", end="", flush=True)
+        line = sys.stdin.readline()
+        key = line.strip().lower()[:1]
+        if not line or key == "q":
+            print()
+            break
+        if key in ("y", "n"):
+            state = judge(queue, triple, key == "y", by)
+        elif key == "s":
+            state = skip(queue, triple, by)
+        elif key == "u" and state.latest(by) is not None:
+            state = undo(queue.graph, by)
+        else:
+            print("nothing to undo" if key == "u" else f"expected one of: {_KEYS}")
+    labelled, _ = state.progress(queue.order)
+    print(f"{labelled} of {len(queue.order)} labelled; kept in {journal_file(queue.graph)}")
+
+
+def _show(queue: LabelQueue, triple: NamedTriple) -> None:
+    from kgdash.studies.label_queue import in_labels
+    from kgdash.studies.rules import readings
+
+    print(in_labels(triple, queue.graph))
+    found = queue.instances_of(triple)
+    words = readings(found["group"], queue.graph)
+    for instance, rule in found[["instance", "group"]].to_numpy():
+        print(f"  because {words[rule]}")
+        rows = queue.shown(instance)
+        columns = ["head", "relation", "tail", "split", "relik"]
+        for number, chain in rows[~rows["is_head"]].groupby("chain"):
+            for head, relation, tail, split, relik in chain[columns].to_numpy():
+                print(
+                    f"    {number + 1}. {head} — {relation} → {tail}  ({split}, ReliK {relik:.1e})"
+                )
