@@ -242,7 +242,9 @@ def _wrapped(text: str, letters: int, lines: int = 2) -> str:
     """Break a name into lines for Plotly; of a path such as /film/actor the end says more."""
     if "/" in text and len(text) > letters * lines:
         text = "…" + text[-(letters * lines - 1) :]
-    parts = textwrap.wrap(text, letters, max_lines=lines, placeholder="…") or [""]
+    parts = textwrap.wrap(text, letters) or [""]
+    if len(parts) > lines:
+        parts = [*parts[: lines - 1], parts[lines - 1][: letters - 1] + "…"]
     return "<br>".join(escape(part) for part in parts)
 
 

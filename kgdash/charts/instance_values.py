@@ -132,6 +132,8 @@ def _add_points(
         mode="markers",
         name=name,
         marker={"color": colour, "symbol": symbol, "size": 7, "opacity": 0.75},
+        selected={"marker": {"size": 13, "opacity": 1}},
+        unselected={"marker": {"opacity": 0.4}},
         customdata=[[int(i), g] for i, g in zip(drawn["instance"], drawn["group"], strict=True)],
         text=[_about(row, column, names) for row in drawn.to_dict("records")],
         hovertemplate="%{text}<extra>" + name + "</extra>",

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.group_rows import called, first_groups, group_rows
-from kgdash.charts.style import GREY, empty, number
+from kgdash.charts.style import GREY, empty, number, whiskers
 
 #: label -> name, colour, fill, symbol, place above (+) or below (-) the middle of the group's row
 LABELS = {
@@ -68,7 +68,7 @@ def means_figure(
             mode="markers",
             name=name,
             marker={"color": colour, "symbol": symbol, "size": 10},
-            error_x=_errors(mean, low, high, colour),
+            error_x=whiskers(mean, low, high, colour, 2, 3),
             customdata=rows["group"],
             text=[
                 f"{called(group, names)}<br>mean {number(m)}, interval {number(a)} to {number(b)}"
@@ -83,7 +83,7 @@ def means_figure(
         title=measure_axis(measure, chains, "mean and interval") + note,
         rangemode="normal" if is_raw(measure) else "tozero",
     )
-    return group_rows(figure, chosen, names, 56)
+    return group_rows(figure, chosen, names, 64)
 
 
 def auc_figure(
@@ -115,8 +115,13 @@ def auc_figure(
             y=place - np.arange(len(rows)),
             mode="markers",
             name=name,
-            marker={"color": colour, "symbol": symbol, "size": 10, "line": {"width": 2}},
-            error_x=_errors(auc, low, high, colour),
+            marker={
+                "color": colour,
+                "symbol": symbol,
+                "size": 10,
+                "line": {"width": 2, "color": colour},
+            },
+            error_x=whiskers(auc, low, high, colour, 2, 3),
             customdata=list(chosen),
             text=[_about(row, names) for row in rows.reset_index().to_dict("records")],
             hovertemplate="%{text}<extra>" + name + "</extra>",
@@ -137,15 +142,3 @@ def _about(row: dict, names: Mapping[str, str] | None) -> str:
         f"{number(row['cohens_d'])}, Cliff's delta {number(row['cliffs_delta'])}<br>"
         f"{true:,} true, {false:,} false"
     )
-
-
-def _errors(value: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str) -> dict:
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": np.nan_to_num(high - value).clip(min=0),
-        "arrayminus": np.nan_to_num(value - low).clip(min=0),
-        "color": colour,
-        "thickness": 2,
-        "width": 3,
-    }

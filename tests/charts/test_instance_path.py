@@ -130,6 +130,8 @@ def test_labels_are_cut_to_what_a_phone_has_room_for():
         parts = text.replace("<b>", "").replace("</b>", "").split("<br>")
         assert max(map(len, parts)) <= 26
     assert "/actor" in figure.layout.annotations[0].text
+    # A word longer than a line is cut, not left out.
+    assert named(figure, "entities").text[1].startswith("<b>" + "x" * 26)
 
 
 @pytest.mark.parametrize("table", [ONE, CHAIN, BRANCHES, RULE])
