@@ -8,94 +8,116 @@ from tiny_runs import altered_run
 
 from kgdash.charts.style import number
 from kgdash.errors import KgdashError
+from kgdash.studies.instance_thresholds import judged_thresholds, rates_at, threshold_curve
 from kgdash.studies.instances import score_instances
 from kgdash.studies.mined_instances import mined_instances
-from kgdash.studies.queries import QUERY_TYPES, sample_queries
+from kgdash.studies.queries import sample_queries
+from kgdash.studies.query_types import PAPER_TYPES
 from kgdash.studies.rule_table import read_rule_table
-from kgdash.studies.separation import separation
+from kgdash.studies.separation import COMPARED, compare_measures
+from kgdash.studies.suspicion import credible_missing, likely_errors, suspicious_facts
 from kgdash.ui.compute import _STOPPED
+from kgdash.ui.memory import Memory
 
 from .driver import cards, choose, choose_folder, open_page, table
 from .driver import run as rerun
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "umls-rule-instances.tsv"
 
+#: few queries, so that a page takes little
+FEW = {"types": "2i", "per_type": "8"}
 
-def assert_shows(app, run, instances, measure="relik", chains="best") -> None:
-    """Compare cards, groups and instances with the library's."""
+
+def assert_shows(app, run, instances, measure="relik", chains="best", over="all triples"):
+    """Compare cards and groups with the library's; return the scored instances."""
     scored = score_instances(run, instances)
-    overall = {
-        m: separation(scored.table, m, chains).set_index("group").loc["all"]
-        for m in ("relik", "reciprocal_rank")
-    }
+    found = compare_measures(scored.table, COMPARED[over], chains, order="separation")
+    relik, rank, score = (found.overall(measure) for measure in COMPARED[over])
+    difference = found.differences.iloc[-2]["difference"]
     assert cards(app) == {
-        "True instances": f"{int(overall['relik']['n_true']):,}",
-        "False instances": f"{int(overall['relik']['n_false']):,}",
-        "ROC-AUC of ReliK": number(overall["relik"]["roc_auc"]),
-        "ROC-AUC of Reciprocal rank": number(overall["reciprocal_rank"]["roc_auc"]),
+        "Instances": f"{len(instances):,}",
+        "AUC of ReliK": number(relik["roc_auc"]),
+        "AUC of reciprocal rank": number(rank["roc_auc"]),
+        "AUC of raw score": number(score["roc_auc"]),
+        "ReliK less rank": f"{difference:+.3f}",
     }
-    groups, expected = table(app, "group", "cohens_d"), separation(scored.table, measure, chains)
+    groups, expected = table(app, "group", "cohens_d"), found.by_measure[measure]
     for column in expected.columns.drop("group"):
         np.testing.assert_array_equal(groups[column], expected[column])
-    listed = table(app, "instance", "question")
-    assert len(listed) == len(instances)
-    for column in (f"relik_{chains}", f"reciprocal_rank_{chains}"):
-        np.testing.assert_array_equal(listed[column], scored.table[column])
-    assert (listed["label"] == "true").tolist() == instances.table["label"].tolist()
+    return scored
 
 
-def test_queries_at_first(run):
+def test_queries_at_first_then_other_choices_and_measures(run):
     app = open_page("queries_rules")
     assert_shows(app, run, sample_queries(run.graph))
-    assert table(app, "group", "cohens_d")["group"].tolist() == [*QUERY_TYPES, "all"]
-
-
-@pytest.mark.parametrize(
-    ("widgets", "arguments"),
-    [
-        ({"types": ["2i"]}, {"types": ("2i",)}),
-        ({"types": ["3p", "1p"]}, {"types": ("1p", "3p")}),
-        ({"per_type": 7}, {"per_type": 7}),
-        ({"query_seed": 3, "per_type": 10}, {"seed": 3, "per_type": 10}),
-        ({"hard": "outside train+valid"}, {"hard": "outside train+valid"}),
-    ],
-)
-def test_widgets_of_queries_change_the_numbers(run, widgets, arguments):
-    app = open_page("queries_rules")
-    before = cards(app)
-    choose(app, **widgets)
-    assert_shows(app, run, sample_queries(run.graph, **arguments))
-    assert cards(app) != before
-
-
-def test_chains_and_measure(run):
-    app = open_page("queries_rules", per_type="20")
-    instances = sample_queries(run.graph, per_type=20)
-    choose(app, chains="mean", measure="reciprocal rank")
-    assert_shows(app, run, instances, "reciprocal_rank", "mean")
-    choose(app, measure="ReliK of the answer's triples")
-    assert_shows(app, run, instances, "relik_head", "mean")
-
-
-def test_no_query_type_is_no_error():
-    app = choose(open_page("queries_rules"), types=[])
-    assert len(app.main.info) == 1
-    assert not app.main.metric
-    assert not app.error
-
-
-def test_mined_rules(run):
-    app = choose(open_page("queries_rules"), source="Mined rules")
-    assert_shows(app, run, mined_instances(run.graph))
-    choose(app, max_rules=3, min_pca=0.5, per_rule=10, rule_seed=1)
-    instances = mined_instances(run.graph, 3, 0.5, 10, 1)
+    first = sorted(table(app, "group", "cohens_d")["group"])
+    assert first == sorted([*PAPER_TYPES, "all"])
+    choose(app, types=["3p", "1p"], per_type=7, query_seed=3, hard="outside train+valid")
+    chosen = {"per_type": 7, "seed": 3, "hard": "outside train+valid"}
+    instances = sample_queries(run.graph, ("1p", "3p"), **chosen)
     assert_shows(app, run, instances)
-    assert len(table(app, "group", "cohens_d")) == instances.table["group"].nunique() + 1
+    choose(app, measure="raw score", over="answering triples", chains="mean")
+    assert_shows(app, run, instances, "score_head", "mean", "answering triples")
 
 
 def test_the_address_chooses_too(run):
-    app = open_page("queries_rules", source="Mined rules", max_rules="2", chains="mean")
-    assert_shows(app, run, mined_instances(run.graph, 2), chains="mean")
+    app = open_page(
+        "queries_rules",
+        source="Mined rules",
+        max_rules="2",
+        per_rule="5",
+        chains="mean",
+        measure="reciprocal rank",
+    )
+    instances = mined_instances(run.graph, 2, per_rule=5)
+    assert_shows(app, run, instances, "reciprocal_rank", "mean")
+    assert len(table(app, "group", "cohens_d")) == instances.table["group"].nunique() + 1
+
+
+def test_thresholds(run):
+    app = open_page("queries_rules", view="Threshold", **FEW)
+    scored = score_instances(run, sample_queries(run.graph, ("2i",), 8))
+    slider = next(w for w in app.main.select_slider if w.key.startswith("threshold"))
+    choose(app, threshold_group="2i", **{slider.key: 0.01})
+    curve = threshold_curve(scored.table["label"].to_numpy(), scored.table["relik_best"].to_numpy())
+    at = rates_at(curve, 0.01)
+    shown = cards(app)
+    for name, rate in (("Precision", "precision"), ("Recall", "recall"), ("F1", "f1")):
+        assert shown[name] == number(at[rate])
+    judged = judged_thresholds(scored.table, group="2i")
+    np.testing.assert_array_equal(table(app, "criterion")["accuracy"], judged["accuracy"])
+
+
+def test_likely_errors_and_all_instances(run):
+    app = open_page("queries_rules", view="Likely errors", **FEW)
+    scored = score_instances(run, sample_queries(run.graph, ("2i",), 8))
+    tables = [frame.value for frame in app.main.dataframe]
+    for shown, label in zip(tables[:2], (True, False), strict=True):
+        expected = likely_errors(scored.table, label)
+        assert shown["instance"].tolist() == expected["instance"].tolist()
+        assert shown.columns[0] == "relik_best"
+    lists = suspicious_facts(run.graph, scored), credible_missing(run.graph, scored)
+    for shown, expected in zip(tables[2:], lists, strict=True):
+        np.testing.assert_array_equal(shown["relik"], expected["relik"])
+        assert shown["tail_label"].tolist() == expected["tail_label"].tolist()
+    choose(app, view="All instances")
+    listed = table(app, "instance", "question")
+    for column in ("relik_best", "reciprocal_rank_best", "score_best"):
+        np.testing.assert_array_equal(listed[column], scored.table[column])
+    assert (listed["label"] == "true").tolist() == scored.table["label"].tolist()
+
+
+def test_distributions_in_each_shape():
+    app = open_page("queries_rules", view="Distributions", shape="violin", **FEW)
+    assert app.get_by_key("shape").value == "violin"
+    choose(app, shape="points only", measure="raw score")
+
+
+def test_no_query_type_is_no_error():
+    app = choose(open_page("queries_rules", **FEW), types=[])
+    assert len(app.main.info) == 1
+    assert not app.main.metric
+    assert not app.error
 
 
 def test_no_rule_confident_enough_says_so(run):
@@ -110,65 +132,39 @@ def upload(app, name: str, content: bytes):
     return rerun(app)
 
 
-def test_own_table_is_asked_for():
+def test_own_table_is_asked_for_refused_with_its_line_and_shown(run):
     app = open_page("queries_rules", source="My own table")
     assert len(app.main.info) == 1
     assert not app.main.metric
-
-
-def test_own_table(run):
-    app = open_page("queries_rules", source="My own table")
-    upload(app, "mine.tsv", EXAMPLE.read_bytes())
-    assert_shows(app, run, read_rule_table(EXAMPLE, run.graph))
-
-
-def with_line(number: int, line: str) -> bytes:
     lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
-    lines[number - 1] = line
-    return "\n".join(lines).encode()
-
-
-MALFORMED = [
-    (with_line(1, "rule\tinstance\tsubject\trelation\ttail\tlabel\trole"), "line 1"),
-    (with_line(5, "a\t2\tvirus\tcauses"), "line 5"),
-    (with_line(9, "a\t9\tvirusses\tcauses\tvirus\ttrue\thead"), "line 9"),
-    (with_line(12, "a\t9\tvirus\tcauses\tvirus\tperhaps\thead"), "line 12"),
-    (EXAMPLE.read_bytes()[:300] + b"\xff", "line 3"),
-    (b"", "empty"),
-]
-
-
-@pytest.mark.parametrize(("content", "place"), MALFORMED)
-def test_malformed_table_is_refused_with_its_line(run, content, place):
-    with pytest.raises(KgdashError) as caught:
+    lines[11] = "a\t9\tvirus\tcauses\tvirus\tperhaps\thead"
+    content = "\n".join(lines).encode()
+    with pytest.raises(KgdashError, match="line 12") as caught:
         read_rule_table(content, run.graph, "mine.tsv")
-    app = open_page("queries_rules", source="My own table")
     upload(app, "mine.tsv", content)
     assert [error.value for error in app.error] == [str(caught.value)]
-    assert "mine.tsv" in app.error[0].value
-    assert place in app.error[0].value
     assert not app.main.metric
     upload(app, "mine.tsv", EXAMPLE.read_bytes())
     assert not app.error
+    assert_shows(app, run, read_rule_table(EXAMPLE, run.graph))
 
 
 def test_graph_without_held_out_triples_has_no_hard_answers(tmp_path):
     nothing = np.empty((0, 3), dtype=np.int64)
     folder = altered_run(tmp_path / "train-only", splits={"valid": nothing, "test": nothing})
-    app = choose_folder(open_page("queries_rules"), folder)
+    app = choose_folder(open_page("queries_rules", **FEW), folder)
     assert len(app.error) == 1
     assert "hard" in app.error[0].value
 
 
-def test_stopped_scoring_says_so_and_starts_again(run):
-    app = open_page("overview")
-    types = tuple(QUERY_TYPES)
-    key = (run.digest, "queries", types, 50, "outside train", 0, "scored")
-    app.session_state[_STOPPED] = key
-    app.switch_page("pages/queries_rules.py").run()
-    assert not app.exception
+def test_stopped_scoring_says_so_and_starts_again(run, monkeypatch):
+    asked = []
+    monkeypatch.setattr(Memory, "put", lambda self, key, value: asked.append(key))
+    app = open_page("queries_rules", **FEW)
+    app.session_state[_STOPPED] = next(key for key in asked if key[-1] == "scored")
+    rerun(app)
     assert "stopped" in app.main.info[0].value
     assert not app.main.metric
     app.main.button[0].click()
-    app.run()
-    assert_shows(app, run, sample_queries(run.graph))
+    rerun(app)
+    assert_shows(app, run, sample_queries(run.graph, ("2i",), 8))
