@@ -1,14 +1,18 @@
-"""Query instances sampled from the graph: hard true answers, and false ones beside them (§8)."""
+"""Instances of queries, sampled from the graph or read from a file (§8)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.instances import Instances
+from kgdash.studies.query_agreement import agreement_notes, graph_agreement
 from kgdash.studies.query_beam import Beam
+from kgdash.studies.query_files import read_queries
 from kgdash.studies.query_instances import query_instances
 from kgdash.studies.query_sampling import draw_queries
 from kgdash.studies.query_types import PAPER_TYPES
@@ -22,6 +26,7 @@ def sample_queries(
     seed: int = 0,
     max_chains: int = 10,
     max_answers: int = 1000,
+    follow_backwards: bool = False,
     beam: Beam | None = None,
     progress: Progress = silent,
 ) -> Instances:
@@ -33,14 +38,51 @@ def sample_queries(
     :return: groups are the types; two instances per query
     :raises KgdashError: as these two
     """
-    first, second = phases(progress, [1.0, 20.0 if beam else 1.0])
-    drawn = draw_queries(graph, types, per_type, hard, seed, max_answers, progress=first)
-    instances = query_instances(
-        graph, drawn, seed=seed, max_chains=max_chains, beam=beam, progress=second
-    )
+    first, second = phases(progress, [1.0, _share(beam)])
+    drawn = draw_queries(graph, types, per_type, hard, seed, max_answers, follow_backwards, first)
+    made = query_instances(graph, drawn, None, seed, max_chains, beam, second)
     notes = [
         f"{kind}: {len(asked)} of {per_type} queries found; the graph has few with an answer {hard}"
         for kind, asked in drawn.items()
         if len(asked) < per_type
     ]
-    return replace(instances, notes=(f"hard means {hard}", *notes, *instances.notes))
+    return replace(made, notes=(f"hard means {hard}", *notes, *made.notes))
+
+
+def queries_of_file(
+    graph: KnowledgeGraph,
+    source: str | Path | bytes,
+    types: Sequence[str] | None = None,
+    per_type: int = 50,
+    seed: int = 0,
+    max_chains: int = 10,
+    beam: Beam | None = None,
+    name: str | None = None,
+    progress: Progress = silent,
+) -> Instances:
+    """Take queries from a file, each with one hard true answer and one false one (§8).
+
+    :param source: as `kgdash.studies.query_files.read_queries` takes it
+    :param types: None for all that the file has
+    :param per_type: most queries per type, a random choice
+    :param name: what to call the file in messages
+    :return: groups are the types; two instances per query. Notes say whether the file's answers are
+        the graph's, and what "hard" means in it
+    :raises KgdashError: as reading and `query_instances`; if the file has none of the types
+    """
+    first, second = phases(progress, [1.0, _share(beam)])
+    asked, notes = read_queries(source, graph, name)
+    chosen = {kind: asked[kind] for kind in (types or asked) if kind in asked}
+    if not chosen:
+        raise KgdashError(
+            f"{name or 'the file'} has queries of type {', '.join(asked)}; none of the chosen "
+            f"{', '.join(types or ())}. Choose another type"
+        )
+    notes += agreement_notes(graph_agreement(chosen, graph, first), graph.name)
+    made = query_instances(graph, chosen, per_type, seed, max_chains, beam, second)
+    return replace(made, notes=(*notes, *made.notes))
+
+
+def _share(beam: Beam | None) -> float:
+    """Return how much longer making instances takes than finding queries, roughly."""
+    return 20.0 if beam else 1.0

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from kgdash.errors import KgdashError
+from kgdash.errors import KgdashError, unknown_name
 from kgdash.scoring import Scorer
 from kgdash.scoring.protocol import score_rows
 from kgdash.studies.query_chains import Ends, join
 from kgdash.studies.query_types import QueryType
+
+#: where the entities between anchors and answer come from
+INTERMEDIATES = ("graph", "model")
 
 #: figures of entities held at once, 8 bytes each
 _AT_ONCE = 2**23
@@ -112,6 +115,16 @@ class Beam:
                 finite = scores.detach().cpu().double().clamp(-3e38, 3e38)
                 shares[torch.from_numpy(rows)] = torch.log_softmax(finite, dim=1)
         return shares
+
+
+def beam_for(scorer: Scorer, intermediates: str, width: int = 10) -> Beam | None:
+    """Return the beam that one of `INTERMEDIATES` stands for: none for the graph.
+
+    :raises KgdashError: if it is neither, or the width is below 1
+    """
+    if intermediates not in INTERMEDIATES:
+        raise unknown_name("source of intermediates", intermediates, INTERMEDIATES, "kgdash")
+    return Beam(scorer, width) if intermediates == "model" else None
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,31 @@
-"""The widgets that choose queries with true and false answers."""
+"""The widgets that choose queries with true and false answers: sampled, or of a file."""
 
 from __future__ import annotations
+
+import hashlib
 
 import streamlit as st
 
 from kgdash.runs import Run
-from kgdash.studies.queries import sample_queries
+from kgdash.studies.queries import queries_of_file, sample_queries
+from kgdash.studies.query_beam import INTERMEDIATES, Beam, beam_for
 from kgdash.studies.query_types import HARD, PAPER_TYPES, QUERY_TYPES
 from kgdash.ui.instances_choice import InstancesChoice
 
+_ORIGINS = ("sampled", "from a file")
+
 
 def choose_queries(run: Run) -> InstancesChoice:
-    """Show the widgets and return what they say."""
+    """Show the widgets and return what they say; ends the page's run while a file is missing."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        origin = st.segmented_control(
+            "Queries are",
+            _ORIGINS,
+            default=_ORIGINS[0],
+            required=True,
+            key="queries_from",
+            bind="query-params",
+        )
         types = st.pills(
             "Query types",
             list(QUERY_TYPES),
@@ -20,13 +33,45 @@ def choose_queries(run: Run) -> InstancesChoice:
             default=list(PAPER_TYPES),
             key="types",
             bind="query-params",
-            help="1p, 2p, 3p: chains of one to three relations from an anchor. 2i, 3i: two or "
-            "three branches that meet in the answer.",
+            help="1p, 2p, 3p: one to three relations from an anchor. 2i, 3i: branches that meet in "
+            "the answer. pi: one of two relations and one of one. 2u: either branch leads to the "
+            "answer. ip, up: from where branches meet, one relation on.",
         )
-        per_type = st.number_input(
-            "Queries per type", 1, 1000, 50, key="per_type", bind="query-params", width=150
+        per_type = int(
+            st.number_input(
+                "Queries per type", 1, 1000, 50, key="per_type", bind="query-params", width=150
+            )
         )
-        hard = st.selectbox(
+        hard = _choose_hard() if origin == _ORIGINS[0] else ""
+        key, beam = _choose_intermediates(run)
+        seed = int(
+            st.number_input(
+                "Random seed", 0, 10**9, 0, key="query_seed", bind="query-params", width=130
+            )
+        )
+    if not types:
+        st.info("Choose at least one query type.", icon=":material/info:")
+        st.stop()
+    chosen = tuple(t for t in QUERY_TYPES if t in types)
+    if origin == _ORIGINS[0]:
+        return InstancesChoice(
+            ("queries", chosen, per_type, hard, seed, *key),
+            lambda report: sample_queries(
+                run.graph, chosen, per_type, hard, seed, beam=beam, progress=report
+            ),
+        )
+    content, name = _upload()
+    return InstancesChoice(
+        ("queries", chosen, per_type, hashlib.sha256(content).hexdigest(), seed, *key),
+        lambda report: queries_of_file(
+            run.graph, content, chosen, per_type, seed, beam=beam, name=name, progress=report
+        ),
+    )
+
+
+def _choose_hard() -> str:
+    return str(
+        st.selectbox(
             "True answers need a triple",
             list(HARD),
             key="hard",
@@ -34,16 +79,39 @@ def choose_queries(run: Run) -> InstancesChoice:
             width=220,
             help="A true answer holds in the whole graph but can not be found on this part of it.",
         )
-        seed = st.number_input(
-            "Random seed", 0, 10**9, 0, key="query_seed", bind="query-params", width=130
-        )
-    if not types:
-        st.info("Choose at least one query type.", icon=":material/info:")
-        st.stop()
-    chosen = tuple(t for t in QUERY_TYPES if t in types)
-    return InstancesChoice(
-        ("queries", chosen, int(per_type), hard, int(seed)),
-        lambda report: sample_queries(
-            run.graph, chosen, int(per_type), hard, int(seed), progress=report
-        ),
     )
+
+
+def _choose_intermediates(run: Run) -> tuple[tuple[str | int, ...], Beam | None]:
+    """Return what to add to the key, and the beam."""
+    source = st.segmented_control(
+        "Entities in between",
+        INTERMEDIATES,
+        default=INTERMEDIATES[0],
+        required=True,
+        format_func=lambda value: f"of the {value}",
+        key="intermediates",
+        bind="query-params",
+        help="Entities between the anchors and the answer: those that lead there in the graph, or "
+        "the best that the model finds, whether facts or not.",
+    )
+    if source == INTERMEDIATES[0]:
+        return (), None
+    width = int(
+        st.number_input("Beam width", 1, 100, 10, key="beam", bind="query-params", width=120)
+    )
+    return (source, width), beam_for(run.scorer, source, width)
+
+
+def _upload() -> tuple[bytes, str]:
+    upload = st.file_uploader(
+        "File of queries",
+        type=["jsonl", "json", "tsv", "csv", "parquet", "gz"],
+        key="queries_file",
+        help="JSON, a table or Parquet, see docs/formats.md. Folders of Query2box and BetaE: first "
+        "`python -m kgdash import-queries FOLDER OUT.parquet`. The file is read and not kept.",
+    )
+    if upload is None:
+        st.info("Upload a file to see its queries.", icon=":material/upload_file:")
+        st.stop()
+    return upload.getvalue(), upload.name

@@ -1,10 +1,15 @@
-"""Sampling and making instances in one."""
+"""Instances of queries, sampled or of a file, in one."""
+
+from dataclasses import replace
 
 import pandas as pd
+import pytest
 from instance_fakes import small_graph
 
 from kgdash.datasets import load_dataset
-from kgdash.studies.queries import sample_queries
+from kgdash.errors import KgdashError
+from kgdash.studies.queries import queries_of_file, sample_queries
+from kgdash.studies.query_files import write_queries
 from kgdash.studies.query_instances import query_instances
 from kgdash.studies.query_sampling import draw_queries
 from kgdash.studies.query_types import PAPER_TYPES
@@ -56,3 +61,40 @@ def test_the_paper_s_types_unless_others_are_asked_for():
     pd.testing.assert_frame_equal(sampled.triples, apart.triples)
     assert calls == sorted(calls)
     assert calls[-1] == 1
+
+
+@pytest.fixture(scope="module")
+def file_of_queries(tmp_path_factory):
+    graph = load_dataset("umls")
+    path = tmp_path_factory.mktemp("queries") / "some.jsonl"
+    asked = draw_queries(graph, ("2p", "up"), 12, follow_backwards=True)
+    write_queries(asked, graph, path)
+    return graph, asked, path
+
+
+def test_queries_of_a_file_are_those_that_were_written(file_of_queries):
+    graph, asked, path = file_of_queries
+    made = queries_of_file(graph, path, seed=4)
+    pd.testing.assert_frame_equal(made.triples, query_instances(graph, asked, 50, 4).triples)
+    assert made.notes == (
+        "the answers of all 24 queries are those of graph umls",
+        "hard answers are those outside train",
+    )
+    some = queries_of_file(graph, path.read_bytes(), ("1p", "up"), 5, name="mine")
+    assert some.counts()[["group", "n_true"]].to_numpy().tolist() == [["up", 5]]
+
+
+def test_a_file_without_the_types_asked_for(file_of_queries):
+    graph, _, path = file_of_queries
+    with pytest.raises(KgdashError, match="mine has queries of type 2p, up; none of the chosen 3i"):
+        queries_of_file(graph, path, ("3i",), name="mine")
+
+
+def test_a_file_of_another_graph_s_answers_is_told(file_of_queries):
+    graph, asked, _ = file_of_queries
+    fewer = replace(graph, splits=graph.splits | {"test": graph.splits["test"][:0]})
+    made = query_instances(fewer, asked)
+    assert "2p: left out hard answers that do not hold in graph umls" in " ".join(made.notes)
+    known = fewer.known()
+    endings = made.triples[made.triples["is_head"] & made.triples["label"]]
+    assert known.contains(endings[["head", "relation", "tail"]].to_numpy()).all()

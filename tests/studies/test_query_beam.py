@@ -12,7 +12,7 @@ from query_brute_force import random_queries
 
 from kgdash.errors import KgdashError
 from kgdash.scoring.protocol import score_rows
-from kgdash.studies.query_beam import Beam
+from kgdash.studies.query_beam import Beam, beam_for
 from kgdash.studies.query_chains import chains
 from kgdash.studies.query_instances import query_instances
 from kgdash.studies.query_sampling import draw_queries
@@ -130,6 +130,14 @@ def test_a_score_that_is_no_number_is_refused():
 def test_a_beam_keeps_at_least_one():
     with pytest.raises(KgdashError, match="at least one entity; found a width of 0"):
         Beam(random_scorer(3, RELATIONS), 0)
+
+
+def test_intermediates_come_from_the_graph_or_the_model():
+    scorer = random_scorer(3, RELATIONS)
+    assert beam_for(scorer, "graph", 0) is None
+    assert beam_for(scorer, "model", 4) == Beam(scorer, 4)
+    with pytest.raises(KgdashError, match="unknown source of intermediates 'models'"):
+        beam_for(scorer, "models")
 
 
 def test_scores_are_asked_for_as_the_ends_are():
