@@ -141,7 +141,10 @@ def label_queue(
         )
     distinct, of = np.unique(predictions.triples[_IDS].to_numpy(), axis=0, return_inverse=True)
     relik = run.relik(triples=distinct, progress=progress)["relik"].to_numpy()
-    triples = predictions.triples.assign(relik=relik[of.reshape(-1)])
+    chain = predictions.triples.groupby("instance")["chain"].rank(method="dense")
+    triples = predictions.triples.assign(
+        chain=chain.astype(np.int64) - 1, relik=relik[of.reshape(-1)]
+    )
     of_chain = triples.groupby(["instance", "chain"])["relik"].mean()
     best = of_chain.groupby("instance").max()
     table = predictions.table.assign(relik=predictions.table["instance"].map(best))

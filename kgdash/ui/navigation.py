@@ -43,6 +43,7 @@ def navigation() -> Any:
                 st.Page(
                     "pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"
                 ),
+                st.Page("pages/label.py", title="Label predictions", icon=":material/how_to_reg:"),
                 st.Page(
                     "pages/explain.py", title="What explains ReliK", icon=":material/troubleshoot:"
                 ),

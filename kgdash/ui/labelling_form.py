@@ -1,0 +1,117 @@
+"""The widgets that choose which predictions to judge, and in which order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from kgdash.progress import Progress
+from kgdash.runs import Run
+from kgdash.studies.label_queue import ORDERS, instance_predictions, mined_predictions
+from kgdash.studies.rule_predictions import Predictions
+from kgdash.studies.rule_table import read_rule_table
+
+_SOURCES = ("Mined rules", "My own table")
+
+
+@dataclass(frozen=True)
+class LabellingChoice:
+    """What the user chose: predictions with a key of all that they depend on; order, seed, name."""
+
+    key: tuple[Hashable, ...]
+    make: Callable[[Progress], Predictions]
+    order: str
+    seed: int
+    by: str
+
+
+def choose_predictions(run: Run) -> LabellingChoice:
+    """Show the widgets and return what they say; ends the page's run while a table is missing."""
+    source = st.segmented_control(
+        "Predictions of",
+        _SOURCES,
+        default=_SOURCES[0],
+        required=True,
+        key="label_source",
+        bind="query-params",
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key, make = _mined(run) if source == _SOURCES[0] else _table(run)
+        order = st.selectbox(
+            "Order",
+            ORDERS,
+            key="order",
+            bind="query-params",
+            width=200,
+            help="Random keeps what you judge a fair sample of the predictions. By reliability "
+            "(mean ReliK of the triples that lead to a prediction) finds errors sooner, but what "
+            "is judged so says less of how well ReliK separates.",
+        )
+        seed = st.number_input(
+            "Random seed", 0, 10**9, 0, key="label_seed", bind="query-params", width=120
+        )
+        by = st.text_input(
+            "Your name",
+            key="label_by",
+            max_chars=80,
+            placeholder="optional",
+            width=150,
+            help="Kept with your labels. Undo takes back the latest of this name.",
+        )
+    return LabellingChoice((*key, int(seed)), make(int(seed)), order, int(seed), by.strip())
+
+
+def _mined(run: Run) -> tuple[tuple[Hashable, ...], Callable[[int], Callable]]:
+    most = int(
+        st.number_input("Rules", 1, 200, 12, key="label_rules", bind="query-params", width=100)
+    )
+    min_pca = float(
+        st.number_input(
+            "Least PCA confidence",
+            0.0,
+            1.0,
+            0.3,
+            0.05,
+            key="label_pca",
+            bind="query-params",
+            width=165,
+            help="Of rules mined on the training triples; those with most support come first.",
+        )
+    )
+    per_rule = int(
+        st.number_input(
+            "Predictions per rule",
+            1,
+            1000,
+            10,
+            key="label_per_rule",
+            bind="query-params",
+            width=165,
+        )
+    )
+    return (
+        ("mined", most, min_pca, per_rule),
+        lambda seed: (
+            lambda report: mined_predictions(run.graph, most, min_pca, per_rule, seed, report)
+        ),
+    )
+
+
+def _table(run: Run) -> tuple[tuple[Hashable, ...], Callable[[int], Callable]]:
+    upload = st.file_uploader(
+        "Table of rule instances",
+        type=["tsv", "csv", "txt"],
+        key="label_table",
+        help="As for the page Queries and rules. The labels in it are hidden while you judge.",
+    )
+    if upload is None:
+        st.info("Upload a table to judge its instances.", icon=":material/upload_file:")
+        st.stop()
+    content = upload.getvalue()
+    return (
+        "table",
+        hashlib.sha256(content).hexdigest(),
+    ), lambda _: lambda _: instance_predictions(read_rule_table(content, run.graph, upload.name))

@@ -1,0 +1,32 @@
+"""Predictions of rules that nobody has judged: judge them, one at a time."""
+
+import streamlit as st
+
+from kgdash.errors import KgdashError
+from kgdash.studies.label_journal import read_journal
+from kgdash.studies.label_queue import label_queue
+from kgdash.ui.compute import computed, refuse
+from kgdash.ui.labelling_form import choose_predictions
+from kgdash.ui.labelling_views import judge_next, show_labels
+from kgdash.ui.run_picker import current_run, show_notes
+
+run = current_run()
+st.title("Label predictions")
+st.caption(
+    "Rules predict triples that are in no split: some are facts that nobody wrote down, others are "
+    "wrong. Say which. Every label is kept at once, and Queries and rules compares ReliK on them."
+)
+show_notes(run)
+choice = choose_predictions(run)
+predictions = computed("Mining rules", (run.digest, "predictions", *choice.key), choice.make)
+queue = computed(
+    "ReliK of the predictions",
+    (run.digest, "label queue", *choice.key, choice.order),
+    lambda report: label_queue(run, predictions, choice.order, choice.seed, report),
+)
+try:
+    state = read_journal(run.graph)
+except KgdashError as error:
+    refuse(error)
+judge_next(queue, state, choice.by)
+show_labels(run, state)
