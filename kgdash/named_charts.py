@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.charts.drawing import subgraph_figure
+from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.instance_values import values_figure
 from kgdash.charts.local import local_bars, relik_scatter
 from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
@@ -18,8 +19,9 @@ from kgdash.groups import GROUPINGS
 from kgdash.metric_guide import DEFAULT_KS
 from kgdash.studies.chart_source import ChartSource
 from kgdash.studies.evaluation import Evaluation
+from kgdash.studies.instance_thresholds import best_of, measured, rates_at, threshold_curve
 from kgdash.studies.rules import readings
-from kgdash.studies.separation import separation
+from kgdash.studies.separation import compare_measures
 
 Draw = Callable[[ChartSource], go.Figure]
 
@@ -88,9 +90,14 @@ def _instances(kind: str, what: str) -> Draw:
     def draw(source: ChartSource) -> go.Figure:
         table = source.instances(kind).table
         names = readings(table["group"].unique(), source.run.graph)
+        if what == "thresholds":
+            labels, values, _ = measured(table, "relik", "best")
+            curve = threshold_curve(labels, values)
+            best = best_of(curve, "accuracy")
+            return rates_figure(curve, best, rates_at(curve, best))
+        tables = compare_measures(table, order="separation").by_measure
         if what == "values":
-            return values_figure(table, names=names)
-        tables = {measure: separation(table, measure) for measure in ("relik", "reciprocal_rank")}
+            return values_figure(table, groups=tables["relik"]["group"].tolist()[:-1], names=names)
         if what == "means":
             return means_figure(tables["relik"], names=names)
         return auc_figure(tables, names)
@@ -113,6 +120,6 @@ NAMED_CHARTS: dict[str, Draw] = {
     **{
         f"{kind}-{what}": _instances(kind, what)
         for kind in ("queries", "rules")
-        for what in ("values", "means", "auc")
+        for what in ("values", "means", "auc", "thresholds")
     },
 }

@@ -24,7 +24,7 @@ from kgdash.studies.local import compare
 from kgdash.studies.mined_instances import mined_instances
 from kgdash.studies.queries import sample_queries
 from kgdash.studies.rule_table import read_rule_table
-from kgdash.studies.separation import separation
+from kgdash.studies.separation import COMPARED, compare_measures
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "umls-rule-instances.tsv"
 
@@ -267,12 +267,10 @@ def test_subgraph_larger_than_the_component_says_how_many_were_reached(call, run
     assert f"reached {reached} of 5000" in found
 
 
-def expected_separation(run, instances, chains="best"):
+def expected_separation(run, instances, chains="best", over="all triples"):
     table = score_instances(run, instances).table
-    return {
-        m: without_nan(separation(table, m, chains).to_dict("records"))
-        for m in ("relik", "reciprocal_rank")
-    }
+    found = compare_measures(table, COMPARED[over], chains, order="separation")
+    return {m: without_nan(rows.to_dict("records")) for m, rows in found.by_measure.items()}
 
 
 def test_queries(call, run, tmp_path):

@@ -133,11 +133,13 @@ class TestCharts:
     def test_the_numbers_of_instances(self, part, umls, kind, sampled):
         scored = score_instances(umls, sampled(umls.graph, seed=3))
         expected = separation(scored.table, "relik").set_index("group")
+        drawn = draw_chart(f"{kind}-thresholds", part).data
+        assert drawn[0].x[0] == scored.table["relik_best"].min()
         means = draw_chart(f"{kind}-means", part).data
         for trace in means:
             values = expected.loc[list(trace.customdata), f"mean_{trace.name}"]
             np.testing.assert_array_equal(np.array(trace.x, dtype=float), values)
-        relik, reciprocal = draw_chart(f"{kind}-auc", part).data
+        relik, reciprocal, _ = draw_chart(f"{kind}-auc", part).data
         groups = list(relik.customdata)
         np.testing.assert_array_equal(
             np.array(relik.x, dtype=float), expected.loc[groups, "roc_auc"]
@@ -173,7 +175,7 @@ class TestCharts:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["loss", "c.svg"], "unknown chart 'loss' in kgdash (26 known); did you mean 'losses'"),
+            (["loss", "c.svg"], "unknown chart 'loss' in kgdash (28 known); did you mean 'losses'"),
             (["losses", "c.bmp"], "expected an output file in .html, .svg, .png or .pdf; found"),
             (["losses", "c.html", "--side", "relation"], "unknown side 'relation'"),
             (["subgraph", "c.html"], "charts of a subgraph need the entity that it is around"),

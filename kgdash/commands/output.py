@@ -15,7 +15,7 @@ from kgdash.errors import KgdashError
 from kgdash.tables import check_extension, write_table
 
 
-def _known_extension(out: Path | None) -> Path | None:
+def known_extension(out: Path | None) -> Path | None:
     """Refuse a file that could not be written before anything is computed for it."""
     if out is not None:
         check_extension(out)
@@ -37,7 +37,7 @@ DatasetOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 OutOption = Annotated[
     Path | None,
-    typer.Option(help="Write a table here (.csv, .tsv or .parquet).", callback=_known_extension),
+    typer.Option(help="Write a table here (.csv, .tsv or .parquet).", callback=known_extension),
 ]
 SplitOption = Annotated[str, typer.Option(help="train, valid or test.")]
 FilterOption = Annotated[

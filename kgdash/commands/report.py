@@ -52,7 +52,8 @@ def chart(
             metavar="NAME",
             help="metrics, ranks, losses; breakdown-by-… or sides-by-… relation, cardinality, "
             "pattern, head-degree, tail-degree, answers or frequency; subgraph, subgraph-figures, "
-            "subgraph-relik; queries-… or rules-… values, means or auc.",
+            "subgraph-relik; queries-… or rules-… values, means, auc or "
+            "thresholds.",
         ),
     ],
     out: Annotated[

@@ -1,37 +1,114 @@
-"""What the commands ``queries`` and ``rules`` share: scoring instances, and what comes out."""
+"""What the commands ``queries`` and ``rules`` share: scoring instances, and what comes out.
+
+A command takes the options below by their types, e.g. ``over: OverOption = "all triples"``,
+``suspicious: SuspiciousOption = None``, ``credible: CredibleOption = None``, and hands them on to
+`compare_labels` under these names.
+"""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import pandas as pd
 import typer
 
-from kgdash.commands.output import print_json, write_or_print
+from kgdash.commands.output import known_extension, print_json, write_or_print
+from kgdash.errors import unknown_name
 from kgdash.progress import terminal
+from kgdash.tables import write_table
+
+if TYPE_CHECKING:
+    from kgdash.studies.instances import Instances, ScoredInstances
+    from kgdash.studies.separation import Comparison
+
 
 ChainsOption = Annotated[str, typer.Option(help="Several chains to an answer: best or mean.")]
+OverOption = Annotated[
+    str, typer.Option(help='An instance is the mean over "all triples" or "answering triples".')
+]
+SuspiciousOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the known facts among the triples here, least ReliK first.",
+        callback=known_extension,
+    ),
+]
+CredibleOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the triples that no split holds here, most reliable first.",
+        callback=known_extension,
+    ),
+]
 
 
-def compare_labels(run: Any, instances: Any, chains: str, as_json: bool, out: Path | None) -> None:
-    """Score instances and print, or write, what tells true ones from false ones."""
+def compare_labels(
+    run: Any,
+    instances: Instances,
+    chains: str,
+    as_json: bool,
+    out: Path | None,
+    over: str = "all triples",
+    suspicious: Path | None = None,
+    credible: Path | None = None,
+    confidence: Mapping[str, float] | None = None,
+) -> None:
+    """Score instances and print, or write, what tells true ones from false ones.
+
+    :param out: file of the scored instances
+    :param over: one of `kgdash.studies.separation.COMPARED`
+    :param suspicious: file of `kgdash.studies.suspicion.suspicious_facts`
+    :param credible: file of `kgdash.studies.suspicion.credible_missing`
+    :param confidence: PCA confidence of rules, by group, for the latter
+    """
     from kgdash.studies.instances import score_instances
-    from kgdash.studies.separation import separation
+    from kgdash.studies.separation import COMPARED, compare_measures, measure_column
+    from kgdash.studies.suspicion import credible_missing, suspicious_facts
 
+    if over not in COMPARED:
+        raise unknown_name("choice of triples", over, list(COMPARED), "kgdash")
+    measure_column(COMPARED[over][0], chains)
     scored = score_instances(run, instances, terminal("scoring instances"))
-    measures = {m: separation(scored.table, m, chains) for m in ("relik", "reciprocal_rank")}
-    if out is not None:
-        write_or_print(scored.table, out)
+    found = compare_measures(scored.table, COMPARED[over], chains, order="separation")
+    tables = [(out, lambda: scored.table)]
+    tables.append((suspicious, lambda: suspicious_facts(run.graph, scored)))
+    tables.append((credible, lambda: credible_missing(run.graph, scored, confidence)))
+    for path, table in tables:
+        if path is not None:
+            _write(table(), path, as_json)
     if as_json:
         print_json(
-            {
-                "run": run.name,
-                "chains": chains,
-                "notes": instances.notes,
-                "separation": {m: t.to_dict("records") for m, t in measures.items()},
-            }
+            {"run": run.name, "chains": chains, "over": over, "notes": instances.notes}
+            | _figures(found, scored, chains)
         )
-    elif out is None:
-        for measure, found in measures.items():
+    elif all(path is None for path, _ in tables):
+        for measure, separated in found.by_measure.items():
             print(f"# {measure}")
-            write_or_print(found, None)
+            write_or_print(separated, None)
+        print("# differences of ROC-AUC")
+        write_or_print(found.differences, None)
+
+
+def _figures(found: Comparison, scored: ScoredInstances, chains: str) -> dict[str, Any]:
+    from kgdash.studies.instance_thresholds import judged_thresholds
+
+    return {
+        "separation": {m: table.to_dict("records") for m, table in found.by_measure.items()},
+        "differences": found.differences.to_dict("records"),
+        "thresholds": {
+            m: judged_thresholds(scored.table, m, chains).to_dict("records")
+            for m in found.by_measure
+        },
+    }
+
+
+def _write(table: pd.DataFrame, path: Path, as_json: bool) -> None:
+    """Write a table; what is printed beside JSON goes to standard error."""
+    if not as_json:
+        write_or_print(table, path)
+        return
+    write_table(table, path)
+    print(f"wrote {len(table):,} rows to {path}", file=sys.stderr)

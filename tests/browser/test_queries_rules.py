@@ -6,7 +6,7 @@ from kgdash.charts.style import number
 from kgdash.studies.instances import instance_triples, score_instances
 from kgdash.studies.queries import sample_queries
 from kgdash.studies.rule_table import read_rule_table
-from kgdash.studies.separation import separation
+from kgdash.studies.separation import compare_measures
 
 from .driver import (
     Cards,
@@ -25,36 +25,50 @@ EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "umls-rule-instances
 
 
 def cards(scored, chains="best") -> Cards:
-    relik, rank = (
-        separation(scored.table, m, chains).set_index("group").loc["all"]
-        for m in ("relik", "reciprocal_rank")
-    )
+    found = compare_measures(scored.table, chains=chains)
+    relik, rank, score = (found.overall(measure) for measure in found.by_measure)
     return [
-        ("True instances", f"{int(relik['n_true']):,}"),
-        ("False instances", f"{int(relik['n_false']):,}"),
-        ("ROC-AUC of ReliK", number(relik["roc_auc"])),
-        ("ROC-AUC of Reciprocal rank", number(rank["roc_auc"])),
+        ("Instances", f"{len(scored.table):,}"),
+        ("AUC of ReliK", number(relik["roc_auc"])),
+        ("AUC of reciprocal rank", number(rank["roc_auc"])),
+        ("AUC of raw score", number(score["roc_auc"])),
+        ("ReliK less rank", f"{found.difference('reciprocal_rank')['difference']:+.3f}"),
     ]
 
 
-def test_numbers_and_a_click_on_a_point_shows_its_triples(address, tab, run):
+def said(scored, instance) -> str:
+    about = scored.table.set_index("instance").loc[instance]
+    return f"{about['question']} → {about['answer']} is {'true' if about['label'] else 'false'}"
+
+
+def test_a_click_on_a_point_or_a_row_draws_the_instance(address, tab, run):
     scored = score_instances(run, sample_queries(run.graph, ("3p",), 10))
-    open_page(tab, f"{address}/queries_rules?types=3p&per_type=10")
+    open_page(tab, f"{address}/queries_rules?types=3p&per_type=10&view=Distributions")
     expect_cards(tab, cards(scored))
     points = drawn_points(tab, "values", "true") + drawn_points(tab, "values", "false")
     assert sorted(p["data"][0] for p in points) == scored.table["instance"].tolist()
-    tables = tab.locator("[data-testid=stDataFrame]").count()
 
     point = freest(points, points)
     click_point(tab, point)
     instance = point["data"][0]
-    about = scored.table.set_index("instance").loc[instance]
-    said = f"{about['question']} → {about['answer']} is {'true' if about['label'] else 'false'}"
-    tab.locator("[data-testid=stMarkdown]").filter(has_text=said).wait_for()
-    assert tab.locator("[data-testid=stDataFrame]").count() == tables + 1
+    tab.locator("[data-testid=stMarkdown]").filter(has_text=said(scored, instance)).wait_for()
     triples = instance_triples(run.graph, scored.triples, instance)
+    assert {entity["data"] for entity in drawn_points(tab, f"path_{instance}", "entities")} <= set(
+        scored.triples.loc[scored.triples["instance"] == instance, ["head", "tail"]]
+        .to_numpy()
+        .ravel()
+    )
     shown = table_texts(tab)
     assert [row[1:4] for row in shown] == triples[["head", "relation", "tail"]].to_numpy().tolist()
+
+    press(tab, "view", "All instances")
+    table = widget(tab, "instances").locator("[data-testid=stDataFrame]")
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    # The box that selects a row is the first of its cells; rows are 35 high, the heading too.
+    tab.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
+    tab.locator("[data-testid=stMarkdown]").filter(has_text=said(scored, 0)).wait_for()
+    widget(tab, "path_0").locator(".js-plotly-plot").wait_for()
 
 
 def test_types_chains_and_address(address, tab, run):
@@ -93,16 +107,3 @@ def test_a_long_computation_can_be_stopped_and_started_again(address, tab):
     tab.get_by_role("button", name="Start again").click()
     tab.get_by_role("button", name="Stop", exact=True).click()
     tab.get_by_text("was stopped").wait_for()
-
-
-def test_a_row_of_the_table_shows_its_triples(address, tab, run):
-    scored = score_instances(run, sample_queries(run.graph, ("1p",), 5))
-    open_page(tab, f"{address}/queries_rules?types=1p&per_type=5")
-    expect_cards(tab, cards(scored))
-    table = widget(tab, "instances").locator("[data-testid=stDataFrame]")
-    table.scroll_into_view_if_needed()
-    box = table.bounding_box()
-    # The box that selects a row is the first of its cells; rows are 35 high, the heading too.
-    tab.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
-    about = scored.table.iloc[0]
-    tab.get_by_text(f"{about['question']} → {about['answer']}").wait_for()
