@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
+
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.store import cached_table
-from kgdash.studies.instances import Instances, make_instances
+from kgdash.studies.chosen_rules import chosen_instances
+from kgdash.studies.instances import Instances
 from kgdash.studies.rule_mining import mine_rules
-from kgdash.studies.rule_predictions import rule_instances
 
-#: rules looked at for each one asked for, since many predict nothing that is held out
-_TRIED = 5
+
+def mined_rules(
+    graph: KnowledgeGraph,
+    min_pca: float = 0.3,
+    min_support: int = 2,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Mine the train graph, or return what was mined before; see `mine_rules`.
+
+    :param min_pca: least PCA confidence, in [0, 1]
+    :param min_support: least support, ≥ 1
+    """
+    key = {"kind": "rules", "version": 2, "graph": graph.digest, "min_pca": min_pca}
+    key |= {"min_support": min_support}
+    return cached_table(
+        key,
+        lambda: mine_rules(graph, min_support, min_pca=min_pca, progress=progress),
+        {"kind": "rules", "graph": graph.name, "method": f"PCA confidence from {min_pca:g}"},
+        progress,
+    )
 
 
 def mined_instances(
@@ -20,8 +41,11 @@ def mined_instances(
     per_rule: int = 30,
     seed: int = 0,
     progress: Progress = silent,
+    min_support: int = 2,
+    order: str = "support",
+    negatives: np.ndarray | None = None,
 ) -> Instances:
-    """Take the mined rules with most support whose predictions have both labels.
+    """Take mined rules in an order whose predictions have both labels.
 
     :param graph: rules are mined on train, their predictions labelled by valid and test
     :param max_rules: rules to keep, ≥ 1; fewer where too few have both labels
@@ -29,20 +53,12 @@ def mined_instances(
     :param per_rule: instances per rule and label, ≥ 1
     :param seed: of the choice of instances
     :param progress: called with (done, total); may raise to cancel
+    :param min_support: least support, ≥ 1
+    :param order: see `kgdash.studies.chosen_rules.chosen_instances`
+    :param negatives: triples known to be false; None for the closed world
     :return: groups are the rules
-    :raises KgdashError: if train is empty or a number is out of range
+    :raises KgdashError: if train is empty, a number is out of range or the order is unknown
     """
     first, second = phases(progress, [0.8, 0.2])
-    key = {"kind": "rules", "version": 1, "graph": graph.digest, "min_pca": min_pca}
-    rules = cached_table(
-        key,
-        lambda: mine_rules(graph, min_pca=min_pca, progress=first),
-        {"kind": "rules", "graph": graph.name, "method": f"PCA confidence from {min_pca:g}"},
-        first,
-    )
-    rules = rules.sort_values("support", ascending=False, kind="stable").head(_TRIED * max_rules)
-    found = rule_instances(graph, rules, per_rule, seed=seed, progress=second)
-    kept = found.table["group"].drop_duplicates().head(max_rules)
-    triples = found.triples[found.triples["group"].isin(kept)]
-    described = found.table.loc[found.table["group"].isin(kept), ["instance", "question", "answer"]]
-    return make_instances(triples, described, found.notes)
+    rules = mined_rules(graph, min_pca, min_support, first)
+    return chosen_instances(graph, rules, max_rules, per_rule, order, negatives, seed, second)

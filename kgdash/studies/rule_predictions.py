@@ -30,6 +30,7 @@ def rule_instances(
     max_chains: int = 10,
     progress: Progress = silent,
     judged: pd.DataFrame | None = None,
+    max_rules: int | None = None,
 ) -> Instances:
     """Label the predictions of rules: what they say of the train graph that is not in it (§9).
 
@@ -52,14 +53,18 @@ def rule_instances(
     :param progress: called with (done, total)
     :param judged: a user's own labels, which go before the others: ``head, relation, tail`` (ids)
         and ``label`` (bool)
+    :param max_rules: stop when so many rules are kept; None for all
     :return: groups are the rules, as given
     :raises KgdashError: if train is empty, a rule can not be read, or a number is below 1
     """
     labels = Labels.of(graph, negatives, judged, closed_world=True)
     applied = _Applied.to(graph, labels, per_rule, max_chains, seed)
     texts = list(dict.fromkeys(rules["rule"] if isinstance(rules, pd.DataFrame) else rules))
-    one_sided = nothing_new = 0
+    kept_rules = one_sided = nothing_new = 0
     for number, text in enumerate(texts):
+        if kept_rules == max_rules:
+            texts = texts[:number]
+            break
         triples, label, rng, body = applied.predictions(text, number, (TRUE, FALSE))
         nothing_new += not len(label)
         if balanced:
@@ -69,14 +74,16 @@ def rule_instances(
             kept = np.sort(np.concatenate([rng.permutation(at)[:fewest] for at in either]))
             triples, label = triples[kept], label[kept]
         applied.add(text, body, triples, label, rng)
+        kept_rules += len(label) > 0
         progress(number + 1, len(texts))
+    progress(1, 1)
     notes = [f"false: {'not known (closed world)' if negatives is None else 'verified by people'}"]
     for count, why in (
         (one_sided, "predictions of one label only"),
         (nothing_new, "no labelled prediction outside train"),
     ):
         if count:
-            notes.append(f"{count} of {len(texts)} rules left out: {why}")
+            notes.append(f"{count} of {len(texts)} rules tried are left out: {why}")
     rows, described = applied.tables()
     return make_instances(rows, described, notes)
 

@@ -102,7 +102,7 @@ def test_verified_negatives_leave_the_others_out():
     assert unbalanced.table["label"].tolist() == [True]
     balanced = rule_instances(GRAPH, [RULE], negatives=others)
     assert len(balanced) == 0
-    assert "1 of 1 rules left out: predictions of one label only" in balanced.notes
+    assert "1 of 1 rules tried are left out: predictions of one label only" in balanced.notes
 
 
 def test_a_rule_without_new_predictions_is_counted():
