@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,8 +16,19 @@ from kgdash.commands.output import (
     SeedOption,
     load_run,
 )
-from kgdash.commands.separated import ChainsOption, compare_labels
+from kgdash.commands.separated import (
+    ChainsOption,
+    CredibleOption,
+    OverOption,
+    SuspiciousOption,
+    compare_labels,
+)
+from kgdash.errors import KgdashError
 from kgdash.progress import terminal
+
+if TYPE_CHECKING:
+    from kgdash.runs import Run
+    from kgdash.studies.instances import Instances
 
 
 def queries(
@@ -56,35 +68,62 @@ def queries(
         typer.Option(help="Write the sampled queries with all answers (.jsonl, .tsv, .parquet)."),
     ] = None,
     chains: ChainsOption = "best",
+    over: OverOption = "all triples",
     as_json: JsonOption = False,
     out: OutOption = None,
+    suspicious: SuspiciousOption = None,
+    credible: CredibleOption = None,
 ) -> None:
     """Compare ReliK of queries' true and false answers (--out: per instance)."""
-    from kgdash.studies.queries import queries_of_file, sample_queries
     from kgdash.studies.query_beam import beam_for
-    from kgdash.studies.query_files import check_extension, write_queries
-    from kgdash.studies.query_sampling import draw_queries
     from kgdash.studies.query_types import PAPER_TYPES
 
     if save is not None:
-        check_extension(save)
+        _check_save(save, file)
     loaded = load_run(run, dataset)
-    model, show = beam_for(loaded.scorer, intermediates, beam), terminal("finding instances")
+    common: dict[str, Any] = {
+        "per_type": per_type,
+        "seed": seed,
+        "beam": beam_for(loaded.scorer, intermediates, beam),
+        "progress": terminal("finding instances"),
+    }
     if file is not None:
-        found = queries_of_file(
-            loaded.graph, file, types, per_type, seed, beam=model, name=str(file), progress=show
-        )
+        found = _of_file(loaded, file, types, common)
     else:
-        chosen = tuple(types) if types else PAPER_TYPES
-        drawing = (loaded.graph, chosen, per_type, hard, seed)
-        if save is not None:
-            asked = draw_queries(*drawing, max_answers, backwards)
-            write_queries(asked, loaded.graph, save)
-        found = sample_queries(
-            *drawing,
-            max_answers=max_answers,
-            follow_backwards=backwards,
-            beam=model,
-            progress=show,
+        sampling = {"hard": hard, "max_answers": max_answers, "follow_backwards": backwards}
+        found = _sampled(loaded, tuple(types or PAPER_TYPES), common, sampling, save)
+    compare_labels(loaded, found, chains, as_json, out, over, suspicious, credible)
+
+
+def _check_save(save: Path, file: Path | None) -> None:
+    from kgdash.studies.query_files import check_extension
+
+    check_extension(save)
+    if file is not None:
+        raise KgdashError(
+            "--save writes sampled queries, --file reads queries; "
+            "leave one out, or convert files with: python -m kgdash import-queries"
         )
-    compare_labels(loaded, found, chains, as_json, out)
+
+
+def _of_file(run: Run, file: Path, types: list[str] | None, common: Mapping[str, Any]) -> Instances:
+    from kgdash.studies.queries import queries_of_file
+
+    return queries_of_file(run.graph, file, types, name=str(file), **common)
+
+
+def _sampled(
+    run: Run,
+    types: tuple[str, ...],
+    common: Mapping[str, Any],
+    sampling: Mapping[str, Any],
+    save: Path | None,
+) -> Instances:
+    from kgdash.studies.queries import sample_queries
+    from kgdash.studies.query_files import write_queries
+    from kgdash.studies.query_sampling import draw_queries
+
+    if save is not None:
+        asked = draw_queries(run.graph, types, common["per_type"], seed=common["seed"], **sampling)
+        write_queries(asked, run.graph, save)
+    return sample_queries(run.graph, types, **common, **sampling)
