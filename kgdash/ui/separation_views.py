@@ -78,8 +78,9 @@ def show_cards(of: Separated) -> None:
                 number(row["roc_auc"]),
                 f"{number(row['auc_low'])} to {number(row['auc_high'])}",
                 "ROC-AUC: the chance that a true instance gets a higher value than a false one, "
-                "over all groups; 0.5 is guessing. Beneath: bootstrap 95 % interval. Average precision "
-                f"{number(row['average_precision'])} (guessing {number(row['share_true'])}), "
+                "over all groups; 0.5 is guessing. Beneath: bootstrap 95 % interval. Average "
+                f"precision {number(row['average_precision'])}, by guessing "
+                f"{number(row['share_true'])}; "
                 f"Cohen's d {number(row['cohens_d'])}.",
             )
         row = found.difference(others[0])
