@@ -1,13 +1,12 @@
 """Mining of closed Horn rules with one or two body atoms, with AMIE's four figures (§9).
 
-The body of a rule is a set of pairs (x, y). All bodies that begin with the same step come out of
-one sparse product: the first step's matrix times all steps side by side. Counting is then the same
-for every shape of body.
+The body of a rule is a set of pairs (x, y): of one step, of two steps on the same pair, or of a
+chain of two. All bodies that begin with the same step are counted together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,14 +16,9 @@ from scipy import sparse
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
+from kgdash.studies.rule_chains import Chains
 from kgdash.studies.rule_steps import Steps
 from kgdash.studies.rules import path_rule, rule_reading, rule_text
-
-#: two-step paths that one sparse product may enumerate
-_BLOCK_PATHS = 8_000_000
-
-#: cells of the table in which the pairs of one block are looked up
-_BLOCK_CELLS = 2**25
 
 _KEYS = ["pca_confidence", "support", "atoms", "head_relation", "shape", "first", "second"]
 
@@ -58,10 +52,10 @@ def mine_rules(
     _check_thresholds(min_support, min_head_coverage, min_pca)
     steps = Steps.of(graph.split("train"), graph.num_entities, graph.num_relations)
     heads = _HeadRelations.of(steps)
+    chains = Chains.of(steps, heads.by_head, heads.by_tail)
     found = []
     for first in range(2 * graph.num_relations):
-        for shape, rows in _bodies(steps, first):
-            counts = _count(steps, heads, rows)
+        for shape, counts in _counts(steps, heads, chains, first):
             least = np.maximum(min_support, np.ceil(min_head_coverage * heads.facts - 1e-9))
             good = (counts["support"] >= least) & ~_tautologies(steps, shape, first)
             good &= counts["support"] >= min_pca * counts["pca_body_size"]
@@ -103,73 +97,42 @@ class _HeadRelations:
 
 
 #: the pairs of some bodies: x, second step (0 where there is none), y, position of (x, y) in
-#: `Steps.pairs` (-1 where no fact joins them); each (x, second, y) once
+#: `Steps.pairs`; each (x, second, y) once
 _Rows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def _bodies(steps: Steps, first: int) -> Iterator[tuple[str, Iterable[_Rows]]]:
-    """Yield, per shape of body, all bodies that begin with a step."""
+def _counts(
+    steps: Steps, heads: _HeadRelations, chains: Chains, first: int
+) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    """Yield, per shape of body, the counts of all bodies that begin with a step."""
     at = np.flatnonzero(steps.step == first)
     pair = steps.pairs[1][at]
-    yield "single", [(steps.start[at], np.zeros(len(at), np.int64), steps.end[at], pair)]
+    single = steps.start[at], np.zeros(len(at), np.int64), steps.end[at], pair
+    yield "single", _count(steps, heads, single)
     joined = steps.of_pair[pair].tocoo()
     both = at[joined.row]
-    yield "joint", [(steps.start[both], joined.col, steps.end[both], pair[joined.row])]
-    yield "chain", _chains(steps, first)
+    joint = steps.start[both], joined.col, steps.end[both], pair[joined.row]
+    yield "joint", _count(steps, heads, joint)
+    yield "chain", chains.count(first)
 
 
-def _chains(steps: Steps, first: int) -> Iterator[_Rows]:
-    """Yield the bodies x –first→ h –second→ y for all second steps, in blocks of x."""
-    matrix, width = steps.matrix(first), steps.num_entities
-    paths = matrix @ np.diff(steps.side_by_side.indptr)
-    starts = np.flatnonzero(paths)
-    before = np.concatenate([[0], np.cumsum(paths[starts])])
-    done = 0
-    while done < len(starts):
-        fits = int(np.searchsorted(before, before[done] + _BLOCK_PATHS, side="right")) - 1
-        stop = max(done + 1, min(fits, done + _BLOCK_CELLS // width))
-        block = starts[done:stop]
-        product = (matrix[block] @ steps.side_by_side).tocoo()
-        second, end = np.divmod(product.col.astype(np.int64), width)
-        position = _positions(steps, block)[product.row, end]
-        yield block[product.row], second, end, position
-        done = stop
-
-
-def _positions(steps: Steps, starts: np.ndarray) -> np.ndarray:
-    """Return where each (start, entity) is in `Steps.pairs`, or -1: shape ``(n, |E|)``."""
-    keys, _ = steps.pairs
-    first, last = np.searchsorted(keys, np.stack([starts, starts + 1]) * steps.num_entities)
-    counts = last - first
-    row = np.repeat(np.arange(len(starts)), counts)
-    at = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-    table = np.full((len(starts), steps.num_entities), -1, dtype=np.int32)
-    table[row, keys[at] % steps.num_entities] = at
-    return table
-
-
-def _count(steps: Steps, heads: _HeadRelations, blocks: Iterable[_Rows]) -> dict[str, np.ndarray]:
+def _count(steps: Steps, heads: _HeadRelations, rows: _Rows) -> dict[str, np.ndarray]:
     """Count support, body size and PCA body size: int64, ``(second steps, head relations)``."""
-    shape = (2 * steps.num_relations, steps.num_relations)
-    support, size, pca = (np.zeros(shape) for _ in range(3))
-    forward = steps.of_pair[:, : steps.num_relations]
-    for start, second, end, pair in blocks:
-        per_step = np.bincount(second, minlength=shape[0])
-        used = np.flatnonzero(per_step)
-        row = np.searchsorted(used, second)
-        hit = pair >= 0
-        chosen = sparse.csr_array(
-            (np.ones(hit.sum()), (row[hit], pair[hit])), shape=(len(used), forward.shape[0])
+    start, second, end, pair = rows
+    height = 2 * steps.num_relations
+    used = np.flatnonzero(np.bincount(second, minlength=height))
+    row = np.searchsorted(used, second)
+    chosen = sparse.csr_array(
+        (np.ones(len(row)), (row, pair)), shape=(len(used), len(steps.pairs[0]))
+    )
+    support, size, pca = (np.zeros((height, steps.num_relations)) for _ in range(3))
+    support[used] = (chosen @ steps.facts_of_pair).toarray()
+    size += np.bincount(second, minlength=height)[:, None]
+    for (relations, ends), entity in ((heads.by_head, start), (heads.by_tail, end)):
+        at = sparse.csr_array(
+            (np.ones(len(row)), (row, entity)), shape=(len(used), steps.num_entities)
         )
-        support[used] += (chosen @ forward).toarray()
-        size += per_step[:, None]
-        for (relations, ends), entity in ((heads.by_head, start), (heads.by_tail, end)):
-            count = np.bincount(
-                entity * len(used) + row, minlength=steps.num_entities * len(used)
-            ).reshape(steps.num_entities, len(used))
-            # Sparse on the left: a dense product would start BLAS threads, which cost more than
-            # they save.
-            pca[np.ix_(used, relations)] += (ends @ count.astype(float)).T
+        pca[np.ix_(used, relations)] = (ends @ at.T).toarray().T
     return {
         name: np.rint(count).astype(np.int64)
         for name, count in (("support", support), ("body_size", size), ("pca_body_size", pca))

@@ -45,12 +45,6 @@ class Steps:
         return np.split(order, np.cumsum(np.bincount(self.step, minlength=2 * self.num_relations)))
 
     @cached_property
-    def side_by_side(self) -> sparse.csr_array:
-        """Return all steps: shape ``(|E|, 2·|R|·|E|)``; column = step · |E| + end."""
-        column = self.step * self.num_entities + self.end
-        return self._sparse(self.start, column, 2 * self.num_relations * self.num_entities)
-
-    @cached_property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct ``start · |E| + end``, sorted, and each step's position therein."""
         return np.unique(self.start * self.num_entities + self.end, return_inverse=True)
@@ -61,6 +55,11 @@ class Steps:
         keys, position = self.pairs
         shape = (len(keys), 2 * self.num_relations)
         return sparse.csr_array((np.ones(len(position)), (position, self.step)), shape=shape)
+
+    @cached_property
+    def facts_of_pair(self) -> sparse.csr_array:
+        """Return which relations hold of which pair: shape ``(pairs, |R|)``."""
+        return self.of_pair[:, : self.num_relations]
 
     @cached_property
     def ends(self) -> tuple[sparse.csr_array, sparse.csr_array]:

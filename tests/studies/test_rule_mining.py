@@ -86,13 +86,6 @@ def test_no_rule_holds():
     assert "rule" in mine_rules(graph)
 
 
-def test_blocks_give_the_same_rules(monkeypatch):
-    graph = load_dataset("umls")
-    whole = mine_rules(graph, min_pca=0.5)
-    monkeypatch.setattr("kgdash.studies.rule_mining._BLOCK_PATHS", 500)
-    pd.testing.assert_frame_equal(mine_rules(graph, min_pca=0.5), whole)
-
-
 def test_progress_ends_at_all():
     calls = []
     mine_rules(small_graph([(0, 0, 1), (0, 1, 1)]), progress=lambda d, t: calls.append((d, t)))
