@@ -7,7 +7,7 @@ from kgdash.studies.label_journal import read_journal
 from kgdash.studies.label_queue import label_queue
 from kgdash.ui.compute import computed, refuse
 from kgdash.ui.labelling_form import choose_predictions
-from kgdash.ui.labelling_views import judge_next, show_labels
+from kgdash.ui.labelling_views import judge_next, show_labels, show_refusal
 from kgdash.ui.run_picker import current_run, show_notes
 
 run = current_run()
@@ -24,6 +24,7 @@ queue = computed(
     (run.digest, "label queue", *choice.key, choice.order),
     lambda report: label_queue(run, predictions, choice.order, choice.seed, report),
 )
+show_refusal()
 try:
     state = read_journal(run.graph)
 except KgdashError as error:

@@ -28,11 +28,15 @@ _REFUSED = "label_refused"
 _FEW_RULES = 2
 
 
-def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
-    """Show how far it is, and the next prediction with what can be said of it."""
+def show_refusal() -> None:
+    """Show why the latest step could not be done, if so."""
     refused = st.session_state.pop(_REFUSED, None)
     if refused:
         st.error(refused, icon=":material/error:")
+
+
+def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
+    """Show how far it is, and the next prediction with what can be said of it."""
     labelled, skipped = state.progress(queue.order)
     later = f", {skipped:,} skipped" if skipped else ""
     total = len(queue.order)

@@ -1,0 +1,116 @@
+"""The page Label predictions shows the queue and keeps what is said."""
+
+from pathlib import Path
+
+import pytest
+
+from kgdash.studies.label_journal import journal_file, read_journal
+from kgdash.studies.label_queue import (
+    in_labels,
+    instance_predictions,
+    label_queue,
+    mined_predictions,
+)
+from kgdash.studies.label_results import label_table, labelled_instances
+from kgdash.studies.label_session import judge
+from kgdash.studies.rule_table import read_rule_table
+from kgdash.ui.markdown import plain
+
+from .driver import choose, open_page, table
+from .driver import run as rerun
+
+CONTENT = (Path(__file__).parents[2] / "docs" / "examples" / "umls-rule-instances.tsv").read_bytes()
+
+
+@pytest.fixture
+def queue(run):
+    return label_queue(run, instance_predictions(read_rule_table(CONTENT, run.graph)))
+
+
+@pytest.fixture
+def app():
+    page = open_page("label", label_source="My own table")
+    assert "Upload a table" in page.main.info[0].value
+    page.get_by_key("label_table").set_value(("mine.tsv", CONTENT, "text/tab-separated-values"))
+    return rerun(page)
+
+
+def press(app, name):
+    app.get_by_key(f"label_{name}").click()
+    return rerun(app)
+
+
+def assert_asks(app, queue, state):
+    """Check that the page asks for what the state says is next, with how far it is."""
+    triple = state.open(queue.order)
+    assert app.main.subheader[0].value == plain(in_labels(triple, queue.graph))
+    labelled, skipped = state.progress(queue.order)
+    later = f", {skipped} skipped" if skipped else ""
+    assert app.get("progress")[0].proto.text == f"{labelled} of {len(queue.order)} labelled{later}"
+    shown = queue.shown(int(queue.instances_of(triple)["instance"].iloc[0]))
+    body = shown[~shown["is_head"]]
+    facts = next(frame.value for frame in app.dataframe if "fact" in frame.value)
+    assert facts["relik"].tolist() == body["relik"].tolist()
+    assert facts["split"].tolist() == body["split"].tolist()
+
+
+def test_labelled_skipped_and_taken_back(run, queue, app):
+    assert_asks(app, queue, read_journal(run.graph))
+    assert app.get_by_key("label_undo").disabled
+    choose(app, label_by="Ann")
+    asked = queue.order
+    for number, name in enumerate(["true", "false", "skip"]):
+        press(app, name)
+        state = read_journal(run.graph)
+        assert state.open(queue.order) == asked[number + 1]
+        assert_asks(app, queue, state)
+    assert [event.by for event in state.events] == ["Ann"] * 3
+    listed = table(app, "prediction", "label")
+    expected = label_table(state, run.graph)
+    assert listed["prediction"].tolist() == expected["prediction"].tolist()
+    assert listed["label"].tolist() == ["false", "true"]
+    press(app, "undo")  # the skip
+    assert_asks(app, queue, read_journal(run.graph))
+    assert read_journal(run.graph).open(queue.order) == asked[2]
+    press(app, "undo")
+    state = read_journal(run.graph)
+    assert_asks(app, queue, state)
+    assert [state.label_of(triple) for triple in asked[:3]] == [True, None, None]
+
+
+def test_all_labelled(run, queue, app):
+    for triple in queue.order:
+        judge(queue, triple, True)
+    rerun(app)
+    assert app.main.subheader[0].value == "All of them have a label"
+    assert len(labelled_instances(run)) >= len(queue.order)
+    press(app, "undo")
+    assert_asks(app, queue, read_journal(run.graph))
+
+
+def test_mined_rules_order_and_seed(run):
+    widgets = {"label_rules": 3, "label_per_rule": 4, "label_pca": 0.5, "label_seed": 2}
+    app = open_page("label", **{key: str(value) for key, value in widgets.items()})
+    predictions = mined_predictions(run.graph, 3, 0.5, 4, 2)
+    assert_asks(app, label_queue(run, predictions, seed=2), read_journal(run.graph))
+    choose(app, order="most reliable first")
+    queue = label_queue(run, predictions, "most reliable first", 2)
+    assert_asks(app, queue, read_journal(run.graph))
+
+
+def test_a_damaged_journal_and_a_folder_that_can_not_be_written_are_said(run, queue, app):
+    path = journal_file(run.graph)
+    path.parent.mkdir()
+    path.mkdir()
+    press(app, "true")
+    assert [str(path) in error.value for error in app.main.error] == [True, True]
+    path.rmdir()
+    path.write_text("{\n")
+    rerun(app)
+    (error,) = app.main.error
+    assert error.value.endswith(f"({path}, line 1). Mend or remove the line")
+    assert not app.main.subheader
+    path.unlink()
+    rerun(app)
+    assert not app.main.error
+    assert_asks(app, queue, read_journal(run.graph))
