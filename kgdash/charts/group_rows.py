@@ -16,11 +16,12 @@ _NAME_LENGTH = 46
 
 
 def first_groups(groups: Sequence[str]) -> tuple[list[str], str]:
-    """Return the groups to draw, and what to say of the others."""
+    """Return the groups to draw, and what to say of the others; "all" is always drawn."""
     distinct = list(dict.fromkeys(groups))
-    left = len(distinct) > _MOST_GROUPS
-    note = f"<br>the first {_MOST_GROUPS} of {len(distinct):,} groups" if left else ""
-    return distinct[:_MOST_GROUPS], note
+    together = [group for group in distinct if group == "all"]
+    apart = [group for group in distinct if group != "all"]
+    note = f"<br>the first {_MOST_GROUPS} of {len(apart):,} groups"
+    return [*apart[:_MOST_GROUPS], *together], note if len(apart) > _MOST_GROUPS else ""
 
 
 def group_rows(

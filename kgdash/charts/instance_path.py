@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from html import escape
@@ -240,10 +241,12 @@ def _abouts(
 
 def _wrapped(text: str, letters: int, lines: int = 2) -> str:
     """Break a name into lines for Plotly; of a path such as /film/actor the end says more."""
-    if "/" in text and len(text) > letters * lines:
-        text = "…" + text[-(letters * lines - 1) :]
-    parts = textwrap.wrap(text, letters) or [""]
-    if len(parts) > lines:
+    # A blank after each of these lets a line end there.
+    parts = textwrap.wrap(re.sub(r"([_/.])(?=\S)", r"\1 ", text), letters) or [""]
+    parts = [re.sub(r"([_/.]) ", r"\1", part) for part in parts]
+    if len(parts) > lines and "/" in text:
+        parts = ["…" + parts[-lines][1 - letters :], *parts[len(parts) - lines + 1 :]]
+    elif len(parts) > lines:
         parts = [*parts[: lines - 1], parts[lines - 1][: letters - 1] + "…"]
     return "<br>".join(escape(part) for part in parts)
 

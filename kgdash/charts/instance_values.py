@@ -24,6 +24,9 @@ _MOST_POINTS = 150
 #: half the height of a violin, in rows, and the points of its outline
 _VIOLIN, _OUTLINE = 0.15, 60
 
+#: values that a violin is estimated from, an even choice of all; more look the same
+_ESTIMATED = 1000
+
 
 def values_figure(
     table: pd.DataFrame,
@@ -94,7 +97,8 @@ def _add_violins(
     _, colour, fill, *_ = LABELS[label]
     xs, ys = [np.empty(0)], [np.empty(0)]
     for place in np.unique(middle):
-        own = values[middle == place]
+        own = np.sort(values[middle == place])
+        own = own[np.linspace(0, len(own) - 1, min(len(own), _ESTIMATED)).round().astype(int)]
         spread = np.log10(own) if log else own
         if len(np.unique(spread)) < 3:
             continue  # no density to speak of: the points say it

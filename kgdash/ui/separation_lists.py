@@ -60,7 +60,9 @@ def show_likely_errors(of: Separated) -> None:
 
 def _show_triples(table: pd.DataFrame, key: str, name: str) -> None:
     """Show triples by their labels; the files hold names too."""
-    shown = table.drop(columns=["head", "relation", "tail"]).head(_MOST)
+    first = ["relik", *_LABELS]
+    others = table.columns.drop([*first, "head", "relation", "tail"])
+    shown = table[[*first, *others]].head(_MOST)
     config = number_columns(shown, **_LABELS, mirror="mirror image")
     st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", key=key)
     if len(table) > _MOST:

@@ -175,16 +175,17 @@ def pick_instance(
     :param table: rows of the scored instances' table
     :param key: of the widget
     :param name: of files, without an extension; they hold all rows
-    :param most: rows shown
+    :param most: rows shown; the label is not, where it is that of all
     """
     figures = [f"{measure}_{of.choice.chains}" for measure in of.choice.compared]
     figures.sort(key=lambda column: column != of.column)
-    listed = table[[figures[0], "label", "question", "answer", "group", "instance", "chains"]]
-    listed = listed.join(table[figures[1:]]).assign(
+    columns = [figures[0], "question", "answer", "label", "group", "instance", "chains"]
+    listed = table[[*columns, *figures[1:]]]
+    listed = listed.assign(
         group=[of.names.get(g, g) for g in listed["group"]],
         label=["true" if label else "false" for label in listed["label"]],
     )
-    shown = listed if most is None else listed.head(most)
+    shown = listed if most is None else listed.head(most).drop(columns="label")
     row = selected_row(
         st.dataframe(
             shown,

@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -130,6 +131,9 @@ def test_labels_are_cut_to_what_a_phone_has_room_for():
         parts = text.replace("<b>", "").replace("</b>", "").split("<br>")
         assert max(map(len, parts)) <= 26
     assert "/actor" in figure.layout.annotations[0].text
+    # Names of many parts are broken between them.
+    parts = path_figure(CHAIN, ["natural_phenomenon_or_process"] * 4, RELATIONS, True).data
+    assert named(go.Figure(parts), "entities").text[0] == "natural_<br>phenomenon_…"
     # A word longer than a line is cut, not left out.
     assert named(figure, "entities").text[1].startswith("<b>" + "x" * 26)
 
