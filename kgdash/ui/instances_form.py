@@ -7,9 +7,9 @@ import streamlit as st
 from kgdash.runs import Run
 from kgdash.ui.instances_choice import InstancesChoice
 from kgdash.ui.queries_form import choose_queries
-from kgdash.ui.rules_form import choose_mined, choose_table
+from kgdash.ui.rules_form import choose_rules, choose_table
 
-_SOURCES = ("Queries", "Mined rules", "My own table")
+_SOURCES = ("Queries", "Rules", "My own table")
 
 
 def choose_instances(run: Run) -> InstancesChoice:
@@ -24,4 +24,4 @@ def choose_instances(run: Run) -> InstancesChoice:
     )
     if source == _SOURCES[0]:
         return choose_queries(run)
-    return choose_mined(run) if source == _SOURCES[1] else choose_table(run)
+    return choose_rules(run) if source == _SOURCES[1] else choose_table(run)

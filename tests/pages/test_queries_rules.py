@@ -63,7 +63,7 @@ def test_queries_at_first_then_other_choices_and_measures(run):
 def test_the_address_chooses_too(run):
     app = open_page(
         "queries_rules",
-        source="Mined rules",
+        source="Rules",
         max_rules="2",
         per_rule="5",
         chains="mean",
@@ -123,7 +123,7 @@ def test_no_query_type_is_no_error():
 def test_no_rule_confident_enough_says_so(run):
     with pytest.raises(KgdashError) as caught:
         score_instances(run, mined_instances(run.graph, min_pca=1.0, max_rules=1))
-    app = open_page("queries_rules", source="Mined rules", min_pca="1.0", max_rules="1")
+    app = open_page("queries_rules", source="Rules", min_pca="1.0", max_rules="1")
     assert [error.value for error in app.error] == [str(caught.value)]
 
 
