@@ -1,0 +1,51 @@
+"""The page Label predictions in a browser."""
+
+from pathlib import Path
+
+from kgdash.studies.label_queue import in_labels, instance_predictions, label_queue, named_triple
+from kgdash.studies.rule_table import read_rule_table
+
+from .driver import open_page, save, settle, table_texts, widget
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "umls-rule-instances.tsv"
+
+
+def test_labelled_with_buttons_and_keys_taken_back_and_saved(address, tab, run, tmp_path):
+    queue = label_queue(run, instance_predictions(read_rule_table(EXAMPLE, run.graph)))
+    asked = [in_labels(triple, run.graph) for triple in queue.order]
+    open_page(tab, f"{address}/label?label_source=My+own+table")
+    widget(tab, "label_table").locator("input[type=file]").set_input_files(EXAMPLE)
+    card = widget(tab, "prediction")
+
+    def wait_for(number: int, progress: str) -> None:
+        card.get_by_role("heading", name=asked[number], exact=True).wait_for()
+        tab.get_by_text(f"{progress}", exact=True).wait_for()
+        settle(tab)
+
+    total = f"of {len(asked)} labelled"
+    wait_for(0, f"0 {total}")
+    card.get_by_role("button", name="True").click()
+    wait_for(1, f"1 {total}")
+    tab.keyboard.press("n")
+    wait_for(2, f"2 {total}")
+    tab.keyboard.press("s")
+    wait_for(3, f"2 {total}, 1 skipped")
+    tab.keyboard.press("u")
+    wait_for(2, f"2 {total}")
+    card.get_by_role("button", name="Undo").click()
+    wait_for(1, f"1 {total}")
+    card.get_by_role("button", name="False").click()
+    wait_for(2, f"2 {total}")
+    # Kept on disk: another visit goes on where this one stopped.
+    tab.reload()
+    widget(tab, "label_table").locator("input[type=file]").set_input_files(EXAMPLE)
+    wait_for(2, f"2 {total}")
+    assert [row[:2] for row in table_texts(tab)] == [[asked[1], "false"], [asked[0], "true"]]
+    button = tab.get_by_role("button", name="Download table of rule instances")
+    saved = read_rule_table(save(tab, button, tmp_path), run.graph)
+    heads = saved.triples[saved.triples["is_head"]]
+    said = {
+        in_labels(named_triple(ids, run.graph), run.graph): label
+        for *ids, label in heads[["head", "relation", "tail", "label"]].to_numpy().tolist()
+    }
+    assert said == {asked[0]: True, asked[1]: False}
