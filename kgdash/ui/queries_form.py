@@ -16,7 +16,7 @@ _ORIGINS = ("sampled", "from a file")
 
 
 def choose_queries(run: Run) -> InstancesChoice:
-    """Show the widgets and return what they say; ends the page's run while a file is missing."""
+    """Show the widgets and return what they say; ends the page's run while a choice is missing."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         origin = st.segmented_control(
             "Queries are",
@@ -26,47 +26,53 @@ def choose_queries(run: Run) -> InstancesChoice:
             key="queries_from",
             bind="query-params",
         )
-        types = st.pills(
-            "Query types",
-            list(QUERY_TYPES),
-            selection_mode="multi",
-            default=list(PAPER_TYPES),
-            key="types",
-            bind="query-params",
-            help="1p, 2p, 3p: one to three relations from an anchor. 2i, 3i: branches that meet in "
-            "the answer. pi: one of two relations and one of one. 2u: either branch leads to the "
-            "answer. ip, up: from where branches meet, one relation on.",
-        )
+        sampled = origin == _ORIGINS[0]
+        types = _choose_types() if sampled else ()
         per_type = int(
             st.number_input(
                 "Queries per type", 1, 1000, 50, key="per_type", bind="query-params", width=150
             )
         )
-        hard = _choose_hard() if origin == _ORIGINS[0] else ""
+        hard = _choose_hard() if sampled else ""
         key, beam = _choose_intermediates(run)
         seed = int(
             st.number_input(
                 "Random seed", 0, 10**9, 0, key="query_seed", bind="query-params", width=130
             )
         )
-    if not types:
-        st.info("Choose at least one query type.", icon=":material/info:")
-        st.stop()
-    chosen = tuple(t for t in QUERY_TYPES if t in types)
-    if origin == _ORIGINS[0]:
+    if sampled:
+        if not types:
+            st.info("Choose at least one query type.", icon=":material/info:")
+            st.stop()
         return InstancesChoice(
-            ("queries", chosen, per_type, hard, seed, *key),
+            ("queries", types, per_type, hard, seed, *key),
             lambda report: sample_queries(
-                run.graph, chosen, per_type, hard, seed, beam=beam, progress=report
+                run.graph, types, per_type, hard, seed, beam=beam, progress=report
             ),
         )
     content, name = _upload()
     return InstancesChoice(
-        ("queries", chosen, per_type, hashlib.sha256(content).hexdigest(), seed, *key),
+        ("queries", hashlib.sha256(content).hexdigest(), per_type, seed, *key),
         lambda report: queries_of_file(
-            run.graph, content, chosen, per_type, seed, beam=beam, name=name, progress=report
+            run.graph, content, None, per_type, seed, beam=beam, name=name, progress=report
         ),
     )
+
+
+def _choose_types() -> tuple[str, ...]:
+    types = st.pills(
+        "Query types",
+        list(QUERY_TYPES),
+        selection_mode="multi",
+        default=list(PAPER_TYPES),
+        key="types",
+        bind="query-params",
+        wrap=True,
+        help="1p, 2p, 3p: one to three relations from an anchor. 2i, 3i: branches that meet in the "
+        "answer; in pi, one of them has two relations. 2u: either branch leads to the answer. "
+        "ip, up: one relation on from where branches meet.",
+    )
+    return tuple(t for t in QUERY_TYPES if t in types)
 
 
 def _choose_hard() -> str:
@@ -76,7 +82,7 @@ def _choose_hard() -> str:
             list(HARD),
             key="hard",
             bind="query-params",
-            width=220,
+            width=190,
             help="A true answer holds in the whole graph but can not be found on this part of it.",
         )
     )
@@ -89,11 +95,10 @@ def _choose_intermediates(run: Run) -> tuple[tuple[str | int, ...], Beam | None]
         INTERMEDIATES,
         default=INTERMEDIATES[0],
         required=True,
-        format_func=lambda value: f"of the {value}",
         key="intermediates",
         bind="query-params",
         help="Entities between the anchors and the answer: those that lead there in the graph, or "
-        "the best that the model finds, whether facts or not.",
+        "those that the model finds best, be the steps facts or not.",
     )
     if source == INTERMEDIATES[0]:
         return (), None

@@ -1,0 +1,42 @@
+"""The widgets of the page Queries and rules that choose queries."""
+
+from kgdash.charts.style import number
+from kgdash.studies.instances import score_instances
+from kgdash.studies.queries import queries_of_file, sample_queries
+from kgdash.studies.query_beam import Beam
+from kgdash.studies.query_files import write_queries
+from kgdash.studies.query_sampling import draw_queries
+from kgdash.studies.separation import compare_measures
+
+from .driver import cards, choose, open_page
+from .driver import run as rerun
+
+
+def assert_cards(app, run, instances):
+    relik = compare_measures(score_instances(run, instances).table).overall("relik")
+    shown = cards(app)
+    assert shown["Instances"] == f"{len(instances):,}"
+    assert shown["AUC of ReliK"] == number(relik["roc_auc"])
+
+
+def test_intermediates_of_the_model(run):
+    app = open_page("queries_rules", types="up", per_type="6", intermediates="model", beam="2")
+    assert_cards(app, run, sample_queries(run.graph, ("up",), 6, beam=Beam(run.scorer, 2)))
+    choose(app, intermediates="graph")
+    assert_cards(app, run, sample_queries(run.graph, ("up",), 6))
+
+
+def test_queries_of_a_file(run, tmp_path):
+    write_queries(draw_queries(run.graph, ("pi", "2u"), 6), run.graph, tmp_path / "mine.jsonl")
+    content = (tmp_path / "mine.jsonl").read_bytes()
+    app = open_page("queries_rules", queries_from="from a file", per_type="5")
+    assert len(app.main.info) == 1
+    assert not app.main.metric
+    app.get_by_key("queries_file").set_value(("mine.jsonl", content, "application/json"))
+    rerun(app)
+    assert_cards(app, run, queries_of_file(run.graph, content, per_type=5))
+    assert any("answers of all 12 queries" in caption.value for caption in app.main.caption)
+    app.get_by_key("queries_file").set_value(("mine.jsonl", b'{"type": "9p"}', "application/json"))
+    rerun(app)
+    assert len(app.error) == 1
+    assert "mine.jsonl" in app.error[0].value
