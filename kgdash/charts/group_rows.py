@@ -36,22 +36,40 @@ def group_rows(
     :param figure: group i is drawn about y = −i
     :param height: of a row, in pixels
     """
-    for place, group in enumerate(groups):
-        figure.add_annotation(
-            text=escape(_shorten(_name(group, names))),
-            hovertext=called(group, names),
-            showarrow=False,
-            xref="paper",
-            x=0,
-            xanchor="left",
-            y=0.29 - place,
-            yanchor="bottom",
-        )
+    # All at once: one by one, Plotly would check all that there are again at each.
+    figure.update_layout(
+        annotations=[
+            {
+                "text": escape(_shorten(_name(group, names))),
+                "hovertext": called(group, names),
+                "showarrow": False,
+                "xref": "paper",
+                "x": 0,
+                "xanchor": "left",
+                "y": 0.29 - place,
+                "yanchor": "bottom",
+            }
+            for place, group in enumerate(groups)
+        ],
+        shapes=[
+            *figure.layout.shapes,
+            *(
+                {
+                    "type": "line",
+                    "xref": "paper",
+                    "x0": 0,
+                    "x1": 1,
+                    "y0": 0.6 - place,
+                    "y1": 0.6 - place,
+                    "line": {"width": 1, "color": "rgba(128,138,150,0.3)"},
+                }
+                for place in range(1, len(groups))
+            ),
+        ],
+    )
     figure.update_yaxes(
         range=[-len(groups) + 0.55, 0.7], showgrid=False, showticklabels=False, fixedrange=True
     )
-    for place in range(1, len(groups)):
-        figure.add_hline(y=0.6 - place, line={"width": 1, "color": "rgba(128,138,150,0.3)"})
     return finish(figure, height=120 + height * len(groups), **layout)
 
 

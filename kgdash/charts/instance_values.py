@@ -138,8 +138,9 @@ def _add_points(
         marker={"color": colour, "symbol": symbol, "size": 7, "opacity": 0.75},
         selected={"marker": {"size": 13, "opacity": 1}},
         unselected={"marker": {"opacity": 0.4}},
-        customdata=[[int(i), g] for i, g in zip(drawn["instance"], drawn["group"], strict=True)],
-        text=[_about(row, column, names) for row in drawn.to_dict("records")],
+        # Arrays: of a list, Plotly checks every item.
+        customdata=drawn[["instance", "group"]].to_numpy(dtype=object),
+        text=np.array([_about(row, column, names) for row in drawn.to_dict("records")]),
         hovertemplate="%{text}<extra>" + name + "</extra>",
     )
 
