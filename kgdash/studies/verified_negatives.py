@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -29,15 +29,16 @@ def verified_negatives(run: Run) -> np.ndarray | None:
     return np.concatenate([given.valid, given.test])
 
 
-def negatives_by_name(run: Run, names: Sequence[str]) -> np.ndarray | None:
+def negatives_by_name(run: Run, names: Iterable[str]) -> np.ndarray | None:
     """Return the negatives that "closed-world" (None), "verified" or paths of files stand for.
 
     :param names: one of `KINDS` alone, or files of head, relation, tail
     :raises KgdashError: if the dataset has no verified ones, or a file can not be used
     """
-    if list(names) in ([], ["closed-world"]):
+    names = list(names)
+    if names in ([], ["closed-world"]):
         return None
-    if list(names) == ["verified"]:
+    if names == ["verified"]:
         found = verified_negatives(run)
         if found is None:
             raise KgdashError(

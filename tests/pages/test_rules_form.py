@@ -1,0 +1,64 @@
+"""The page Queries and rules takes rules of a file, and negatives that people verified."""
+
+import pytest
+from tiny_runs import DEFAULT_RUN, DEMO, dataset_folder, read_run, write_run
+
+from kgdash.errors import KgdashError
+from kgdash.studies.chosen_rules import chosen_instances
+from kgdash.studies.instances import score_instances
+from kgdash.studies.mined_instances import mined_instances, mined_rules
+from kgdash.studies.rule_file_instances import rule_file_instances
+from kgdash.studies.separation import separation
+
+from .driver import choose, choose_folder, open_page, table
+from .driver import run as rerun
+
+FEW = {"source": "Rules", "max_rules": "2", "per_rule": "5"}
+ROWS = (
+    b"9\t9\t0.9\taffects(X,Y) <= affects(X,A), isa(Y,A)\n"
+    b"8\t8\t0.8\taffects(X,Y) <= isa(X,A), affects(A,Y)\n"
+    b"7\t7\t0.7\tnone_such(X,Y) <= isa(X,Y)\n"
+)
+
+
+def assert_groups(app, run, instances):
+    expected = separation(score_instances(run, instances).table, "relik", "best")
+    shown = table(app, "group", "cohens_d")
+    assert sorted(shown["n_true"]) == sorted(expected["n_true"])
+    assert sorted(shown["mean_true"]) == pytest.approx(sorted(expected["mean_true"]))
+
+
+def test_rules_of_a_file(run):
+    app = open_page("queries_rules", rules_from="from a file", **FEW)
+    assert "AMIE or AnyBURL" in app.main.info[0].value
+    upload = app.get_by_key("rule_file")
+    upload.set_value(("rules.txt", b"nothing of the kind", "text/plain"))
+    with pytest.raises(KgdashError) as caught:
+        rule_file_instances(run.graph, b"nothing of the kind", name="rules.txt")
+    assert [error.value for error in rerun(app).error] == [str(caught.value)]
+    app.get_by_key("rule_file").set_value(("rules.txt", ROWS, "text/plain"))
+    assert not rerun(app).error
+    instances = rule_file_instances(run.graph, ROWS, 2, 0.3, 5)
+    assert_groups(app, run, instances)
+    assert any("'none_such', line 3" in caption.value for caption in app.main.caption)
+
+
+def test_what_counts_as_false_is_asked_where_people_verified_it(run, tmp_path):
+    app = open_page("queries_rules", **FEW)
+    with pytest.raises(KeyError):
+        app.get_by_key("false")
+    closed = chosen_instances(run.graph, mined_rules(run.graph), 2, 50)
+    heads = closed.triples[closed.triples["is_head"] & ~closed.triples["label"]]
+    negatives = heads[["head", "relation", "tail"]].drop_duplicates().to_numpy()
+    folder = dataset_folder(
+        tmp_path / "data", valid_negatives=negatives[::2], test_negatives=negatives[1::2]
+    )
+    graph, spec, state, manifest = read_run(DEMO / DEFAULT_RUN)
+    provenance = {**manifest["provenance"], "dataset": str(folder)}
+    out = write_run(tmp_path / "run", graph, spec, state, manifest["training"], provenance)
+    choose_folder(app, out)
+    verified = mined_instances(run.graph, 2, per_rule=5, negatives=negatives)
+    assert_groups(app, run, verified)
+    choose(app, false="closed world", rule_order="confidence", min_support=5)
+    closed = mined_instances(run.graph, 2, per_rule=5, min_support=5, order="confidence")
+    assert_groups(app, run, closed)
