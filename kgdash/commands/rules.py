@@ -16,7 +16,13 @@ from kgdash.commands.output import (
     SeedOption,
     load_run,
 )
-from kgdash.commands.separated import ChainsOption, compare_labels
+from kgdash.commands.separated import (
+    ChainsOption,
+    CredibleOption,
+    OverOption,
+    SuspiciousOption,
+    compare_labels,
+)
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 from kgdash.tables import check_extension
@@ -50,8 +56,11 @@ def rules(
     ] = None,
     seed: SeedOption = 0,
     chains: ChainsOption = "best",
+    over: OverOption = "all triples",
     as_json: JsonOption = False,
     out: OutOption = None,
+    suspicious: SuspiciousOption = None,
+    credible: CredibleOption = None,
 ) -> None:
     """Compare ReliK on true and false instances of rules (--out: per instance)."""
     from kgdash.studies.chosen_rules import chosen_instances
@@ -75,7 +84,7 @@ def rules(
         )
     if save_instances is not None:
         _save_instances(instances, loaded.graph, save_instances)
-    compare_labels(loaded, instances, chains, as_json, out)
+    compare_labels(loaded, instances, chains, as_json, out, over, suspicious, credible)
 
 
 def _rules(graph: Any, path: Path | None, min_support: int, min_pca: float) -> Any:

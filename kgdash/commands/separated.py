@@ -8,7 +8,6 @@ A command takes the options below by their types, e.g. ``over: OverOption = "all
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -54,7 +53,6 @@ def compare_labels(
     over: str = "all triples",
     suspicious: Path | None = None,
     credible: Path | None = None,
-    confidence: Mapping[str, float] | None = None,
 ) -> None:
     """Score instances and print, or write, what tells true ones from false ones.
 
@@ -62,20 +60,23 @@ def compare_labels(
     :param over: one of `kgdash.studies.separation.COMPARED`
     :param suspicious: file of `kgdash.studies.suspicion.suspicious_facts`
     :param credible: file of `kgdash.studies.suspicion.credible_missing`
-    :param confidence: PCA confidence of rules, by group, for the latter
     """
     from kgdash.studies.instances import score_instances
     from kgdash.studies.separation import COMPARED, compare_measures, measure_column
-    from kgdash.studies.suspicion import credible_missing, suspicious_facts
+    from kgdash.studies.suspicion import credible_missing, rule_confidence, suspicious_facts
 
     if over not in COMPARED:
         raise unknown_name("choice of triples", over, list(COMPARED), "kgdash")
     measure_column(COMPARED[over][0], chains)
     scored = score_instances(run, instances, terminal("scoring instances"))
     found = compare_measures(scored.table, COMPARED[over], chains, order="separation")
+
+    def confidence() -> dict[str, float]:
+        return rule_confidence(run.graph, scored.table["group"].unique())
+
     tables = [(out, lambda: scored.table)]
     tables.append((suspicious, lambda: suspicious_facts(run.graph, scored)))
-    tables.append((credible, lambda: credible_missing(run.graph, scored, confidence)))
+    tables.append((credible, lambda: credible_missing(run.graph, scored, confidence())))
     for path, table in tables:
         if path is not None:
             _write(table(), path, as_json)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
+from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, silent
 from kgdash.studies.instances import ScoredInstances
+from kgdash.studies.rule_counting import count_rules
+from kgdash.studies.rules import parse_rule
 from kgdash.studies.separation import measure_column
 
 _IDS = ["head", "relation", "tail"]
@@ -63,15 +67,37 @@ def credible_missing(
 
     :param graph: of the run that scored
     :param scored: instances of queries or rules
-    :param confidence: PCA confidence of rules, by group
+    :param confidence: of groups that are rules, see `rule_confidence`
     :return: as `suspicious_facts`, but ``predicted_by`` (int64) for ``groups``: how many rules or
-        types of queries lead to the triple; ``confidence`` (float64): the greatest of theirs, if
+        types of queries lead to the triple; ``pca_confidence`` (float64): the greatest of theirs, if
         any is given
     """
     rows = _distinct(graph, scored.triples, confidence)
     rows = rows[rows["split"] == "none"].sort_values(_IDS)
     rows = rows.sort_values("relik", ascending=False, kind="stable")
     return _named(graph, rows).rename(columns={"groups": "predicted_by"}).drop(columns="split")
+
+
+def rule_confidence(
+    graph: KnowledgeGraph, groups: Iterable[str], progress: Progress = silent
+) -> dict[str, float]:
+    """Return the PCA confidence on train of those groups that are rules (§9); NaN if undefined.
+
+    :param graph: of the run that scored
+    :param groups: of instances: rules as AMIE or AnyBURL write them, or anything else
+    :param progress: called with (done, total); may raise to cancel
+    """
+    rules = []
+    for group in groups:
+        try:
+            parse_rule(group, graph)
+        except KgdashError:
+            continue
+        rules.append(group)
+    if not rules:
+        return {}
+    counted = count_rules(graph, rules, progress)
+    return dict(zip(counted["rule"], counted["pca_confidence"].astype(float), strict=True))
 
 
 def _distinct(
@@ -87,8 +113,8 @@ def _distinct(
         "groups": ("group", "nunique"),
     }
     if confidence:
-        rows = rows.assign(confidence=rows["group"].map(confidence).astype(np.float64))
-        figures["confidence"] = ("confidence", "max")
+        rows = rows.assign(pca_confidence=rows["group"].map(confidence).astype(np.float64))
+        figures["pca_confidence"] = ("pca_confidence", "max")
     # The rank of the tail, where both ends were asked for.
     rows = rows.sort_values("asked", ascending=False, kind="stable")
     found = rows.groupby(_IDS, sort=False).agg(**figures).reset_index()
@@ -111,7 +137,7 @@ def _named(graph: KnowledgeGraph, rows: pd.DataFrame) -> pd.DataFrame:
         named[column] = np.array(names, dtype=object)[ids[:, at]]
         named[_LABELS[at]] = np.array(labels, dtype=object)[ids[:, at]]
     figures = [c for c in ("relik", "reciprocal_rank", "score", "instances", "groups") if c in rows]
-    more = ["confidence"] if "confidence" in rows else []
+    more = ["pca_confidence"] if "pca_confidence" in rows else []
     return named[[*_IDS, *_LABELS, "split", *figures, *more, "mirror"]].reset_index(drop=True)
 
 

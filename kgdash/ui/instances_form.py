@@ -1,15 +1,18 @@
-"""The widget that chooses where labelled instances come from: queries, rules, a user's table."""
+"""The widget that chooses where labelled instances come from: queries, rules, a user's labels."""
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
+from kgdash.errors import KgdashError
 from kgdash.runs import Run
+from kgdash.studies.label_results import labelled_instances
 from kgdash.ui.instances_choice import InstancesChoice
 from kgdash.ui.queries_form import choose_queries
 from kgdash.ui.rules_form import choose_rules, choose_table
 
-_SOURCES = ("Queries", "Rules", "My own table")
+_SOURCES = ("Queries", "Rules", "My own table", "My labels")
 
 
 def choose_instances(run: Run) -> InstancesChoice:
@@ -24,4 +27,17 @@ def choose_instances(run: Run) -> InstancesChoice:
     )
     if source == _SOURCES[0]:
         return choose_queries(run)
-    return choose_rules(run) if source == _SOURCES[1] else choose_table(run)
+    if source == _SOURCES[1]:
+        return choose_rules(run)
+    return choose_table(run) if source == _SOURCES[2] else _labelled(run)
+
+
+def _labelled(run: Run) -> InstancesChoice:
+    """Return what was judged on the page Label predictions; ends the page's run if nothing was."""
+    try:
+        instances = labelled_instances(run)
+    except KgdashError as error:
+        st.info(str(error), icon=":material/info:")
+        st.stop()
+    content = int(pd.util.hash_pandas_object(instances.triples, index=False).sum())
+    return InstancesChoice(("labels", len(instances), content), lambda _: instances)

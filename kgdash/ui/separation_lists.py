@@ -5,7 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from kgdash.studies.suspicion import credible_missing, likely_errors, suspicious_facts
+from kgdash.studies.suspicion import (
+    credible_missing,
+    likely_errors,
+    rule_confidence,
+    suspicious_facts,
+)
 from kgdash.ui.compute import computed
 from kgdash.ui.instance_view import show_instance
 from kgdash.ui.separation_views import Separated, pick_instance
@@ -42,9 +47,11 @@ def show_likely_errors(of: Separated) -> None:
     suspicious, credible = computed(
         "Listing triples",
         (*of.key, "triples to check"),
-        lambda _: (
+        lambda report: (
             suspicious_facts(of.run.graph, of.scored),
-            credible_missing(of.run.graph, of.scored),
+            credible_missing(
+                of.run.graph, of.scored, rule_confidence(of.run.graph, of.groups, report)
+            ),
         ),
     )
     left, right = st.columns(2, gap="large")
@@ -63,7 +70,9 @@ def _show_triples(table: pd.DataFrame, key: str, name: str) -> None:
     first = ["relik", *_LABELS]
     others = table.columns.drop([*first, "head", "relation", "tail"])
     shown = table[[*first, *others]].head(_MOST)
-    config = number_columns(shown, **_LABELS, mirror="mirror image")
+    config = number_columns(
+        shown, **_LABELS, mirror="mirror image", pca_confidence="PCA confidence"
+    )
     st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", key=key)
     if len(table) > _MOST:
         st.caption(f"The first {_MOST} of {len(table):,}; the files hold all.")

@@ -5,7 +5,12 @@ from instance_fakes import FakeRun, small_graph
 
 from kgdash.errors import KgdashError
 from kgdash.studies.instances import TRIPLE_COLUMNS, make_instances, score_instances
-from kgdash.studies.suspicion import credible_missing, likely_errors, suspicious_facts
+from kgdash.studies.suspicion import (
+    credible_missing,
+    likely_errors,
+    rule_confidence,
+    suspicious_facts,
+)
 
 GRAPH = small_graph([(0, 0, 1), (1, 0, 0), (0, 1, 2)], test=[(2, 0, 3)], entities=4, relations=2)
 
@@ -56,15 +61,15 @@ def test_missing_ones_the_most_reliable_first(scored):
     assert np.all(np.diff(found["relik"]) <= 0)
     assert found["instances"].tolist() == [1, 1, 2]
     assert found["predicted_by"].tolist() == [1, 1, 2]
-    assert found["confidence"].tolist() == [0.75, 0.75, 0.75]
+    assert found["pca_confidence"].tolist() == [0.75, 0.75, 0.75]
     assert found["mirror"].tolist() == ["listed", "listed", "known"]
     # The rank of the tail, though it was asked for backwards first.
     assert found["reciprocal_rank"].iloc[2] == pytest.approx((1 / 3 + 1) / 2)
     alone = credible_missing(GRAPH, scored)
-    assert "confidence" not in alone
+    assert "pca_confidence" not in alone
     assert "split" not in alone
     unknown = credible_missing(GRAPH, scored, {"a": 0.5})
-    assert unknown["confidence"].isna().tolist() == [True, True, False]
+    assert unknown["pca_confidence"].isna().tolist() == [True, True, False]
 
 
 def test_no_triple_is_in_both_lists_and_none_is_lost(scored):
@@ -72,6 +77,14 @@ def test_no_triple_is_in_both_lists_and_none_is_lost(scored):
     listed = pd.concat([table[["head", "relation", "tail"]] for table in both])
     assert not listed.duplicated().any()
     assert set(ids(listed)) == {row[4:7] for row in ROWS}
+
+
+def test_confidence_of_the_groups_that_are_rules():
+    # r0 leads 0 → 1 and 1 → 0, r1 0 → 2: of the two heads of r0 one has an r1, none of these pairs.
+    backwards, other = "?a  r0  ?b   => ?b  r0  ?a", "?a  r0  ?b   => ?a  r1  ?b"
+    found = rule_confidence(GRAPH, ["2p", backwards, other, "my rule"])
+    assert found == {backwards: 1.0, other: 0.0}
+    assert rule_confidence(GRAPH, ["2p"]) == {}
 
 
 def test_a_loop_is_no_mirror_image_of_itself():
