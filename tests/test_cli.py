@@ -19,12 +19,14 @@ from kgdash import cli, store
 from kgdash.bundled import bundled_names
 from kgdash.metrics import tie_summary
 from kgdash.store import cache_directory
+from kgdash.studies.instance_thresholds import judged_thresholds
 from kgdash.studies.instances import score_instances
 from kgdash.studies.local import compare
 from kgdash.studies.mined_instances import mined_instances
 from kgdash.studies.queries import sample_queries
 from kgdash.studies.rule_table import read_rule_table
 from kgdash.studies.separation import COMPARED, compare_measures
+from kgdash.studies.suspicion import credible_missing, rule_confidence, suspicious_facts
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "umls-rule-instances.tsv"
 
@@ -281,6 +283,27 @@ def test_queries(call, run, tmp_path):
     call("queries", "umls-transe", *options, "--out", tmp_path / "q.csv")
     table = score_instances(run, instances).table
     assert pd.read_csv(tmp_path / "q.csv")["relik_best"].tolist() == table["relik_best"].tolist()
+
+
+def test_lists_to_check_and_all_figures_of_the_answering_triples(call, run, tmp_path):
+    options = ["rules", "umls-transe", "--table", EXAMPLE, "--over", "answering triples"]
+    files = ["--suspicious", tmp_path / "s.csv", "--credible", tmp_path / "c.parquet"]
+    found = strict_json(call(*options, *files, "--json"))
+    instances = read_rule_table(EXAMPLE, run.graph)
+    scored = score_instances(run, instances)
+    assert found["separation"] == expected_separation(run, instances, over="answering triples")
+    compared = compare_measures(scored.table, COMPARED["answering triples"], order="separation")
+    assert found["differences"] == without_nan(compared.differences.to_dict("records"))
+    judged = judged_thresholds(scored.table, "relik_head")
+    assert [row["n"] for row in found["thresholds"]["relik_head"]] == judged["n"].tolist()
+    suspicious = suspicious_facts(run.graph, scored)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "s.csv", keep_default_na=False), suspicious, check_dtype=False
+    )
+    confidence = rule_confidence(run.graph, scored.table["group"].unique())
+    credible = credible_missing(run.graph, scored, confidence)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "c.parquet"), credible)
+    assert "# differences of ROC-AUC" in call("rules", "umls-transe", "--table", EXAMPLE)
 
 
 def test_rules(call, run):
@@ -569,6 +592,8 @@ def test_subgraph_parameters_out_of_range(refused, options, place):
         ["queries", "--per-type", 0],
         ["queries", "--hard", "very"],
         ["queries", "--chains", "worst"],
+        ["queries", "--over", "some triples"],
+        ["queries", "--suspicious", "s.txt"],
         ["queries", "--seed", -1],
         ["rules", "--max-rules", 0],
         ["rules", "--min-pca", 2],

@@ -7,11 +7,9 @@ A command takes the options below by their types, e.g. ``over: OverOption = "all
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 import typer
 
 from kgdash.commands.output import known_extension, print_json, write_or_print
@@ -78,8 +76,10 @@ def compare_labels(
     tables.append((suspicious, lambda: suspicious_facts(run.graph, scored)))
     tables.append((credible, lambda: credible_missing(run.graph, scored, confidence())))
     for path, table in tables:
-        if path is not None:
-            _write(table(), path, as_json)
+        if path is not None and as_json:
+            write_table(table(), path)  # nothing is said beside JSON
+        elif path is not None:
+            write_or_print(table(), path)
     if as_json:
         print_json(
             {"run": run.name, "chains": chains, "over": over, "notes": instances.notes}
@@ -104,12 +104,3 @@ def _figures(found: Comparison, scored: ScoredInstances, chains: str) -> dict[st
             for m in found.by_measure
         },
     }
-
-
-def _write(table: pd.DataFrame, path: Path, as_json: bool) -> None:
-    """Write a table; what is printed beside JSON goes to standard error."""
-    if not as_json:
-        write_or_print(table, path)
-        return
-    write_table(table, path)
-    print(f"wrote {len(table):,} rows to {path}", file=sys.stderr)

@@ -10,6 +10,9 @@ from kgdash.charts.style import number
 from kgdash.errors import KgdashError
 from kgdash.studies.instance_thresholds import judged_thresholds, rates_at, threshold_curve
 from kgdash.studies.instances import score_instances
+from kgdash.studies.label_queue import instance_predictions, label_queue
+from kgdash.studies.label_results import labelled_instances
+from kgdash.studies.label_session import judge
 from kgdash.studies.mined_instances import mined_instances
 from kgdash.studies.queries import sample_queries
 from kgdash.studies.query_types import PAPER_TYPES
@@ -147,6 +150,18 @@ def test_own_table_is_asked_for_refused_with_its_line_and_shown(run):
     upload(app, "mine.tsv", EXAMPLE.read_bytes())
     assert not app.error
     assert_shows(app, run, read_rule_table(EXAMPLE, run.graph))
+
+
+def test_labels_by_people(run):
+    app = open_page("queries_rules", source="My labels")
+    assert "Label predictions" in app.main.info[0].value
+    assert not app.main.metric
+    queue = label_queue(run, instance_predictions(read_rule_table(EXAMPLE, run.graph)))
+    for place, triple in enumerate(queue.order):
+        judge(queue, triple, place % 2 == 0)
+    assert_shows(rerun(app), run, labelled_instances(run))
+    judge(queue, queue.order[0], False)
+    assert_shows(rerun(app), run, labelled_instances(run))
 
 
 def test_graph_without_held_out_triples_has_no_hard_answers(tmp_path):
