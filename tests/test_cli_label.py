@@ -7,8 +7,9 @@ import pytest
 from test_cli import call, refused  # noqa: F401
 
 from kgdash.studies.label_journal import journal_file, read_journal
-from kgdash.studies.label_queue import in_labels, instance_predictions, label_queue
+from kgdash.studies.label_queue import in_labels, label_queue
 from kgdash.studies.label_results import labelled_instances
+from kgdash.studies.label_sources import instance_predictions
 from kgdash.studies.rule_table import read_rule_table
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "umls-rule-instances.tsv"

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgdash.commands.output import DatasetOption, RunArgument, SeedOption, load_run
+from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
+    from kgdash.runs import Run
     from kgdash.studies.label_queue import LabelQueue
     from kgdash.studies.labelling import NamedTriple
+    from kgdash.studies.rule_predictions import Predictions
 
 _KEYS = "y true, n false, s skip, u undo, q quit"
 
@@ -25,7 +28,10 @@ def label(
         Path | None,
         typer.Option(help="Table of rule instances to judge anew; without it rules are mined."),
     ] = None,
-    max_rules: Annotated[int, typer.Option(help="Mined rules to take.")] = 12,
+    rule_file: Annotated[
+        Path | None, typer.Option("--rules", help="Rules that AMIE or AnyBURL wrote, or a table.")
+    ] = None,
+    max_rules: Annotated[int, typer.Option(help="Rules to take, those with most support.")] = 12,
     min_pca: Annotated[float, typer.Option(help="Least PCA confidence.")] = 0.3,
     per_rule: Annotated[int, typer.Option(help="Predictions per rule.")] = 10,
     order: Annotated[
@@ -42,11 +48,13 @@ def label(
     ] = None,
 ) -> None:
     """Judge predictions of rules, one by one; every label is on disk at once."""
-    from kgdash.studies.label_queue import instance_predictions, label_queue, mined_predictions
+    from kgdash.studies.label_queue import label_queue
     from kgdash.studies.label_results import labelled_instances
-    from kgdash.studies.rule_table import read_rule_table, write_rule_table
+    from kgdash.studies.rule_table import write_rule_table
     from kgdash.whole_file import write_whole
 
+    if table is not None and rule_file is not None:
+        raise KgdashError("--table holds instances, no rules: leave out --rules")
     loaded = load_run(run, dataset)
     if save is not None:
         found = labelled_instances(loaded)
@@ -54,15 +62,29 @@ def label(
         write_whole(save, lambda part: part.write_text(text, "utf-8"))
         print(f"wrote {len(found):,} instances to {save}")
         return
-    predictions = (
-        instance_predictions(read_rule_table(table, loaded.graph))
-        if table
-        else mined_predictions(
-            loaded.graph, max_rules, min_pca, per_rule, seed, terminal("mining rules")
-        )
-    )
+    chosen = (max_rules, min_pca, per_rule, seed)
+    predictions = _predictions(loaded, table, rule_file, chosen)
     queue = label_queue(loaded, predictions, order, seed, terminal("ReliK of predictions"))
     _judge(queue, by)
+
+
+def _predictions(
+    run: Run, table: Path | None, rules: Path | None, chosen: tuple[int, float, int, int]
+) -> Predictions:
+    from kgdash.studies.label_sources import (
+        file_predictions,
+        instance_predictions,
+        mined_predictions,
+    )
+    from kgdash.studies.rule_table import read_rule_table
+    from kgdash.studies.verified_negatives import verified_negatives
+
+    if table is not None:
+        return instance_predictions(read_rule_table(table, run.graph))
+    false = verified_negatives(run)
+    if rules is not None:
+        return file_predictions(run.graph, rules, *chosen, terminal("predicting"), false)
+    return mined_predictions(run.graph, *chosen, terminal("mining rules"), false)
 
 
 def _judge(queue: LabelQueue, by: str) -> None:

@@ -11,18 +11,13 @@ import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import KnowledgeGraph
-from kgdash.progress import Progress, phases, silent
-from kgdash.store import cached_table
-from kgdash.studies.instances import Instances, instance_triples
+from kgdash.progress import Progress, silent
+from kgdash.studies.instances import instance_triples
 from kgdash.studies.labelling import Grounding, NamedTriple
-from kgdash.studies.rule_mining import mine_rules
-from kgdash.studies.rule_predictions import Predictions, unlabelled_predictions
+from kgdash.studies.rule_predictions import Predictions
 
 #: orders to judge in. Only the first keeps what is judged a fair sample of the predictions.
 ORDERS = ("random", "by rule", "least reliable first", "most reliable first")
-
-#: groundings shown per prediction and rule
-_CHAINS = 3
 
 _IDS = ["head", "relation", "tail"]
 
@@ -79,42 +74,6 @@ class LabelQueue:
             ]
             found.append(Grounding(str(rule), tuple(chains)))
         return tuple(found)
-
-
-def mined_predictions(
-    graph: KnowledgeGraph,
-    max_rules: int = 12,
-    min_pca: float = 0.3,
-    per_rule: int = 10,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> Predictions:
-    """Take the mined rules with most support, and predictions of theirs that are no fact.
-
-    :param max_rules: rules to take, ≥ 1
-    :param min_pca: least PCA confidence, in [0, 1]
-    :param per_rule: predictions per rule, ≥ 1, a random choice
-    :param seed: of the choice
-    :param progress: called with (done, total); may raise to cancel
-    :raises KgdashError: if train is empty or a number is out of range
-    """
-    first, second = phases(progress, [0.8, 0.2])
-    rules = cached_table(
-        {"kind": "rules", "version": 1, "graph": graph.digest, "min_pca": min_pca},
-        lambda: mine_rules(graph, min_pca=min_pca, progress=first),
-        {"kind": "rules", "graph": graph.name, "method": f"PCA confidence from {min_pca:g}"},
-        first,
-    )
-    rules = rules.sort_values("support", ascending=False, kind="stable").head(max_rules)
-    return unlabelled_predictions(graph, rules, per_rule, seed, max_chains=_CHAINS, progress=second)
-
-
-def instance_predictions(instances: Instances) -> Predictions:
-    """Take instances as predictions to judge anew; the labels that they have are not shown."""
-    rows = instances.triples.drop(columns=["label", "asked"])
-    heads = rows[rows["is_head"]].drop_duplicates("instance", keep="last")
-    about = instances.table[["instance", "question", "answer", "chains"]]
-    return Predictions(rows, heads[["instance", "group", *_IDS]].merge(about, on="instance"))
 
 
 def label_queue(

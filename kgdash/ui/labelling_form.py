@@ -10,11 +10,17 @@ import streamlit as st
 
 from kgdash.progress import Progress
 from kgdash.runs import Run
-from kgdash.studies.label_queue import ORDERS, instance_predictions, mined_predictions
+from kgdash.studies.label_queue import ORDERS
+from kgdash.studies.label_sources import (
+    file_predictions,
+    instance_predictions,
+    mined_predictions,
+)
 from kgdash.studies.rule_predictions import Predictions
 from kgdash.studies.rule_table import read_rule_table
+from kgdash.studies.verified_negatives import verified_negatives
 
-_SOURCES = ("Mined rules", "My own table")
+_SOURCES = ("Mined rules", "Rules from a file", "My own table")
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class LabellingChoice:
 
 
 def choose_predictions(run: Run) -> LabellingChoice:
-    """Show the widgets and return what they say; ends the page's run while a table is missing."""
+    """Show the widgets and return what they say; ends the page's run while a file is missing."""
     source = st.segmented_control(
         "Predictions of",
         _SOURCES,
@@ -39,7 +45,7 @@ def choose_predictions(run: Run) -> LabellingChoice:
         bind="query-params",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key, make = _mined(run) if source == _SOURCES[0] else _table(run)
+        key, make = _table(run) if source == _SOURCES[2] else _rules(run, source == _SOURCES[0])
         order = st.selectbox(
             "Order",
             ORDERS,
@@ -64,7 +70,10 @@ def choose_predictions(run: Run) -> LabellingChoice:
     return LabellingChoice((*key, int(seed)), make(int(seed)), order, int(seed), by.strip())
 
 
-def _mined(run: Run) -> tuple[tuple[Hashable, ...], Callable[[int], Callable]]:
+_Made = tuple[tuple[Hashable, ...], Callable[[int], Callable[[Progress], Predictions]]]
+
+
+def _rules(run: Run, mined: bool) -> _Made:
     most = int(
         st.number_input("Rules", 1, 200, 12, key="label_rules", bind="query-params", width=100)
     )
@@ -78,7 +87,8 @@ def _mined(run: Run) -> tuple[tuple[Hashable, ...], Callable[[int], Callable]]:
             key="label_pca",
             bind="query-params",
             width=165,
-            help="Of rules mined on the training triples; those with most support come first.",
+            help="Of rules mined on the training triples, or of a file; those with most support "
+            "come first.",
         )
     )
     per_rule = int(
@@ -92,26 +102,48 @@ def _mined(run: Run) -> tuple[tuple[Hashable, ...], Callable[[int], Callable]]:
             width=165,
         )
     )
+    chosen = (most, min_pca, per_rule)
+    if mined:
+        return (
+            ("mined", *chosen),
+            lambda seed: (
+                lambda report: mined_predictions(
+                    run.graph, *chosen, seed, report, verified_negatives(run)
+                )
+            ),
+        )
+    content, name = _upload(
+        "Rules of AMIE or AnyBURL",
+        "label_rule_file",
+        ["txt", "tsv", "csv", "gz"],
+        "What AMIE or AnyBURL wrote for this graph, or a table with a column rule.",
+    )
     return (
-        ("mined", most, min_pca, per_rule),
+        ("rule file", hashlib.sha256(content).hexdigest(), *chosen),
         lambda seed: (
-            lambda report: mined_predictions(run.graph, most, min_pca, per_rule, seed, report)
+            lambda report: file_predictions(
+                run.graph, content, *chosen, seed, report, verified_negatives(run), name
+            )
         ),
     )
 
 
-def _table(run: Run) -> tuple[tuple[Hashable, ...], Callable[[int], Callable]]:
-    upload = st.file_uploader(
+def _table(run: Run) -> _Made:
+    content, name = _upload(
         "Table of rule instances",
-        type=["tsv", "csv", "txt"],
-        key="label_table",
-        help="As for the page Queries and rules. The labels in it are hidden while you judge.",
+        "label_table",
+        ["tsv", "csv", "txt"],
+        "As for the page Queries and rules. The labels in it are hidden while you judge.",
     )
-    if upload is None:
-        st.info("Upload a table to judge its instances.", icon=":material/upload_file:")
-        st.stop()
-    content = upload.getvalue()
     return (
         "table",
         hashlib.sha256(content).hexdigest(),
-    ), lambda _: lambda _: instance_predictions(read_rule_table(content, run.graph, upload.name))
+    ), lambda _: lambda _: instance_predictions(read_rule_table(content, run.graph, name))
+
+
+def _upload(label: str, key: str, types: list[str], about: str) -> tuple[bytes, str]:
+    upload = st.file_uploader(label, type=types, key=key, help=f"{about} It is not kept.")
+    if upload is None:
+        st.info("Upload a file to judge its predictions.", icon=":material/upload_file:")
+        st.stop()
+    return upload.getvalue(), upload.name

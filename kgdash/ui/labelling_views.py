@@ -160,6 +160,7 @@ def _grounding(queue: LabelQueue, instance: int, rule: str) -> None:
     )
     facts = facts if facts["way"].max() > 1 else facts.drop(columns="way")
     columns = number_columns(facts, relik="ReliK")
+    columns["way"] = st.column_config.NumberColumn(width=50)
     st.dataframe(facts, hide_index=True, column_config=columns, key=f"grounding {instance}")
 
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from kgdash.studies.label_queue import in_labels, instance_predictions, label_queue, named_triple
+from kgdash.studies.label_queue import in_labels, label_queue, named_triple
+from kgdash.studies.label_sources import instance_predictions
 from kgdash.studies.rule_table import read_rule_table
 
 from .driver import open_page, save, settle, table_texts, widget

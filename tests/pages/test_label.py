@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from kgdash.studies.label_journal import journal_file, read_journal
-from kgdash.studies.label_queue import (
-    in_labels,
-    instance_predictions,
-    label_queue,
-    mined_predictions,
-)
+from kgdash.studies.label_queue import in_labels, label_queue
 from kgdash.studies.label_results import label_table, labelled_instances
 from kgdash.studies.label_session import judge
+from kgdash.studies.label_sources import (
+    file_predictions,
+    instance_predictions,
+    mined_predictions,
+)
 from kgdash.studies.rule_table import read_rule_table
 from kgdash.ui.markdown import plain
 
@@ -30,7 +30,7 @@ def queue(run):
 @pytest.fixture
 def app():
     page = open_page("label", label_source="My own table")
-    assert "Upload a table" in page.main.info[0].value
+    assert "Upload a file" in page.main.info[0].value
     page.get_by_key("label_table").set_value(("mine.tsv", CONTENT, "text/tab-separated-values"))
     return rerun(page)
 
@@ -96,6 +96,16 @@ def test_mined_rules_order_and_seed(run):
     choose(app, order="most reliable first")
     queue = label_queue(run, predictions, "most reliable first", 2)
     assert_asks(app, queue, read_journal(run.graph))
+
+
+def test_rules_of_a_file(run):
+    content = b"rule\n?a  affects  ?h  ?h  affects  ?b   => ?a  affects  ?b\n"
+    app = open_page("label", label_source="Rules from a file", label_per_rule="3")
+    app.get_by_key("label_rule_file").set_value(("rules.tsv", content, "text/plain"))
+    rerun(app)
+    predictions = file_predictions(run.graph, content, per_rule=3)
+    assert len(predictions.table) == 3
+    assert_asks(app, label_queue(run, predictions), read_journal(run.graph))
 
 
 def test_a_damaged_journal_and_a_folder_that_can_not_be_written_are_said(run, queue, app):

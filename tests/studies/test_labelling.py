@@ -14,15 +14,7 @@ from instance_fakes import FakeRun, small_graph
 from kgdash.errors import KgdashError
 from kgdash.studies.instances import score_instances
 from kgdash.studies.label_journal import add_event, journal_file, read_journal
-from kgdash.studies.label_queue import (
-    ORDERS,
-    in_labels,
-    instance_predictions,
-    label_queue,
-    mined_predictions,
-    named_triple,
-    triple_ids,
-)
+from kgdash.studies.label_queue import ORDERS, in_labels, label_queue, named_triple, triple_ids
 from kgdash.studies.label_results import (
     instances_of_labels,
     judged_triples,
@@ -30,6 +22,11 @@ from kgdash.studies.label_results import (
     labelled_instances,
 )
 from kgdash.studies.label_session import judge, remove, skip, undo
+from kgdash.studies.label_sources import (
+    file_predictions,
+    instance_predictions,
+    mined_predictions,
+)
 from kgdash.studies.labelling import LABEL, SKIP, UNDO, Event, Grounding, Labelling
 from kgdash.studies.rule_predictions import labelled_predictions
 from kgdash.studies.rule_table import read_rule_table, write_rule_table
@@ -268,6 +265,21 @@ def test_a_queue_holds_what_rules_predict_and_nobody_knows(queue):
     known = GRAPH.known()
     assert not known.contains(np.array([triple_ids(t, GRAPH) for t in queue.order])).any()
     assert len(set(queue.order)) == len(queue.order)
+
+
+def test_rules_of_a_file_and_verified_negatives(queue):
+    rule = "?a  r0  ?h  ?h  r0  ?b   => ?a  r1  ?b"
+    found = file_predictions(GRAPH, f"rule\n{rule}\n".encode(), per_rule=9, min_pca=0.1)
+    triples = found.table[["head", "relation", "tail"]].to_numpy()
+    assert triples.tolist() == [[4, 1, 6]]
+    assert found.table["group"].tolist() == [rule]
+    for predictions in (
+        file_predictions(GRAPH, f"rule\n{rule}\n".encode(), negatives=triples),
+        mined_predictions(GRAPH, 20, 0.1, 10, negatives=triples),
+    ):
+        assert [4, 1, 6] not in predictions.table[["head", "relation", "tail"]].to_numpy().tolist()
+    with pytest.raises(KgdashError, match="at least one rule"):
+        mined_predictions(GRAPH, 0)
 
 
 def test_orders():
