@@ -27,7 +27,7 @@ _SCHEMA = pa.schema(
 )
 
 #: sizes at which a file is refused: names in it, and their bytes unpacked
-_MAX_VALUES, _MAX_BYTES = 100_000_000, 4 * 2**30
+_MAX_VALUES, _MAX_BYTES = 100_000_000, 2**30
 
 
 def from_parquet(content: bytes, shown: str) -> NamedQueries:
@@ -39,19 +39,23 @@ def from_parquet(content: bytes, shown: str) -> NamedQueries:
     try:
         file = pq.ParquetFile(io.BytesIO(content))
         _check_size(file.metadata, shown)
-        table = file.read(columns=_SCHEMA.names)
-        if set(table.schema.names) != set(_SCHEMA.names):
+        if set(file.schema_arrow.names) != set(_SCHEMA.names):
             raise KgdashError(
                 f"expected columns {', '.join(_SCHEMA.names)} in {shown}; found "
                 f"{', '.join(file.schema_arrow.names):.200}"
             )
-        table = table.select(_SCHEMA.names).cast(_SCHEMA).combine_chunks()
+        # Each name is unpacked once, however often it occurs: a small file stays small.
+        leaves = [file.schema.column(number).path for number in range(len(file.schema.names))]
+        file = pq.ParquetFile(io.BytesIO(content), read_dictionary=leaves)
+        # One by one: several together are not implemented for lists of a dictionary's names.
+        groups = [file.read_row_group(number) for number in range(file.num_row_groups)]
+        table = pa.concat_tables(groups) if groups else _SCHEMA.empty_table()
         table.validate(full=True)
+        return _from_arrow(table, shown)
     except (pa.ArrowException, OSError) as error:
         raise KgdashError(
             f"{shown} is no Parquet file of queries ({error!s:.120}); write it again"
         ) from error
-    return _from_arrow(table, shown)
 
 
 def to_parquet(named: NamedQueries, out: Path) -> None:
@@ -79,51 +83,78 @@ def _check_size(metadata: pq.FileMetaData, shown: str) -> None:
 
 
 def _from_arrow(table: pa.Table, shown: str) -> NamedQueries:
-    types = table["type"].to_pylist()
+    types: dict[str, int] = {}
+    places = _codes(table["type"], types, "type", shown)
     strange = next((kind for kind in types if kind not in QUERY_TYPES), None)
-    if strange is not None or None in types:
-        raise unknown_name("query type", str(strange), list(QUERY_TYPES), shown)
-    kinds = np.array([list(QUERY_TYPES).index(kind) for kind in types], dtype=np.int64)
-    lists = {name: _flat(table[name], name, shown) for name in _SCHEMA.names[1:]}
-    for name, wanted in (
-        ("anchors", [len(kind.branches) for kind in QUERY_TYPES.values()]),
-        ("relations", [kind.num_relations for kind in QUERY_TYPES.values()]),
+    if strange is not None:
+        raise unknown_name("query type", strange, list(QUERY_TYPES), shown)
+    kinds = np.array([list(QUERY_TYPES).index(kind) for kind in types], dtype=np.int64)[places]
+    entities: dict[str, int] = {}
+    relations: dict[str, int] = {}
+    rows = {}
+    for name, vocabulary, wanted in (
+        ("anchors", entities, [len(kind.branches) for kind in QUERY_TYPES.values()]),
+        ("relations", relations, [kind.num_relations for kind in QUERY_TYPES.values()]),
     ):
-        wrong = np.flatnonzero(lists[name][1] != np.array(wanted)[kinds])
+        cells, counts = _flat(table[name], vocabulary, name, shown)
+        wrong = np.flatnonzero(counts != np.array(wanted)[kinds])
         if len(wrong):
             row = int(wrong[0])
             raise KgdashError(
-                f"a query of type {types[row]} has {wanted[kinds[row]]} {name}; found "
-                f"{lists[name][1][row]} ({shown}, row {row + 1})"
+                f"a query of type {list(QUERY_TYPES)[kinds[row]]} has {wanted[kinds[row]]} {name}; "
+                f"found {counts[row]} ({shown}, row {row + 1})"
             )
-    relations = lists["relations"][0].dictionary_encode()
-    parts = [lists[name] for name in ("anchors", "easy", "hard")]
-    entities = pa.concat_arrays([names for names, _ in parts]).dictionary_encode()
-    ends = np.cumsum([len(names) for names, _ in parts])[:-1]
-    anchors, easy, hard = np.split(entities.indices.to_numpy().astype(np.int64), ends)
-    owner = [np.repeat(np.arange(len(types)), counts) for _, counts in parts[1:]]
-    order = np.argsort(np.concatenate(owner), kind="stable")
+        rows[name] = _padded(cells, counts)
+    easy, of_easy = _flat(table["easy"], entities, "easy", shown)
+    hard, of_hard = _flat(table["hard"], entities, "hard", shown)
+    queries = np.arange(len(kinds))
+    owner = np.concatenate([np.repeat(queries, of_easy), np.repeat(queries, of_hard)])
+    order = np.argsort(owner, kind="stable")
     return NamedQueries(
-        tuple(entities.dictionary.to_pylist()),
-        tuple(relations.dictionary.to_pylist()),
+        tuple(entities),
+        tuple(relations),
         kinds,
-        _padded(anchors, parts[0][1]),
-        _padded(relations.indices.to_numpy().astype(np.int64), lists["relations"][1]),
-        np.concatenate(owner)[order],
+        rows["anchors"],
+        rows["relations"],
+        owner[order],
         np.concatenate([easy, hard])[order],
         np.repeat([False, True], [len(easy), len(hard)])[order],
-        np.zeros(len(types), dtype=np.int64),
+        np.zeros(len(kinds), dtype=np.int64),
         np.zeros(len(order), dtype=np.int64),
     )
 
 
-def _flat(column: pa.ChunkedArray, name: str, shown: str) -> tuple[pa.Array, np.ndarray]:
-    """Return the names of all lists, one after another, and how many each list has."""
-    names = pa.concat_arrays([pa.array([], pa.string()), *(c.flatten() for c in column.chunks)])
+def _flat(
+    column: pa.ChunkedArray, vocabulary: dict[str, int], name: str, shown: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the names in all lists, and how many each list has."""
+    if not pa.types.is_list(column.type) and not pa.types.is_large_list(column.type):
+        raise _no_names(name, str(column.type), shown)
     lengths = pc.list_value_length(column)
-    if names.null_count or lengths.null_count:
-        raise KgdashError(f"expected names under {name!r}; found an empty cell ({shown})")
-    return names, lengths.to_numpy().astype(np.int64)
+    if lengths.null_count:
+        raise _no_names(name, "an empty cell", shown)
+    flat = pc.list_flatten(column)
+    return _codes(flat, vocabulary, name, shown), lengths.to_numpy().astype(np.int64)
+
+
+def _codes(
+    column: pa.ChunkedArray, vocabulary: dict[str, int], name: str, shown: str
+) -> np.ndarray:
+    """Return the numbers of names, adding those that the vocabulary does not have."""
+    found = [np.empty(0, dtype=np.int64)]
+    for chunk in column.chunks:
+        if not len(chunk):
+            continue
+        if not pa.types.is_dictionary(chunk.type) or chunk.null_count:
+            raise _no_names(name, "an empty cell" if chunk.null_count else str(chunk.type), shown)
+        names = chunk.dictionary.cast(pa.string()).to_pylist()
+        numbers = [vocabulary.setdefault(name, len(vocabulary)) for name in names]
+        found.append(np.array(numbers, dtype=np.int64)[chunk.indices.to_numpy()])
+    return np.concatenate(found)
+
+
+def _no_names(name: str, found: str, shown: str) -> KgdashError:
+    return KgdashError(f"expected names under {name!r}; found {found:.80} ({shown})")
 
 
 def _padded(cells: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -203,12 +205,13 @@ def parquet(tmp_path, **columns) -> bytes:
     [
         ({"hard": None}, "expected columns"),
         ({"type": ["9p"]}, "unknown query type '9p'"),
-        ({"type": [None]}, "unknown query type"),
+        ({"type": [None]}, "expected names under 'type'"),
         ({"type": ["2i"]}, "has 2 anchors; found 1 (q, row 1)"),
         ({"anchors": [["e0", None]]}, "expected names under 'anchors'"),
-        ({"easy": [None]}, "found an empty cell"),
-        ({"easy": [1.5]}, "no Parquet file of queries"),
-        ({"anchors": ["e0"]}, "no Parquet file of queries"),
+        ({"easy": [None]}, "expected names under 'easy'"),
+        ({"easy": [1.5]}, "expected names under 'easy'; found double"),
+        ({"easy": [[1.5]]}, "expected names under 'easy'; found double"),
+        ({"anchors": ["e0"]}, "expected names under 'anchors'"),
     ],
 )
 def test_other_parquet_files_are_refused(tmp_path, columns, said):
@@ -226,6 +229,42 @@ def test_parquet_is_read_and_a_large_one_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("kgdash.studies.query_parquet._MAX_VALUES", 3)
     with pytest.raises(KgdashError, match="keep fewer"):
         read_queries(parquet(tmp_path), NAMED)
+
+
+def test_a_small_parquet_file_stays_small(tmp_path):
+    # One name of a megabyte, a hundred thousand times: 100 GB if it were unpacked each time.
+    long = "x" * 2**20
+    lists = pa.ListArray.from_arrays(
+        pa.array([0, 100_000], pa.int32()),
+        pa.DictionaryArray.from_arrays(np.zeros(100_000, dtype=np.int32), [long]),
+    )
+    names = {"anchors": [["e0"]], "relations": [["r0"]], "easy": [["e1"]]}
+    pq.write_table(pa.table({"type": ["1p"], **names, "hard": lists}), tmp_path / "q.parquet")
+    assert (tmp_path / "q.parquet").stat().st_size < 2 * 2**20
+    found, notes = read_queries(tmp_path / "q.parquet", NAMED)
+    assert found["1p"].answers.tolist() == [1]
+    assert notes[0].startswith("100,000 of 100,001 answers left out")
+
+
+def test_row_groups_are_one_file(tmp_path):
+    named = pa.table(
+        {
+            "type": ["1p", "2p", "1p"],
+            "anchors": [["e0"], ["e1"], ["e2"]],
+            "relations": [["r0"], ["^r1", "r0"], ["r1"]],
+            "easy": [["e1"], [], []],
+            "hard": [[], ["e0"], ["e2", "e0"]],
+        }
+    )
+    pq.write_table(named, tmp_path / "q.parquet", row_group_size=1)
+    found, _ = read_queries(tmp_path / "q.parquet", NAMED)
+    assert found["1p"].anchors.tolist() == [[0], [2]]
+    assert found["1p"].relations.tolist() == [[0], [1]]
+    assert found["1p"].answers.tolist() == [1, 0, 2]
+    assert found["2p"].relations.tolist() == [[3, 0]]
+    pq.write_table(named.slice(0, 0), tmp_path / "none.parquet")
+    with pytest.raises(KgdashError, match="holds no query"):
+        read_queries(tmp_path / "none.parquet", NAMED)
 
 
 def test_what_can_not_be_written_is_refused(tmp_path):
