@@ -14,6 +14,7 @@ from kgdash.commands.output import (
     OutOption,
     RunArgument,
     SeedOption,
+    known_extension,
     load_run,
 )
 from kgdash.commands.separated import (
@@ -23,9 +24,9 @@ from kgdash.commands.separated import (
     SuspiciousOption,
     compare_labels,
 )
+from kgdash.commands.separation_results import ResultsOption
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
-from kgdash.tables import check_extension
 
 
 def rules(
@@ -49,7 +50,8 @@ def rules(
     ] = "support",
     per_rule: Annotated[int, typer.Option(help="Instances per rule and label.")] = 30,
     save_rules: Annotated[
-        Path | None, typer.Option(help="Write the rules with our counts (.csv, .tsv, .parquet).")
+        Path | None,
+        typer.Option(help="Write the rules with our counts.", callback=known_extension),
     ] = None,
     save_instances: Annotated[
         Path | None, typer.Option(help="Write the instances, as --table reads them (.tsv).")
@@ -61,6 +63,7 @@ def rules(
     out: OutOption = None,
     suspicious: SuspiciousOption = None,
     credible: CredibleOption = None,
+    results: ResultsOption = None,
 ) -> None:
     """Compare ReliK on true and false instances of rules (--out: per instance)."""
     from kgdash.studies.chosen_rules import chosen_instances
@@ -69,8 +72,6 @@ def rules(
 
     if table is not None and (rule_file is not None or save_rules is not None):
         raise KgdashError("--table holds instances, no rules: leave out --rules and --save-rules")
-    if save_rules is not None:
-        check_extension(save_rules)
     loaded = load_run(run, dataset)
     if table is not None:
         instances = read_rule_table(table, loaded.graph)
@@ -84,7 +85,7 @@ def rules(
         )
     if save_instances is not None:
         _save_instances(instances, loaded.graph, save_instances)
-    compare_labels(loaded, instances, chains, as_json, out, over, suspicious, credible)
+    compare_labels(loaded, instances, chains, as_json, out, over, suspicious, credible, results)
 
 
 def _rules(graph: Any, path: Path | None, min_support: int, min_pca: float) -> Any:
