@@ -23,6 +23,7 @@ from kgdash.commands.separated import (
     SuspiciousOption,
     compare_labels,
 )
+from kgdash.commands.separation_results import ResultsOption
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -73,6 +74,7 @@ def queries(
     out: OutOption = None,
     suspicious: SuspiciousOption = None,
     credible: CredibleOption = None,
+    results: ResultsOption = None,
 ) -> None:
     """Compare ReliK of queries' true and false answers (--out: per instance)."""
     from kgdash.studies.query_beam import beam_for
@@ -92,7 +94,7 @@ def queries(
     else:
         sampling = {"hard": hard, "max_answers": max_answers, "follow_backwards": backwards}
         found = _sampled(loaded, tuple(types or PAPER_TYPES), common, sampling, save)
-    compare_labels(loaded, found, chains, as_json, out, over, suspicious, credible)
+    compare_labels(loaded, found, chains, as_json, out, over, suspicious, credible, results)
 
 
 def _check_save(save: Path, file: Path | None) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgdash.commands.output import known_extension, print_json, write_or_print
+from kgdash.commands.separation_results import write_results
 from kgdash.errors import unknown_name
 from kgdash.progress import terminal
 from kgdash.tables import write_table
@@ -51,6 +52,7 @@ def compare_labels(
     over: str = "all triples",
     suspicious: Path | None = None,
     credible: Path | None = None,
+    results: Path | None = None,
 ) -> None:
     """Score instances and print, or write, what tells true ones from false ones.
 
@@ -58,6 +60,7 @@ def compare_labels(
     :param over: one of `kgdash.studies.separation.COMPARED`
     :param suspicious: file of `kgdash.studies.suspicion.suspicious_facts`
     :param credible: file of `kgdash.studies.suspicion.credible_missing`
+    :param results: folder, see `kgdash.commands.separation_results.write_results`
     """
     from kgdash.studies.instances import score_instances
     from kgdash.studies.separation import COMPARED, compare_measures, measure_column
@@ -80,12 +83,14 @@ def compare_labels(
             write_table(table(), path)  # nothing is said beside JSON
         elif path is not None:
             write_or_print(table(), path)
+    if results is not None:
+        write_results(run, found, chains, instances.notes, results)
     if as_json:
         print_json(
             {"run": run.name, "chains": chains, "over": over, "notes": instances.notes}
             | _figures(found, scored, chains)
         )
-    elif all(path is None for path, _ in tables):
+    elif results is None and all(path is None for path, _ in tables):
         for measure, separated in found.by_measure.items():
             print(f"# {measure}")
             write_or_print(separated, None)

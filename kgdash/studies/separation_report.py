@@ -12,7 +12,14 @@ from kgdash.studies.markdown import markdown_table, versions
 from kgdash.studies.separation import ALL, Comparison
 
 #: measure -> its name in words
-NAMES = {"relik": "ReliK", "reciprocal_rank": "reciprocal rank", "score": "raw score"}
+NAMES = {
+    "relik": "ReliK",
+    "reciprocal_rank": "reciprocal rank",
+    "score": "raw score",
+    "relik_head": "ReliK of the answering triples",
+    "reciprocal_rank_head": "reciprocal rank of the answering triples",
+    "score_head": "raw score of the answering triples",
+}
 
 
 def separation_report(
@@ -23,26 +30,34 @@ def separation_report(
     chains: str,
     notes: Sequence[str] = (),
     names: Mapping[str, str] | None = None,
+    charts: Mapping[str, str] | None = None,
 ) -> str:
     """Write down how well each measure tells true from false, and where it does not.
 
     :param title: of the text
     :param run: that was asked
-    :param found: of "relik", "reciprocal_rank" and "score" on the same instances, ReliK first
+    :param found: of ReliK, the reciprocal rank and the raw score on the same instances, in order
     :param command: that gives these figures again
     :param chains: "best" or "mean" of an instance's chains
     :param notes: how the instances came about
     :param names: what to call the groups where not by themselves
+    :param charts: "means" and "auc" -> file of a chart beside the text
     """
     names = {**(names or {}), ALL: "**all**"}
-    relik = found.by_measure["relik"].set_index("group")
+    relik = next(iter(found.by_measure.values())).set_index("group")
+    drawn = {
+        name: f"![{name} of the groups, drawn]({file})\n\n" for name, file in (charts or {}).items()
+    }
     return "\n\n".join(
         [
             f"# {title}",
             "\n".join([*_about(run, chains, notes), "", "```sh", command, "```"]),
-            "## Mean ReliK of true and of false instances\n\n" + _means(relik, names),
+            "## Mean ReliK of true and of false instances\n\n"
+            + drawn.get("means", "")
+            + _means(relik, names),
             "## ROC-AUC\n\nThe chance that a true instance has a higher value than a false one; "
             "0.5 is guessing. AP: average precision of ReliK, chance is the share of true ones.\n\n"
+            + drawn.get("auc", "")
             + _aucs(found, names),
             _verdict(found, names),
         ]
@@ -96,13 +111,13 @@ def _means(relik: pd.DataFrame, names: Mapping[str, str]) -> str:
 
 
 def _aucs(found: Comparison, names: Mapping[str, str]) -> str:
-    relik = found.by_measure["relik"]
+    relik, other = next(iter(found.by_measure.values())), list(found.by_measure)[1]
     columns: dict[str, Sequence[str]] = {"group": [names.get(g, g) for g in relik["group"]]}
     for measure, table in found.by_measure.items():
         columns[NAMES.get(measure, measure)] = _intervals(
             table, "roc_auc", "auc_low", "auc_high", 3
         )
-    against = found.differences.query("against == 'reciprocal_rank'")
+    against = found.differences[found.differences["against"] == other]
     columns["ReliK less reciprocal rank"] = _intervals(against, "difference", "low", "high", 3)
     columns["AP"] = _numbers(relik["average_precision"], 3)
     return markdown_table(pd.DataFrame(columns))
@@ -110,7 +125,7 @@ def _aucs(found: Comparison, names: Mapping[str, str]) -> str:
 
 def _verdict(found: Comparison, names: Mapping[str, str]) -> str:
     """Say in how many groups ReliK separates, and name those in which it does not."""
-    table = found.by_measure["relik"]
+    table, other = next(iter(found.by_measure.values())), list(found.by_measure)[1]
     table = table[(table["group"] != ALL) & table["roc_auc"].notna()]
     wrong = table[table["auc_high"] < 0.5]
     unsure = table[(table["auc_low"] <= 0.5) & (table["auc_high"] >= 0.5)]
@@ -127,7 +142,7 @@ def _verdict(found: Comparison, names: Mapping[str, str]) -> str:
             ]
             lines.append(f"{what}:\n\n" + "\n".join(listed))
     against = found.differences
-    against = against[(against["against"] == "reciprocal_rank") & (against["group"] != ALL)]
+    against = against[(against["against"] == other) & (against["group"] != ALL)]
     better, worse = int((against["low"] > 0).sum()), int((against["high"] < 0).sum())
     lines.append(
         f"Against the reciprocal rank on the same instances, ReliK's AUC is higher in {better} "

@@ -1,0 +1,80 @@
+"""Results of the commands ``queries`` and ``rules``: a Markdown file, its table, its charts."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import pandas as pd
+import typer
+
+from kgdash.tables import write_table
+from kgdash.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from kgdash.studies.separation import Comparison
+
+ResultsOption = Annotated[
+    Path | None,
+    typer.Option(help="Folder for a Markdown file of what separates, its table and two charts."),
+]
+
+
+def write_results(
+    run: Any, found: Comparison, chains: str, notes: tuple[str, ...], folder: Path
+) -> None:
+    """Write what a comparison found as ``COMMAND-RUN.md``, ``.csv`` and two ``.svg``.
+
+    :raises KgdashError: if no browser is there to draw the charts, or a file can not be written
+    """
+    from kgdash.charts.separation import auc_figure, means_figure
+    from kgdash.figure_files import check_figure_file, write_figure
+    from kgdash.studies.rules import readings
+    from kgdash.studies.separation_report import separation_report, separation_rows
+
+    what, arguments = sys.argv[1], _without_results(sys.argv[1:])
+    stem = f"{what}-{run.name}"
+    files = {name: folder / f"{stem}-{name}.svg" for name in ("means", "auc")}
+    check_figure_file(files["means"])
+    folder.mkdir(parents=True, exist_ok=True)
+    first, separated = next(iter(found.by_measure.items()))
+    names = readings(separated["group"].unique(), run.graph)
+    figures = {
+        "means": means_figure(separated, first, chains, names),
+        "auc": auc_figure(found.by_measure, names),
+    }
+    for name, figure in figures.items():
+        write_figure(figure, files[name], width=760)
+    text = separation_report(
+        f"{what.capitalize()}: {run.spec.name} on {run.graph.name}",
+        run,
+        found,
+        shlex.join(["python", "-m", "kgdash", *arguments]),
+        chains,
+        notes,
+        names,
+        {name: path.name for name, path in files.items()},
+    )
+    write_whole(folder / f"{stem}.md", lambda part: part.write_text(text, encoding="utf-8"))
+    write_table(_rounded(separation_rows(found)), folder / f"{stem}.csv")
+    print(f"wrote {folder / stem}.md, its table and charts", file=sys.stderr)
+
+
+def _without_results(arguments: list[str]) -> list[str]:
+    """Leave out where the results go: that is this machine's business."""
+    kept = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--results":
+            next(words, None)
+        elif not word.startswith("--results="):
+            kept.append(word)
+    return kept
+
+
+def _rounded(table: pd.DataFrame) -> pd.DataFrame:
+    """Keep five digits: more would only differ between machines."""
+    numbers = table.select_dtypes("float").columns
+    return table.assign(**{c: [float(f"{v:.5g}") for v in table[c]] for c in numbers})
