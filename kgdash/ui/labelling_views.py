@@ -51,7 +51,10 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
                 st.caption("You skipped this one before. Is it true?")
             else:
                 st.caption("The rules below predict this, and it is in no split. Is it true?")
-            st.subheader(plain(in_labels(triple, queue.graph)), anchor=False)
+            head, relation, tail = triple
+            named = f"{head} — {relation} → {tail}"
+            about = in_labels(triple, queue.graph)
+            st.subheader(plain(about), anchor=False, help=plain(named) if named != about else None)
         _buttons(queue, state, triple, by)
         if triple is not None:
             _why(queue, triple)
