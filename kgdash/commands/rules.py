@@ -66,12 +66,13 @@ def rules(
     results: ResultsOption = None,
 ) -> None:
     """Compare ReliK on true and false instances of rules (--out: per instance)."""
-    from kgdash.studies.chosen_rules import chosen_instances
+    from kgdash.studies.chosen_rules import check_choice, chosen_instances
     from kgdash.studies.rule_table import read_rule_table
     from kgdash.studies.verified_negatives import negatives_by_name
 
     if table is not None and (rule_file is not None or save_rules is not None):
         raise KgdashError("--table holds instances, no rules: leave out --rules and --save-rules")
+    check_choice(order, max_rules)
     loaded = load_run(run, dataset)
     if table is not None:
         instances = read_rule_table(table, loaded.graph)

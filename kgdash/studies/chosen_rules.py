@@ -45,10 +45,7 @@ def chosen_instances(
     :return: groups are the rules
     :raises KgdashError: if train is empty, a number is out of range or the order is unknown
     """
-    if order not in ORDERS:
-        raise unknown_name("order", order, ORDERS, "rules")
-    if max_rules < 1:
-        raise KgdashError(f"expected at least one rule; found {max_rules}")
+    check_choice(order, max_rules)
     ordered = in_order(rules, order).head(_TRIED * max_rules)
     found = rule_instances(
         graph,
@@ -66,6 +63,17 @@ def chosen_instances(
     best = counts.sort_values(ascending=False, kind="stable").index[:max_rules]
     triples, table = (part[part["group"].isin(best)] for part in (found.triples, found.table))
     return make_instances(triples, table[["instance", "question", "answer"]], found.notes)
+
+
+def check_choice(order: str, max_rules: int) -> None:
+    """Refuse what `chosen_instances` can not do, before anything is computed for it.
+
+    :raises KgdashError: if the order is unknown or the number below 1
+    """
+    if order not in ORDERS:
+        raise unknown_name("order", order, ORDERS, "rules")
+    if max_rules < 1:
+        raise KgdashError(f"expected at least one rule; found {max_rules}")
 
 
 def in_order(rules: pd.DataFrame, order: str) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pandas as pd
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.store import cached_table
-from kgdash.studies.chosen_rules import chosen_instances
+from kgdash.studies.chosen_rules import check_choice, chosen_instances
 from kgdash.studies.instances import Instances
 from kgdash.studies.rule_mining import mine_rules
 
@@ -59,6 +59,7 @@ def mined_instances(
     :return: groups are the rules
     :raises KgdashError: if train is empty, a number is out of range or the order is unknown
     """
+    check_choice(order, max_rules)
     first, second = phases(progress, [0.8, 0.2])
     rules = mined_rules(graph, min_pca, min_support, first)
     return chosen_instances(graph, rules, max_rules, per_rule, order, negatives, seed, second)
