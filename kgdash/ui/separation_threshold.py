@@ -113,7 +113,7 @@ def _slider(of: Separated, best: float) -> float:
             float(f"{10 ** (decade + step / _PER_DECADE):.3g}")
             for step in range(-decade * _PER_DECADE + 1)
         ]
-        key, axis = f"threshold_from_1e{decade}", "log scale"
+        key, axis = f"threshold_{measure}_from_1e{decade}", "log scale"
     nearest = int(np.clip(np.searchsorted(options, best), 0, len(options) - 1))
     return float(
         st.select_slider(
@@ -122,6 +122,7 @@ def _slider(of: Separated, best: float) -> float:
             options[nearest],
             format_func=number,
             key=key,
+            bind="query-params",
             help="At or above it an instance is called true. At first, the one with the best "
             "accuracy here.",
         )

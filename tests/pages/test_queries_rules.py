@@ -10,9 +10,10 @@ from kgdash.charts.style import number
 from kgdash.errors import KgdashError
 from kgdash.studies.instance_thresholds import judged_thresholds, rates_at, threshold_curve
 from kgdash.studies.instances import score_instances
-from kgdash.studies.label_queue import instance_predictions, label_queue
+from kgdash.studies.label_queue import label_queue
 from kgdash.studies.label_results import labelled_instances
 from kgdash.studies.label_session import judge
+from kgdash.studies.label_sources import instance_predictions
 from kgdash.studies.mined_instances import mined_instances
 from kgdash.studies.queries import sample_queries
 from kgdash.studies.query_types import PAPER_TYPES
@@ -82,6 +83,9 @@ def test_thresholds(run):
     scored = score_instances(run, sample_queries(run.graph, ("2i",), 8))
     slider = next(w for w in app.main.select_slider if w.key.startswith("threshold"))
     choose(app, threshold_group="2i", **{slider.key: 0.01})
+    # The address keeps it; what is no place of the slider leaves it where it is at first.
+    app = open_page("queries_rules", view="Threshold", **FEW, **{slider.key: "somewhere"})
+    app = open_page("queries_rules", view="Threshold", **FEW, **{slider.key: "0.0100"})
     curve = threshold_curve(scored.table["label"].to_numpy(), scored.table["relik_best"].to_numpy())
     at = rates_at(curve, 0.01)
     shown = cards(app)
