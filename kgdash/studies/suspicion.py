@@ -69,8 +69,8 @@ def credible_missing(
     :param scored: instances of queries or rules
     :param confidence: of groups that are rules, see `rule_confidence`
     :return: as `suspicious_facts`, but ``predicted_by`` (int64) for ``groups``: how many rules or
-        types of queries lead to the triple; ``pca_confidence`` (float64): the greatest of theirs, if
-        any is given
+        types of queries lead to the triple; ``pca_confidence`` (float64): the greatest of theirs,
+        if any is given
     """
     rows = _distinct(graph, scored.triples, confidence)
     rows = rows[rows["split"] == "none"].sort_values(_IDS)
