@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -85,13 +86,20 @@ def _drop_torn_line(path: Path) -> None:
 
 def _read(path: Path) -> Labelling:
     try:
-        if path.stat().st_size > _MAX_BYTES:
+        about = path.stat()
+        if about.st_size > _MAX_BYTES:
             raise KgdashError(f"{path} is larger than {_MAX_BYTES // 2**20} MiB; move it away")
-        lines = path.read_bytes().split(b"\n")[:-1]
+        return _events(path, about.st_ino, about.st_size, about.st_mtime_ns)
     except FileNotFoundError:
         return Labelling()
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+
+
+@lru_cache(maxsize=4)
+def _events(path: Path, inode: int, size: int, changed: int) -> Labelling:
+    """Read the journal, once as long as it stays as it is: pages ask for it at every step."""
+    lines = path.read_bytes()[:size].split(b"\n")[:-1]
     if not lines:
         return Labelling()
     head = _parsed(lines[0], f"{path}, line 1")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from instance_fakes import FakeRun, small_graph
 
@@ -144,6 +144,7 @@ _EVENTS = st.lists(
 )
 
 
+@settings(max_examples=25)
 @given(_EVENTS)
 def test_the_journal_gives_back_what_was_added(events):
     journal_file(GRAPH).unlink(missing_ok=True)

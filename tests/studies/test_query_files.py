@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from instance_fakes import small_graph
 
@@ -57,6 +57,7 @@ def assert_same(found, expected) -> None:
             assert getattr(found[kind], field).dtype == getattr(queries, field).dtype
 
 
+@settings(max_examples=40)
 @given(several(GRAPH), st.sampled_from([".jsonl", ".json", ".tsv", ".parquet"]))
 def test_round_trip(tmp_path_factory, asked, extension):
     path = tmp_path_factory.mktemp("q") / f"queries{extension}"
@@ -67,6 +68,7 @@ def test_round_trip(tmp_path_factory, asked, extension):
         assert notes == []
 
 
+@settings(max_examples=15)
 @given(several(GRAPH))
 def test_one_list_and_commas_and_gzip_hold_the_same(tmp_path_factory, asked):
     folder = tmp_path_factory.mktemp("q")

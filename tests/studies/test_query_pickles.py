@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from instance_fakes import SHARED, small_graph
 from test_query_files import GRAPH, assert_same, several
 
@@ -110,6 +110,7 @@ def ordered(asked):
     }
 
 
+@settings(max_examples=25)
 @given(several(GRAPH))
 def test_query2box(tmp_path_factory, asked):
     folder = tmp_path_factory.mktemp("q")
@@ -119,6 +120,7 @@ def test_query2box(tmp_path_factory, asked):
     assert notes == []
 
 
+@settings(max_examples=25)
 @given(several(GRAPH))
 def test_betae(tmp_path_factory, asked):
     folder = tmp_path_factory.mktemp("q")
