@@ -53,15 +53,17 @@ def mine_rules(
     steps = Steps.of(graph.split("train"), graph.num_entities, graph.num_relations)
     heads = _HeadRelations.of(steps)
     chains = Chains.of(steps, heads.by_head, heads.by_tail)
-    found = []
+    found: list[pd.DataFrame] = []
     for first in range(2 * graph.num_relations):
         for shape, counts in _counts(steps, heads, chains, first):
             least = np.maximum(min_support, np.ceil(min_head_coverage * heads.facts - 1e-9))
             good = (counts["support"] >= least) & ~_tautologies(steps, shape, first)
             good &= counts["support"] >= min_pca * counts["pca_body_size"]
             second, head = np.nonzero(good)
-            table = pd.DataFrame({name: count[good] for name, count in counts.items()})
-            found.append(table.assign(shape=shape, first=first, second=second, head_relation=head))
+            about = {"shape": shape, "first": first, "second": second, "head_relation": head}
+            if len(second) or not found:
+                figures = {name: count[good] for name, count in counts.items()}
+                found.append(pd.DataFrame(figures | about))
         progress(first + 1, 2 * graph.num_relations)
     return _finish(graph, heads, pd.concat(found, ignore_index=True), max_rules)
 

@@ -75,11 +75,12 @@ def path_rule(head: int, steps: Sequence[int], num_relations: int, joint: bool =
     """
     stops = ["a", *_INNER[: len(steps) - 1], "b"]
     ways = [("a", "b")] * len(steps) if joint else list(pairwise(stops))
-    body: list[Atom] = [
+    body: list[tuple[int, str, str]] = [
         (step, start, end) if step < num_relations else (step - num_relations, end, start)
         for step, (start, end) in zip(steps, ways, strict=True)
     ]
-    return make_rule((head, "a", "b"), body)
+    # As `make_rule` would order and name them, which takes longer.
+    return Rule((head, "a", "b"), tuple(sorted(set(body)) if joint else body))
 
 
 def rule_text(rule: Rule, graph: KnowledgeGraph) -> str:

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -62,6 +63,9 @@ def test_names_of_variables_and_order_of_atoms_do_not_matter(rule):
 def test_closed_rules_are_all_different():
     found = list(all_rules(2))
     assert len(found) == len(set(found)) == 2 * (4 - 1 + 16) + 2 * 3  # joint: 2 of 3 steps
+    assert all(make_rule(rule.head, rule.body) == rule for rule in found)
+    long = [path_rule(1, steps, 2) for steps in product(range(4), repeat=3)]
+    assert all(make_rule(rule.head, rule.body) == rule for rule in long)
 
 
 @pytest.mark.parametrize(
