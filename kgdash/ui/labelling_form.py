@@ -36,16 +36,19 @@ class LabellingChoice:
 
 def choose_predictions(run: Run) -> LabellingChoice:
     """Show the widgets and return what they say; ends the page's run while a file is missing."""
-    source = st.segmented_control(
-        "Predictions of",
-        _SOURCES,
-        default=_SOURCES[0],
-        required=True,
-        key="label_source",
-        bind="query-params",
+    source = str(
+        st.segmented_control(
+            "Predictions of",
+            _SOURCES,
+            default=_SOURCES[0],
+            required=True,
+            key="label_source",
+            bind="query-params",
+        )
     )
+    upload = _upload(source) if source != _SOURCES[0] else None
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key, make = _table(run) if source == _SOURCES[2] else _rules(run, source == _SOURCES[0])
+        key, make = _table(run, upload) if upload and source == _SOURCES[2] else _rules(run, upload)
         order = st.selectbox(
             "Order",
             ORDERS,
@@ -73,7 +76,7 @@ def choose_predictions(run: Run) -> LabellingChoice:
 _Made = tuple[tuple[Hashable, ...], Callable[[int], Callable[[Progress], Predictions]]]
 
 
-def _rules(run: Run, mined: bool) -> _Made:
+def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
     most = int(
         st.number_input("Rules", 1, 200, 12, key="label_rules", bind="query-params", width=100)
     )
@@ -103,7 +106,7 @@ def _rules(run: Run, mined: bool) -> _Made:
         )
     )
     chosen = (most, min_pca, per_rule)
-    if mined:
+    if upload is None:
         return (
             ("mined", *chosen),
             lambda seed: (
@@ -112,12 +115,7 @@ def _rules(run: Run, mined: bool) -> _Made:
                 )
             ),
         )
-    content, name = _upload(
-        "Rules of AMIE or AnyBURL",
-        "label_rule_file",
-        ["txt", "tsv", "csv", "gz"],
-        "What AMIE or AnyBURL wrote for this graph, or a table with a column rule.",
-    )
+    content, name = upload
     return (
         ("rule file", hashlib.sha256(content).hexdigest(), *chosen),
         lambda seed: (
@@ -128,20 +126,29 @@ def _rules(run: Run, mined: bool) -> _Made:
     )
 
 
-def _table(run: Run) -> _Made:
-    content, name = _upload(
-        "Table of rule instances",
-        "label_table",
-        ["tsv", "csv", "txt"],
-        "As for the page Queries and rules. The labels in it are hidden while you judge.",
-    )
+def _table(run: Run, upload: tuple[bytes, str]) -> _Made:
+    content, name = upload
     return (
         "table",
         hashlib.sha256(content).hexdigest(),
     ), lambda _: lambda _: instance_predictions(read_rule_table(content, run.graph, name))
 
 
-def _upload(label: str, key: str, types: list[str], about: str) -> tuple[bytes, str]:
+def _upload(source: str) -> tuple[bytes, str]:
+    label, key, types, about = {
+        _SOURCES[1]: (
+            "Rules of AMIE or AnyBURL",
+            "label_rule_file",
+            ["txt", "tsv", "csv", "gz"],
+            "What AMIE or AnyBURL wrote for this graph, or a table with a column rule.",
+        ),
+        _SOURCES[2]: (
+            "Table of rule instances",
+            "label_table",
+            ["tsv", "csv", "txt"],
+            "As for the page Queries and rules. The labels in it are hidden while you judge.",
+        ),
+    }[source]
     upload = st.file_uploader(label, type=types, key=key, help=f"{about} It is not kept.")
     if upload is None:
         st.info("Upload a file to judge its predictions.", icon=":material/upload_file:")
