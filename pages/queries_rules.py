@@ -40,7 +40,9 @@ scored = computed(
 found = computed(
     "Resampling",
     (*key, "compared", choice.compared, choice.chains),
-    lambda _: compare_measures(scored.table, choice.compared, choice.chains, order="separation"),
+    lambda report: compare_measures(
+        scored.table, choice.compared, choice.chains, order="separation", progress=report
+    ),
 )
 names = readings(scored.table["group"].unique(), run.graph)
 shown = Separated(run, scored, choice, found, names, key)

@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from kgdash.engine.workers import share
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.progress import Progress, silent
 from kgdash.studies.instances import CHAINS, MEASURES
 from kgdash.studies.multiple_tests import holm
 from kgdash.studies.separation_resamples import Resampled, percentiles, resampled
@@ -93,11 +95,13 @@ def compare_measures(
     order: str = "given",
     resamples: int = RESAMPLES,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Comparison:
     """Compute `separation` for several measures on the same resamples.
 
     :param table: as for `separation`, and so are the other parameters
     :param measures: the first is held against the others, and orders the groups of all
+    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `separation`
     """
     columns = {measure: measure_column(measure, chains) for measure in measures}
@@ -111,16 +115,16 @@ def compare_measures(
     units = table.groupby(["group", "question"], sort=False).ngroup().to_numpy()
     groups = dict(table.reset_index(drop=True).groupby("group", sort=False).indices)
     groups[ALL] = np.arange(len(table))
+    values = {m: table[column].to_numpy(dtype=np.float64) for m, column in columns.items()}
+    drawn = _drawn(values, labels, units, groups, resamples, seed, progress)
     rows: dict[str, list[dict]] = {measure: [] for measure in measures}
     differences: list[dict] = []
-    for number, (group, at) in enumerate(groups.items()):
-        values = {m: table[c].to_numpy(dtype=np.float64)[at] for m, c in columns.items()}
-        drawn = resampled(values, labels[at], units[at], resamples, seed + number)
+    for group, at in groups.items():
         for measure in measures:
-            of_group = _compare(values[measure], labels[at], drawn[measure], confidence)
+            of_group = _compare(values[measure][at], labels[at], drawn[group][measure], confidence)
             rows[measure].append({"group": group} | of_group)
         found = {measure: rows[measure][-1]["roc_auc"] for measure in measures}
-        differences += _differences(group, found, drawn, confidence)
+        differences += _differences(group, found, drawn[group], confidence)
     if order == "separation":
         ordered = sorted(rows[measures[0]][:-1], key=_by_separation)
         place = {row["group"]: number for number, row in enumerate(ordered)} | {ALL: len(ordered)}
@@ -187,6 +191,30 @@ def cohens_d(true: np.ndarray, false: np.ndarray) -> float:
         return np.nan
     squares = ((true - true.mean()) ** 2).sum() + ((false - false.mean()) ** 2).sum()
     return float((true.mean() - false.mean()) / np.sqrt(squares / freedom))
+
+
+def _drawn(
+    values: dict[str, np.ndarray],
+    labels: np.ndarray,
+    units: np.ndarray,
+    groups: dict[str, np.ndarray],
+    resamples: int,
+    seed: int,
+    progress: Progress,
+) -> dict[str, Resampled]:
+    """Resample each group, the one of all instances first: it takes as long as all others."""
+    drawn: dict[str, Resampled] = {}
+
+    def work(task: tuple[int, str], _: None) -> float:
+        number, group = task
+        at = groups[group]
+        own = {measure: of_all[at] for measure, of_all in values.items()}
+        drawn[group] = resampled(own, labels[at], units[at], resamples, seed + number)
+        return float(len(at))
+
+    tasks = reversed(list(enumerate(groups)))
+    share(tasks, work, lambda: None, 2.0 * len(labels), progress)
+    return drawn
 
 
 def _by_separation(row: dict) -> tuple[float, int, str]:
