@@ -77,6 +77,28 @@ _Made = tuple[tuple[Hashable, ...], Callable[[int], Callable[[Progress], Predict
 
 
 def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
+    chosen = _numbers()
+    if upload is None:
+        return (
+            ("mined", *chosen),
+            lambda seed: (
+                lambda report: mined_predictions(
+                    run.graph, *chosen, seed, report, verified_negatives(run)
+                )
+            ),
+        )
+    content, name = upload
+    return (
+        ("rule file", hashlib.sha256(content).hexdigest(), *chosen),
+        lambda seed: (
+            lambda report: file_predictions(
+                run.graph, content, *chosen, seed, report, verified_negatives(run), name
+            )
+        ),
+    )
+
+
+def _numbers() -> tuple[int, float, int]:
     most = int(
         st.number_input("Rules", 1, 200, 12, key="label_rules", bind="query-params", width=100)
     )
@@ -105,25 +127,7 @@ def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
             width=165,
         )
     )
-    chosen = (most, min_pca, per_rule)
-    if upload is None:
-        return (
-            ("mined", *chosen),
-            lambda seed: (
-                lambda report: mined_predictions(
-                    run.graph, *chosen, seed, report, verified_negatives(run)
-                )
-            ),
-        )
-    content, name = upload
-    return (
-        ("rule file", hashlib.sha256(content).hexdigest(), *chosen),
-        lambda seed: (
-            lambda report: file_predictions(
-                run.graph, content, *chosen, seed, report, verified_negatives(run), name
-            )
-        ),
-    )
+    return most, min_pca, per_rule
 
 
 def _table(run: Run, upload: tuple[bytes, str]) -> _Made:

@@ -50,7 +50,7 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
             if state.progress([triple])[1]:
                 st.caption("You skipped this one before. Is it true?")
             else:
-                st.caption("The rules below predict this, and it is in no split. Is it true?")
+                st.caption("The rules below predict this. Is it true?")
             head, relation, tail = triple
             named = f"{head} — {relation} → {tail}"
             about = in_labels(triple, queue.graph)
@@ -90,6 +90,10 @@ def show_labels(run: Run, state: Labelling) -> None:
         on_click=partial(_try, lambda: [remove(run.graph, number) for number in chosen]),
     )
     download(table.drop(columns="number"), f"{run.name}-labels")
+    _offer_instances(run, state)
+
+
+def _offer_instances(run: Run, state: Labelling) -> None:
     try:
         text = write_rule_table(instances_of_labels(state, run.graph), run.graph)
     except KgdashError as error:
