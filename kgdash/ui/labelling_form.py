@@ -78,24 +78,22 @@ _Made = tuple[tuple[Hashable, ...], Callable[[int], Callable[[Progress], Predict
 
 def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
     chosen = _numbers()
-    if upload is None:
-        return (
-            ("mined", *chosen),
-            lambda seed: (
-                lambda report: mined_predictions(
-                    run.graph, *chosen, seed, report, verified_negatives(run)
-                )
-            ),
+
+    def mined(seed: int) -> Callable[[Progress], Predictions]:
+        return lambda report: mined_predictions(
+            run.graph, *chosen, seed, report, verified_negatives(run)
         )
+
+    if upload is None:
+        return ("mined", *chosen), mined
     content, name = upload
-    return (
-        ("rule file", hashlib.sha256(content).hexdigest(), *chosen),
-        lambda seed: (
-            lambda report: file_predictions(
-                run.graph, content, *chosen, seed, report, verified_negatives(run), name
-            )
-        ),
-    )
+
+    def of_file(seed: int) -> Callable[[Progress], Predictions]:
+        return lambda report: file_predictions(
+            run.graph, content, *chosen, seed, report, verified_negatives(run), name
+        )
+
+    return ("rule file", hashlib.sha256(content).hexdigest(), *chosen), of_file
 
 
 def _numbers() -> tuple[int, float, int]:
@@ -132,10 +130,11 @@ def _numbers() -> tuple[int, float, int]:
 
 def _table(run: Run, upload: tuple[bytes, str]) -> _Made:
     content, name = upload
-    return (
-        "table",
-        hashlib.sha256(content).hexdigest(),
-    ), lambda _: lambda _: instance_predictions(read_rule_table(content, run.graph, name))
+
+    def make(_: int) -> Callable[[Progress], Predictions]:
+        return lambda _: instance_predictions(read_rule_table(content, run.graph, name))
+
+    return ("table", hashlib.sha256(content).hexdigest()), make
 
 
 def _upload(source: str) -> tuple[bytes, str]:
