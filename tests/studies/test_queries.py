@@ -46,7 +46,7 @@ def answers_to(text, facts, entities):
     return found
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(graphs(entities=5), st.sampled_from(sorted(HARD)), st.integers(0, 100), st.booleans())
 def test_answers_are_what_the_questions_say(graph, hard, seed, both_ways):
     def facts(splits):

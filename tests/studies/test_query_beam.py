@@ -88,7 +88,7 @@ def scorer_graph(scorer):
     return small_graph([(0, 0, 0)], entities=scorer.num_entities, relations=RELATIONS)
 
 
-@settings(max_examples=4)
+@settings(max_examples=3)
 @given(graphs(entities=5), st.integers(0, 100))
 def test_true_and_false_chains_share_the_beam_and_end_in_their_answers(graph, seed):
     scorer = random_scorer(5, RELATIONS, seed)
