@@ -127,11 +127,13 @@ def _verdict(found: Comparison, names: Mapping[str, str]) -> str:
     """Say in how many groups ReliK separates, and name those in which it does not."""
     table, other = next(iter(found.by_measure.values())), list(found.by_measure)[1]
     table = table[(table["group"] != ALL) & table["roc_auc"].notna()]
-    wrong = table[table["auc_high"] < 0.5]
-    unsure = table[(table["auc_low"] <= 0.5) & (table["auc_high"] >= 0.5)]
+    # Of very few instances the bootstrap's intervals are too narrow, down to no width.
+    sure = table["p"] < 0.05
+    wrong = table[sure & (table["auc_high"] < 0.5)]
+    unsure = table[~sure | ((table["auc_low"] <= 0.5) & (table["auc_high"] >= 0.5))]
     lines = [
         f"## Where it does not separate\n\nOf {len(table)} groups, ReliK separates "
-        f"{len(table) - len(wrong) - len(unsure)} (the interval of its AUC lies above 0.5)."
+        f"{len(table) - len(wrong) - len(unsure)} (the interval of its AUC lies above 0.5, and Mann–Whitney's p below 0.05)."
     ]
     for rows, what in ((wrong, "Worse than guessing"), (unsure, "Not told from guessing")):
         if len(rows):

@@ -58,6 +58,18 @@ def test_what_does_not_separate_is_named(text):
     assert "higher in 1 groups and lower in 1; in 1 the interval" in text
 
 
+def test_one_against_one_tells_nothing(bundled):
+    """However well one true instance is told from one false, and however narrow the interval."""
+    columns = {f"{m}_best": [0.1, 0.9] for m in ("relik", "reciprocal_rank", "score")}
+    rows = pd.DataFrame({"group": "1p", "question": ["a", "b"], "label": [True, False], **columns})
+    found = compare_measures(rows, resamples=50)
+    assert found.by_measure["relik"]["roc_auc"].tolist() == [0, 0]
+    text = separation_report("One", bundled("umls-transe"), found, "x", "best")
+    assert "Of 1 groups, ReliK separates 0 " in text
+    assert "Not told from guessing:\n\n- 1p: AUC 0.000 (1 true, 1 false)" in text
+    assert "Worse" not in text
+
+
 def test_all_measures_in_one_table(found):
     rows = separation_rows(found)
     assert rows["measure"].value_counts().to_dict() == dict.fromkeys(found.by_measure, 4)
