@@ -133,7 +133,8 @@ def _verdict(found: Comparison, names: Mapping[str, str]) -> str:
     unsure = table[~sure | ((table["auc_low"] <= 0.5) & (table["auc_high"] >= 0.5))]
     lines = [
         f"## Where it does not separate\n\nOf {len(table)} groups, ReliK separates "
-        f"{len(table) - len(wrong) - len(unsure)} (the interval of its AUC lies above 0.5, and Mann–Whitney's p below 0.05)."
+        f"{len(table) - len(wrong) - len(unsure)} (the interval of its AUC lies above 0.5, and "
+        "Mann–Whitney's p is below 0.05)."
     ]
     for rows, what in ((wrong, "Worse than guessing"), (unsure, "Not told from guessing")):
         if len(rows):
