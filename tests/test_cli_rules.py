@@ -93,7 +93,6 @@ def test_what_counts_as_false(graph, tmp_path):
     assert "false: verified by people" in json.loads(printed)["notes"]
     expected = chosen_instances(graph, rules, 3, 4, negatives=named)
     assert groups(printed) == set(expected.table["group"])
-    assert call(*FEW, "--negatives", "closed-world") == call(*FEW)
 
 
 @pytest.mark.parametrize(
