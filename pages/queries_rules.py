@@ -49,7 +49,7 @@ shown = Separated(run, scored, choice, found, names, key)
 
 show_cards(shown)
 for note in instances.notes:
-    st.caption(note.capitalize())
+    st.caption(note[:1].upper() + note[1:])
 view = choose_view(VIEWS)
 if view == "Groups":
     show_groups(shown)

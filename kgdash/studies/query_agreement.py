@@ -11,10 +11,7 @@ from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.query_answers import answer_sets
 from kgdash.studies.query_paths import Adjacency
-from kgdash.studies.query_types import AskedQueries
-
-#: meaning of "hard" -> splits on which a hard answer can not be found
-_MEANINGS = {"outside train": ("train",), "outside train+valid": ("train", "valid")}
+from kgdash.studies.query_types import HARD, AskedQueries
 
 
 def graph_agreement(
@@ -30,7 +27,7 @@ def graph_agreement(
         exactly the answers that can not be found on train, on train ∪ valid)
     """
     facts = Adjacency.both_ways(graph, SPLITS)
-    parts = {meaning: Adjacency.both_ways(graph, splits) for meaning, splits in _MEANINGS.items()}
+    parts = {meaning: Adjacency.both_ways(graph, splits) for meaning, splits in HARD.items()}
     rows = []
     for number, (kind, queries) in enumerate(asked.items()):
         every = _answers(facts, queries)
@@ -70,7 +67,7 @@ def agreement_notes(table: pd.DataFrame, graph: str) -> list[str]:
             f"{total['other_answers']:,} of {queries:,} queries have other answers in the file "
             f"than in graph {graph}: {total['missing']:,} are missing, {total['beyond']:,} are more"
         ]
-    differing = {m: int(table[f"not_{m.replace(' ', '_')}"].sum()) for m in _MEANINGS}
+    differing = {m: int(table[f"not_{m.replace(' ', '_')}"].sum()) for m in HARD}
     fits = [meaning for meaning, count in differing.items() if not count]
     if fits:
         notes.append(f"hard answers are those {_joined(fits)}")
