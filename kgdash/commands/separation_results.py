@@ -27,6 +27,8 @@ def write_results(
 ) -> None:
     """Write what a comparison found as ``COMMAND-RUN.md``, ``.csv`` and two ``.svg``.
 
+    Over the answering triples alone: ``COMMAND-RUN-answering.md`` and so on.
+
     :raises KgdashError: if no browser is there to draw the charts, or a file can not be written
     """
     from kgdash.charts.separation import auc_figure, means_figure
@@ -35,11 +37,11 @@ def write_results(
     from kgdash.studies.separation_report import separation_report, separation_rows
 
     what, arguments = sys.argv[1], _without_results(sys.argv[1:])
-    stem = f"{what}-{run.name}"
+    first, separated = next(iter(found.by_measure.items()))
+    stem = f"{what}-{run.name}" + "-answering" * first.endswith("_head")
     files = {name: folder / f"{stem}-{name}.svg" for name in ("means", "auc")}
     check_figure_file(files["means"])
     folder.mkdir(parents=True, exist_ok=True)
-    first, separated = next(iter(found.by_measure.items()))
     names = readings(separated["group"].unique(), run.graph)
     figures = {
         "means": means_figure(separated, first, chains, names),

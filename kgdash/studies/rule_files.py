@@ -26,10 +26,10 @@ from kgdash.progress import Progress, silent
 from kgdash.studies.rule_counting import FIGURES
 from kgdash.studies.rule_notation import Names, WrittenAtom, split_rule
 from kgdash.studies.rules import make_rule, resolved, rule_reading, rule_text
-from kgdash.studies.uploaded_text import uploaded_text
+from kgdash.text_files import decode_text, read_content
 
-#: rules at which a file is refused
-MAX_RULES = 200_000
+#: sizes at which a file is refused: unpacked bytes, and rules
+_MAX_BYTES, MAX_RULES = 64 * 2**20, 200_000
 
 #: AMIE's header, as far as it is read
 _AMIE = {
@@ -81,7 +81,8 @@ def read_rules(
         line
     """
     shown = name or (str(source) if not isinstance(source, bytes) else "the uploaded file")
-    lines = uploaded_text(source, shown).replace("\r\n", "\n").split("\n")
+    text = decode_text(read_content(source, shown, _MAX_BYTES), shown)
+    lines = text.replace("\r\n", "\n").split("\n")
     kind, rows = _rows(lines, shown)
     names, found = Names.of(graph), _Found(graph, shown)
     for number, text, figures in rows:

@@ -19,8 +19,6 @@ asked      optional: head where the triple answers what its head is, else tail (
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -32,7 +30,7 @@ from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.instances import Instances, make_instances
 from kgdash.studies.separation import ALL
-from kgdash.studies.uploaded_text import uploaded_text
+from kgdash.text_files import decode_text, read_content, table_rows
 
 COLUMNS = ["rule", "instance", "head", "relation", "tail", "label"]
 OPTIONAL = ["role", "chain", "asked"]
@@ -42,8 +40,8 @@ LABELS = {
     **dict.fromkeys(("false", "0", "no", "negative"), False),
 }
 
-#: rows at which a table is refused
-MAX_ROWS = 1_000_000
+#: sizes at which a table is refused: unpacked bytes, and rows
+MAX_BYTES, MAX_ROWS = 64 * 2**20, 1_000_000
 
 
 def read_rule_table(
@@ -58,10 +56,10 @@ def read_rule_table(
     :raises KgdashError: if anything is wrong, with file and line, what was expected and what to do
     """
     shown = name or (str(source) if not isinstance(source, bytes) else "the uploaded table")
-    text = uploaded_text(source, shown)
+    text = decode_text(read_content(source, shown, MAX_BYTES), shown)
     if not text.strip():
         raise KgdashError(f"{shown} is empty; expected columns {', '.join(COLUMNS)}")
-    rows = _rows(text, shown)
+    rows = table_rows(text, shown)
     line, header = next(rows, (1, []))
     place = _columns(header, f"{shown}, line {line}")
     records = [
@@ -109,25 +107,6 @@ def write_rule_table(instances: Instances, graph: KnowledgeGraph) -> str:
                 )
     lines = ["\t".join(row) for row in table.to_numpy().tolist()]
     return "\n".join(["\t".join(table.columns), *lines]) + "\n"
-
-
-def _rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number (from 1) and stripped columns of each line that is not blank."""
-    first = text.lstrip().partition("\n")[0]
-    if "\t" in first:
-        for number, line in enumerate(text.split("\n"), start=1):
-            if line.strip():
-                yield number, [column.strip() for column in line.rstrip("\r").split("\t")]
-        return
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        for row in reader:
-            if any(column.strip() for column in row):
-                yield reader.line_num, [column.strip() for column in row]
-    except csv.Error as error:
-        raise KgdashError(
-            f"not valid CSV: {error} ({shown}, line {reader.line_num}). Close every quote"
-        ) from error
 
 
 def _limited(rows: Iterator[tuple[int, list[str]]], shown: str) -> Iterator[tuple[int, list[str]]]:

@@ -51,7 +51,7 @@ def separation_report(
     return "\n\n".join(
         [
             f"# {title}",
-            "\n".join([*_about(run, chains, notes), "", "```sh", command, "```"]),
+            "\n".join([*_about(run, found, chains, notes), "", "```sh", command, "```"]),
             "## Mean ReliK of true and of false instances\n\n"
             + drawn.get("means", "")
             + _means(relik, names),
@@ -74,8 +74,9 @@ def separation_rows(found: Comparison) -> pd.DataFrame:
     return whole[["measure", *(c for c in whole.columns if c != "measure")]]
 
 
-def _about(run: Run, chains: str, notes: Sequence[str]) -> list[str]:
+def _about(run: Run, found: Comparison, chains: str, notes: Sequence[str]) -> list[str]:
     graph, training = run.graph, run.training
+    answering = next(iter(found.by_measure)).endswith("_head")
     model = [run.spec.name]
     if "model_kwargs" in training:
         model.append(f"dimension {training['model_kwargs'].get('embedding_dim', 'unknown')}")
@@ -88,8 +89,10 @@ def _about(run: Run, chains: str, notes: Sequence[str]) -> list[str]:
         f"- Graph: {graph.name}, {graph.num_entities:,} entities, {graph.num_relations:,} "
         f"relations, {len(graph.all_triples):,} known triples.",
         f"- Model: {', '.join(model)}.",
-        f"- ReliK is exact; an instance's is the mean over its triples, the {chains} of its "
-        "chains; the reciprocal rank beside it is ½ (1/entity rank + 1/relation rank).",
+        "- ReliK is exact; an instance's is the mean over "
+        f"{'those of its triples that give the answer' if answering else 'its triples'}, the "
+        f"{chains} of its chains; the reciprocal rank beside it is ½ (1/entity rank + "
+        "1/relation rank).",
         *(f"- {note[:1].upper()}{note[1:]}." for note in notes),
         f"- Versions: {versions()}.",
     ]

@@ -9,7 +9,7 @@ from instance_fakes import small_graph
 
 from kgdash.datasets import load_dataset
 from kgdash.errors import KgdashError
-from kgdash.studies import rule_table, uploaded_text
+from kgdash.studies import rule_table
 from kgdash.studies.queries import sample_queries
 from kgdash.studies.rule_mining import mine_rules
 from kgdash.studies.rule_predictions import rule_instances
@@ -125,9 +125,9 @@ def test_too_much_is_refused(monkeypatch):
     monkeypatch.setattr(rule_table, "MAX_ROWS", 2)
     with pytest.raises(KgdashError, match="more than 2 rows"):
         read(GOOD)
-    monkeypatch.setattr(uploaded_text, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(rule_table, "MAX_BYTES", 2**20)
     for content in (b"a" * 2**21, gzip.compress(b"a" * 2**24)):
-        with pytest.raises(KgdashError, match="more than 1 MiB of text; keep less"):
+        with pytest.raises(KgdashError, match="more than 1 MiB; keep less"):
             read_rule_table(content, GRAPH, "rules.tsv")
 
 
