@@ -64,7 +64,8 @@ def _from_folder(
         for kind in ("entity", "relation")
     ]
     name = folder.name or folder.resolve().name
-    return build_graph(name, named, vocabulary, labels[0], labels[1])
+    graph = build_graph(name, named, vocabulary, labels[0], labels[1])
+    return replace(graph, folder=folder.resolve())
 
 
 def build_graph(

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,8 @@ class KnowledgeGraph:
     head, relation and tail; each triple occurs once in a split. Ids index ``entities`` and
     ``relations`` (the names of the files); the labels are what people read and equal the names
     where none were given. ``left_out`` counts, per split, the triples that were dropped because
-    they hold an entity or relation that never occurs in training.
+    they hold an entity or relation that never occurs in training. ``folder`` is where the files
+    lie, if the triples were read from files.
     """
 
     name: str
@@ -46,6 +48,7 @@ class KnowledgeGraph:
     entity_labels: tuple[str, ...]
     relation_labels: tuple[str, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
+    folder: Path | None = field(default=None, compare=False)
     _indexes: dict[tuple[str, ...], KnownTriples] = field(
         default_factory=dict, repr=False, compare=False
     )

@@ -98,6 +98,8 @@ def train(
     if search is not None:
         training["search"] = dict(search)
     provenance = {"form": "trained with kgdash", "pykeen": result.metadata.get("pykeen_version")}
+    if graph.folder is not None:
+        provenance["dataset"] = str(graph.folder)
     run = assemble(out.name, graph, config.spec(), state, training, provenance)
     _check_rebuilt(result.model, run)
     if len(graph.splits["test"]):

@@ -9,6 +9,7 @@ from kgdash.datasets import load_dataset
 from kgdash.errors import KgdashError
 from kgdash.loading import load
 from kgdash.metrics import metrics
+from kgdash.studies.given_negatives import find_negatives
 from kgdash.training import TrainingConfig, train
 
 TRANSE = {"model": "TransE", "model_kwargs": {"embedding_dim": 6}, "batch_size": 256}
@@ -48,6 +49,19 @@ def test_a_run_that_can_be_loaded(graph, tmp_path, options, inverse):
     assert told == sorted(told)
     assert told[0] == pytest.approx(0.95 / 2)
     assert told[-1] == pytest.approx(1)
+
+
+def test_a_folder_of_triples_is_found_again(tmp_path):
+    """False triples that lie beside a dataset's are offered for runs trained on it."""
+    folder = tmp_path / "dataset"
+    folder.mkdir()
+    for split in ("train", "valid", "test"):
+        (folder / f"{split}.txt").write_text("a\tr\tb\nb\tr\tc\n")
+        (folder / f"{split}_negatives.txt").write_text("c\tr\ta\n")
+    run_of(load_dataset(str(folder)), tmp_path / "run", **TRANSE)
+    found = find_negatives(load(tmp_path / "run"))
+    assert found is not None
+    assert found["test"] == folder / "test_negatives.txt"
 
 
 def test_same_seed_same_weights(graph, tmp_path):
