@@ -230,7 +230,7 @@ def _check_indices(model: Model, given: Mapping[str, torch.Tensor], where: str) 
         parent, _, attribute = name.rpartition(".")
         limit = limits.get(attribute, 0)
         if attribute == "assignment":
-            limit = model.get_submodule(parent).vocabulary.max_id  # type: ignore[union-attr,assignment]
+            limit = model.get_submodule(parent).vocabulary.max_id
         low, high = int(tensor.min()), int(tensor.max())
         if low < 0 or high >= limit:
             raise KgdashError(

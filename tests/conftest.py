@@ -1,6 +1,8 @@
 """What every test gets: a cache of its own; and the bundled runs, loaded once."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -18,9 +20,17 @@ from kgdash.runs import Run
 
 # The same examples every time: a change is judged by itself, not by luck. Look for new ones with
 # --hypothesis-profile=search now and then.
-settings.register_profile("kgdash", deadline=None, database=None, max_examples=50, derandomize=True)
+settings.register_profile("kgdash", deadline=None, database=None, max_examples=25, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=500)
 settings.load_profile("kgdash")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the kernels in the background, once and not in every worker."""
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        code = "from kgdash.engine.warm import warm; warm()"
+        subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).resolve().parents[1])
+
 
 #: the six models that are tested by name (§11)
 MODELS = (

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,7 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """List what a file imports at run time, anywhere in it, with kgdash's modules bare."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
