@@ -1,5 +1,7 @@
 """Saving charts and tables from pages, and opening the saved files without any network."""
 
+import time
+
 import pandas as pd
 import pytest
 
@@ -76,6 +78,14 @@ _SCORES = """() => [...document.querySelectorAll("section table")[0].tBodies[0].
     row => Number(row.cells[2].dataset.value))"""
 
 
+def wait_until(page, script, argument=None):
+    """Ask again and again from outside: the report lets no script ask by itself (`eval`)."""
+    end = time.monotonic() + 60
+    while not page.evaluate(script, argument):
+        assert time.monotonic() < end, script
+        page.wait_for_timeout(100)
+
+
 @pytest.mark.parametrize(("scheme", "ink"), [("light", "#1b1f24"), ("dark", "#e6e9ed")])
 def test_a_report_draws_sorts_and_fits_a_phone_without_any_network(
     run, tmp_path, offline, scheme, ink
@@ -85,17 +95,18 @@ def test_a_report_draws_sorts_and_fits_a_phone_without_any_network(
     page = offline(tmp_path / "report.html")
     page.set_viewport_size({"width": 390, "height": 844})
     page.emulate_media(color_scheme=scheme)
-    page.wait_for_function(
+    wait_until(
+        page,
         "ink => [...document.querySelectorAll('[data-chart]')].every("
         "chart => chart._fullLayout?.font.color === ink)",
-        arg=ink,
+        ink,
     )
     shown = page.evaluate(_SHOWN)
     assert [name for name, _, _ in shown][:3] == ["losses", "metrics", "ranks"]
     assert len(shown) == 3 + len(content.groupings)
     assert all(drawn for _, drawn, _ in shown)
     # Charts follow a change of the window's width a moment later.
-    page.wait_for_function("document.documentElement.scrollWidth <= 390")
+    wait_until(page, "document.documentElement.scrollWidth <= 390")
     drawn = page.evaluate("document.querySelector('[data-chart=losses]')._fullData[0].y")
     assert list(drawn.values() if isinstance(drawn, dict) else drawn) == run.training["losses"]
 
@@ -112,7 +123,7 @@ def test_a_report_draws_sorts_and_fits_a_phone_without_any_network(
     assert page.locator("details:not([open])").count() == 0
     inks = page.evaluate(_SHOWN)
     assert {colour for _, _, colour in inks} == {"#1b1f24"}
-    page.wait_for_function("document.documentElement.scrollWidth <= 794")
+    wait_until(page, "document.documentElement.scrollWidth <= 794")
 
 
 def test_a_report_is_made_and_saved(address, tab, run, tmp_path):
