@@ -8,10 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from kgdash.commands.output import print_json, write_or_print
+from kgdash.commands.output import print_json, write_or_print, write_rounded
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
-from kgdash.tables import write_table
 from kgdash.whole_file import write_whole
 
 
@@ -120,12 +119,5 @@ def _write_results(
     report = folder / f"{graph.name}.md"
     write_whole(report, lambda part: part.write_text(text, encoding="utf-8"))
     for name, table in ((graph.name, found), (f"{graph.name}-runs", runs)):
-        numbers = table.select_dtypes("float").columns
-        rounded = table.assign(**{column: table[column].map(_rounded) for column in numbers})
-        write_table(rounded, folder / f"{name}.csv")
+        write_rounded(table, folder / f"{name}.csv")
     print(f"wrote {report} and its tables", file=sys.stderr)
-
-
-def _rounded(value: float) -> float:
-    """Keep five digits: more would only differ between machines."""
-    return float(f"{value:.5g}")

@@ -74,6 +74,12 @@ def write_or_print(table: pd.DataFrame, out: Path | None, index: bool = False) -
     print(f"wrote {len(table):,} rows to {out}")
 
 
+def write_rounded(table: pd.DataFrame, out: Path) -> None:
+    """Write a table to ``out`` with five digits: more would only differ between machines."""
+    numbers = table.select_dtypes("float").columns
+    write_table(table.assign(**{c: [float(f"{v:.5g}") for v in table[c]] for c in numbers}), out)
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON; NaN and infinities become null."""
     print(json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False))

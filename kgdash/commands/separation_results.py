@@ -7,10 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 import typer
 
-from kgdash.tables import write_table
+from kgdash.commands.output import write_rounded
 from kgdash.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def write_results(
         {name: path.name for name, path in files.items()},
     )
     write_whole(folder / f"{stem}.md", lambda part: part.write_text(text, encoding="utf-8"))
-    write_table(_rounded(separation_rows(found)), folder / f"{stem}.csv")
+    write_rounded(separation_rows(found), folder / f"{stem}.csv")
     print(f"wrote {folder / stem}.md, its table and charts", file=sys.stderr)
 
 
@@ -74,9 +73,3 @@ def _without_results(arguments: list[str]) -> list[str]:
         elif not word.startswith("--results="):
             kept.append(word)
     return kept
-
-
-def _rounded(table: pd.DataFrame) -> pd.DataFrame:
-    """Keep five digits: more would only differ between machines."""
-    numbers = table.select_dtypes("float").columns
-    return table.assign(**{c: [float(f"{v:.5g}") for v in table[c]] for c in numbers})
