@@ -1,8 +1,8 @@
 """kgdash: see where a knowledge-graph embedding can be trusted. Start: streamlit run app.py."""
 
-from kgdash.ui.navigation import navigation
-from kgdash.ui.run_picker import pick_run
-from kgdash.ui.warming import warm_in_background
+from kgdash.ui.runtime.navigation import navigation
+from kgdash.ui.runtime.run_picker import pick_run
+from kgdash.ui.runtime.warm_up import warm_in_background
 
 warm_in_background()
 page = navigation()

@@ -12,11 +12,11 @@ import measure
 import numpy as np
 import pandas as pd
 
-from kgdash.annotation import annotate
-from kgdash.breakdowns import breakdown
+from kgdash.breakdowns.breakdown import breakdown
+from kgdash.breakdowns.grouping import GROUPINGS
+from kgdash.breakdowns.rank_facts import annotate
 from kgdash.graph import KnowledgeGraph
-from kgdash.groups import GROUPINGS
-from kgdash.relation_patterns import relation_kinds
+from kgdash.graph.relation_patterns import relation_kinds
 
 ENTITIES, RELATIONS, TRAIN = 14_505, 237, 272_115
 

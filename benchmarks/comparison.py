@@ -19,12 +19,13 @@ import pandas as pd
 from scipy import stats
 
 import kgdash
-from kgdash.annotation import annotate
+from kgdash.breakdowns.rank_facts import annotate
 from kgdash.graph import KnowledgeGraph
-from kgdash.studies.comparison import by_group, compared_ranks, overall, reciprocal_ranks
-from kgdash.studies.paired_tests import RESAMPLES, paired_tests
-from kgdash.studies.regions import entity_differences, find_regions, region_differences
-from kgdash.studies.wins import rank_grid, rank_pairs, relation_wins, triple_differences
+from kgdash.graph.communities import find_regions
+from kgdash.statistics.paired_tests import RESAMPLES, paired_tests
+from kgdash.studies.comparison.comparison import by_group, compared_ranks, overall, reciprocal_ranks
+from kgdash.studies.comparison.region_differences import entity_differences, region_differences
+from kgdash.studies.comparison.wins import rank_grid, rank_pairs, relation_wins, triple_differences
 
 SAMPLED = 500
 

@@ -18,8 +18,8 @@ from pykeen.models import DistMult, TransE
 from pykeen.triples import CoreTriplesFactory
 
 import kgdash
-from kgdash.known import KnownTriples
-from kgdash.relik import relik_exact
+from kgdash.graph.known_triples import KnownTriples
+from kgdash.ranking.relik_exact import relik_exact
 from kgdash.scoring.kernel_scorer import fastest_scorer
 
 ENTITIES, RELATIONS, FACTS, EVALUATED = 2_000, 20, 20_000, 500

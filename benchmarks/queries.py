@@ -13,11 +13,11 @@ import measure
 
 import kgdash
 from kgdash.runs import Run
-from kgdash.studies.instances import score_instances
-from kgdash.studies.query_beam import Beam
-from kgdash.studies.query_instances import query_instances
-from kgdash.studies.query_sampling import draw_queries
-from kgdash.studies.query_types import PAPER_TYPES, QUERY_TYPES
+from kgdash.studies.instances.instances import score_instances
+from kgdash.studies.queries.beam import Beam
+from kgdash.studies.queries.query_instances import query_instances
+from kgdash.studies.queries.query_types import PAPER_TYPES, QUERY_TYPES
+from kgdash.studies.queries.sampling import draw_queries
 
 TYPES = {"paper": PAPER_TYPES, "all": tuple(QUERY_TYPES)}
 

@@ -17,7 +17,7 @@ import torch
 from pykeen.evaluation import RankBasedEvaluator
 
 import kgdash
-from kgdash.ranking import rank_triples
+from kgdash.ranking.ranks import rank_triples
 from kgdash.runs import Run
 
 BATCH_SIZES = (1, 16, 64, 256, 1024)

@@ -27,10 +27,10 @@ from kgdash.engine.kernels import count_rows
 from kgdash.engine.microkernels import DOT, L1
 from kgdash.engine.tasks import no_masks
 from kgdash.engine.workers import share
+from kgdash.files.table_cache import clear_cache
 from kgdash.progress import silent
-from kgdash.relik import relik_exact
+from kgdash.ranking.relik_exact import relik_exact
 from kgdash.runs import Run
-from kgdash.store import clear_cache
 
 LOOPED, RELATIONS = 3, 5
 #: rows of a matrix product or of a block of distances; the fastest counts

@@ -21,17 +21,17 @@ from pykeen.models import TransE
 from pykeen.triples import CoreTriplesFactory
 from torch import from_numpy
 
-from kgdash.datasets import load_dataset
 from kgdash.graph import KnowledgeGraph
-from kgdash.model_spec import ModelSpec
+from kgdash.graph.datasets import load_dataset
 from kgdash.runs import Run
 from kgdash.scoring.kernel_scorer import fastest_scorer
-from kgdash.studies.instances import Instances, score_instances
-from kgdash.studies.rule_counting import count_rules
-from kgdash.studies.rule_files import read_rules
-from kgdash.studies.rule_mining import mine_rules
-from kgdash.studies.rule_predictions import rule_instances
-from kgdash.studies.rule_table import read_rule_table
+from kgdash.scoring.model_spec import ModelSpec
+from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.instances.instances import Instances, score_instances
+from kgdash.studies.rules.confidence import count_rules
+from kgdash.studies.rules.files import read_rules
+from kgdash.studies.rules.mining import mine_rules
+from kgdash.studies.rules.predictions import rule_instances
 
 COLT_RULES, COLT_INSTANCES = 26, 23_324
 

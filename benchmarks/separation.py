@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from kgdash.studies.separation import RESAMPLES, compare_measures
+from kgdash.studies.instances.separation import RESAMPLES, compare_measures
 
 MEASURES = ("relik", "reciprocal_rank", "score")
 

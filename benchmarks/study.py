@@ -16,11 +16,11 @@ import measure
 
 import kgdash
 from kgdash.runs import Run
-from kgdash.studies.correlation import study
-from kgdash.studies.local import compare
-from kgdash.studies.reliability_map import reliability_map
-from kgdash.studies.reliability_regions import DEALT, find_reliability_regions
-from kgdash.studies.subgraph_figures import default_size, draw_subgraphs
+from kgdash.studies.correlation.correlation import study
+from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.reliability.region_scan import DEALT, find_reliability_regions
+from kgdash.studies.reliability.reliability_map import reliability_map
+from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs
 
 COUNT, SOME = 100, 5
 

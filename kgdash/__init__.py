@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kgdash.errors import KgdashError
-from kgdash.metrics import metrics
+from kgdash.ranking.metrics import metrics
 from kgdash.version import __version__
 
 if TYPE_CHECKING:
-    from kgdash.loading import load
     from kgdash.runs import Run
+    from kgdash.runs.loading import load
 
 __all__ = ["KgdashError", "Run", "__version__", "load", "metrics"]
 
@@ -23,7 +23,7 @@ __all__ = ["KgdashError", "Run", "__version__", "load", "metrics"]
 def __getattr__(name: str) -> Any:
     """Import what needs PyKEEN (seconds) only when it is asked for."""
     if name == "load":
-        from kgdash.loading import load
+        from kgdash.runs.loading import load
 
         return load
     if name == "Run":

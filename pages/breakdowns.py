@@ -2,21 +2,21 @@
 
 import streamlit as st
 
-from kgdash.annotation import annotate
-from kgdash.breakdowns import SMALL, breakdown
+from kgdash.breakdowns.breakdown import SMALL, breakdown
+from kgdash.breakdowns.custom_grouping import groups_by
+from kgdash.breakdowns.grouping import group_ranks
+from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.charts.style import number
-from kgdash.groups import group_ranks
-from kgdash.metric_guide import DEFAULT_KS
-from kgdash.metrics import metrics
-from kgdash.own_groupings import groups_by
-from kgdash.ui.breakdown_form import choose_breakdown
-from kgdash.ui.compute import computed
-from kgdash.ui.figures import show_chart
-from kgdash.ui.markdown import plain
-from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.selection import selected_point, selected_row
-from kgdash.ui.tables import download, number_columns, show_table
+from kgdash.ranking.metric_info import DEFAULT_KS
+from kgdash.ranking.metrics import metrics
+from kgdash.ui.metrics.breakdown_form import choose_breakdown
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.widgets.selection import selected_point, selected_row
+from kgdash.ui.widgets.table import download, number_columns, show_table
 
 run = current_run()
 st.title("Breakdowns")

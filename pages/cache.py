@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from kgdash.store import cache_directory, cache_limit, list_cache
-from kgdash.ui.cache_table import choose_tables, confirm, show_cleared, size_text
-from kgdash.ui.navigation import ensure_navigation
-from kgdash.ui.tables import download
+from kgdash.files.table_cache import cache_directory, cache_limit, list_cache
+from kgdash.ui.runtime.navigation import ensure_navigation
+from kgdash.ui.widgets.cache_table import choose_tables, confirm, show_cleared, size_text
+from kgdash.ui.widgets.table import download
 
 ensure_navigation()
 st.title("Cache")

@@ -9,23 +9,23 @@ from kgdash.charts.classification import (
     relik_accuracy_figure,
     roc_figure,
 )
-from kgdash.studies.calibration import CALIBRATIONS
-from kgdash.studies.classification import classify
-from kgdash.studies.relik_accuracy import relik_steps
-from kgdash.ui.classification_form import choose_classification
-from kgdash.ui.classification_views import (
+from kgdash.studies.classification.accuracy_by_relik import relik_steps
+from kgdash.studies.classification.calibration import CALIBRATIONS
+from kgdash.studies.classification.classification import classify
+from kgdash.ui.classification.form import choose_classification
+from kgdash.ui.classification.views import (
     describe,
     majority_note,
     show_figure_cards,
     show_local,
 )
-from kgdash.ui.compute import computed
-from kgdash.ui.figures import show_chart
-from kgdash.ui.markdown import plain
-from kgdash.ui.refine import refined, show_refinement
-from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.selection import selected_row
-from kgdash.ui.tables import download, number_columns, show_table
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.refined import refined, show_refinement
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.widgets.selection import selected_row
+from kgdash.ui.widgets.table import download, number_columns, show_table
 
 run = current_run()
 st.title("Triple classification")

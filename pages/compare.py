@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from kgdash.ui.choices import choose_view
-from kgdash.ui.comparison_form import choose_comparison
-from kgdash.ui.comparison_pairs import show_regions, show_relations, show_tests
-from kgdash.ui.comparison_views import show_groups, show_overall, show_seeds
-from kgdash.ui.run_picker import current_run
-from kgdash.ui.runs_form import show_notes_of
+from kgdash.ui.comparison.form import choose_comparison
+from kgdash.ui.comparison.overview import show_groups, show_overall, show_seeds
+from kgdash.ui.comparison.pairs import show_regions, show_relations, show_tests
+from kgdash.ui.comparison.runs_form import show_notes_of
+from kgdash.ui.runtime.run_picker import current_run
+from kgdash.ui.widgets.choices import choose_view
 
 _VIEWS = {
     "Overall": show_overall,

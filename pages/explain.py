@@ -2,23 +2,23 @@
 
 import streamlit as st
 
-from kgdash.studies.explanation import triple_factors
-from kgdash.ui.choices import (
-    choose_rank_type,
-    choose_relik_method,
-    choose_side,
-    choose_split,
-    choose_view,
-)
-from kgdash.ui.compute import computed
-from kgdash.ui.explanation_views import (
+from kgdash.studies.correlation.confounders import triple_factors
+from kgdash.ui.correlation.confounders import (
     Explained,
     choose_factor,
     show_factors,
     show_regression,
     show_remains,
 )
-from kgdash.ui.run_picker import current_run, show_notes
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.widgets.choices import (
+    choose_rank_type,
+    choose_relik_method,
+    choose_side,
+    choose_split,
+    choose_view,
+)
 
 _VIEWS = {
     "Each factor": show_factors,

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.studies.label_journal import read_journal
-from kgdash.studies.label_queue import label_queue
-from kgdash.ui.compute import computed, refuse
-from kgdash.ui.labelling_form import choose_predictions
-from kgdash.ui.labelling_views import judge_next, show_labels, show_refusal
-from kgdash.ui.run_picker import current_run, show_notes
+from kgdash.studies.labelling.journal import read_journal
+from kgdash.studies.labelling.queue import label_queue
+from kgdash.ui.instances.labelling import judge_next, show_labels, show_refusal
+from kgdash.ui.instances.labelling_form import choose_predictions
+from kgdash.ui.runtime.computed import computed, refuse
+from kgdash.ui.runtime.run_picker import current_run, show_notes
 
 run = current_run()
 st.title("Label predictions")

@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from kgdash.charts.drawing import EDGES, layout, pairs_of, subgraph_figure
-from kgdash.charts.local import local_bars, relik_scatter
+from kgdash.charts.local_reliability import local_bars, relik_scatter
 from kgdash.charts.style import number
-from kgdash.studies.local import compare_steps
-from kgdash.ui.compute import computed
-from kgdash.ui.figures import show_chart
-from kgdash.ui.picked_part import show_part
-from kgdash.ui.refine import refined, show_refinement
-from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.selection import selected_point
-from kgdash.ui.subgraph_form import choose_subgraph
-from kgdash.ui.tables import show_table
+from kgdash.charts.subgraph import EDGES, layout, pairs_of, subgraph_figure
+from kgdash.studies.reliability.local_comparison import compare_steps
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.refined import refined, show_refinement
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.subgraphs.form import choose_subgraph
+from kgdash.ui.subgraphs.selected_part import show_part
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.selection import selected_point
+from kgdash.ui.widgets.table import show_table
 
 run = current_run()
 graph = run.graph

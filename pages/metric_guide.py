@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from kgdash.charts.guide import candidates_lines
-from kgdash.fewer_candidates import WHOLE_RANKS, fewer_candidates
-from kgdash.metric_guide import DEFAULT_KS
-from kgdash.metrics import metrics
-from kgdash.sidedness import compare_sides, sides_in_words
-from kgdash.studies.guide import guide_table, plain_and_adjusted, uses_table
-from kgdash.ui.choices import choose_filter, choose_rank_type, choose_side, choose_split
-from kgdash.ui.compute import computed
-from kgdash.ui.figures import show_chart
-from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.tables import download, number_columns, show_table
+from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
+from kgdash.charts.candidate_subsampling import candidates_lines
+from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, fewer_candidates
+from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
+from kgdash.ranking.metric_info import DEFAULT_KS
+from kgdash.ranking.metrics import metrics
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.choices import choose_filter, choose_rank_type, choose_side, choose_split
+from kgdash.ui.widgets.table import download, number_columns, show_table
 
 run = current_run()
 st.title("Metric guide")

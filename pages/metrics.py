@@ -5,18 +5,18 @@ import streamlit as st
 
 from kgdash.charts.metrics import metric_bars, rank_ecdf
 from kgdash.charts.style import number
-from kgdash.filter_guide import leak, scenario
-from kgdash.main_table import evaluated_text
-from kgdash.metric_guide import metric_guide
-from kgdash.metrics import metrics, metrics_frame, tie_summary
-from kgdash.ui.choices import choose_filter, choose_rank_type, choose_side, choose_split
-from kgdash.ui.compute import computed
-from kgdash.ui.figures import show_chart
-from kgdash.ui.latex_button import offer_latex
-from kgdash.ui.metric_cards import show_cards
-from kgdash.ui.restriction_form import choose_restriction, restriction_text
-from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.tables import download
+from kgdash.graph.filter_advice import leak, scenario
+from kgdash.ranking.main_table import evaluated_text
+from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metrics import metrics, metrics_frame, tie_summary
+from kgdash.ui.metrics.cards import show_cards
+from kgdash.ui.metrics.latex_button import offer_latex
+from kgdash.ui.metrics.restriction_form import choose_restriction, restriction_text
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.choices import choose_filter, choose_rank_type, choose_side, choose_split
+from kgdash.ui.widgets.table import download
 
 run = current_run()
 st.title("Metrics")

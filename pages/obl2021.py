@@ -4,12 +4,12 @@ import streamlit as st
 
 from kgdash.charts.style import number
 from kgdash.graph import FILTERS, SPLITS, default_filter
-from kgdash.obl2021 import TIES, compare, evaluate, figures_table, predict
-from kgdash.obl2021_files import submission_bytes, submission_line
-from kgdash.ui.compute import computed
-from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.submissions_form import choose_ids, uploaded_submissions, written
-from kgdash.ui.tables import show_table
+from kgdash.studies.obl2021.submission_files import submission_bytes, submission_line
+from kgdash.studies.obl2021.top_ten import TIES, compare, evaluate, figures_table, predict
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.widgets.submissions_form import choose_ids, uploaded_submissions, written
+from kgdash.ui.widgets.table import show_table
 
 _SOURCES = ("This run", "My own arrays")
 

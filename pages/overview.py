@@ -3,14 +3,14 @@
 import pandas as pd
 import streamlit as st
 
-from kgdash.bundled import bundled_runs
 from kgdash.charts.metrics import loss_curve
 from kgdash.charts.style import number
 from kgdash.graph import SPLITS
-from kgdash.ui.figures import show_chart
-from kgdash.ui.report_button import offer_report
-from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.tables import download, show_table
+from kgdash.runs.bundled import bundled_runs
+from kgdash.ui.metrics.report_button import offer_report
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.table import download, show_table
 
 run = current_run()
 graph, training = run.graph, run.training

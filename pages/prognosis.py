@@ -3,18 +3,18 @@
 import numpy as np
 import streamlit as st
 
-from kgdash.charts.prognosis import coverage_figure, prognosis_scatter
-from kgdash.charts.study import task_label
-from kgdash.studies.prognosis import expect, prognosis_of_run
-from kgdash.ui.compute import computed
-from kgdash.ui.figures import show_chart
-from kgdash.ui.local_link import open_local
-from kgdash.ui.markdown import plain
-from kgdash.ui.prognosis_form import choose_prognosis
-from kgdash.ui.prognosis_views import show_checks, show_expected
-from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.selection import selected_point
-from kgdash.ui.tables import show_table
+from kgdash.charts.correlation import task_label
+from kgdash.charts.performance_prediction import coverage_figure, prognosis_scatter
+from kgdash.studies.correlation.performance_prediction import expect, prognosis_of_run
+from kgdash.ui.correlation.prediction import show_checks, show_expected
+from kgdash.ui.correlation.prediction_form import choose_prognosis
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.widgets.selection import selected_point
+from kgdash.ui.widgets.table import show_table
 
 run = current_run()
 graph = run.graph

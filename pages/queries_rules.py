@@ -2,23 +2,23 @@
 
 import streamlit as st
 
-from kgdash.studies.instances import score_instances
-from kgdash.studies.rules import readings
-from kgdash.studies.separation import compare_measures
-from kgdash.ui.choices import choose_view
-from kgdash.ui.compute import computed
-from kgdash.ui.instances_form import choose_instances
-from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.separation_form import VIEWS, choose_separation
-from kgdash.ui.separation_lists import show_likely_errors
-from kgdash.ui.separation_threshold import show_threshold
-from kgdash.ui.separation_views import (
+from kgdash.studies.instances.instances import score_instances
+from kgdash.studies.instances.separation import compare_measures
+from kgdash.studies.rules.rule import readings
+from kgdash.ui.instances.form import choose_instances
+from kgdash.ui.instances.likely_errors import show_likely_errors
+from kgdash.ui.instances.separation import (
     Separated,
     show_all,
     show_cards,
     show_distributions,
     show_groups,
 )
+from kgdash.ui.instances.separation_form import VIEWS, choose_separation
+from kgdash.ui.instances.threshold import show_threshold
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.widgets.choices import choose_view
 
 run = current_run()
 st.title("Queries and rules")

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from kgdash.charts.style import number
-from kgdash.studies.reliability_map import reliability_steps
-from kgdash.ui.choices import choose_view
-from kgdash.ui.refine import refined, show_refinement
-from kgdash.ui.reliability_views import show_communities, show_groups, show_regions
-from kgdash.ui.run_picker import current_run, show_notes
+from kgdash.studies.reliability.reliability_map import reliability_steps
+from kgdash.ui.runtime.refined import refined, show_refinement
+from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.subgraphs.reliability import show_communities, show_groups, show_regions
+from kgdash.ui.widgets.choices import choose_view
 
 run = current_run()
 st.title("Reliability map")

@@ -3,17 +3,17 @@
 import pandas as pd
 import streamlit as st
 
-from kgdash.charts.search import best_so_far, importance_bars, parallel_coordinates
+from kgdash.charts.hyperparameter_search import best_so_far, importance_bars, parallel_coordinates
 from kgdash.charts.style import number
-from kgdash.search.importance import importances
-from kgdash.search.selection import best_command
-from kgdash.ui.compute import computed
-from kgdash.ui.figures import show_chart
-from kgdash.ui.markdown import plain
-from kgdash.ui.navigation import ensure_navigation
-from kgdash.ui.parallel_chart import show_parallel
-from kgdash.ui.study_picker import choose_study
-from kgdash.ui.tables import download, number_columns, show_table
+from kgdash.hpo.importance import importances
+from kgdash.hpo.selection import best_command
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.navigation import ensure_navigation
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.widgets.parallel_chart import show_parallel
+from kgdash.ui.widgets.search_picker import choose_study
+from kgdash.ui.widgets.table import download, number_columns, show_table
 
 ensure_navigation()
 st.title("Model selection")

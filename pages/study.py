@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from kgdash.studies.correlation import study, study_runs
-from kgdash.ui.compute import computed
-from kgdash.ui.run_picker import current_run, show_notes
-from kgdash.ui.runs_form import choose_runs, show_notes_of
-from kgdash.ui.study_form import choose_study
-from kgdash.ui.study_views import show_run, show_runs, show_sizes
+from kgdash.studies.correlation.correlation import study, study_runs
+from kgdash.ui.comparison.runs_form import choose_runs, show_notes_of
+from kgdash.ui.correlation.study import show_run, show_runs, show_sizes
+from kgdash.ui.correlation.study_form import choose_study
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run, show_notes
 
 run = current_run()
 st.title("Correlation study")

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from kgdash.studies.graph_parts import find_parts
-from kgdash.studies.part_figures import part_figures
-from kgdash.ui.compute import computed
-from kgdash.ui.model_choice_form import choose_parts
-from kgdash.ui.model_choice_views import Shown, show_matrix, show_pairs, show_verdict
-from kgdash.ui.run_picker import current_run
-from kgdash.ui.runs_form import choose_runs, show_notes_of
+from kgdash.studies.comparison.graph_parts import find_parts
+from kgdash.studies.comparison.part_scores import part_figures
+from kgdash.ui.comparison.model_selection import Shown, show_matrix, show_pairs, show_verdict
+from kgdash.ui.comparison.model_selection_form import choose_parts
+from kgdash.ui.comparison.runs_form import choose_runs, show_notes_of
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run
 
 run = current_run()
 st.title("Which model where")

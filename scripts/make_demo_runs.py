@@ -15,10 +15,10 @@ import torch
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kgdash.bundled import DEMO  # noqa: E402
-from kgdash.datasets import load_dataset  # noqa: E402
+from kgdash.graph.datasets import load_dataset  # noqa: E402
 from kgdash.progress import terminal  # noqa: E402
-from kgdash.training import TrainingConfig, train  # noqa: E402
+from kgdash.runs.bundled import DEMO  # noqa: E402
+from kgdash.runs.training import TrainingConfig, train  # noqa: E402
 
 CONFIGS = json.loads((Path(__file__).parent / "demo_configs.json").read_text(encoding="utf-8"))
 

@@ -13,12 +13,12 @@ import torch
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kgdash.bundled import DEMO_STUDY  # noqa: E402
-from kgdash.datasets import load_dataset  # noqa: E402
+from kgdash.graph.datasets import load_dataset  # noqa: E402
+from kgdash.hpo.selection import search  # noqa: E402
+from kgdash.hpo.space import SearchSpace  # noqa: E402
+from kgdash.hpo.trial import SearchPlan  # noqa: E402
 from kgdash.progress import terminal  # noqa: E402
-from kgdash.search.selection import search  # noqa: E402
-from kgdash.search.space import SearchSpace  # noqa: E402
-from kgdash.search.trial import SearchPlan  # noqa: E402
+from kgdash.runs.bundled import DEMO_STUDY  # noqa: E402
 
 PLAN = SearchPlan(
     SearchSpace(

@@ -1,11 +1,15 @@
 """What every test gets: a cache of its own; and the bundled runs, loaded once."""
 
+import logging
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+
+from tests.support.cli import files_in, run_cli
+from tests.support.paths import ROOT, SHARED
 
 # Workers share the cores: threads of their own would wait for one another. Before torch is loaded.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -15,8 +19,8 @@ import pytest
 from hypothesis import settings
 from streamlit.components.v2 import manifest_scanner
 
-from kgdash.loading import load
 from kgdash.runs import Run
+from kgdash.runs.loading import load
 
 # The same examples every time: a change is judged by itself, not by luck. Look for new ones with
 # --hypothesis-profile=search now and then.
@@ -29,10 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Compile the kernels in the background, once and not in every worker."""
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         code = "from kgdash.engine.warm import warm; warm()"
-        subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).resolve().parents[1])
+        subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
 
 
-#: the six models that are tested by name (§11)
 MODELS = (
     "umls-transe",
     "umls-distmult",
@@ -41,9 +44,6 @@ MODELS = (
     "umls-complex",
     "umls-conve",
 )
-
-#: benchmark graphs that lie beside the repository in our workshop, not in a checkout elsewhere
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 @pytest.fixture(autouse=True)
@@ -76,3 +76,36 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"no benchmark graphs in {SHARED}")
     return SHARED
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Run a command in this process and return its output; errors are for `refused`."""
+
+    def run_command(*arguments: object) -> str:
+        code, out, err = run_cli(monkeypatch, capsys, arguments)
+        assert (code, err) == (0, "")
+        return out
+
+    yield run_command
+    logging.disable(logging.NOTSET)
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys, tmp_path):
+    """Run a command that must be refused: exit code 2, one message, nothing written."""
+
+    def run_command(*arguments: object) -> str:
+        before = files_in(tmp_path)
+        code, out, err = run_cli(monkeypatch, capsys, arguments)
+        assert code == 2, (code, out, err)
+        assert err.startswith("kgdash: ")
+        assert err.count("kgdash: ") == 1
+        assert len(err.splitlines()) == 1, err
+        assert "Traceback" not in out + err
+        assert out == ""
+        assert files_in(tmp_path) == before
+        return err.removeprefix("kgdash: ").rstrip("\n")
+
+    yield run_command
+    logging.disable(logging.NOTSET)

@@ -5,30 +5,29 @@ import logging
 import pickle
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tiny_runs import altered_run, dataset_folder, save_pykeen_directory
 
 import kgdash
-from kgdash import cli, store
-from kgdash.bundled import bundled_names
-from kgdash.metrics import tie_summary
-from kgdash.store import cache_directory
-from kgdash.studies.instance_thresholds import judged_thresholds
-from kgdash.studies.instances import score_instances
-from kgdash.studies.local import compare
-from kgdash.studies.mined_instances import mined_instances
-from kgdash.studies.queries import sample_queries
-from kgdash.studies.rule_table import read_rule_table
-from kgdash.studies.separation import COMPARED, compare_measures
-from kgdash.studies.suspicion import credible_missing, rule_confidence, suspicious_facts
-
-EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "umls-rule-instances.tsv"
+from kgdash.files import table_cache as store
+from kgdash.ranking.metrics import tie_summary
+from kgdash.runs.bundled import bundled_names
+from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.instances.instances import score_instances
+from kgdash.studies.instances.likely_errors import credible_missing, suspicious_facts
+from kgdash.studies.instances.separation import COMPARED, compare_measures
+from kgdash.studies.instances.thresholds import judged_thresholds
+from kgdash.studies.queries.sources import sample_queries
+from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.rules.confidence import rule_confidence
+from kgdash.studies.rules.sources import mined_instances
+from tests.support.cli import run_cli, strict_json, without_nan
+from tests.support.paths import EXAMPLE, ROOT
+from tests.support.tiny_runs import altered_run, dataset_folder, save_pykeen_directory
 
 
 @pytest.fixture(scope="module")
@@ -39,75 +38,6 @@ def run():
 @pytest.fixture(scope="module")
 def pykeen_directory(tmp_path_factory):
     return save_pykeen_directory(tmp_path_factory.mktemp("pykeen") / "tiny")
-
-
-@pytest.fixture
-def call(monkeypatch, capsys):
-    """Run a command in this process and return its output; errors are for `refused`."""
-
-    def run_command(*arguments: object) -> str:
-        code, out, err = _call(monkeypatch, capsys, arguments)
-        assert (code, err) == (0, "")
-        return out
-
-    yield run_command
-    logging.disable(logging.NOTSET)
-
-
-@pytest.fixture
-def refused(monkeypatch, capsys, tmp_path):
-    """Run a command that must be refused: exit code 2, one message, nothing written."""
-
-    def run_command(*arguments: object) -> str:
-        before = _files(tmp_path)
-        code, out, err = _call(monkeypatch, capsys, arguments)
-        assert code == 2, (code, out, err)
-        assert err.startswith("kgdash: ")
-        assert err.count("kgdash: ") == 1
-        assert len(err.splitlines()) == 1, err
-        assert "Traceback" not in out + err
-        assert out == ""
-        assert _files(tmp_path) == before
-        return err.removeprefix("kgdash: ").rstrip("\n")
-
-    yield run_command
-    logging.disable(logging.NOTSET)
-
-
-def _call(monkeypatch, capsys, arguments) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["kgdash", *map(str, arguments)])
-    capsys.readouterr()
-    with warnings.catch_warnings(), pytest.raises(SystemExit) as ended:
-        cli.main()
-    out, err = capsys.readouterr()
-    code = ended.value.code
-    return (0 if code is None else int(code)), out, err
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and cache_directory() not in path.parents
-    }
-
-
-def strict_json(text: str):
-    """Parse JSON as the standard has it: no NaN, no Infinity."""
-
-    def refuse(constant: str):
-        raise AssertionError(f"{constant} is no JSON")
-
-    return json.loads(text, parse_constant=refuse)
-
-
-def without_nan(value):
-    """Say what JSON shows of a value: null for NaN."""
-    if isinstance(value, dict):
-        return {key: without_nan(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [without_nan(inner) for inner in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 # Numbers
@@ -252,9 +182,9 @@ def test_subgraph_on_a_terminal_shows_sampled_figures_first(monkeypatch, capsys,
     part = run.subgraph("virus", size=6)
     sampled, exact = (compare(run, part, method=method) for method in ("sampled", "exact"))
     arguments = ["subgraph", "umls-transe", "--entity", "virus", "--size", "6", "--json"]
-    monkeypatch.setattr("kgdash.runs._WORTH_SAMPLING", 1)
+    monkeypatch.setattr("kgdash.runs.run._WORTH_SAMPLING", 1)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    code, out, err = _call(monkeypatch, capsys, arguments)
+    code, out, err = run_cli(monkeypatch, capsys, arguments)
     assert code == 0
     assert json.loads(out)["relik"] == exact.figures["relik"][0]
     ends = [f"{sampled.figures[end][0]:.3g}" for end in ("relik_low", "relik_high")]
@@ -630,7 +560,7 @@ def test_output_directory_exists(refused, pykeen_directory, tmp_path):
 
 @pytest.mark.parametrize("command", [["metrics"], ["relik"], ["subgraph", "--entity", "virus"]])
 def test_unknown_extension_of_the_output(refused, tmp_path, command, monkeypatch):
-    monkeypatch.setattr("kgdash.loading.load", lambda *_: pytest.fail("refuse before working"))
+    monkeypatch.setattr("kgdash.runs.loading.load", lambda *_: pytest.fail("refuse before working"))
     message = refused(command[0], "umls-transe", *command[1:], "--out", tmp_path / "x.xlsx")
     assert "x.xlsx" in message
     assert ".csv" in message
@@ -653,7 +583,7 @@ def test_ctrl_c_says_that_nothing_was_written(monkeypatch, capsys, tmp_path):
 
     monkeypatch.setattr("kgdash.runs.Run.relik", interrupted)
     arguments = ("relik", "umls-transe", "--out", tmp_path / "x.csv")
-    code, out, err = _call(monkeypatch, capsys, arguments)
+    code, out, err = run_cli(monkeypatch, capsys, arguments)
     assert (code, out) == (130, "")
     assert err.strip() == "kgdash: cancelled, nothing was written"
     assert not list(tmp_path.iterdir())
@@ -661,7 +591,7 @@ def test_ctrl_c_says_that_nothing_was_written(monkeypatch, capsys, tmp_path):
 
 def test_as_a_process():
     command = [sys.executable, "-m", "kgdash", "metrics", "umls-trans"]
-    ended = subprocess.run(command, cwd=EXAMPLE.parents[2], capture_output=True, text=True)
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 2
     assert ended.stdout == ""
     assert ended.stderr.startswith("kgdash: unknown run 'umls-trans'")

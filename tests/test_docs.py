@@ -4,9 +4,8 @@ import re
 from pathlib import Path
 
 from kgdash.cli import app
-from kgdash.ui import navigation
-
-ROOT = Path(__file__).resolve().parent.parent
+from kgdash.ui.runtime import navigation
+from tests.support.paths import ROOT
 
 
 def test_every_command_is_documented():

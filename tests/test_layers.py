@@ -1,111 +1,52 @@
 """The layer rule: an import never points to the left, and only the left knows Streamlit."""
 
+from __future__ import annotations
+
 import ast
 import subprocess
 import sys
 from fnmatch import fnmatch
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-import pytest
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
+#: from right to left: a module may import modules of its own row and of those above it.
+LAYERS = (
+    "errors progress version",
+    "files*",
+    "statistics*",
+    "graph*",
+    "engine*",
+    "scoring*",
+    "formats*",
+    "ranking*",
+    "breakdowns*",
+    "runs*",
+    "health* hpo*",
+    "charts*",
+    "studies studies.instances* studies.classification* studies.obl2021*",
+    "studies.queries* studies.rules* studies.reliability*",
+    "studies.labelling* studies.comparison*",
+    "studies.correlation*",
+    "reports*",
+    "ui ui.runtime*",
+    "ui.widgets*",
+    "ui.[!rw]*",
+    "kgdash cli commands* __main__ app pages.*",
+)
 
-#: from right to left: a module may import modules of its own layer and of those above this line.
-#: A module that is in no row, or in two, fails the test: find its place.
-LAYERS: list[tuple[str, tuple[str, ...]]] = [
-    (
-        "foundation",
-        (
-            "errors",
-            "sizes",
-            "progress",
-            "known",
-            "version",
-            "whole_file",
-            "text_files",
-            "plain_pickle",
-            "file_lock",
-            "tables",
-            "store",
-        ),
-    ),
-    ("engine", ("memory", "engine", "engine.*")),
-    ("graph", ("graph", "triple_files", "datasets", "restriction", "filter_guide", "entity_types")),
-    ("scoring", ("scoring", "scoring.*", "model_spec", "models")),
-    (
-        "files of models",
-        (
-            "inert_pickle",
-            "torch_archive",
-            "pickled_modules",
-            "pickled_structure",
-            "pykeen_pickle",
-            "pykeen_directory",
-        ),
-    ),
-    ("own files", ("safe_format", "bundled", "search", "search.study_file", "search.importance")),
-    (
-        "tables",
-        (
-            "counting",
-            "ranking",
-            "metrics",
-            "metric_guide",
-            "fewer_candidates",
-            "relik",
-            "relik_sampled",
-            "subgraphs",
-            "relation_patterns",
-            "ratio_metrics",
-            "annotation",
-            "groups",
-            "conditions",
-            "sidedness",
-            "own_groupings",
-            "breakdowns",
-            "health",
-            "health.sweep",
-            "health.spread",
-            "health.distribution",
-            "health.ties",
-            "health.missing",
-            "health.summary",
-            "health.checks",
-            "main_table",
-            "latex",
-        ),
-    ),
-    ("runs", ("runs", "health.of_run", "saved_groupings", "obl2021", "obl2021_files")),
-    (
-        "making runs",
-        (
-            "loading",
-            "training",
-            "search.selection",
-            "search.space",
-            "search.study",
-            "search.text",
-            "search.trial",
-            "",
-        ),
-    ),
-    ("charts", ("charts", "charts.*", "figure_files")),
-    ("studies", ("studies", "studies.*")),
-    ("reports", ("named_charts", "report")),
-    ("ui", ("ui", "ui.*")),
-    ("ends", ("cli", "commands", "commands.*", "__main__", "pages.*", "app")),
-]
-
-#: what a module may not import, however right it stands
+#: what modules may not import, however right they stand
 FORBIDDEN = {
-    "charts": ("studies", "runs", "loading", "training", "streamlit"),
-    "studies": ("charts", "streamlit"),
-    "tables": ("pykeen.models", "streamlit"),
+    "charts*": ("studies", "runs", "streamlit"),
+    "studies*": ("charts",),
+    "ranking*": ("pykeen.models",),
+    "breakdowns*": ("pykeen.models",),
 }
 
-MAY_USE_STREAMLIT = ("ui", "ends")
-MAY_NOT_BE_PART_OF_THE_APP = ("cli", "commands", "commands.*", "__main__")
+#: the only ones that know Streamlit
+PAGES = ("ui*", "pages.*", "app")
 
 
 def modules() -> dict[str, Path]:
@@ -114,7 +55,7 @@ def modules() -> dict[str, Path]:
     found |= {f"pages.{path.stem}": path for path in (ROOT / "pages").glob("*.py")}
     for path in (ROOT / "kgdash").rglob("*.py"):
         parts = path.relative_to(ROOT / "kgdash").with_suffix("").parts
-        found[".".join(p for p in parts if p != "__init__")] = path
+        found[".".join(p for p in parts if p != "__init__") or "kgdash"] = path
     return found
 
 
@@ -138,83 +79,76 @@ def imports(path: Path) -> set[str]:
             submodules = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= {m for m in submodules if m.removeprefix("kgdash.") in MODULES}
             found.add(str(node.module))
-    return {name.removeprefix("kgdash.") if name != "kgdash" else "" for name in found}
+    return {name.removeprefix("kgdash.") for name in found}
 
 
-def places(module: str) -> list[int]:
-    """List the layers that a module stands in."""
-    return [
-        number
-        for number, (_, names) in enumerate(LAYERS)
-        if any(fnmatch(module, name) for name in names)
-    ]
+def place(module: str) -> int:
+    """Return the row of a module in LAYERS.
+
+    :raises AssertionError: unless it stands in exactly one
+    """
+    rows = [i for i, row in enumerate(LAYERS) if any(fnmatch(module, g) for g in row.split())]
+    assert len(rows) == 1, f"{module} stands in {len(rows)} rows of LAYERS"
+    return rows[0]
 
 
-def layer(module: str) -> str:
-    return next((LAYERS[number][0] for number in places(module)), "")
+def within(name: str, globs: tuple[str, ...]) -> bool:
+    return any(fnmatch(name, g) for g in globs)
 
 
-def is_or_is_in(name: str, package: str) -> bool:
-    return name == package or name.startswith(package + ".")
+def test_every_module_has_one_place_and_every_row_a_module():
+    rows = {place(module) for module in MODULES}
+    assert rows == set(range(len(LAYERS)))
 
 
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_every_module_has_one_place(module):
-    assert len(places(module)) == 1, f"put {module or 'kgdash'} into one row of LAYERS"
-
-
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_imports_never_point_left(module):
-    own = max(places(module), default=0)
+def test_imports_never_point_left():
     wrong = [
-        other
-        for other in imports(MODULES[module])
-        if other in MODULES and other != module and max(places(other), default=0) > own
+        f"{module} imports {other}"
+        for module, path in MODULES.items()
+        for other in imports(path)
+        if other in MODULES and place(other) > place(module)
     ]
-    assert not wrong, f"{module} ({LAYERS[own][0]}) imports {wrong}"
+    assert not wrong
 
 
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_only_the_left_knows_streamlit(module):
-    if layer(module) in MAY_USE_STREAMLIT and not any(
-        fnmatch(module, name) for name in MAY_NOT_BE_PART_OF_THE_APP
-    ):
-        return
-    assert not [name for name in imports(MODULES[module]) if is_or_is_in(name, "streamlit")]
-
-
-@pytest.mark.parametrize("module", sorted(m for m in MODULES if layer(m) in FORBIDDEN))
-def test_what_a_layer_must_not_know(module):
+def test_nobody_imports_what_it_must_not_know():
     wrong = [
-        name
-        for name in imports(MODULES[module])
-        for forbidden in FORBIDDEN[layer(module)]
-        if is_or_is_in(name, forbidden)
+        f"{module} imports {name}"
+        for module, path in MODULES.items()
+        for name in imports(path)
+        for glob, forbidden in FORBIDDEN.items()
+        if fnmatch(module, glob) and within(name, tuple(f"{f}*" for f in forbidden))
     ]
-    assert not wrong, f"{module} imports {wrong}"
+    wrong += [
+        f"{module} imports {name}"
+        for module, path in MODULES.items()
+        for name in imports(path)
+        if name.split(".")[0] == "streamlit" and not within(module, PAGES)
+    ]
+    assert not wrong
 
 
-def test_no_cycles():
-    """Within a layer imports may go both ways between files, but not in a circle."""
-    done: set[str] = set()
-
-    def visit(module: str, path: tuple[str, ...]) -> None:
-        assert module not in path, " → ".join((*path, module))
-        if module in done:
-            return
-        for other in imports(MODULES[module]):
-            # A package's own file is imported with any of its parts; `kgdash` loads lazily.
-            if other in MODULES and other and not module.startswith(other + "."):
-                visit(other, (*path, module))
-        done.add(module)
-
-    for module in MODULES:
-        visit(module, ())
+def test_no_circles_of_modules_or_of_packages():
+    arrows: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        # A package's own file is imported with any of its parts; `kgdash` loads lazily.
+        seen = {o for o in imports(path) if o in MODULES and o != "kgdash"}
+        arrows[module] = {o for o in seen if not module.startswith(f"{o}.")}
+    packages: dict[str, set[str]] = {}
+    for module, others in arrows.items():
+        packages.setdefault(room(module), set()).update(map(room, others))
+    for graph in (arrows, {p: others - {p} for p, others in packages.items()}):
+        try:
+            tuple(TopologicalSorter(graph).static_order())
+        except CycleError as error:
+            raise AssertionError(" → ".join(error.args[1])) from None
 
 
-def test_the_table_has_no_dead_rows():
-    names = [name for _, layer_names in LAYERS for name in layer_names]
-    assert not [n for n in names if not any(fnmatch(m, n) for m in MODULES)]
+def room(module: str) -> str:
+    """Name the package that a module lies in: "graph", "studies.rules", "ui.widgets"."""
+    parts = module.split(".")
+    deep = parts[0] in ("studies", "ui") and len(parts) > 2
+    return ".".join(parts[: 2 if deep else 1])
 
 
 def test_imports_are_seen(tmp_path):
@@ -225,10 +159,13 @@ def test_imports_are_seen(tmp_path):
         "if TYPE_CHECKING:\n    from kgdash.cli import app\n"
         "def f():\n    from kgdash.runs import Run\n"
     )
-    assert imports(path) == {"streamlit", "", "scoring", "scoring.protocol", "typing", "runs"}
+    assert imports(path) == {"streamlit", "kgdash", "scoring", "scoring.protocol", "typing", "runs"}
 
 
 def test_what_takes_seconds_to_import_waits_until_it_is_needed():
-    code = "import sys, kgdash.store, kgdash.cli; print(*{'torch', 'pykeen'} & set(sys.modules))"
+    code = (
+        "import sys, kgdash.files.table_cache, kgdash.cli; "
+        "print(*{'torch', 'pykeen'} & set(sys.modules))"
+    )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.split() == []

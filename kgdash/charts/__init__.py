@@ -1,1 +1,4 @@
-"""Tables in, Plotly figures out; no computation, no Streamlit."""
+"""Tables in, Plotly figures out; no chart computes what it shows.
+
+Imports: ranking, graph. Start at `style.py`.
+"""

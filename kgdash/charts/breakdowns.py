@@ -17,7 +17,7 @@ from kgdash.charts.style import (
     number,
     whiskers,
 )
-from kgdash.metric_guide import MetricInfo
+from kgdash.ranking.metric_info import MetricInfo
 
 #: groups drawn; the table has all of them
 MOST_GROUPS = 25
@@ -31,7 +31,7 @@ def group_bars(table: pd.DataFrame, info: MetricInfo, overall: float) -> go.Figu
 
     Bars carry the group as ``customdata``.
 
-    :param table: rows of one side of `kgdash.breakdowns.breakdown`, from top to bottom; the first
+    :param table: rows of one side of `breakdown`, from top to bottom; the first
         25 are drawn
     :param info: the metric
     :param overall: its value over all groups, a dashed line
@@ -94,7 +94,7 @@ def group_bars(table: pd.DataFrame, info: MetricInfo, overall: float) -> go.Figu
 def side_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) -> go.Figure:
     """Draw group × side, coloured by the metric; the better, the bluer; "*" marks small groups.
 
-    :param table: of `kgdash.breakdowns.breakdown`
+    :param table: of `kgdash.breakdowns.breakdown.breakdown`
     :param info: the metric
     :param order: the groups from top to bottom; the first 25 are drawn
     """

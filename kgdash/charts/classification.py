@@ -28,8 +28,8 @@ _CURVE, _POINT = "#2f7fd1", "#d9742b"
 def roc_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
     """Draw the ROC curve, and where the thresholds put the model.
 
-    :param curve: of `kgdash.studies.classification.Classification.roc`
-    :param confusion: of `kgdash.studies.classification_figures.confusion`
+    :param curve: of `kgdash.studies.classification.classification.Classification.roc`
+    :param confusion: of `kgdash.studies.classification.scores.confusion`
     """
     if curve.empty:
         return empty("a ROC curve needs true and false triples")
@@ -46,7 +46,7 @@ def roc_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
 def pr_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
     """Draw the precision-recall curve, and where the thresholds put the model.
 
-    :param curve: of `kgdash.studies.classification.Classification.pr`
+    :param curve: of `kgdash.studies.classification.classification.Classification.pr`
     :param confusion: as for `roc_figure`
     """
     if curve.empty:
@@ -67,7 +67,7 @@ def pr_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
 def labelled_histogram(table: pd.DataFrame, threshold: float | None = None) -> go.Figure:
     """Draw the scores of true and of false triples, one over the other, with the threshold.
 
-    :param table: of `kgdash.studies.classification.Classification.histogram`
+    :param table: of `kgdash.studies.classification.classification.Classification.histogram`
     :param threshold: drawn if there is one and it is finite
     """
     if not table[["true", "false"]].to_numpy().any():
@@ -106,7 +106,7 @@ def labelled_histogram(table: pd.DataFrame, threshold: float | None = None) -> g
 def calibration_figure(bins: pd.DataFrame) -> go.Figure:
     """Draw the reliability diagram: predicted probability against the share of true triples.
 
-    :param bins: of `kgdash.studies.classification.Classification.calibration`
+    :param bins: of `kgdash.studies.classification.classification.Classification.calibration`
     """
     figure = go.Figure()
     _add_guessing(figure, [0, 1], [0, 1], "as predicted")
@@ -136,7 +136,7 @@ def calibration_figure(bins: pd.DataFrame) -> go.Figure:
 def relik_accuracy_figure(table: pd.DataFrame) -> go.Figure:
     """Draw how often triples are judged right per quantile of ReliK, on a log axis of ReliK.
 
-    :param table: of `kgdash.studies.relik_accuracy.accuracy_by_relik`
+    :param table: of `kgdash.studies.classification.accuracy_by_relik.accuracy_by_relik`
     """
     figure = go.Figure()
     for name, label, colour, symbol in (

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number
-from kgdash.metric_guide import MetricInfo
+from kgdash.ranking.metric_info import MetricInfo
 
 #: up to so many runs, cells are wide enough for values on a phone
 _ROOMY = 4
@@ -25,7 +25,7 @@ _BESIDE, _ABOVE = 22, 14
 def metric_dots(table: pd.DataFrame, info: MetricInfo) -> go.Figure:
     """Draw one metric of every run, a mark per side; the line joins the sides of a run.
 
-    :param table: rows of one metric and rank type of `kgdash.studies.comparison.overall`
+    :param table: rows of one metric and rank type of `kgdash.studies.comparison.comparison.overall`
     :param info: the metric
     """
     if not table["value"].notna().any():
@@ -66,7 +66,7 @@ def position_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) ->
 
     Where there are more than four runs, cells hold the position alone, for want of room.
 
-    :param table: rows of one side of `kgdash.studies.comparison.by_group`
+    :param table: rows of one side of `kgdash.studies.comparison.comparison.by_group`
     :param info: the metric
     :param order: the groups from top to bottom; the first 25 are drawn
     """
@@ -123,8 +123,8 @@ def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: MetricInfo) -> go
     """Draw what each seed makes of a metric, per side, and mean ± standard deviation.
 
     :param table: rows of one metric, rank type and configuration of
-        `kgdash.studies.comparison.overall`
-    :param spread: the same rows of `kgdash.studies.seeds.seed_spread`
+        `kgdash.studies.comparison.comparison.overall`
+    :param spread: the same rows of `kgdash.studies.comparison.seeds.seed_spread`
     :param info: the metric
     """
     if not table["value"].notna().any():

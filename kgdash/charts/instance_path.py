@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.path_layout import PathLayout, edge_curves, path_layout
+from kgdash.charts.instance_path_layout import PathLayout, edge_curves, path_layout
 from kgdash.charts.separation import LABELS
 from kgdash.charts.style import (
     GREY,

@@ -9,15 +9,15 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.style import RANK_TYPE_PATTERNS, SIDE_COLOURS, empty, finish, number
-from kgdash.known import RANK_TYPES
-from kgdash.metric_guide import MetricInfo
-from kgdash.metrics import pooled
+from kgdash.graph.known_triples import RANK_TYPES
+from kgdash.ranking.metric_info import MetricInfo
+from kgdash.ranking.metrics import pooled
 
 
 def metric_bars(values: dict[str, dict[str, dict[str, float]]], info: MetricInfo) -> go.Figure:
     """Draw one metric over side × rank type.
 
-    :param values: as `kgdash.metrics` gives them
+    :param values: as `kgdash.ranking.metrics` gives them
     :param info: the metric
     """
     figure = go.Figure()

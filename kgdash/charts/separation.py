@@ -50,7 +50,7 @@ def means_figure(
 
     Points carry the group as ``customdata``.
 
-    :param separated: a table of `kgdash.studies.separation.separation`; 20 groups at most
+    :param separated: a table of `kgdash.studies.instances.separation.separation`; 20 groups at most
     :param measure: which measure it is of, for the axis
     :param chains: which choice of chains it is of, for the axis
     :param names: what to call the groups where not by themselves
@@ -93,7 +93,7 @@ def auc_figure(
 
     Points carry the group as ``customdata``.
 
-    :param separated: measure -> table of `kgdash.studies.separation.separation`, all with the same
+    :param separated: measure -> table of `separation`, all with the same
         groups in any order; the first one's order and first 20 groups are drawn
     :param names: what to call the groups where not by themselves
     """

@@ -1,1 +1,4 @@
-"""The commands of ``python -m kgdash`` that have a file of their own."""
+"""One file per command: options in, one call, a table or JSON out.
+
+Imports: everything but ui. Start at `shared.py`; `kgdash/cli.py` registers them.
+"""

@@ -13,7 +13,7 @@ from kgdash.commands.groupings import (
     grouping_by,
     make_grouping,
 )
-from kgdash.commands.output import (
+from kgdash.commands.shared import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -54,11 +54,11 @@ def breakdown(
     out: OutOption = None,
 ) -> None:
     """Break a metric down by groups of triples, per side, with intervals and ties."""
-    from kgdash.annotation import annotate
-    from kgdash.breakdowns import breakdown as compute
-    from kgdash.breakdowns import check_choices
+    from kgdash.breakdowns.breakdown import breakdown as compute
+    from kgdash.breakdowns.breakdown import check_choices
+    from kgdash.breakdowns.custom_grouping import groups_by
+    from kgdash.breakdowns.rank_facts import annotate
     from kgdash.graph import default_filter
-    from kgdash.own_groupings import groups_by
 
     check_choices(metric, rank_type, level)
     loaded = load_run(run, dataset)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.output import JsonOption, print_json
+from kgdash.commands.shared import JsonOption, print_json
 from kgdash.errors import KgdashError
 
 app = typer.Typer(invoke_without_command=True, help="List or clear the tables kept on disk.")
@@ -19,7 +19,7 @@ _SHOWN = ("key", "kind", "run", "method", "filter", "triples", "seconds", "MiB",
 @app.callback()
 def cache(context: typer.Context) -> None:
     """Show how many tables there are, and where."""
-    from kgdash.store import cache_directory, cache_limit, cache_size
+    from kgdash.files.table_cache import cache_directory, cache_limit, cache_size
 
     if context.invoked_subcommand is None:
         count, size = cache_size()
@@ -30,7 +30,7 @@ def cache(context: typer.Context) -> None:
 @app.command(name="list")
 def list_(as_json: JsonOption = False) -> None:
     """List the tables, the latest used first."""
-    from kgdash.store import cache_directory, list_cache
+    from kgdash.files.table_cache import cache_directory, list_cache
 
     table = list_cache()
     if as_json:
@@ -64,7 +64,7 @@ def clear(
     ] = None,
 ) -> None:
     """Delete the tables that meet all conditions; without any, all tables."""
-    from kgdash.store import KINDS, cache_directory, clear_cache, list_cache
+    from kgdash.files.table_cache import KINDS, cache_directory, clear_cache, list_cache
 
     if kind is not None and kind not in KINDS:
         raise KgdashError(f"expected a kind out of {', '.join(KINDS)}; found {kind!r}")
@@ -81,7 +81,7 @@ def clear(
 @app.command()
 def path() -> None:
     """Print the folder that holds them."""
-    from kgdash.store import cache_directory
+    from kgdash.files.table_cache import cache_directory
 
     print(cache_directory())
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.output import (
+from kgdash.commands.shared import (
     DatasetOption,
     JsonOption,
     OutOption,
@@ -79,9 +79,9 @@ def classify(
     out: OutOption = None,
 ) -> None:
     """Tell true from false triples by a threshold on the score, chosen on validation."""
-    from kgdash.studies.classification import classify as compute
-    from kgdash.studies.local_judgement import judge_part
-    from kgdash.studies.relik_accuracy import exact_accuracy_by_relik
+    from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
+    from kgdash.studies.classification.classification import classify as compute
+    from kgdash.studies.reliability.part_classification import judge_part
 
     if table is ClassifyTable.local and entity is None:
         raise KgdashError("--table local needs the subgraph's --entity")
@@ -108,7 +108,7 @@ def classify(
 
 def _given(run: Any, negatives: str, valid: Path | None, test: Path | None) -> Any:
     """Read the files of negatives, if they are named."""
-    from kgdash.studies.given_negatives import read_negatives
+    from kgdash.studies.classification.given_negatives import read_negatives
 
     if valid is None and test is None:
         return None

@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from kgdash.commands.groupings import grouping_by
-from kgdash.commands.output import (
+from kgdash.commands.shared import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -76,7 +76,7 @@ def compare(
 ) -> None:
     """Compare runs overall, by group, by paired tests, over seeds, and two of them in detail."""
     from kgdash.graph import default_filter
-    from kgdash.studies.comparison import compared_ranks, distinct_names
+    from kgdash.studies.comparison.comparison import compared_ranks, distinct_names
 
     wanted = table or ("groups" if by else "relations" if pair else "overall")
     if wanted not in _TABLES:
@@ -113,11 +113,11 @@ def _tables_of_all(
     rank_type: str,
     seed: int,
 ) -> Tables:
-    from kgdash.annotation import annotate
-    from kgdash.own_groupings import groups_by
-    from kgdash.studies.comparison import by_group, overall, reciprocal_ranks
-    from kgdash.studies.paired_tests import paired_tests
-    from kgdash.studies.seeds import seed_groups, seed_spread
+    from kgdash.breakdowns.custom_grouping import groups_by
+    from kgdash.breakdowns.rank_facts import annotate
+    from kgdash.statistics.paired_tests import paired_tests
+    from kgdash.studies.comparison.comparison import by_group, overall, reciprocal_ranks
+    from kgdash.studies.comparison.seeds import seed_groups, seed_spread
 
     first = next(iter(runs.values()))
     grouping = None if by is None else grouping_by(first, by)
@@ -153,9 +153,10 @@ def _tables_of_pair(
     resolution: float,
     seed: int,
 ) -> Tables:
-    from kgdash.studies.comparison import pair_of
-    from kgdash.studies.regions import entity_differences, find_regions, region_differences
-    from kgdash.studies.wins import relation_wins, triple_differences
+    from kgdash.graph.communities import find_regions
+    from kgdash.studies.comparison.comparison import pair_of
+    from kgdash.studies.comparison.region_differences import entity_differences, region_differences
+    from kgdash.studies.comparison.wins import relation_wins, triple_differences
 
     pair_of(ranks, *pair)
     choices = (*pair, side, rank_type)
@@ -184,6 +185,6 @@ def _tables_of_pair(
 
 def dataset_of(source: str, dataset: str | None) -> str | None:
     """Return the dataset for a PyKEEN directory; runs in our form hold their own graph."""
-    from kgdash.pykeen_directory import MODEL_FILE
+    from kgdash.formats.pykeen_directory import MODEL_FILE
 
     return dataset if (Path(source) / MODEL_FILE).is_file() else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.output import (
+from kgdash.commands.shared import (
     DatasetOption,
     JsonOption,
     OutOption,
@@ -94,8 +94,13 @@ def explain(
 def _of_triples(
     run: Run, split: str, side: str, rank_type: str, relik_method: str, level: float, seed: int
 ) -> dict[str, Callable[[], pd.DataFrame]]:
-    from kgdash.studies.explanation import CLASSES, class_figures, stored, triple_factors
-    from kgdash.studies.explanation_regression import regression
+    from kgdash.studies.correlation.confounder_regression import regression
+    from kgdash.studies.correlation.confounders import (
+        CLASSES,
+        class_figures,
+        stored,
+        triple_factors,
+    )
 
     progress = terminal("ReliK and ranks")
     factors = triple_factors(run, split, side, rank_type, relik_method, progress)
@@ -115,7 +120,10 @@ def _of_triples(
 def _subgraphs(
     run: Run, count: int, size: int | None, seed: int, relik_method: str, level: float
 ) -> pd.DataFrame:
-    from kgdash.studies.explanation_subgraphs import subgraph_factors, subgraph_partials
+    from kgdash.studies.correlation.confounders_of_subgraphs import (
+        subgraph_factors,
+        subgraph_partials,
+    )
 
     figures = subgraph_factors(
         run, count, size, seed, relik_method=relik_method, progress=terminal("subgraphs")
@@ -124,7 +132,7 @@ def _subgraphs(
 
 
 def _words(made: dict[str, pd.DataFrame]) -> dict[str, str]:
-    from kgdash.studies.explanation_words import remains_in_words
+    from kgdash.studies.correlation.confounder_words import remains_in_words
 
     if "partial" not in made:
         return {}

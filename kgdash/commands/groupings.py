@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.output import DatasetOption, JsonOption, RunArgument, load_run, print_json
+from kgdash.commands.shared import DatasetOption, JsonOption, RunArgument, load_run, print_json
 from kgdash.errors import KgdashError, unknown_name
 
 if TYPE_CHECKING:
-    from kgdash.own_groupings import OwnGrouping
+    from kgdash.breakdowns.custom_grouping import OwnGrouping
     from kgdash.runs import Run
 
 app = typer.Typer(no_args_is_help=True, help="Your own groups of triples, saved with a run.")
@@ -36,7 +36,7 @@ EndOption = Annotated[
 @app.command(name="list")
 def list_(run: RunArgument, dataset: DatasetOption = None, as_json: JsonOption = False) -> None:
     """List the groupings that are saved with a run."""
-    from kgdash.saved_groupings import groupings_file, saved_groupings
+    from kgdash.runs.saved_groupings import groupings_file, saved_groupings
 
     loaded = load_run(run, dataset)
     saved = saved_groupings(loaded)
@@ -63,7 +63,7 @@ def add(
     end: EndOption = "answer",
 ) -> None:
     """Save a grouping with a run, for `breakdown --by` and the page Breakdowns."""
-    from kgdash.saved_groupings import save_grouping
+    from kgdash.runs.saved_groupings import save_grouping
 
     loaded = load_run(run, dataset)
     grouping = make_grouping(loaded, name, condition, types, end)
@@ -77,7 +77,7 @@ def remove(
     dataset: DatasetOption = None,
 ) -> None:
     """Delete a grouping that is saved with a run."""
-    from kgdash.saved_groupings import delete_grouping
+    from kgdash.runs.saved_groupings import delete_grouping
 
     print(f"removed {name!r} from {delete_grouping(load_run(run, dataset), name)}")
 
@@ -89,8 +89,8 @@ def make_grouping(
 
     :raises KgdashError: unless it is either conditions or a file of types, and both are understood
     """
-    from kgdash.entity_types import read_entity_types
-    from kgdash.own_groupings import TypeGrouping, condition_grouping
+    from kgdash.breakdowns.custom_grouping import TypeGrouping, condition_grouping
+    from kgdash.graph.entity_types import read_entity_types
 
     if bool(conditions) == bool(types):
         raise KgdashError("give either --condition, once or more, or --types")
@@ -110,8 +110,8 @@ def grouping_by(run: Run, by: str) -> str | OwnGrouping:
 
     :raises KgdashError: if there is none
     """
-    from kgdash.groups import GROUPINGS
-    from kgdash.saved_groupings import saved_groupings
+    from kgdash.breakdowns.grouping import GROUPINGS
+    from kgdash.runs.saved_groupings import saved_groupings
 
     if by in GROUPINGS:
         return by

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.output import (
+from kgdash.commands.shared import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -34,13 +34,13 @@ def guide(
     out: OutOption = None,
 ) -> None:
     """Describe every metric; of a run, with values, sides, and what fewer candidates would do."""
+    from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
     from kgdash.errors import unknown_name
-    from kgdash.fewer_candidates import WHOLE_RANKS, fewer_candidates
     from kgdash.graph import default_filter
-    from kgdash.known import RANK_TYPES
-    from kgdash.metrics import metrics
-    from kgdash.sidedness import compare_sides, sides_in_words
-    from kgdash.studies.guide import guide_table, plain_and_adjusted
+    from kgdash.graph.known_triples import RANK_TYPES
+    from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, fewer_candidates
+    from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted
+    from kgdash.ranking.metrics import metrics
 
     for kind, name, known in (
         ("side", side, ("head", "tail", "both")),

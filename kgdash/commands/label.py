@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.output import DatasetOption, RunArgument, SeedOption, load_run
+from kgdash.commands.shared import DatasetOption, RunArgument, SeedOption, load_run
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
     from kgdash.runs import Run
-    from kgdash.studies.label_queue import LabelQueue
-    from kgdash.studies.labelling import NamedTriple
-    from kgdash.studies.rule_predictions import Predictions
+    from kgdash.studies.labelling.events import NamedTriple
+    from kgdash.studies.labelling.queue import LabelQueue
+    from kgdash.studies.rules.predictions import Predictions
 
 _KEYS = "y true, n false, s skip, u undo, q quit"
 
@@ -48,10 +48,10 @@ def label(
     ] = None,
 ) -> None:
     """Judge predictions of rules, one by one; every label is on disk at once."""
-    from kgdash.studies.label_queue import label_queue
-    from kgdash.studies.label_results import labelled_instances
-    from kgdash.studies.rule_table import write_rule_table
-    from kgdash.whole_file import write_whole
+    from kgdash.files.atomic import write_whole
+    from kgdash.studies.instances.instance_table import write_rule_table
+    from kgdash.studies.labelling.queue import label_queue
+    from kgdash.studies.labelling.results import labelled_instances
 
     if table is not None and rule_file is not None:
         raise KgdashError("--table holds instances, no rules: leave out --rules")
@@ -71,13 +71,13 @@ def label(
 def _predictions(
     run: Run, table: Path | None, rules: Path | None, chosen: tuple[int, float, int, int]
 ) -> Predictions:
-    from kgdash.studies.label_sources import (
+    from kgdash.studies.classification.verified_negatives import verified_negatives
+    from kgdash.studies.instances.instance_table import read_rule_table
+    from kgdash.studies.labelling.sources import (
         file_predictions,
         instance_predictions,
         mined_predictions,
     )
-    from kgdash.studies.rule_table import read_rule_table
-    from kgdash.studies.verified_negatives import verified_negatives
 
     if table is not None:
         return instance_predictions(read_rule_table(table, run.graph))
@@ -89,8 +89,8 @@ def _predictions(
 
 def _judge(queue: LabelQueue, by: str) -> None:
     """Ask until all are judged, or the person quits, or the input ends."""
-    from kgdash.studies.label_journal import journal_file, read_journal
-    from kgdash.studies.label_session import judge, skip, undo
+    from kgdash.studies.labelling.journal import journal_file, read_journal
+    from kgdash.studies.labelling.session import judge, skip, undo
 
     state = read_journal(queue.graph)
     while (triple := state.open(queue.order)) is not None:
@@ -116,8 +116,8 @@ def _judge(queue: LabelQueue, by: str) -> None:
 
 
 def _show(queue: LabelQueue, triple: NamedTriple) -> None:
-    from kgdash.studies.label_queue import in_labels
-    from kgdash.studies.rules import readings
+    from kgdash.studies.labelling.queue import in_labels
+    from kgdash.studies.rules.rule import readings
 
     print(in_labels(triple, queue.graph))
     found = queue.instances_of(triple)

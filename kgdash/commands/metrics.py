@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.latex import BesideOption, LatexOption, MetricsOutOption
-from kgdash.commands.latex import latex as print_latex
-from kgdash.commands.output import (
+from kgdash.commands.metrics_latex import BesideOption, LatexOption, MetricsOutOption
+from kgdash.commands.metrics_latex import latex as print_latex
+from kgdash.commands.shared import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -61,12 +61,12 @@ def metrics(
     out: MetricsOutOption = None,
 ) -> None:
     """Print all rank-based metrics per side and rank type."""
-    from kgdash.filter_guide import leak
     from kgdash.graph import FILTERS, default_filter
-    from kgdash.metric_guide import DEFAULT_KS
-    from kgdash.metrics import metrics as compute
-    from kgdash.metrics import metrics_frame, tie_summary
-    from kgdash.restriction import read_entities, restrict
+    from kgdash.graph.filter_advice import leak
+    from kgdash.graph.restriction import read_entities, restrict
+    from kgdash.ranking.metric_info import DEFAULT_KS
+    from kgdash.ranking.metrics import metrics as compute
+    from kgdash.ranking.metrics import metrics_frame, tie_summary
 
     loaded = load_run(run, dataset)
     chosen = filter or default_filter(split)
@@ -111,7 +111,7 @@ def metrics(
 
 def _of_types(graph: KnowledgeGraph, types: Path | None, names: list[str] | None) -> Any:
     """Return the entities of some types of a file, or None where neither is given."""
-    from kgdash.entity_types import read_entity_types
+    from kgdash.graph.entity_types import read_entity_types
 
     if bool(types) != bool(names):
         raise KgdashError("give --types FILE and --type NAME together")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from kgdash.commands.output import (
+from kgdash.commands.shared import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -51,7 +51,8 @@ def predict(
     ids: IdsOption = "graph",
 ) -> None:
     """Write a submission and print the line that goes with it."""
-    from kgdash import obl2021, obl2021_files
+    from kgdash.studies.obl2021 import submission_files as obl2021_files
+    from kgdash.studies.obl2021 import top_ten as obl2021
 
     obl2021_files.check_extension(out)
     loaded = load_run(run, dataset)
@@ -79,7 +80,8 @@ def evaluate(
     as_json: JsonOption = False,
 ) -> None:
     """Compute Hits@10 and MRR@10 of submissions, and their mean and standard deviation."""
-    from kgdash import obl2021, obl2021_files
+    from kgdash.studies.obl2021 import submission_files as obl2021_files
+    from kgdash.studies.obl2021 import top_ten as obl2021
 
     loaded = load_run(run, dataset)
     rows = _triples(loaded, split, triples)
@@ -112,6 +114,6 @@ def _content(path: Path) -> bytes:
 
 
 def _triples(run: Any, split: str, triples: Path | None) -> np.ndarray:
-    from kgdash.triple_files import read_graph_triples
+    from kgdash.graph.triple_files import read_graph_triples
 
     return run.graph.split(split) if triples is None else read_graph_triples(triples, run.graph)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.output import (
+from kgdash.commands.shared import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -67,8 +67,8 @@ def prognosis(
 ) -> None:
     """Predict the performance in unseen subgraphs from their ReliK, with an interval."""
     from kgdash.errors import KgdashError
-    from kgdash.studies.prognosis import expect, prognosis_of_run
-    from kgdash.studies.subgraph_figures import default_size
+    from kgdash.studies.correlation.performance_prediction import expect, prognosis_of_run
+    from kgdash.studies.reliability.subgraph_table import default_size
 
     chosen = table or (PrognosisTable.expected if entity else PrognosisTable.errors)
     if chosen == PrognosisTable.expected and not entity:

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgdash.commands.output import (
-    DatasetOption,
-    JsonOption,
-    OutOption,
-    RunArgument,
-    SeedOption,
-    load_run,
-)
-from kgdash.commands.separated import (
+from kgdash.commands.separation import (
     ChainsOption,
     CredibleOption,
     OverOption,
@@ -24,12 +16,20 @@ from kgdash.commands.separated import (
     compare_labels,
 )
 from kgdash.commands.separation_results import ResultsOption
+from kgdash.commands.shared import (
+    DatasetOption,
+    JsonOption,
+    OutOption,
+    RunArgument,
+    SeedOption,
+    load_run,
+)
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
     from kgdash.runs import Run
-    from kgdash.studies.instances import Instances
+    from kgdash.studies.instances.instances import Instances
 
 
 def queries(
@@ -77,8 +77,8 @@ def queries(
     results: ResultsOption = None,
 ) -> None:
     """Compare ReliK of queries' true and false answers (--out: per instance)."""
-    from kgdash.studies.query_beam import beam_for
-    from kgdash.studies.query_types import PAPER_TYPES
+    from kgdash.studies.queries.beam import beam_for
+    from kgdash.studies.queries.query_types import PAPER_TYPES
 
     if save is not None:
         _check_save(save, file)
@@ -98,7 +98,7 @@ def queries(
 
 
 def _check_save(save: Path, file: Path | None) -> None:
-    from kgdash.studies.query_files import check_extension
+    from kgdash.studies.queries.files import check_extension
 
     check_extension(save)
     if file is not None:
@@ -109,7 +109,7 @@ def _check_save(save: Path, file: Path | None) -> None:
 
 
 def _of_file(run: Run, file: Path, types: list[str] | None, common: Mapping[str, Any]) -> Instances:
-    from kgdash.studies.queries import queries_of_file
+    from kgdash.studies.queries.sources import queries_of_file
 
     return queries_of_file(run.graph, file, types, name=str(file), **common)
 
@@ -121,9 +121,9 @@ def _sampled(
     sampling: Mapping[str, Any],
     save: Path | None,
 ) -> Instances:
-    from kgdash.studies.queries import sample_queries
-    from kgdash.studies.query_files import write_queries
-    from kgdash.studies.query_sampling import draw_queries
+    from kgdash.studies.queries.files import write_queries
+    from kgdash.studies.queries.sampling import draw_queries
+    from kgdash.studies.queries.sources import sample_queries
 
     if save is not None:
         asked = draw_queries(run.graph, types, common["per_type"], seed=common["seed"], **sampling)

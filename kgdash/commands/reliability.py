@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.output import (
+from kgdash.commands.shared import (
     DatasetOption,
     JsonOption,
     OutOption,
@@ -55,8 +55,8 @@ def reliability(
     out: OutOption = None,
 ) -> None:
     """Average ReliK per entity, relation or community, or find regions where it stands out."""
-    from kgdash.studies.reliability_map import reliability_map
-    from kgdash.studies.reliability_regions import find_reliability_regions
+    from kgdash.studies.reliability.region_scan import find_reliability_regions
+    from kgdash.studies.reliability.reliability_map import reliability_map
 
     loaded = load_run(run, dataset)
     graph = loaded.graph

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.output import (
+from kgdash.commands.shared import (
     DatasetOption,
     FilterOption,
     RankTypeOption,
@@ -33,8 +33,8 @@ def report(
     date: Annotated[bool, typer.Option("--date", help="Say when it was made.")] = False,
 ) -> None:
     """Write a report of a run as one HTML file that needs no network."""
-    from kgdash.report import check_report_file, write_report
-    from kgdash.studies.report import report_content
+    from kgdash.reports.content import report_content
+    from kgdash.reports.html import check_report_file, write_report
 
     check_report_file(out)
     loaded = load_run(run, dataset)
@@ -76,10 +76,10 @@ def chart(
     scale: Annotated[float, typer.Option(help="Of PNG: pixels of the file per pixel.")] = 2.0,
 ) -> None:
     """Write a chart of a run as HTML, SVG, PNG or PDF."""
-    from kgdash.figure_files import check_figure_file, write_figure
-    from kgdash.named_charts import check_chart, draw_chart
-    from kgdash.studies.chart_source import ChartSource
-    from kgdash.studies.evaluation import evaluation
+    from kgdash.charts.export import check_figure_file, write_figure
+    from kgdash.reports.chart_source import ChartSource
+    from kgdash.reports.evaluation import evaluation
+    from kgdash.reports.named_charts import check_chart, draw_chart
 
     check_figure_file(out)
     check_chart(name)

@@ -8,7 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.output import (
+from kgdash.commands.separation import (
+    ChainsOption,
+    CredibleOption,
+    OverOption,
+    SuspiciousOption,
+    compare_labels,
+)
+from kgdash.commands.separation_results import ResultsOption
+from kgdash.commands.shared import (
     DatasetOption,
     JsonOption,
     OutOption,
@@ -17,14 +25,6 @@ from kgdash.commands.output import (
     known_extension,
     load_run,
 )
-from kgdash.commands.separated import (
-    ChainsOption,
-    CredibleOption,
-    OverOption,
-    SuspiciousOption,
-    compare_labels,
-)
-from kgdash.commands.separation_results import ResultsOption
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -66,9 +66,9 @@ def rules(
     results: ResultsOption = None,
 ) -> None:
     """Compare ReliK on true and false instances of rules (--out: per instance)."""
-    from kgdash.studies.chosen_rules import check_choice, chosen_instances
-    from kgdash.studies.rule_table import read_rule_table
-    from kgdash.studies.verified_negatives import negatives_by_name
+    from kgdash.studies.classification.verified_negatives import negatives_by_name
+    from kgdash.studies.instances.instance_table import read_rule_table
+    from kgdash.studies.rules.selection import check_choice, chosen_instances
 
     if table is not None and (rule_file is not None or save_rules is not None):
         raise KgdashError("--table holds instances, no rules: leave out --rules and --save-rules")
@@ -91,9 +91,9 @@ def rules(
 
 def _rules(graph: Any, path: Path | None, min_support: int, min_pca: float) -> Any:
     """Mine rules, or read them from a file."""
-    from kgdash.studies.chosen_rules import usable_rules
-    from kgdash.studies.mined_instances import mined_rules
-    from kgdash.studies.rule_files import read_rules
+    from kgdash.studies.rules.files import read_rules
+    from kgdash.studies.rules.selection import usable_rules
+    from kgdash.studies.rules.sources import mined_rules
 
     if path is None:
         return mined_rules(graph, min_pca, min_support, terminal("mining rules"))
@@ -105,8 +105,8 @@ def _rules(graph: Any, path: Path | None, min_support: int, min_pca: float) -> A
 
 def _save_rules(found: Any, graph: Any, path: Path) -> None:
     """Write rules with our own counts, and those of their file beside them."""
-    from kgdash.studies.rule_counting import FIGURES, count_rules
-    from kgdash.tables import write_table
+    from kgdash.files.table import write_table
+    from kgdash.studies.rules.confidence import FIGURES, count_rules
 
     if "source" in found:
         counted = count_rules(graph, found["rule"].tolist(), terminal("counting rules"))
@@ -117,8 +117,8 @@ def _save_rules(found: Any, graph: Any, path: Path) -> None:
 
 
 def _save_instances(instances: Any, graph: Any, path: Path) -> None:
-    from kgdash.studies.rule_table import write_rule_table
-    from kgdash.whole_file import write_whole
+    from kgdash.files.atomic import write_whole
+    from kgdash.studies.instances.instance_table import write_rule_table
 
     text = write_rule_table(instances, graph)
     write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))

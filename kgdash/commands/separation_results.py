@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgdash.commands.output import write_rounded
-from kgdash.whole_file import write_whole
+from kgdash.commands.shared import write_rounded
+from kgdash.files.atomic import write_whole
 
 if TYPE_CHECKING:
-    from kgdash.studies.separation import Comparison
+    from kgdash.studies.instances.separation import Comparison
 
 ResultsOption = Annotated[
     Path | None,
@@ -30,10 +30,10 @@ def write_results(
 
     :raises KgdashError: if no browser is there to draw the charts, or a file can not be written
     """
+    from kgdash.charts.export import check_figure_file, write_figure
     from kgdash.charts.separation import auc_figure, means_figure
-    from kgdash.figure_files import check_figure_file, write_figure
-    from kgdash.studies.rules import readings
-    from kgdash.studies.separation_report import separation_report, separation_rows
+    from kgdash.studies.instances.separation_report import separation_report, separation_rows
+    from kgdash.studies.rules.rule import readings
 
     what, arguments = sys.argv[1], _without_results(sys.argv[1:])
     first, separated = next(iter(found.by_measure.items()))

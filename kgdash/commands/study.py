@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.cross_validation import (
+from kgdash.commands.cross_validate import (
     cross_validate,
     refuse_with_cv,
     refuse_without_cv,
 )
-from kgdash.commands.output import (
+from kgdash.commands.shared import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -118,10 +118,10 @@ def study(
         cross_validate(run, plan, level, workdir, results, each, as_json, out)
         return
     refuse_without_cv({**training, "workdir": workdir, "results": results})
-    from kgdash.studies.comparison import check_comparable, distinct_names
-    from kgdash.studies.correlation import study_runs
-    from kgdash.studies.models_table import models_table
-    from kgdash.studies.subgraph_figures import KS
+    from kgdash.studies.comparison.comparison import check_comparable, distinct_names
+    from kgdash.studies.correlation.correlation import study_runs
+    from kgdash.studies.correlation.models_table import models_table
+    from kgdash.studies.reliability.subgraph_table import KS
 
     first = load_run(run, dataset)
     loaded = [first, *(load_run(other, dataset) for other in beside or ())]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.output import JsonOption, OutOption, SeedOption, print_json, write_or_print
+from kgdash.commands.shared import JsonOption, OutOption, SeedOption, print_json, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -75,8 +75,8 @@ def train(
     ] = False,
 ) -> None:
     """Train a model with PyKEEN and write it as a run."""
-    from kgdash.datasets import load_dataset
-    from kgdash.search.space import SearchSpace
+    from kgdash.graph.datasets import load_dataset
+    from kgdash.hpo.space import SearchSpace
 
     given = {
         "model.embedding_dim": dim,
@@ -97,7 +97,7 @@ def train(
     only = {"--trials": trials, "--seconds": seconds, "--study": study, "--prune": prune}
     only |= {"--check-every": check_every, "--patience": patience}
     if search:
-        from kgdash.search.trial import SearchPlan
+        from kgdash.hpo.trial import SearchPlan
 
         plan = SearchPlan(space, sampler, check_every, patience, prune)
         limit = _TRIALS if trials is None and seconds is None else trials
@@ -118,9 +118,9 @@ def trials(
     out: OutOption = None,
 ) -> None:
     """List the trials of a search with the best so far, and the command that trains the best."""
-    from kgdash.search.importance import importances
-    from kgdash.search.selection import best_command
-    from kgdash.search.study_file import read_study
+    from kgdash.hpo.importance import importances
+    from kgdash.hpo.selection import best_command
+    from kgdash.hpo.study_file import read_study
 
     found = read_study(study)
     command = None if found.best is None else best_command(found)
@@ -147,7 +147,7 @@ def trials(
 
 
 def _values(given: dict[str, str | None], more: list[str]) -> dict[str, Any]:
-    from kgdash.search.text import parse_values
+    from kgdash.hpo.text import parse_values
 
     texts = {key: text for key, text in given.items() if text is not None}
     for setting in more:
@@ -161,9 +161,9 @@ def _values(given: dict[str, str | None], more: list[str]) -> dict[str, Any]:
 
 
 def _train(dataset: str, space: Any, out: Path) -> Any:
-    from kgdash.datasets import load_dataset
-    from kgdash.search.space import fixed_configuration
-    from kgdash.training import train as run_training
+    from kgdash.graph.datasets import load_dataset
+    from kgdash.hpo.space import fixed_configuration
+    from kgdash.runs.training import train as run_training
 
     values = {"model.embedding_dim": int(_DIMENSION), **space.values}
     config = fixed_configuration(replace(space, values=values))
@@ -173,7 +173,7 @@ def _train(dataset: str, space: Any, out: Path) -> Any:
 def _search(
     graph: Any, plan: Any, path: Path, out: Path, trials: int | None, seconds: float | None
 ) -> Any:
-    from kgdash.search.selection import search_and_train
+    from kgdash.hpo.selection import search_and_train
 
     def told(study: Any) -> None:
         last = study.trials.iloc[-1]

@@ -1,1 +1,4 @@
-"""The counting engine: scores that are compared while they are still in the cache."""
+"""Kernels that count while they score, in bounded memory, compiled by Numba.
+
+Imports: graph (the index of known triples), files. Start at `counting.py`.
+"""

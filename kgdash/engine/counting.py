@@ -35,7 +35,7 @@ from kgdash.engine.tasks import (
     task_rows,
 )
 from kgdash.engine.workers import share
-from kgdash.known import KnownTriples
+from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, phases, silent
 
 

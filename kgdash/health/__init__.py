@@ -1,1 +1,4 @@
-"""Whether a model's scores can be ranked by at all."""
+"""Are the scores behind the ranks sound: ties, constant or saturated scores, NaN?
+
+Imports: runs, breakdowns, engine. Start at `of_run.py`.
+"""

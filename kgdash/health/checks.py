@@ -13,7 +13,7 @@ import pandas as pd
 
 from kgdash.health.distribution import FREQUENT
 from kgdash.health.summary import constant_queries, query_numbers, score_summary, shared_best
-from kgdash.metrics import POOLS, tie_summary
+from kgdash.ranking.metrics import POOLS, tie_summary
 
 #: worst first
 LEVELS = ("fault", "notice", "fine", "unknown")

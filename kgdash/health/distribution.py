@@ -14,8 +14,8 @@ import pandas as pd
 
 from kgdash.engine.sweep import Asked
 from kgdash.engine.sweep_kernels import gather_bins, gather_digits, gather_first_digits
+from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.sweep import all_scores, asked_by, sweep
-from kgdash.known import KnownTriples
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import Scorer
 

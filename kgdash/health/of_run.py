@@ -8,21 +8,21 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
-from kgdash.annotation import annotate
-from kgdash.breakdowns import breakdown
+from kgdash.breakdowns.breakdown import breakdown
+from kgdash.breakdowns.rank_facts import annotate
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, default_filter
+from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.checks import Evidence, Finding, find
 from kgdash.health.distribution import score_distribution
 from kgdash.health.missing import missing_scores
 from kgdash.health.spread import score_spread
 from kgdash.health.summary import score_summary
 from kgdash.health.ties import always_tied, tie_groups, tied_candidates
-from kgdash.known import KnownTriples
-from kgdash.metrics import POOLS
 from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.metrics import POOLS
 from kgdash.runs import Run
-from kgdash.store import cached_table
 
 HEALTH_SIDES = ("head", "tail", "both")
 
@@ -50,7 +50,7 @@ _NOTHING_MISSING = _no_rows(kind="str", id="int64", nan="int64", scores="int64",
 class ScoreHealth:
     """The scores of a run's split, described; every score is counted, none sampled.
 
-    ``relations``: the MRR of all relations and sides, of `kgdash.breakdowns.breakdown`; no rows
+    ``relations``: the MRR of all relations and sides, of `breakdown`; no rows
     without ranks. ``ranks`` is None where the scores can not be ranked, and ``refusal`` says why;
     ``missing`` then lists whose scores are NaN (`kgdash.health.missing.missing_scores`).
     """

@@ -9,8 +9,8 @@ import pandas as pd
 
 from kgdash.engine.sweep_kernels import Extremes, gather_extremes
 from kgdash.errors import unknown_name
+from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.sweep import asked_by, sweep
-from kgdash.known import KnownTriples
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import ENTITY_SIDES, Scorer
 
@@ -32,7 +32,7 @@ def score_spread(
     :param known: triples removed from the candidates (the true one never is), or None for raw
     :param sides: any of "head" (?, r, t) and "tail" (h, r, ?)
     :param progress: called with (done, total)
-    :return: one row per side and triple, as `kgdash.ranking.rank_triples` orders them: ``head,
+    :return: one row per side and triple, as `rank_triples` orders them: ``head,
         relation, tail`` (int64 ids), ``side`` (str), ``score`` (float64: of the true answer),
         ``candidates`` (int64: the rivals and the true answer); of the rivals: ``lowest``,
         ``highest``, ``mean`` (float64, of the finite scores; NaN if there are none),

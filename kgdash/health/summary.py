@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from kgdash.metrics import POOLS
+from kgdash.ranking.metrics import POOLS
 
 
 def score_summary(spread: pd.DataFrame, side: str = "both") -> pd.DataFrame:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 
+from kgdash.engine.memory import block_bytes, memory_budget
 from kgdash.engine.sweep import Asked, State, Visitor, sweep_form
 from kgdash.engine.tasks import sorted_masks
-from kgdash.known import KnownTriples
-from kgdash.memory import block_bytes, memory_budget
+from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, silent
 from kgdash.scoring import Scorer, unchecked_rows
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.health.sweep import all_scores, distinct_queries
-from kgdash.known import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import ENTITY_SIDES, Scorer
 
@@ -20,7 +20,7 @@ _FIRST = 8
 def tie_groups(ranks: pd.DataFrame, count: int = 50) -> pd.DataFrame:
     """Return the ranks with the most other candidates at the true answer's score.
 
-    :param ranks: of `kgdash.ranking.rank_triples`
+    :param ranks: of `kgdash.ranking.ranks.rank_triples`
     :param count: of rows, at most
     :return: ``head, relation, tail, side, equal_scores`` (int64, ≥ 1: other candidates with the
         true answer's score), ``optimistic``, ``pessimistic``, ``candidates``; the largest group

@@ -1,4 +1,7 @@
-"""What a model is to kgdash: something that scores triples."""
+"""What a model is to kgdash: something that scores triples; PyKEEN's models made into that.
+
+Imports: engine. Start at `protocol.py`.
+"""
 
 from kgdash.scoring.protocol import ENTITY_SIDES, Scorer, score_rows, unchecked_rows
 

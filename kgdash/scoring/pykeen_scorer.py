@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from kgdash.engine.form import Form
-from kgdash.memory import memory_budget
+from kgdash.engine.memory import memory_budget
 
 #: bytes that the temporaries of one call into PyKEEN may take, whatever the memory budget
 _TEMPORARY_BYTES = 256 * 2**20

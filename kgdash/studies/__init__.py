@@ -1,1 +1,4 @@
-"""Questions asked of the tables of ranks and ReliK."""
+"""Questions asked of the tables of ranks and of ReliK, a package each.
+
+Imports: runs and what these import, never charts. Start at `reliability`.
+"""

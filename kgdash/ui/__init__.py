@@ -1,1 +1,4 @@
-"""The only place that knows Streamlit: state, cached resources, progress, messages."""
+"""The dashboard's parts; the only package that knows Streamlit.
+
+Imports: everything but commands. Start at `runtime`.
+"""

@@ -15,8 +15,8 @@ import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
 
 import kgdash
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

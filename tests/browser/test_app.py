@@ -6,10 +6,9 @@ import socket
 import pytest
 
 import kgdash
-from kgdash.bundled import DEMO
 from kgdash.charts.style import number
-
-from .driver import enter, expect_cards, open_page, select, settle
+from kgdash.runs.bundled import DEMO
+from tests.browser.driver import enter, expect_cards, open_page, select, settle
 
 PAGES = {
     "": "Overview",

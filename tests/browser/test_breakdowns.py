@@ -1,11 +1,10 @@
 """The page Breakdowns in a browser."""
 
-from kgdash.annotation import annotate
-from kgdash.breakdowns import breakdown
-from kgdash.groups import group_ranks
-from kgdash.own_groupings import condition_grouping, groups_by
-
-from .driver import enter, open_page, press, select, settle, table_texts, widget
+from kgdash.breakdowns.breakdown import breakdown
+from kgdash.breakdowns.custom_grouping import condition_grouping, groups_by
+from kgdash.breakdowns.grouping import group_ranks
+from kgdash.breakdowns.rank_facts import annotate
+from tests.browser.driver import enter, open_page, press, select, settle, table_texts, widget
 
 _BARS = """key => {
     const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);

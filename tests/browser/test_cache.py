@@ -1,6 +1,6 @@
 """The page Cache in a browser: what was computed is listed, and cleared after a question."""
 
-from .driver import open_page, settle
+from tests.browser.driver import open_page, settle
 
 
 def test_list_then_clear_selected_then_all(serve, open_tab):

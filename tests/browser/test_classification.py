@@ -1,8 +1,7 @@
 """The page Triple classification in a browser."""
 
-from kgdash.studies.classification import classify
-
-from .driver import open_page, settle, widget
+from kgdash.studies.classification.classification import classify
+from tests.browser.driver import open_page, settle, widget
 
 
 def heights(tab, key):

@@ -2,12 +2,11 @@
 
 from urllib.parse import parse_qs, urlparse
 
-from kgdash.loading import load
-from kgdash.studies.comparison import compared_ranks, reciprocal_ranks
-from kgdash.studies.paired_tests import paired_tests
-from kgdash.studies.wins import rank_pairs
-
-from .driver import expect_cards, open_page, press, settle, table_texts, widget
+from kgdash.runs.loading import load
+from kgdash.statistics.paired_tests import paired_tests
+from kgdash.studies.comparison.comparison import compared_ranks, reciprocal_ranks
+from kgdash.studies.comparison.wins import rank_pairs
+from tests.browser.driver import expect_cards, open_page, press, settle, table_texts, widget
 
 _DRAWN = """name => document.querySelector(".st-key-dots .js-plotly-plot")
     ?._fullLayout?.yaxis.ticktext.includes(name)"""

@@ -1,8 +1,7 @@
 """The page What explains ReliK in a browser."""
 
-from kgdash.studies.explanation import triple_factors
-
-from .driver import click_point, drawn_points, freest, open_page, settle
+from kgdash.studies.correlation.confounders import triple_factors
+from tests.browser.driver import click_point, drawn_points, freest, open_page, settle
 
 
 def test_a_click_on_a_point_tells_its_triple(address, tab, run):

@@ -6,10 +6,9 @@ import pandas as pd
 import pytest
 
 import kgdash
-from kgdash.report import report_html, write_report
-from kgdash.studies.report import report_content
-
-from .driver import open_page, save, settle, widget
+from kgdash.reports.content import report_content
+from kgdash.reports.html import report_html, write_report
+from tests.browser.driver import open_page, save, settle, widget
 
 
 @pytest.fixture

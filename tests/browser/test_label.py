@@ -1,14 +1,10 @@
 """The page Label predictions in a browser."""
 
-from pathlib import Path
-
-from kgdash.studies.label_queue import in_labels, label_queue, named_triple
-from kgdash.studies.label_sources import instance_predictions
-from kgdash.studies.rule_table import read_rule_table
-
-from .driver import open_page, save, settle, table_texts, widget
-
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "umls-rule-instances.tsv"
+from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.labelling.queue import in_labels, label_queue, named_triple
+from kgdash.studies.labelling.sources import instance_predictions
+from tests.browser.driver import open_page, save, settle, table_texts, widget
+from tests.support.paths import EXAMPLE
 
 
 def test_labelled_with_buttons_and_keys_taken_back_and_saved(address, tab, run, tmp_path):

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from kgdash.charts.drawing import pairs_of
 from kgdash.charts.style import number
-from kgdash.studies.local import compare
-
-from .driver import (
+from kgdash.charts.subgraph import pairs_of
+from kgdash.studies.reliability.local_comparison import compare
+from tests.browser.driver import (
     click_point,
     download,
     drawn_points,

@@ -2,9 +2,17 @@
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.metric_guide import metric_guide
-
-from .driver import Cards, download, enter, expect_cards, open_page, select, table_texts, widget
+from kgdash.ranking.metric_info import metric_guide
+from tests.browser.driver import (
+    Cards,
+    download,
+    enter,
+    expect_cards,
+    open_page,
+    select,
+    table_texts,
+    widget,
+)
 
 
 def cards(values, side="both", k=10) -> Cards:

@@ -1,9 +1,8 @@
 """The page OBL2021 in a browser: a submission that was downloaded is read back alike."""
 
 from kgdash.charts.style import number
-from kgdash.obl2021 import evaluate, predict
-
-from .driver import Cards, enter, expect_cards, open_page, press, select, widget
+from kgdash.studies.obl2021.top_ten import evaluate, predict
+from tests.browser.driver import Cards, enter, expect_cards, open_page, press, select, widget
 
 
 def cards(figures) -> Cards:

@@ -1,10 +1,9 @@
 """The page Prognosis in a browser: a click on a point opens its subgraph."""
 
-from kgdash.studies.local import compare
-from kgdash.studies.prognosis import prognosis_of_run
-
-from .driver import click_point, drawn_points, expect_cards, freest, open_page
-from .test_local import cards
+from kgdash.studies.correlation.performance_prediction import prognosis_of_run
+from kgdash.studies.reliability.local_comparison import compare
+from tests.browser.driver import click_point, drawn_points, expect_cards, freest, open_page
+from tests.browser.test_local import cards
 
 
 def test_a_click_on_a_point_opens_its_subgraph(address, tab, run):

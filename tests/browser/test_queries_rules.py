@@ -1,14 +1,11 @@
 """The page Queries and rules in a browser."""
 
-from pathlib import Path
-
 from kgdash.charts.style import number
-from kgdash.studies.instances import instance_triples, score_instances
-from kgdash.studies.queries import sample_queries
-from kgdash.studies.rule_table import read_rule_table
-from kgdash.studies.separation import compare_measures
-
-from .driver import (
+from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.instances.instances import instance_triples, score_instances
+from kgdash.studies.instances.separation import compare_measures
+from kgdash.studies.queries.sources import sample_queries
+from tests.browser.driver import (
     Cards,
     click_point,
     drawn_points,
@@ -20,8 +17,7 @@ from .driver import (
     table_texts,
     widget,
 )
-
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "umls-rule-instances.tsv"
+from tests.support.paths import EXAMPLE
 
 
 def cards(scored, chains="best") -> Cards:

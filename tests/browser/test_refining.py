@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from kgdash.bundled import DEMO
 from kgdash.charts.style import number
+from kgdash.formats.run_directory import read_run, write_run
 from kgdash.graph import KnowledgeGraph
-from kgdash.loading import load
-from kgdash.safe_format import read_run, write_run
-from kgdash.studies.local import compare
-
-from .driver import expect_cards, open_page, settle
-from .test_local import cards
+from kgdash.runs.bundled import DEMO
+from kgdash.runs.loading import load
+from kgdash.studies.reliability.local_comparison import compare
+from tests.browser.driver import expect_cards, open_page, settle
+from tests.browser.test_local import cards
 
 #: what the strip says may be gone before a look from outside
 _KEEP_TEXTS = """

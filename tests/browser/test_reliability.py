@@ -3,12 +3,11 @@
 import numpy as np
 
 from kgdash.charts.style import number
-from kgdash.studies.local import compare
-from kgdash.studies.regions import find_regions
-from kgdash.studies.reliability_map import reliability_map
-
-from .driver import click_point, drawn_points, expect_cards, freest, open_page
-from .test_local import cards
+from kgdash.graph.communities import find_regions
+from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.reliability.reliability_map import reliability_map
+from tests.browser.driver import click_point, drawn_points, expect_cards, freest, open_page
+from tests.browser.test_local import cards
 
 
 def test_a_click_draws_a_community_and_another_opens_an_entity(address, tab, run):

@@ -2,12 +2,11 @@
 
 import pytest
 
-from kgdash.bundled import DEMO
+from kgdash.formats.run_directory import read_run, write_run
 from kgdash.health.of_run import score_health
-from kgdash.loading import load
-from kgdash.safe_format import read_run, write_run
-
-from .driver import enter, open_page, select, settle, table_texts, widget
+from kgdash.runs.bundled import DEMO
+from kgdash.runs.loading import load
+from tests.browser.driver import enter, open_page, select, settle, table_texts, widget
 
 _BARS = """() => {
     const chart = document.querySelector(".st-key-tie_bars .js-plotly-plot");

@@ -1,13 +1,12 @@
 """The page Model selection in a browser: it follows a search that goes on."""
 
-from kgdash.bundled import DEMO_STUDY
 from kgdash.charts.style import number
-from kgdash.search.selection import search
-from kgdash.search.space import SearchSpace
-from kgdash.search.study_file import read_study
-from kgdash.search.trial import SearchPlan
-
-from .driver import download, enter, expect_cards, open_page, select, widget
+from kgdash.hpo.selection import search
+from kgdash.hpo.space import SearchSpace
+from kgdash.hpo.study_file import read_study
+from kgdash.hpo.trial import SearchPlan
+from kgdash.runs.bundled import DEMO_STUDY
+from tests.browser.driver import download, enter, expect_cards, open_page, select, widget
 
 PLAN = SearchPlan(
     SearchSpace(

@@ -1,10 +1,9 @@
 """The page Correlation study in a browser: a click on a point opens its subgraph."""
 
-from kgdash.studies.local import compare
-from kgdash.studies.subgraph_figures import draw_subgraphs
-
-from .driver import click_point, drawn_points, expect_cards, freest, open_page, settle
-from .test_local import cards
+from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs
+from tests.browser.driver import click_point, drawn_points, expect_cards, freest, open_page, settle
+from tests.browser.test_local import cards
 
 
 def test_a_click_on_a_point_opens_its_subgraph(address, tab, run):

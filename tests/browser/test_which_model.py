@@ -1,10 +1,9 @@
 """The page Which model where in a browser."""
 
 import kgdash
-from kgdash.studies.graph_parts import find_parts
-from kgdash.studies.part_figures import part_figures
-
-from .driver import click_point, drawn_points, freest, open_page, settle, table_texts
+from kgdash.studies.comparison.graph_parts import find_parts
+from kgdash.studies.comparison.part_scores import part_figures
+from tests.browser.driver import click_point, drawn_points, freest, open_page, settle, table_texts
 
 
 def test_a_click_on_a_part_lists_its_models(address, tab, run):

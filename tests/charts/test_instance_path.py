@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdash.charts.instance_path import path_figure
-from kgdash.charts.path_layout import edge_curves, path_layout
+from kgdash.charts.instance_path_layout import edge_curves, path_layout
 
 ENTITIES = [f"entity {number}" for number in range(8)]
 RELATIONS = ["lives in", "part of", "<b>born</b> in"]

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kgdash.charts.instance_values import SHAPES, values_figure
+from kgdash.charts.instance_distribution import SHAPES, values_figure
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.errors import KgdashError
-from kgdash.studies.separation import separation
+from kgdash.studies.instances.separation import separation
 
 
 def scored(groups=("2p", "2i"), count=10, seed=0):

@@ -2,10 +2,10 @@
 
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
-from tiny_runs import save_pykeen_directory
 
 import kgdash
-from kgdash.ui.memory import memory
+from kgdash.ui.runtime.result_cache import memory
+from tests.support.tiny_runs import save_pykeen_directory
 
 
 @pytest.fixture(scope="package")

@@ -5,7 +5,9 @@ from pathlib import Path
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
-APP = Path(__file__).parents[2] / "app.py"
+from tests.support.paths import ROOT
+
+APP = ROOT / "app.py"
 
 
 def open_page(page: str, **url: str) -> AppTest:

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import kgdash
-from kgdash.annotation import annotate
-from kgdash.breakdowns import breakdown
+from kgdash.breakdowns.breakdown import breakdown
+from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.style import number
-from kgdash.metric_guide import metric_guide
-
-from .driver import cards, choose, open_page, table
+from kgdash.ranking.metric_info import metric_guide
+from tests.pages.driver import cards, choose, open_page, table
 
 MRR = "inverse_harmonic_mean_rank"
 

@@ -3,11 +3,10 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kgdash import store
-from kgdash.store import clear_cache, list_cache
-from kgdash.ui.cache_table import size_text
-
-from .driver import cards, messages, open_page, run, table
+from kgdash.files import table_cache as store
+from kgdash.files.table_cache import clear_cache, list_cache
+from kgdash.ui.widgets.cache_table import size_text
+from tests.pages.driver import cards, messages, open_page, run, table
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pandas as pd
-from tiny_runs import altered_run
 
 from kgdash.charts.style import number
-from kgdash.studies.classification import classify
-from kgdash.studies.local_judgement import judge_part
-from kgdash.studies.relik_accuracy import exact_accuracy_by_relik
-
-from .driver import cards, choose, choose_folder, messages, open_page, table
+from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
+from kgdash.studies.classification.classification import classify
+from kgdash.studies.reliability.part_classification import judge_part
+from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
+from tests.support.tiny_runs import altered_run
 
 LABELS = {
     "Accuracy": "accuracy",

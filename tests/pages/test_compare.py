@@ -4,23 +4,23 @@ import json
 
 import numpy as np
 import pytest
-from tiny_runs import altered_run, save_pykeen_directory
 
-from kgdash.annotation import annotate
-from kgdash.metric_guide import metric_guide
-from kgdash.studies.comparison import (
+from kgdash.breakdowns.rank_facts import annotate
+from kgdash.graph.communities import find_regions
+from kgdash.ranking.metric_info import metric_guide
+from kgdash.statistics.paired_tests import paired_tests
+from kgdash.studies.comparison.comparison import (
     by_group,
     compared_ranks,
     mean_positions,
     overall,
     reciprocal_ranks,
 )
-from kgdash.studies.paired_tests import paired_tests
-from kgdash.studies.regions import entity_differences, find_regions, region_differences
-from kgdash.studies.seeds import seed_spread
-from kgdash.studies.wins import rank_pairs, relation_wins, triple_differences
-
-from .driver import cards, choose, choose_folder, messages, open_page, table
+from kgdash.studies.comparison.region_differences import entity_differences, region_differences
+from kgdash.studies.comparison.seeds import seed_spread
+from kgdash.studies.comparison.wins import rank_pairs, relation_wins, triple_differences
+from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
+from tests.support.tiny_runs import altered_run, save_pykeen_directory
 
 MRR = "inverse_harmonic_mean_rank"
 NAMES = ("umls-transe", "umls-complex", "umls-conve")

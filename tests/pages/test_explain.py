@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
-from kgdash.studies.explanation import class_figures, factor_tests, triple_factors, triple_partials
-from kgdash.studies.explanation_regression import regression
-from kgdash.studies.explanation_subgraphs import subgraph_factors, subgraph_partials
-from kgdash.studies.explanation_words import remains_in_words
-
-from .driver import choose, messages, open_page, table
+from kgdash.studies.correlation.confounder_regression import regression
+from kgdash.studies.correlation.confounder_words import remains_in_words
+from kgdash.studies.correlation.confounders import (
+    class_figures,
+    factor_tests,
+    triple_factors,
+    triple_partials,
+)
+from kgdash.studies.correlation.confounders_of_subgraphs import subgraph_factors, subgraph_partials
+from tests.pages.driver import choose, messages, open_page, table
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +34,7 @@ def test_factors_and_a_class(factors):
 
 
 def test_many_triples_are_drawn_as_cells(factors, monkeypatch):
-    for module in ("kgdash.ui.explanation_views", "kgdash.charts.explanation_points"):
+    for module in ("kgdash.ui.correlation.confounders", "kgdash.charts.confounder_points"):
         monkeypatch.setattr(f"{module}.MOST_POINTS", len(factors) - 1)
     app = open_page("explain")
     captions = " ".join(caption.value for caption in app.main.caption)

@@ -1,25 +1,23 @@
 """The page Label predictions shows the queue and keeps what is said."""
 
-from pathlib import Path
-
 import pytest
 
-from kgdash.studies.label_journal import journal_file, read_journal
-from kgdash.studies.label_queue import in_labels, label_queue
-from kgdash.studies.label_results import label_table, labelled_instances
-from kgdash.studies.label_session import judge
-from kgdash.studies.label_sources import (
+from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.labelling.journal import journal_file, read_journal
+from kgdash.studies.labelling.queue import in_labels, label_queue
+from kgdash.studies.labelling.results import label_table, labelled_instances
+from kgdash.studies.labelling.session import judge
+from kgdash.studies.labelling.sources import (
     file_predictions,
     instance_predictions,
     mined_predictions,
 )
-from kgdash.studies.rule_table import read_rule_table
-from kgdash.ui.markdown import plain
+from kgdash.ui.widgets.markdown import plain
+from tests.pages.driver import choose, open_page, table
+from tests.pages.driver import run as rerun
+from tests.support.paths import EXAMPLE
 
-from .driver import choose, open_page, table
-from .driver import run as rerun
-
-CONTENT = (Path(__file__).parents[2] / "docs" / "examples" / "umls-rule-instances.tsv").read_bytes()
+CONTENT = EXAMPLE.read_bytes()
 
 
 @pytest.fixture

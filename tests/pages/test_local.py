@@ -1,18 +1,17 @@
-"""The page Local reliability shows what `kgdash.studies.local.compare` computes."""
+"""The page Local reliability shows what `compare` computes."""
 
 import re
 
 import numpy as np
 import pytest
-from tiny_runs import altered_run
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.studies.local import compare
-from kgdash.ui.compute import _STOPPED
-from kgdash.ui.subgraph_form import SubgraphChoice
-
-from .driver import cards, choose, choose_folder, messages, open_page, table
+from kgdash.studies.reliability.local_comparison import compare
+from kgdash.ui.runtime.computed import _STOPPED
+from kgdash.ui.subgraphs.form import SubgraphChoice
+from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
+from tests.support.tiny_runs import altered_run
 
 CARDS = {
     "relik": "Mean ReliK",

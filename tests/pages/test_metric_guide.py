@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from kgdash.metrics import metrics
-from kgdash.sidedness import compare_sides, sides_in_words
-from kgdash.studies.guide import guide_table, plain_and_adjusted
-
-from .driver import choose, open_page, table
+from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
+from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted
+from kgdash.ranking.metrics import metrics
+from tests.pages.driver import choose, open_page, table
 
 
 def test_the_run_s_own_figures(run):

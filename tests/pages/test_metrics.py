@@ -4,15 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from tiny_runs import altered_run
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.metric_guide import metric_guide
-from kgdash.metrics import metrics_frame, tie_summary
-from kgdash.ui.compute import _STOPPED
-
-from .driver import cards, choose, choose_folder, messages, open_page, table
+from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metrics import metrics_frame, tie_summary
+from kgdash.ui.runtime.computed import _STOPPED
+from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
+from tests.support.tiny_runs import altered_run
 
 
 def expected_cards(loaded, split="test", filter=None, side="both", rank_type="realistic", k=10):

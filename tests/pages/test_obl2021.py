@@ -5,11 +5,10 @@ import io
 import numpy as np
 
 from kgdash.charts.style import number
-from kgdash.obl2021 import compare, evaluate, predict
-from kgdash.obl2021_files import submission_bytes, submission_line
-
-from .driver import cards, choose, open_page, table
-from .driver import run as rerun
+from kgdash.studies.obl2021.submission_files import submission_bytes, submission_line
+from kgdash.studies.obl2021.top_ten import compare, evaluate, predict
+from tests.pages.driver import cards, choose, open_page, table
+from tests.pages.driver import run as rerun
 
 
 def expected_cards(figures) -> dict[str, str]:

@@ -5,11 +5,10 @@ import shutil
 import pytest
 
 import kgdash
-from kgdash.bundled import DEMO, bundled_names, bundled_runs
 from kgdash.charts.style import number
-
-from .driver import assert_refused, cards, choose, choose_folder, open_page, table
-from .driver import run as run_again
+from kgdash.runs.bundled import DEMO, bundled_names, bundled_runs
+from tests.pages.driver import assert_refused, cards, choose, choose_folder, open_page, table
+from tests.pages.driver import run as run_again
 
 
 def expected_cards(loaded) -> dict[str, str]:

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-from kgdash.annotation import annotate
-from kgdash.breakdowns import breakdown
-from kgdash.entity_types import entity_types
-from kgdash.own_groupings import OTHERS, TypeGrouping, condition_grouping, groups_by
-from kgdash.saved_groupings import groupings_file, save_grouping, saved_groupings
-
-from .driver import choose, open_page, table
-from .driver import run as rerun
+from kgdash.breakdowns.breakdown import breakdown
+from kgdash.breakdowns.custom_grouping import OTHERS, TypeGrouping, condition_grouping, groups_by
+from kgdash.breakdowns.rank_facts import annotate
+from kgdash.graph.entity_types import entity_types
+from kgdash.runs.saved_groupings import groupings_file, save_grouping, saved_groupings
+from tests.pages.driver import choose, open_page, table
+from tests.pages.driver import run as rerun
 
 LINES = ["$rare$: frequency < 100", "late: realistic > 3 and side == 'tail'"]
 

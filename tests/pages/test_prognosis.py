@@ -1,12 +1,11 @@
-"""The page Prognosis shows what `kgdash.studies.prognosis` computes."""
+"""The page Prognosis shows what `kgdash.studies.correlation.performance_prediction` computes."""
 
 import numpy as np
 import pytest
 
 from kgdash.charts.style import number
-from kgdash.studies.prognosis import expect, prognosis_of_run
-
-from .driver import cards, choose, messages, open_page, table
+from kgdash.studies.correlation.performance_prediction import expect, prognosis_of_run
+from tests.pages.driver import cards, choose, messages, open_page, table
 
 
 @pytest.fixture

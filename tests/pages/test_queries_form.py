@@ -1,15 +1,14 @@
 """The widgets of the page Queries and rules that choose queries."""
 
 from kgdash.charts.style import number
-from kgdash.studies.instances import score_instances
-from kgdash.studies.queries import queries_of_file, sample_queries
-from kgdash.studies.query_beam import Beam
-from kgdash.studies.query_files import write_queries
-from kgdash.studies.query_sampling import draw_queries
-from kgdash.studies.separation import compare_measures
-
-from .driver import cards, choose, open_page
-from .driver import run as rerun
+from kgdash.studies.instances.instances import score_instances
+from kgdash.studies.instances.separation import compare_measures
+from kgdash.studies.queries.beam import Beam
+from kgdash.studies.queries.files import write_queries
+from kgdash.studies.queries.sampling import draw_queries
+from kgdash.studies.queries.sources import queries_of_file, sample_queries
+from tests.pages.driver import cards, choose, open_page
+from tests.pages.driver import run as rerun
 
 
 def assert_cards(app, run, instances):

@@ -1,32 +1,28 @@
 """The page Queries and rules shows what the studies compute."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from tiny_runs import altered_run
 
 from kgdash.charts.style import number
 from kgdash.errors import KgdashError
-from kgdash.studies.instance_thresholds import judged_thresholds, rates_at, threshold_curve
-from kgdash.studies.instances import score_instances
-from kgdash.studies.label_queue import label_queue
-from kgdash.studies.label_results import labelled_instances
-from kgdash.studies.label_session import judge
-from kgdash.studies.label_sources import instance_predictions
-from kgdash.studies.mined_instances import mined_instances
-from kgdash.studies.queries import sample_queries
-from kgdash.studies.query_types import PAPER_TYPES
-from kgdash.studies.rule_table import read_rule_table
-from kgdash.studies.separation import COMPARED, compare_measures
-from kgdash.studies.suspicion import credible_missing, likely_errors, suspicious_facts
-from kgdash.ui.compute import _STOPPED
-from kgdash.ui.memory import Memory
-
-from .driver import cards, choose, choose_folder, open_page, table
-from .driver import run as rerun
-
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "umls-rule-instances.tsv"
+from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.instances.instances import score_instances
+from kgdash.studies.instances.likely_errors import credible_missing, likely_errors, suspicious_facts
+from kgdash.studies.instances.separation import COMPARED, compare_measures
+from kgdash.studies.instances.thresholds import judged_thresholds, rates_at, threshold_curve
+from kgdash.studies.labelling.queue import label_queue
+from kgdash.studies.labelling.results import labelled_instances
+from kgdash.studies.labelling.session import judge
+from kgdash.studies.labelling.sources import instance_predictions
+from kgdash.studies.queries.query_types import PAPER_TYPES
+from kgdash.studies.queries.sources import sample_queries
+from kgdash.studies.rules.sources import mined_instances
+from kgdash.ui.runtime.computed import _STOPPED
+from kgdash.ui.runtime.result_cache import Memory
+from tests.pages.driver import cards, choose, choose_folder, open_page, table
+from tests.pages.driver import run as rerun
+from tests.support.paths import EXAMPLE
+from tests.support.tiny_runs import altered_run
 
 #: few queries, so that a page takes little
 FEW = {"types": "2i", "per_type": "8"}

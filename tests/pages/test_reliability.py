@@ -1,14 +1,13 @@
-"""The page Reliability map shows what `kgdash.studies.reliability_map` computes."""
+"""The page Reliability map shows what `kgdash.studies.reliability.reliability_map` computes."""
 
 import numpy as np
 import pytest
-from tiny_runs import altered_run
 
 from kgdash.charts.style import number
-from kgdash.studies.reliability_map import reliability_map
-from kgdash.studies.reliability_regions import find_reliability_regions
-
-from .driver import cards, choose, choose_folder, messages, open_page, table
+from kgdash.studies.reliability.region_scan import find_reliability_regions
+from kgdash.studies.reliability.reliability_map import reliability_map
+from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
+from tests.support.tiny_runs import altered_run
 
 
 @pytest.fixture(scope="module")

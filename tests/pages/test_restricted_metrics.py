@@ -2,9 +2,8 @@
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.restriction import restrict
-
-from .driver import cards, choose, choose_folder, messages, open_page
+from kgdash.graph.restriction import restrict
+from tests.pages.driver import cards, choose, choose_folder, messages, open_page
 
 
 def mrr(run, **arguments) -> str:

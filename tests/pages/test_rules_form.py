@@ -1,17 +1,16 @@
 """The page Queries and rules takes rules of a file, and negatives that people verified."""
 
 import pytest
-from tiny_runs import DEFAULT_RUN, DEMO, dataset_folder, read_run, write_run
 
 from kgdash.errors import KgdashError
-from kgdash.studies.chosen_rules import chosen_instances
-from kgdash.studies.instances import score_instances
-from kgdash.studies.mined_instances import mined_instances, mined_rules
-from kgdash.studies.rule_file_instances import rule_file_instances
-from kgdash.studies.separation import separation
-
-from .driver import choose, choose_folder, open_page, table
-from .driver import run as rerun
+from kgdash.studies.instances.instances import score_instances
+from kgdash.studies.instances.separation import separation
+from kgdash.studies.rules.file_sources import rule_file_instances
+from kgdash.studies.rules.selection import chosen_instances
+from kgdash.studies.rules.sources import mined_instances, mined_rules
+from tests.pages.driver import choose, choose_folder, open_page, table
+from tests.pages.driver import run as rerun
+from tests.support.tiny_runs import DEFAULT_RUN, DEMO, dataset_folder, read_run, write_run
 
 FEW = {"source": "Rules", "max_rules": "2", "per_rule": "5"}
 ROWS = (

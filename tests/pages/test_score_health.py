@@ -5,12 +5,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from kgdash.bundled import DEMO
+from kgdash.formats.run_directory import read_run, write_run
 from kgdash.health.of_run import score_health
-from kgdash.loading import load
-from kgdash.safe_format import read_run, write_run
-
-from .driver import cards, choose, choose_folder, messages, open_page, table
+from kgdash.runs.bundled import DEMO
+from kgdash.runs.loading import load
+from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 
 
 def altered(out: Path, name: str, weights) -> Path:

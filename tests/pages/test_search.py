@@ -2,15 +2,14 @@
 
 import pytest
 
-from kgdash.bundled import DEMO_STUDY
 from kgdash.charts.style import number
-from kgdash.search.selection import best_command, search
-from kgdash.search.space import SearchSpace
-from kgdash.search.study_file import read_study
-from kgdash.search.trial import SearchPlan
-
-from .driver import cards, choose, messages, open_page, table
-from .driver import run as rerun
+from kgdash.hpo.selection import best_command, search
+from kgdash.hpo.space import SearchSpace
+from kgdash.hpo.study_file import read_study
+from kgdash.hpo.trial import SearchPlan
+from kgdash.runs.bundled import DEMO_STUDY
+from tests.pages.driver import cards, choose, messages, open_page, table
+from tests.pages.driver import run as rerun
 
 FILE = "A file on this machine …"
 PLAN = SearchPlan(

@@ -1,15 +1,14 @@
-"""The page Correlation study shows what `kgdash.studies.correlation` computes."""
+"""The page Correlation study shows what `kgdash.studies.correlation.correlation` computes."""
 
 import numpy as np
 import pytest
 
 import kgdash
-from kgdash.charts.study import task_label
+from kgdash.charts.correlation import task_label
 from kgdash.charts.style import number
-from kgdash.studies.correlation import study, study_runs
-from kgdash.studies.models_table import marked, models_table
-
-from .driver import cards, choose, open_page, table
+from kgdash.studies.correlation.correlation import study, study_runs
+from kgdash.studies.correlation.models_table import marked, models_table
+from tests.pages.driver import cards, choose, open_page, table
 
 
 def assert_shows(app, found, task, coefficient="pearson"):

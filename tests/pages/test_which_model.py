@@ -5,11 +5,15 @@ import pandas as pd
 import pytest
 
 from kgdash.charts.style import number
-from kgdash.studies.graph_parts import find_parts
-from kgdash.studies.model_choice import pair_correlations, pair_differences, strategies, verdict
-from kgdash.studies.part_figures import part_figures
-
-from .driver import cards, choose, messages, open_page, table
+from kgdash.studies.comparison.graph_parts import find_parts
+from kgdash.studies.comparison.model_selection import (
+    pair_correlations,
+    pair_differences,
+    strategies,
+    verdict,
+)
+from kgdash.studies.comparison.part_scores import part_figures
+from tests.pages.driver import cards, choose, messages, open_page, table
 
 NAMES = ("umls-transe", "umls-distmult")
 

@@ -1,0 +1,191 @@
+"""Groupings of ranks that users bring: by the types of entities, or by conditions (buckets)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kgdash.breakdowns.condition import Condition
+from kgdash.breakdowns.grouping import GROUPINGS, Groups, groups_of
+from kgdash.breakdowns.rank_facts import RankFacts
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph import KnowledgeGraph
+from kgdash.graph.entity_types import EntityTypes, entity_types
+
+#: whose types count: of the triple's ends, or of the entity asked for and of the one given
+ENDS = ("head", "tail", "answer", "query")
+
+#: the groups of what is in no other
+UNTYPED, OTHERS = "(no type)", "(all others)"
+
+_MAX_NAME = 80
+
+
+@dataclass(frozen=True)
+class TypeGrouping:
+    """Ranks by the types of an entity of their triple; one with several types is in several groups.
+
+    ``end`` is one of `ENDS`; ranks of relations have no answer or query of this kind.
+    """
+
+    name: str
+    end: str
+    types: EntityTypes
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if self.end not in ENDS:
+            raise unknown_name("end", self.end, ENDS, f"grouping {self.name!r}")
+
+    def groups(self, facts: RankFacts) -> Groups:
+        """Return the groups: one per type, in the order of their names, the untyped ones last."""
+        sides = np.asarray(facts.sides.astype(object))
+        column = {"head": 0, "tail": 2}.get(self.end, -1)
+        columns = np.full(len(sides), column)
+        if column < 0:
+            answer_first = {"answer": "head", "query": "tail"}[self.end]
+            columns = np.where(sides == answer_first, 0, 2)
+        rows = np.flatnonzero((column >= 0) | (sides != "relation"))
+        entities = facts.triples[rows, columns[rows]]
+        first = np.searchsorted(self.types.entities, entities, "left")
+        count = np.searchsorted(self.types.entities, entities, "right") - first
+        place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        codes = self.types.types[np.repeat(first, count) + place]
+        names = list(dict.fromkeys([*self.types.names, UNTYPED]))
+        without = rows[count == 0]
+        untyped = np.full(len(without), names.index(UNTYPED))
+        return Groups(
+            np.concatenate([np.repeat(rows, count), without]),
+            np.concatenate([codes, untyped]),
+            names,
+        )
+
+    def describe(self) -> str:
+        """Say in a few words what it groups by."""
+        return f"by {len(self.types.names):,} types of the {self.end}"
+
+    def to_json(self, graph: KnowledgeGraph) -> dict[str, Any]:
+        """Describe it as JSON can hold it, entities by name."""
+        names = np.array(graph.entities, dtype=object)[self.types.entities]
+        of_type: dict[str, list[str]] = {name: [] for name in self.types.names}
+        for number, entity in zip(self.types.types.tolist(), names.tolist(), strict=True):
+            of_type[self.types.names[number]].append(entity)
+        return {"name": self.name, "by": "types", "end": self.end, "types": of_type}
+
+
+@dataclass(frozen=True)
+class ConditionGrouping:
+    """Ranks by named conditions; one that fulfils several is in several groups."""
+
+    name: str
+    buckets: tuple[tuple[str, Condition], ...]
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        names = [name for name, _ in self.buckets]
+        if not names:
+            raise KgdashError(
+                f"grouping {self.name!r} has no bucket; give at least one as name: condition"
+            )
+        for name in names:
+            _check_name(name, "bucket")
+            if names.count(name) > 1 or name == OTHERS:
+                raise KgdashError(
+                    f"grouping {self.name!r} has two buckets {name!r}; rename one of them"
+                )
+
+    def groups(self, facts: RankFacts) -> Groups:
+        """Return the groups: one per bucket, in their order, then what is in none."""
+        holds = np.array([condition.holds(facts) for _, condition in self.buckets])
+        holds = np.concatenate([holds, ~holds.any(axis=0, keepdims=True)])
+        codes, rows = np.nonzero(holds)
+        return Groups(rows, codes, [*(name for name, _ in self.buckets), OTHERS])
+
+    def describe(self) -> str:
+        """Say in a few words what it groups by."""
+        return "; ".join(f"{name}: {condition.text}" for name, condition in self.buckets)
+
+    def to_json(self, graph: KnowledgeGraph) -> dict[str, Any]:
+        """Describe it as JSON can hold it."""
+        buckets = {name: condition.text for name, condition in self.buckets}
+        return {"name": self.name, "by": "conditions", "buckets": buckets}
+
+
+OwnGrouping = TypeGrouping | ConditionGrouping
+
+
+def groups_by(annotated: pd.DataFrame, graph: KnowledgeGraph, by: str | OwnGrouping) -> Groups:
+    """Group the ranks of a table, for `kgdash.breakdowns.breakdown.breakdown`.
+
+    :param annotated: of `kgdash.breakdowns.rank_facts.annotate`, at least one row
+    :param graph: the graph that it is of
+    :param by: a user's grouping, or the name of one of kgdash's own
+    :raises KgdashError: as `kgdash.breakdowns.grouping.groups_of`
+    """
+    return groups_of(
+        annotated, by if isinstance(by, str) else by.groups(RankFacts(annotated, graph))
+    )
+
+
+def condition_grouping(name: str, lines: Iterable[str]) -> ConditionGrouping:
+    """Make a grouping of texts ``name: condition``, blank ones skipped.
+
+    :raises KgdashError: if a line has no name or its condition is not understood, or a name is
+        taken
+    """
+    buckets = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        bucket, colon, condition = line.partition(":")
+        if not colon:
+            raise KgdashError(
+                f"expected name: condition, such as rare: frequency < 100; found {line.strip()!r} "
+                f"(bucket {number} of grouping {name!r})"
+            )
+        buckets.append((bucket.strip(), Condition(condition)))
+    return ConditionGrouping(name.strip(), tuple(buckets))
+
+
+def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> OwnGrouping:
+    """Read what ``to_json`` wrote; entities that the graph does not have are left out.
+
+    :param where: what messages call the place
+    :raises KgdashError: if anything else is found
+    """
+    if not isinstance(value, Mapping) or not isinstance(value.get("name"), str):
+        raise KgdashError(f"{where}: expected groupings, each with a name; found {value!r:.80}")
+    name, where = value["name"], f"{where}, grouping {value['name']!r}"
+    try:
+        if value.get("by") == "conditions" and _strings(value.get("buckets"), str):
+            conditions = [(k, Condition(text)) for k, text in value["buckets"].items()]
+            return ConditionGrouping(name, tuple(conditions))
+        if value.get("by") == "types" and _strings(value.get("types"), list):
+            ids = {entity: number for number, entity in enumerate(graph.entities)}
+            types = value["types"].items()
+            found = [(ids[e], t) for t, entities in types for e in entities if e in ids]
+            return TypeGrouping(name, str(value.get("end")), entity_types(found))
+    except KgdashError as error:
+        raise KgdashError(f"{where}: {error}") from None
+    raise KgdashError(f"{where}: expected conditions or types; found {sorted(value)}")
+
+
+def _strings(value: Any, kind: type[str] | type[list]) -> bool:
+    """Tell whether a value maps texts to texts, or to lists of texts."""
+    return isinstance(value, Mapping) and all(
+        isinstance(inner, kind) and all(isinstance(item, str) for item in inner)
+        for inner in value.values()
+    )
+
+
+def _check_name(name: str, kind: str = "grouping") -> None:
+    if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
+        raise KgdashError(
+            f"expected a name of 1 to {_MAX_NAME} characters for a {kind}; found {name[:99]!r}"
+        )
+    if kind == "grouping" and name in GROUPINGS:
+        raise KgdashError(f"{name!r} is a grouping of kgdash's own; choose another name")

@@ -1,0 +1,154 @@
+"""Table of ranks → what each rank can be grouped by: counts, kinds and names (§2, §3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
+from kgdash.graph.known_triples import SIDES
+from kgdash.graph.relation_patterns import (
+    CARDINALITIES,
+    NO_PATTERN,
+    NOT_IN_TRAIN,
+    PATTERNS,
+    stored_relation_kinds,
+)
+from kgdash.ranking.metrics import POOLS
+
+#: the sides that a table of ranks can have, in the order of the categories of ``side``
+SINGLE_SIDES = [side for side in POOLS if side != "both"]
+
+#: where buckets of counts start: 0, 1, 2, 3, 10, 30, 100, …
+_STARTS = np.array([0, 1, 2, *(m * 10**e for e in range(12) for m in (3, 10))], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class RankFacts:
+    """What the graph says of each rank of a table of `kgdash.runs.Run.ranks`."""
+
+    ranks: pd.DataFrame
+    graph: KnowledgeGraph
+
+    @cached_property
+    def triples(self) -> np.ndarray:
+        """Return the ids of the ranked triples: int64, shape ``(n, 3)``."""
+        return self.ranks[["head", "relation", "tail"]].to_numpy()
+
+    @cached_property
+    def sides(self) -> pd.Categorical:
+        """Return the sides, as a category of `SINGLE_SIDES`."""
+        return pd.Categorical(self.ranks["side"], categories=SINGLE_SIDES)
+
+    @cached_property
+    def relation_kinds(self) -> pd.DataFrame:
+        """Return what the train triples say of the relations."""
+        return stored_relation_kinds(self.graph)
+
+    def degree(self, column: str) -> np.ndarray:
+        """Count the train triples that the "head" or the "tail" is an end of: int64 ``(n,)``."""
+        return self._train_degrees[self.ranks[column].to_numpy()]
+
+    @property
+    def frequency(self) -> np.ndarray:
+        """Count the train triples of the relation: int64 ``(n,)``."""
+        return self.relation_kinds["train"].to_numpy()[self.triples[:, 1]]
+
+    @property
+    def equal_scores(self) -> np.ndarray:
+        """Count the other candidates with the true answer's score: int64 ``(n,)``."""
+        return (self.ranks["pessimistic"] - self.ranks["optimistic"]).to_numpy()
+
+    @cached_property
+    def answers(self) -> np.ndarray:
+        """Count the known answers of each row's query, the true one included: int64 ``(n,)``."""
+        triples, graph = self.triples, self.graph
+        counts = np.ones(len(triples), dtype=np.int64)
+        own = graph.known().contains(triples)
+        for code, columns in enumerate(SIDES[side][0] for side in SINGLE_SIDES):
+            at = np.flatnonzero(self.sides.codes == code)
+            facts = _keys(graph.all_triples, columns, graph)
+            queries, times = np.unique(facts, return_counts=True)
+            # Hashing finds two million keys faster than bisection, which misses the cache.
+            found = pd.Index(queries).get_indexer(_keys(triples[at], columns, graph))
+            counts[at] = np.where(found < 0, 0, times[found]) + ~own[at]
+        return counts
+
+    def kind(self, column: str) -> pd.Categorical:
+        """Return the relation's "cardinality" or "pattern" as an ordered category."""
+        order = CARDINALITIES if column == "cardinality" else (*PATTERNS, NO_PATTERN)
+        names = [*order, NOT_IN_TRAIN]
+        codes = pd.Categorical(self.relation_kinds[column], names).codes
+        return _categories(codes[self.triples[:, 1]], names)
+
+    @cached_property
+    def _train_degrees(self) -> np.ndarray:
+        heads, _, tails = self.graph.splits["train"].T
+        ends = np.concatenate([heads, tails[heads != tails]])
+        return np.bincount(ends, minlength=self.graph.num_entities)
+
+
+def annotate(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
+    """Add what a table of ranks can be grouped by.
+
+    :param ranks: of `kgdash.runs.Run.ranks`, at least one row
+    :param graph: the graph that it is of
+    :return: a copy with ``side`` as a category and these ordered categories of str:
+        ``relation_name`` (the label; where several relations have it, the name beside it),
+        ``cardinality`` and ``pattern`` (of `kgdash.graph.relation_patterns.relation_kinds`),
+        ``head_degree``, ``tail_degree`` (train triples that the entity is an end of), ``answers``
+        (known answers of the row's query in train ∪ valid ∪ test, the true one included: what the
+        default filter removes, and 1), ``frequency`` (train triples of the relation); and
+        ``triple`` (int64: the same for the rows of the same triple)
+    :raises KgdashError: if the table has no rows
+    """
+    if not len(ranks):
+        raise KgdashError("there are no ranks to break down: the set of triples is empty")
+    facts = RankFacts(ranks, graph)
+    table = ranks.assign(side=facts.sides)
+    table["relation_name"] = _categories(facts.triples[:, 1], _distinct_labels(graph))
+    table["cardinality"], table["pattern"] = facts.kind("cardinality"), facts.kind("pattern")
+    table["head_degree"] = _buckets(facts.degree("head"))
+    table["tail_degree"] = _buckets(facts.degree("tail"))
+    table["answers"] = _buckets(facts.answers)
+    table["frequency"] = _buckets(facts.frequency)
+    table["triple"] = np.unique(_keys(facts.triples, (0, 1, 2), graph), return_inverse=True)[1]
+    return table
+
+
+def _categories(codes: np.ndarray, names: list[str]) -> pd.Categorical:
+    return pd.Categorical.from_codes(codes, pd.Index(names, dtype=object), ordered=True)
+
+
+def _distinct_labels(graph: KnowledgeGraph) -> list[str]:
+    times = Counter(graph.relation_labels)
+    labels = [
+        label if times[label] == 1 else f"{label} ({name})"
+        for label, name in zip(graph.relation_labels, graph.relations, strict=True)
+    ]
+    return labels if len(set(labels)) == len(labels) else list(graph.relations)
+
+
+def _buckets(counts: np.ndarray) -> pd.Categorical:
+    """Name the bucket of each count; only buckets up to the largest count are categories."""
+    codes = np.searchsorted(_STARTS, counts, side="right") - 1
+    names = [
+        f"{start:,}" if stop == start + 1 else f"{start:,}–{stop - 1:,}"
+        for start, stop in pairwise(_STARTS.tolist())
+    ]
+    return _categories(codes, names[: int(codes.max()) + 1])
+
+
+def _keys(triples: np.ndarray, columns: tuple[int, ...], graph: KnowledgeGraph) -> np.ndarray:
+    """Encode some columns of triples as one integer each: int64, shape ``(n,)``."""
+    sizes = (graph.num_entities, graph.num_relations, graph.num_entities)
+    keys = np.zeros(len(triples), dtype=np.int64)
+    for column in columns:
+        keys = keys * sizes[column] + triples[:, column]
+    return keys

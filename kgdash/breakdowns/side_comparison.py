@@ -1,0 +1,99 @@
+"""Head against tail queries: why their figures differ, and what "both" is (§1, §2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from kgdash.breakdowns.rank_facts import SINGLE_SIDES, RankFacts
+from kgdash.errors import unknown_name
+from kgdash.graph import KnowledgeGraph
+from kgdash.graph.known_triples import RANK_TYPES, SIDES
+from kgdash.ranking.metric_info import DEFAULT_KS, metric_calculators
+from kgdash.ranking.metrics import pooled
+
+_METRICS = (
+    "inverse_harmonic_mean_rank",
+    "hits_at_10",
+    "arithmetic_mean_rank",
+    "median_rank",
+    "adjusted_arithmetic_mean_rank_index",
+)
+
+
+def compare_sides(
+    ranks: pd.DataFrame, graph: KnowledgeGraph, rank_type: str = "realistic"
+) -> pd.DataFrame:
+    """Lay out what each side asks and how well it is answered.
+
+    :param ranks: of `kgdash.runs.Run.ranks`
+    :param graph: the graph that it is of
+    :param rank_type: "optimistic", "realistic" or "pessimistic"
+    :return: one row per side that the ranks have, "both" pooled: ``side``, ``ranks`` and
+        ``queries`` (int64: ranks, and distinct queries behind them), ``answers`` (mean of the known
+        answers of a rank's query, all splits), ``candidates`` (mean of the candidates left),
+        ``chance`` (the MRR of a random order: mean of H(N) / N), then MRR, Hits@10, mean and median
+        rank and AMRI under their keys
+    :raises KgdashError: if the rank type is unknown or there are no ranks
+    """
+    if rank_type not in RANK_TYPES:
+        raise unknown_name("rank type", rank_type, RANK_TYPES, "sides")
+    calculators = metric_calculators(DEFAULT_KS)
+    rows = []
+    for side, part in pooled(ranks.assign(answers=RankFacts(ranks, graph).answers)):
+        candidates, values = part["candidates"].to_numpy(), part[rank_type].to_numpy()
+        rows.append(
+            {
+                "side": side,
+                "ranks": len(part),
+                "queries": _queries(part),
+                "answers": float(part["answers"].mean()),
+                "candidates": float(candidates.mean()),
+                "chance": float((_harmonic(candidates) / candidates).mean()),
+                **{key: float(calculators[key](values, candidates)) for key in _METRICS},
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def sides_in_words(table: pd.DataFrame) -> list[str]:
+    """Say what a table of `compare_sides` shows, for people: one sentence or two each."""
+    rows = table.set_index("side")
+    if not {"head", "tail"} <= set(rows.index):
+        return []
+    mrr, answers = rows["inverse_harmonic_mean_rank"], rows["answers"]
+    better, worse = ("tail", "head") if mrr["tail"] >= mrr["head"] else ("head", "tail")
+    asked = {"head": "(?, r, t)", "tail": "(h, r, ?)"}
+    texts = [
+        f"{better.capitalize()}s {asked[better]} are found more easily than {worse}s "
+        f"{asked[worse]}: MRR {mrr[better]:.3f} against {mrr[worse]:.3f}. A {better} query has "
+        f"{answers[better]:.1f} known answers on average, a {worse} query {answers[worse]:.1f}."
+    ]
+    fewer = "tail" if answers["tail"] <= answers["head"] else "head"
+    texts.append(
+        f"That is what one expects: the fewer answers fit, the more a query tells ({fewer}s here)."
+        if fewer == better
+        else f"The numbers of answers do not explain it: {fewer} queries have fewer of them."
+    )
+    median = rows["median_rank"]
+    texts.append(
+        f"“both” pools the {rows.loc['both', 'ranks']:,} ranks of the two sides, as many of each. "
+        f"So its MRR {mrr['both']:.3f} is the mean of the two; its median rank "
+        f"{median['both']:g} need not be that of {median['head']:g} and {median['tail']:g}."
+    )
+    return texts
+
+
+def _queries(part: pd.DataFrame) -> int:
+    """Count the distinct queries behind some ranks."""
+    count = 0
+    for side in SINGLE_SIDES:
+        given = ["head", "relation", "tail"]
+        columns = [given[column] for column in SIDES[side][0]]
+        count += len(part.loc[part["side"] == side, columns].drop_duplicates())
+    return count
+
+
+def _harmonic(counts: np.ndarray) -> np.ndarray:
+    """Return H(n) = 1 + 1/2 + … + 1/n for each n ≥ 1."""
+    return np.cumsum(1 / np.arange(1, counts.max() + 1))[counts - 1]

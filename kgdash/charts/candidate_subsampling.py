@@ -1,0 +1,40 @@
+"""Figures of the metric guide."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.style import finish, log_ticks
+
+_LINES = {
+    "inverse_harmonic_mean_rank": ("MRR", "#2f7fd1", "solid"),
+    "hits_at_10": ("Hits@10", "#d9742b", "solid"),
+    "adjusted_inverse_harmonic_mean_rank": ("Adjusted MRR", "#2f7fd1", "dot"),
+    "adjusted_hits_at_k": ("Adjusted Hits@10", "#d9742b", "dot"),
+    "adjusted_arithmetic_mean_rank_index": ("AMRI", "#2e9d78", "dot"),
+}
+
+
+def candidates_lines(table: pd.DataFrame) -> go.Figure:
+    """Draw metrics against the number of candidates.
+
+    :param table: of `kgdash.ranking.candidate_subsampling.fewer_candidates`, with k = 10
+    """
+    figure = go.Figure()
+    for key, (name, colour, dash) in _LINES.items():
+        figure.add_scatter(
+            x=table["candidates"],
+            y=table[key],
+            name=name,
+            mode="lines+markers",
+            line={"color": colour, "dash": dash},
+            hovertemplate=f"{name} %{{y:.3f}} of %{{x:,.0f}} candidates<extra></extra>",
+        )
+    low, high = table["candidates"].min(), table["candidates"].max()
+    values, texts = log_ticks(low, high) if high > low else ([high], [f"{high:g}"])
+    figure.update_xaxes(
+        title="candidates per query (mean)", type="log", tickvals=values, ticktext=texts
+    )
+    figure.update_yaxes(title="value to expect", rangemode="tozero")
+    return finish(figure)

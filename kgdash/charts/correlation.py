@@ -1,0 +1,185 @@
+"""Figures of the correlation study: subgraphs, tasks side by side, sizes, and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.confidence_band import add_band
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
+
+_LINE = "#7a8794"
+_ACCURACY = "#a05fb4"
+_DASHES = {"head": "dash", "tail": "solid", "both": "dot", "relation": "dashdot"}
+_SYMBOLS = {"head": "square", "tail": "circle", "both": "diamond", "relation": "triangle-up"}
+
+#: p-values above this are drawn open
+_SIGNIFICANT = 0.05
+
+#: between the markers of one size, as a share of the axis
+_APART = 0.006
+
+#: of the markers, in pixels across
+_LEAST, _MOST = 7, 18
+
+
+def task_label(task: str) -> str:
+    """Name a task as users read it: "tail MRR", "Hits@10 of both sides", "accuracy"."""
+    if task == "accuracy":
+        return "classification accuracy"
+    side, _, measure = task.partition("_")
+    if measure == "mrr":
+        return f"{side} MRR"
+    where = {"both": "of both sides", "relation": "of relations"}.get(side, f"of {side}s")
+    return f"Hits@{measure.removeprefix('hits_at_')} {where}"
+
+
+def study_scatter(
+    figures: pd.DataFrame,
+    task: str,
+    band: pd.DataFrame,
+    texts: Sequence[str],
+    log_relik: bool = False,
+) -> go.Figure:
+    """Draw a task against mean ReliK, a point per subgraph, with the regression line and its band.
+
+    ``customdata`` of a point is the row number in ``figures``. A point grows with the number of
+    evaluated triples behind it.
+
+    :param figures: of `kgdash.studies.reliability.subgraph_table.subgraph_figures`
+    :param task: a column of it
+    :param band: of `kgdash.studies.correlation.correlation.regression_band`; may have no rows
+    :param texts: one description per row, for hovering
+    :param log_relik: ReliK on a log axis
+    """
+    rows = figures.assign(
+        row=np.arange(len(figures)), text=[escape(text).replace("\n", "<br>") for text in texts]
+    )
+    rows = rows[rows["relik"].notna() & rows[task].notna()]
+    if rows.empty:
+        return empty("no subgraph has both figures")
+    figure = go.Figure()
+    if len(band):
+        add_band(figure, band, "mean", "least squares", "95 % band of the line")
+    most = max(int(rows["evaluated"].max()), 1)
+    figure.add_scatter(
+        x=rows["relik"],
+        y=rows[task],
+        mode="markers",
+        name=f"subgraphs ({len(rows)})",
+        marker={
+            "color": SIDE_COLOURS["head"],
+            "size": _LEAST + (_MOST - _LEAST) * np.sqrt(rows["evaluated"] / most),
+            "opacity": 0.7,
+            "line": {"width": 1, "color": "rgba(255,255,255,0.6)"},
+        },
+        customdata=rows["row"].tolist(),
+        text=rows["text"],
+        hovertemplate="%{text}<br>ReliK %{x:.3g}, " + task_label(task) + " %{y:.3g}<extra></extra>",
+    )
+    figure.update_xaxes(title="mean ReliK" + (" (log scale)" if log_relik else ""))
+    if log_relik:
+        low, high = rows["relik"].min(), rows["relik"].max()
+        ticks, tick_texts = log_ticks(low, max(high, low * 1.01))
+        figure.update_xaxes(type="log", tickvals=ticks, ticktext=tick_texts)
+    figure.update_yaxes(title=task_label(task))
+    return finish(figure, height=460, clickmode="event+select")
+
+
+def task_intervals(found: pd.DataFrame, coefficient: str) -> go.Figure:
+    """Draw the coefficient of every task with its interval; open where p > 0.05.
+
+    :param found: of `kgdash.studies.correlation.correlation.correlations`
+    :param coefficient: "pearson", "spearman" or "kendall"
+    """
+    rows = found[(found["coefficient"] == coefficient) & found["value"].notna()][::-1]
+    if rows.empty:
+        return empty("nothing to correlate")
+    figure = go.Figure()
+    figure.add_scatter(
+        x=rows["value"],
+        y=[task_label(task) for task in rows["task"]],
+        mode="markers",
+        error_x=whiskers(rows["value"], rows["low"], rows["high"], _LINE, thickness=1.5),
+        marker={
+            "size": 10,
+            "color": (colours := [_colour(task) for task in rows["task"]]),
+            "symbol": ["circle" if p <= _SIGNIFICANT else "circle-open" for p in rows["p"]],
+            "line": {"width": 2, "color": colours},
+        },
+        text=_hover(rows),
+        hovertemplate="%{y}<br>%{text}<extra></extra>",
+        showlegend=False,
+    )
+    figure.add_vline(0, line={"color": _LINE, "width": 1})
+    figure.update_xaxes(
+        title=f"{coefficient_label(coefficient)} with mean ReliK", range=[-1.05, 1.05]
+    )
+    return finish(figure, height=90 + 28 * len(rows))
+
+
+def size_sweep(found: pd.DataFrame, coefficient: str, tasks: Sequence[str]) -> go.Figure:
+    """Draw the coefficient against the size of subgraphs, a line per task; filled where p ≤ 0.05.
+
+    :param found: of `kgdash.studies.correlation.correlation.study`, with several sizes
+    :param coefficient: "pearson", "spearman" or "kendall"
+    :param tasks: those to draw
+    """
+    rows = found[(found["coefficient"] == coefficient) & found["value"].notna()]
+    drawn = [task for task in tasks if (rows["task"] == task).any()]
+    if not drawn:
+        return empty("nothing to correlate")
+    figure = go.Figure()
+    for place, task in enumerate(drawn):
+        of_task = rows[rows["task"] == task].sort_values("size")
+        side, colour = task.partition("_")[0], _colour(task)
+        # A little apart, so that no interval hides another.
+        shift = (place - (len(drawn) - 1) / 2) * _APART * max(np.ptp(rows["size"]), 1)
+        figure.add_scatter(
+            x=of_task["size"] + shift,
+            customdata=of_task["size"],
+            y=of_task["value"],
+            name=task_label(task),
+            mode="lines+markers",
+            line={"color": colour, "width": 2, "dash": _DASHES.get(side, "longdash")},
+            error_y=whiskers(
+                of_task["value"], of_task["low"], of_task["high"], colour, thickness=1, width=3
+            ),
+            marker={
+                "size": 11,
+                "color": colour,
+                "symbol": [
+                    _SYMBOLS.get(side, "star") + ("" if p <= _SIGNIFICANT else "-open")
+                    for p in of_task["p"]
+                ],
+                "line": {"width": 2, "color": colour},
+            },
+            text=_hover(of_task),
+            hovertemplate="%{customdata} entities<br>%{text}<extra>%{fullData.name}</extra>",
+        )
+    figure.add_hline(0, line={"color": _LINE, "width": 1})
+    sizes = sorted(rows["size"].unique().tolist())
+    figure.update_xaxes(title="entities in each subgraph", tickvals=sizes)
+    figure.update_yaxes(title=coefficient_label(coefficient), range=[-1.05, 1.05])
+    return finish(figure, height=460)
+
+
+def coefficient_label(coefficient: str) -> str:
+    """Name a coefficient with its symbol."""
+    return {"pearson": "Pearson r", "spearman": "Spearman ρ", "kendall": "Kendall τ"}[coefficient]
+
+
+def _colour(task: str) -> str:
+    return SIDE_COLOURS.get(task.partition("_")[0], _ACCURACY)
+
+
+def _hover(rows: pd.DataFrame) -> list[str]:
+    return [
+        f"{number(row.value)}, 95 % {number(row.low)} to {number(row.high)}<br>"
+        f"p = {number(row.p)}, {row.subgraphs} subgraphs"
+        for row in rows.itertuples()
+    ]

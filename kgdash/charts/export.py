@@ -1,0 +1,187 @@
+"""Plotly figures as files: HTML that works offline, SVG, PNG and PDF, on a background of their own.
+
+HTML holds plotly.js and needs nothing else. The others are drawn by a Chromium on this machine,
+through Kaleido; nothing is asked of any other machine.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from html import escape
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import plotly.graph_objects as go
+import plotly.io as pio
+
+from kgdash.errors import KgdashError
+from kgdash.files.atomic import write_whole
+
+#: extension -> MIME type
+FIGURE_TYPES = {
+    ".html": "text/html",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".pdf": "application/pdf",
+}
+
+#: pixels, unless asked otherwise
+WIDTH, SCALE = 900, 2.0
+
+#: seconds; a cold Chromium on a busy machine takes tens of them
+_PATIENCE = 90
+
+_NO_BROWSER = (
+    "SVG, PNG and PDF are drawn by a Chromium, and none was found: install Debian's package "
+    "chromium (or Chrome), or set KGDASH_CHROMIUM to its path; .html needs none"
+)
+
+_BACKGROUNDS = {False: ("#ffffff", "plotly_white"), True: ("#111418", "plotly_dark")}
+_TEXT = {False: "#1b1f24", True: "#e6e9ed"}
+
+#: one browser at a time
+_drawing = Lock()
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>body {{ margin: 0; padding: 12px; background: {background}; }}</style></head>
+<body>{chart}</body>
+</html>
+"""
+
+
+def find_browser() -> str | None:
+    """Return the Chromium that draws figures: ``$KGDASH_CHROMIUM``, or one that is installed."""
+    from choreographer.browsers.chromium import Chromium
+
+    given = os.environ.get("KGDASH_CHROMIUM")
+    return given or shutil.which("chromium") or Chromium.find_browser(skip_local=False)
+
+
+def check_figure_file(out: Path) -> None:
+    """Refuse a file that could not be written, before anything is computed for it.
+
+    :raises KgdashError: if its extension names no format, or no browser is there to draw it
+    """
+    if out.suffix not in FIGURE_TYPES:
+        raise KgdashError(f"expected an output file in {_formats()}; found {out}")
+    if out.suffix != ".html":
+        _browser()
+
+
+def figure_bytes(
+    figure: go.Figure,
+    extension: str,
+    title: str = "chart",
+    dark: bool = False,
+    width: int = WIDTH,
+    height: int | None = None,
+    scale: float = SCALE,
+) -> bytes:
+    """Draw a figure on a light or dark background as the content of a file.
+
+    :param figure: left as it is
+    :param extension: one of `FIGURE_TYPES`
+    :param title: of the HTML page
+    :param dark: a dark background
+    :param width: in pixels (CSS pixels of the SVG); of HTML the window's
+    :param height: likewise; default: the figure's own
+    :param scale: of PNG: pixels of the file per pixel
+    :raises KgdashError: if the format is another, a size is not positive, there is no browser to
+        draw it, or the browser fails
+    """
+    if extension not in FIGURE_TYPES:
+        raise KgdashError(f"expected one of {_formats()}; found {extension!r}")
+    if width < 1 or (height is not None and height < 1) or not scale > 0:
+        raise KgdashError(f"expected sizes above 0; found {width} × {height}, scale {scale:g}")
+    drawn = on_background(figure, dark)
+    if extension == ".html":
+        return _html(drawn, title, _BACKGROUNDS[dark][0], height).encode()
+    options = {"format": extension[1:], "width": width, "height": height or drawn.layout.height}
+    return _drawn(drawn, {**options, "scale": scale if extension == ".png" else 1})
+
+
+def write_figure(figure: go.Figure, out: Path, **options: Any) -> None:
+    """Write a figure to a file, by the extension; it appears whole or not at all.
+
+    :param options: as `figure_bytes` takes them
+    :raises KgdashError: as `figure_bytes`, or if the file can not be written
+    """
+    content = figure_bytes(figure, out.suffix, **{"title": out.stem, **options})
+    write_whole(out, lambda part: part.write_bytes(content))
+
+
+def on_background(figure: go.Figure, dark: bool = False) -> go.Figure:
+    """Return a copy with a background and fonts that can be read outside of a page."""
+    colour, template = _BACKGROUNDS[dark]
+    copy = go.Figure(figure)
+    copy.update_layout(
+        template=template,
+        paper_bgcolor=colour,
+        plot_bgcolor=colour,
+        font={"family": "Arial, Helvetica, DejaVu Sans, sans-serif", "color": _TEXT[dark]},
+    )
+    edge = copy.layout.margin
+    copy.update_layout(margin={side: max(edge[side] or 0, 16) for side in "lrtb"})
+    return copy
+
+
+def figure_html(figure: go.Figure, name: str, library: bool = False) -> str:
+    """Return a figure as a part of an HTML page; the same figure gives the same text.
+
+    :param name: the element's id: letters, digits, "-"
+    :param library: put plotly.js in front, once per page
+    """
+    return pio.to_html(
+        figure,
+        config={
+            "displaylogo": False,
+            "responsive": True,
+            "toImageButtonOptions": {"filename": name, "format": "svg"},
+        },
+        include_plotlyjs=library,
+        full_html=False,
+        div_id=name,
+        default_height=f"{figure.layout.height or 360}px",
+    )
+
+
+def _html(figure: go.Figure, title: str, background: str, height: int | None) -> str:
+    if height is not None:
+        figure.update_layout(height=height)
+    chart = figure_html(figure, "chart", library=True)
+    return _PAGE.format(title=escape(title), background=background, chart=chart)
+
+
+def _drawn(figure: go.Figure, options: dict[str, Any]) -> bytes:
+    import kaleido
+
+    # Without this, Kaleido's page fetches MathJax from outside.
+    kaleido_options = {"mathjax": False, "path": _browser(), "timeout": _PATIENCE}
+    try:
+        with _drawing:
+            return kaleido.calc_fig_sync(figure.to_dict(), opts=options, kopts=kaleido_options)
+    except Exception as error:
+        # Whatever fails between here and the browser comes as an exception of some library's own.
+        raise KgdashError(
+            f"{kaleido_options['path']} could not draw the figure ({error or type(error).__name__})"
+            "; .html needs no browser"
+        ) from error
+
+
+def _browser() -> str:
+    found = find_browser()
+    if found is None:
+        raise KgdashError(_NO_BROWSER)
+    if not Path(found).is_file():
+        raise KgdashError(f"there is no Chromium at {found} (KGDASH_CHROMIUM): set it to its path")
+    return found
+
+
+def _formats() -> str:
+    *first, last = FIGURE_TYPES
+    return f"{', '.join(first)} or {last}"

@@ -1,0 +1,209 @@
+"""Figures of a search: its trials side by side, the best so far, and which parameters mattered."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+
+from kgdash.charts.style import (
+    GREY,
+    RELIABILITY_SCALE,
+    SIDE_COLOURS,
+    empty,
+    finish,
+    log_ticks,
+    number,
+)
+
+#: of axes that Plotly draws outside the page's theme: it can be read on white and on near-black
+_TEXT = "#717d8a"
+
+_STATES = {
+    "finished": {"color": SIDE_COLOURS["head"], "symbol": "circle", "size": 9},
+    "pruned": {"color": SIDE_COLOURS["tail"], "symbol": "circle-open", "size": 9},
+    "failed": {"color": "#c8401a", "symbol": "x", "size": 9},
+    "interrupted": {"color": SIDE_COLOURS["both"], "symbol": "x-thin-open", "size": 9},
+}
+
+VALUE = "MRR on valid"
+
+
+def best_so_far(trials: pd.DataFrame) -> go.Figure:
+    """Draw each trial's value, and the best so far as a line; failed ones stand at zero.
+
+    :param trials: of `kgdash.hpo.study_file.StudyFile`
+    """
+    ended = trials[trials["state"].isin(list(_STATES))]
+    if not len(ended):
+        return empty("no trial has ended yet")
+    figure = go.Figure()
+    figure.add_scatter(
+        x=ended["trial"],
+        y=ended["best_so_far"],
+        mode="lines",
+        line={"shape": "hv", "width": 2, "color": GREY},
+        name="best so far",
+        hoverinfo="skip",
+    )
+    for state, marker in _STATES.items():
+        rows = ended[ended["state"] == state]
+        if len(rows):
+            figure.add_scatter(
+                x=rows["trial"],
+                y=rows["value"].fillna(0),
+                mode="markers",
+                marker=marker,
+                name=state,
+                cliponaxis=False,
+                text=[_about(row) for row in rows.to_dict("records")],
+                hovertemplate="%{text}<extra></extra>",
+            )
+    figure.update_xaxes(title="trial")
+    figure.update_yaxes(title=f"{VALUE} ↑", rangemode="tozero")
+    return finish(figure, height=340)
+
+
+def parallel_coordinates(
+    trials: pd.DataFrame, parameters: Mapping[str, BaseDistribution]
+) -> go.Figure:
+    """Draw each trial with a value as a line over its parameters, coloured by the value.
+
+    Parameters that were searched on a log scale have one here; a parameter that a trial does not
+    have is drawn at "–".
+
+    :param trials: of `kgdash.hpo.study_file.StudyFile`
+    :param parameters: their distributions, by column of ``trials``, in the order of the axes
+    """
+    rows = trials[trials["value"].notna()]
+    if not len(rows):
+        return empty("no trial has a value yet")
+    short = {name: name.rpartition(".")[2] for name in parameters}
+    several = [name for name, count in Counter(short.values()).items() if count > 1]
+    axes = [
+        _axis(name if short[name] in several else short[name], rows[name], parameters[name])
+        for name in parameters
+    ]
+    # The best line is drawn last, and the last axis tells what the colours say.
+    order = np.argsort(rows["value"].to_numpy(), kind="stable")
+    values = rows["value"].to_numpy()
+    axes.append({"label": VALUE, "values": values, **_linear(values.min(), values.max())})
+    # Pruned trials are far below the others, which should not all look alike for that.
+    low = values[(rows["state"] == "finished").to_numpy()].min(initial=values.max())
+    figure = go.Figure(
+        go.Parcoords(
+            dimensions=[{**axis, "values": np.asarray(axis["values"])[order]} for axis in axes],
+            line={
+                "color": values[order],
+                "colorscale": RELIABILITY_SCALE,
+                "cmin": low,
+                "cmax": values.max(),
+            },
+            labelfont={"color": _TEXT, "size": 12},
+            tickfont={"color": _TEXT, "size": 11},
+            rangefont={"color": "rgba(0,0,0,0)", "size": 1},
+            unselected={"line": {"color": GREY, "opacity": 0.15}},
+            labelangle=-18,
+            labelside="top",
+        )
+    )
+    return finish(figure, height=400, margin={"l": 56, "r": 44, "t": 72, "b": 24})
+
+
+def importance_bars(shares: pd.Series) -> go.Figure:
+    """Draw the share of each parameter, largest on top.
+
+    :param shares: of `kgdash.hpo.importance.importances`
+    """
+    if not len(shares):
+        return empty("too few finished trials to tell which parameters mattered")
+    shown = shares[::-1]
+    figure = go.Figure(
+        go.Bar(
+            x=shown,
+            y=[escape(name) for name in shown.index],
+            orientation="h",
+            marker={"color": SIDE_COLOURS["relation"]},
+            text=[f"{share:.0%}" for share in shown],
+            hovertemplate="%{y}: %{x:.1%}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="share of the importance", tickformat=".0%", rangemode="tozero")
+    figure.update_yaxes(showgrid=False)
+    return finish(figure, height=90 + 34 * len(shown), margin={"l": 8, "r": 8, "t": 8, "b": 8})
+
+
+def _axis(name: str, column: pd.Series, distribution: Any) -> dict[str, Any]:
+    label = {"label": escape(name.replace("_", " ").replace(".", " "))}
+    missing = column.isna().to_numpy()
+    if isinstance(distribution, CategoricalDistribution):
+        names = [str(choice) for choice in distribution.choices]
+        # By text for choices of several types, by number where gaps made 16 a 16.0.
+        known: dict[Any, int] = {text: place for place, text in enumerate(names)}
+        known |= {choice: place for place, choice in enumerate(distribution.choices)}
+        values = column.map(known, na_action="ignore").to_numpy(dtype=float, na_value=np.nan)
+        axis = _span(0, len(names) - 1) | {
+            "tickvals": list(range(len(names))),
+            "ticktext": [escape(text) for text in names],
+        }
+    else:
+        low, high = float(distribution.low), float(distribution.high)
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        if distribution.log:
+            ticks, texts = log_ticks(low, high)
+            values = np.log10(values)
+            axis = _span(np.log10(low), np.log10(high)) | {
+                "tickvals": np.log10(ticks).tolist(),
+                "ticktext": texts,
+            }
+        elif isinstance(distribution, IntDistribution):
+            axis = _whole(int(low), int(high), distribution.step)
+        else:
+            axis = _linear(low, high)
+    if missing.any():
+        low, high = axis["range"]
+        nowhere = low - 0.12 * (high - low)
+        values = np.where(missing, nowhere, values)
+        axis["range"] = [nowhere, high]
+        axis["tickvals"] = [nowhere, *axis["tickvals"]]
+        axis["ticktext"] = ["–", *axis["ticktext"]]
+    return {**label, "values": values, **axis}
+
+
+def _linear(low: float, high: float) -> dict[str, Any]:
+    """Put about five ticks at round numbers."""
+    axis = _span(low, high)
+    low, high = axis["range"]
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    apart = next(step * power for step in (1, 2, 5, 10) if step * power >= rough)
+    ticks = np.arange(math.ceil(low / apart), math.floor(high / apart) + 1) * apart
+    return axis | {"tickvals": ticks.tolist(), "ticktext": [f"{tick:.4g}" for tick in ticks]}
+
+
+def _whole(low: int, high: int, step: int) -> dict[str, Any]:
+    """Put ticks where there are values, at most about six."""
+    apart = step * max(1, -(-(high - low) // (5 * step)))
+    ticks = list(range(low, high + 1, apart))
+    return _span(low, high) | {"tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
+
+
+def _span(low: float, high: float) -> dict[str, Any]:
+    return {"range": [low, high] if high > low else [low - 0.5, high + 0.5]}
+
+
+def _about(row: dict[str, Any]) -> str:
+    text = f"trial {row['trial']}, {row['state']}"
+    if row["value"] == row["value"]:
+        text += f"<br>{VALUE} {number(row['value'])}"
+        text += f" after {row['epochs']} epochs" if row["epochs"] == row["epochs"] else ""
+    reason = str(row["reason"])
+    parts = [reason[start : start + 60] for start in range(0, min(len(reason), 300), 60)]
+    return "<br>".join([text, *(escape(part) for part in parts)])

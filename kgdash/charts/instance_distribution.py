@@ -1,0 +1,169 @@
+"""Every instance's value, true beside false, as boxes, violins or points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from scipy.stats import gaussian_kde
+
+from kgdash.charts.group_rows import called, first_groups, group_rows
+from kgdash.charts.separation import LABELS, is_raw, measure_axis
+from kgdash.charts.style import empty, number
+from kgdash.errors import unknown_name
+
+#: what is drawn beneath the points
+SHAPES = ("box", "violin", "points only")
+
+#: points drawn per group and label (shapes are of all)
+_MOST_POINTS = 150
+
+#: half the height of a violin, in rows, and the points of its outline
+_VIOLIN, _OUTLINE = 0.15, 60
+
+#: values that a violin is estimated from, an even choice of all; more look the same
+_ESTIMATED = 1000
+
+
+def values_figure(
+    table: pd.DataFrame,
+    measure: str = "relik",
+    chains: str = "best",
+    groups: Sequence[str] | None = None,
+    names: Mapping[str, str] | None = None,
+    shape: str = "box",
+) -> go.Figure:
+    """Draw each instance's value on a log axis (raw scores: linear), with a shape per group, label.
+
+    Points carry ``customdata`` ``[instance, group]``, for selections; shapes are not selectable.
+
+    :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
+    :param measure: one of `kgdash.charts.separation.MEASURE_NAMES`
+    :param chains: "best" or "mean"
+    :param groups: which groups, from top to bottom (default: all, as they appear); 20 at most
+    :param names: what to call the groups where not by themselves
+    :param shape: one of `SHAPES`; a violin is the density of the logarithms on a log axis
+    :raises KgdashError: on an unknown shape
+    """
+    if shape not in SHAPES:
+        raise unknown_name("shape", shape, SHAPES, "kgdash")
+    chosen, note = first_groups(table["group"].unique() if groups is None else groups)
+    column = f"{measure}_{chains}"
+    rows = table[table["group"].isin(chosen)]
+    if rows.empty:
+        return empty("no instances to draw")
+    row_of = {group: -place for place, group in enumerate(chosen)}
+    figure, log = go.Figure(), not is_raw(measure)
+    for label in LABELS:
+        part = rows[rows["label"] == label]
+        if part.empty:
+            continue
+        middle = part["group"].map(row_of).to_numpy(dtype=np.float64) + LABELS[label][4]
+        if shape == "box":
+            _add_boxes(figure, part[column], middle, label)
+        elif shape == "violin":
+            _add_violins(figure, part[column].to_numpy(), middle, label, log)
+        _add_points(figure, part.assign(middle=middle), label, column, names)
+    if log:
+        figure.update_xaxes(type="log", dtick=1, exponentformat="power")
+    figure.update_xaxes(
+        title=measure_axis(measure, chains, "log scale" if log else "linear scale") + note
+    )
+    return group_rows(figure, chosen, names, 80, clickmode="event+select")
+
+
+def _add_boxes(figure: go.Figure, values: pd.Series, middle: np.ndarray, label: bool) -> None:
+    _, colour, fill, *_ = LABELS[label]
+    figure.add_box(
+        x=values,
+        y=middle,
+        orientation="h",
+        width=0.26,
+        boxpoints=False,
+        line={"color": colour, "width": 1.5},
+        fillcolor=fill,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _add_violins(
+    figure: go.Figure, values: np.ndarray, middle: np.ndarray, label: bool, log: bool
+) -> None:
+    """Add densities as outlines: Plotly's own would be those of the values, not of their logs."""
+    _, colour, fill, *_ = LABELS[label]
+    xs, ys = [np.empty(0)], [np.empty(0)]
+    for place in np.unique(middle):
+        own = np.sort(values[middle == place])
+        own = own[np.linspace(0, len(own) - 1, min(len(own), _ESTIMATED)).round().astype(int)]
+        spread = np.log10(own) if log else own
+        if len(np.unique(spread)) < 3:
+            continue  # no density to speak of: the points say it
+        at = np.linspace(spread.min(), spread.max(), _OUTLINE)
+        height = gaussian_kde(spread)(at)
+        height *= _VIOLIN / height.max()
+        x = 10.0**at if log else at
+        xs.append(np.concatenate([x, x[::-1], [x[0], np.nan]]))
+        edge = np.concatenate([place + height, place - height[::-1]])
+        ys.append(np.concatenate([edge, [edge[0], np.nan]]))
+    figure.add_scatter(
+        x=np.concatenate(xs),
+        y=np.concatenate(ys),
+        mode="lines",
+        fill="toself",
+        line={"color": colour, "width": 1.5},
+        fillcolor=fill,
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _add_points(
+    figure: go.Figure,
+    rows: pd.DataFrame,
+    label: bool,
+    column: str,
+    names: Mapping[str, str] | None,
+) -> None:
+    name, colour, _, symbol, _ = LABELS[label]
+    drawn = _thinned(rows, column)
+    figure.add_scatter(
+        x=drawn[column],
+        y=drawn["middle"] + _jitter(len(drawn)),
+        mode="markers",
+        name=name,
+        marker={"color": colour, "symbol": symbol, "size": 7, "opacity": 0.75},
+        selected={"marker": {"size": 13, "opacity": 1}},
+        unselected={"marker": {"opacity": 0.4}},
+        # Arrays: of a list, Plotly checks every item.
+        customdata=drawn[["instance", "group"]].to_numpy(dtype=object),
+        text=np.array([_about(row, column, names) for row in drawn.to_dict("records")]),
+        hovertemplate="%{text}<extra>" + name + "</extra>",
+    )
+
+
+def _about(row: dict, column: str, names: Mapping[str, str] | None) -> str:
+    return (
+        f"{escape(str(row['question']))} → {escape(str(row['answer']))}<br>"
+        f"{called(row['group'], names)}<br>{number(row[column])}, {row['chains']} "
+        f"chain{'s' * (row['chains'] != 1)}; instance {row['instance']}"
+    )
+
+
+def _thinned(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Keep an even choice of each group's points, from the least to the greatest value."""
+    ordered = rows.sort_values(["group", column], kind="stable")
+    place = ordered.groupby("group").cumcount().to_numpy()
+    size = ordered.groupby("group")["group"].transform("size").to_numpy()
+    share = np.minimum(_MOST_POINTS, size) - 1
+    at = np.floor(place * share / np.maximum(size - 1, 1))
+    before = np.floor((place - 1) * share / np.maximum(size - 1, 1))
+    return ordered[(place == 0) | (at > before)]
+
+
+def _jitter(count: int) -> np.ndarray:
+    """Return offsets within the shape's half height, the same every time."""
+    return np.random.default_rng(0).uniform(-0.1, 0.1, count)

@@ -1,0 +1,89 @@
+"""Figures of a subgraph: ReliK against reciprocal rank, and its means side by side."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
+
+
+def relik_scatter(triples: pd.DataFrame, texts: list[str]) -> go.Figure:
+    """Draw reciprocal rank against ReliK, one point per evaluated triple, both axes log.
+
+    ``customdata`` of a point is the row number in ``triples``.
+
+    :param triples: ``relik``, ``reciprocal_rank`` (NaN: not evaluated), ``split``
+    :param texts: one description per row, for hovering
+    """
+    rows = triples.assign(row=np.arange(len(triples)), text=[escape(text) for text in texts])
+    rows = rows[rows["reciprocal_rank"].notna() & rows["relik"].notna()]
+    if rows.empty:
+        return empty("no evaluated triple inside this subgraph")
+    figure = go.Figure()
+    colours = {"test": SIDE_COLOURS["tail"], "valid": SIDE_COLOURS["relation"]}
+    symbols = {"test": "circle", "valid": "square", "train": "diamond"}
+    for split, part in rows.groupby("split", sort=True):
+        figure.add_scatter(
+            x=part["relik"],
+            y=part["reciprocal_rank"],
+            mode="markers",
+            name=f"{split} ({len(part)})",
+            marker={
+                "color": colours.get(str(split), SIDE_COLOURS["head"]),
+                "symbol": symbols.get(str(split), "circle"),
+                "size": 8,
+                "opacity": 0.7,
+            },
+            showlegend=True,
+            customdata=part["row"].tolist(),
+            text=part["text"],
+            hovertemplate="%{text}<br>ReliK %{x:.3g}, reciprocal rank %{y:.3g}<extra></extra>",
+        )
+    for update, column, title in (
+        (figure.update_xaxes, "relik", "ReliK (log scale)"),
+        (figure.update_yaxes, "reciprocal_rank", "reciprocal rank, mean of head and tail (log)"),
+    ):
+        low, high = rows[column].min(), rows[column].max()
+        ticks, tick_texts = log_ticks(low, max(high, low * 1.01))
+        update(type="log", title=title, tickvals=ticks, ticktext=tick_texts)
+    return finish(figure, height=420, clickmode="event+select")
+
+
+def local_bars(figures: dict[str, tuple[float, int]]) -> go.Figure:
+    """Draw mean ReliK beside the MRRs of a subgraph, on one linear axis from 0 to 1.
+
+    :param figures: as `kgdash.studies.reliability.local_comparison.LocalComparison` has them
+    """
+    names = {
+        "relik": "mean ReliK",
+        "tail_mrr": "tail MRR",
+        "head_mrr": "head MRR",
+        "both_mrr": "both MRR",
+        "relation_mrr": "relation MRR",
+    }
+    values = [figures[name][0] for name in names]
+    error: dict[str, Any] | None = None
+    if "relik_low" in figures:
+        low, high = ([figures[f"relik_{end}"][0], *values[1:]] for end in ("low", "high"))
+        error = whiskers(values, low, high)
+    colours = [SIDE_COLOURS["head"], *[SIDE_COLOURS["tail"]] * (len(names) - 1)]
+    figure = go.Figure()
+    figure.add_bar(
+        y=[f"{label}<br>n = {figures[name][1]:,}" for name, label in names.items()],
+        x=values,
+        orientation="h",
+        marker={"color": colours},
+        error_x=error,
+        text=[number(v) for v in values],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{y}: %{x:.4g}<extra></extra>",
+    )
+    figure.update_xaxes(title="mean value", range=[0, 1.12])
+    figure.update_yaxes(autorange="reversed")
+    return finish(figure, height=420)

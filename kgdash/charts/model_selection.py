@@ -1,0 +1,185 @@
+"""Figures of which model to trust where: parts × runs, what choosing costs, pairs of runs."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.breakdowns import MOST_GROUPS, shortened
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number, whiskers
+
+#: least → greatest of a row, dark enough throughout for white figures
+_ORDER = [[0.0, "#b5421f"], [0.5, "#6d6675"], [1.0, "#1e5fb4"]]
+
+#: what ReliK picks, and what is best
+PICKED, BEST = "▲", "★"
+
+#: of picking by ReliK, of the best overall, of all others
+_RELIK, _LEADER, _OTHER = SIDE_COLOURS["head"], SIDE_COLOURS["tail"], "#8a96a3"
+
+#: up to so many runs, cells are wide enough for values on a phone
+_ROOMY = 4
+
+#: characters of a part's name beside a row, and of a run's above a column
+_BESIDE, _ABOVE = 22, 14
+
+#: names of the cells' values
+MEASURES = {"mrr": "MRR", "relik": "ReliK"}
+
+
+def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") -> go.Figure:
+    """Draw part × run: what ReliK picks, what is best, and by colour the order within the part.
+
+    Where there are more than four runs, cells hold the marks alone, for want of room.
+
+    :param table: of `PartFigures`, parts from top to bottom; the first
+        25 are drawn
+    :param runs: in their order
+    :param measure: "mrr" or "relik": what the cells hold and are coloured by
+    """
+    rows = table.head(MOST_GROUPS * len(runs))
+    if not len(rows):
+        return empty("no part holds an evaluated triple")
+    shape = (-1, len(runs))
+    values = rows[measure].to_numpy().reshape(shape)
+    least, greatest = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
+    spread = np.where(greatest > least, greatest - least, 1.0)
+    roomy = len(runs) <= _ROOMY
+    records = rows.to_dict("records")
+    texts = [f"{number(row[measure])}<br>" * roomy + _marks(row) for row in records]
+    parts = rows.iloc[:: len(runs)]
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.where(greatest > least, (values - least) / spread, 0.5),
+            x=list(range(len(runs))),
+            y=-np.arange(len(parts), dtype=float),
+            zmin=0,
+            zmax=1,
+            colorscale=_ORDER,
+            xgap=2,
+            ygap=2,
+            text=np.array(texts, dtype=object).reshape(shape),
+            texttemplate="%{text}",
+            textfont={"color": "white", "size": 12},
+            hovertext=np.array([_about(row) for row in records], dtype=object).reshape(shape),
+            hovertemplate="%{hovertext}<extra></extra>",
+            showscale=False,
+        )
+    )
+    figure.update_xaxes(
+        side="top",
+        tickvals=list(range(len(runs))),
+        ticktext=[escape(shortened(run, _ABOVE)) for run in runs],
+        tickangle=0 if len(runs) < _ROOMY else -90,
+        showgrid=False,
+        fixedrange=True,
+    )
+    names = [
+        shortened(row["name"], _BESIDE) + "*" * bool(row["small"])
+        for row in parts.to_dict("records")
+    ]
+    name_rows(figure, names)
+    return finish(figure, height=100 + 40 * len(parts), margin={"l": 8, "r": 8, "t": 60, "b": 8})
+
+
+def _marks(row: dict) -> str:
+    return f"{PICKED * row['picked']} {BEST * row['best']}".strip()
+
+
+def _about(row: dict) -> str:
+    marks = ["picked by ReliK"] * row["picked"] + ["best MRR"] * row["best"]
+    return (
+        f"{escape(str(row['name']))}<br>{escape(str(row['run']))}"
+        f"{': ' + ', '.join(marks) if marks else ''}<br>"
+        f"MRR {number(row['mrr'])} over {row['evaluated']:,}, ReliK {number(row['relik'])} over "
+        f"{row['triples']:,} triples"
+    )
+
+
+def regret_bars(strategies: pd.DataFrame) -> go.Figure:
+    """Draw by how much each way to choose falls short of the best of each part, with intervals.
+
+    :param strategies: of `kgdash.studies.comparison.model_selection.strategies`
+    """
+    rows = strategies[strategies["strategy"] != "the best of each part"]
+    rows = rows.sort_values("regret", kind="stable")
+    names = [
+        f"{shortened(row['strategy'], _BESIDE)}{' (best overall)' * row['overall_best']}"
+        for row in rows.to_dict("records")
+    ]
+    colours = [
+        _RELIK if row.strategy == "by ReliK" else _LEADER if row.overall_best else _OTHER
+        for row in rows.itertuples()
+    ]
+    figure = go.Figure()
+    figure.add_bar(
+        x=rows["regret"],
+        y=-np.arange(len(rows), dtype=float),
+        orientation="h",
+        width=0.5,
+        marker={"color": colours, "opacity": 0.75},
+        error_x=whiskers(rows["regret"], rows["regret_low"], rows["regret_high"], GREY),
+        text=[
+            f"{escape(row['strategy'])}<br>regret {number(row['regret'])} "
+            f"({number(row['regret_low'])} to {number(row['regret_high'])})<br>right in "
+            f"{row['right']:,.4g} of {row['parts']:,}<br>MRR {number(row['mrr'])}"
+            for row in rows.to_dict("records")
+        ],
+        textposition="none",
+        hovertemplate="%{text}<extra></extra>",
+        showlegend=False,
+    )
+    figure.update_xaxes(title="mean regret in MRR ↓", rangemode="tozero")
+    name_rows(figure, names)
+    return finish(figure, height=90 + 44 * len(rows), margin={"l": 8, "r": 8, "t": 8, "b": 8})
+
+
+def difference_points(differences: pd.DataFrame, a: str, b: str) -> go.Figure:
+    """Draw, per part, the difference of ReliK of two runs against that of MRR.
+
+    Where both have one sign ReliK says right which is better: those are filled. Points grow with
+    the evaluated triples and carry the part as ``customdata``.
+
+    :param differences: of `kgdash.studies.comparison.model_selection.pair_differences`
+    :param a: name of the first run
+    :param b: name of the second
+    """
+    rows = differences[(differences["a"] == a) & (differences["b"] == b)]
+    if not len(rows):
+        return empty("no part holds an evaluated triple")
+    figure = go.Figure()
+    right = (rows["relik_difference"] * rows["mrr_difference"] > 0).to_numpy()
+    scale = np.sqrt(rows["evaluated"] / rows["evaluated"].max()).to_numpy()
+    kinds = (("ReliK says right", right, _RELIK), ("ReliK says wrong, or equal", ~right, _LEADER))
+    for name, at, colour in kinds:
+        part = rows[at]
+        figure.add_scatter(
+            x=part["relik_difference"],
+            y=part["mrr_difference"],
+            mode="markers",
+            name=name,
+            marker={
+                "color": colour,
+                "opacity": 0.7,
+                "size": 6 + 12 * scale[at],
+                "symbol": "circle" if at is right else "diamond-open",
+                "line": {"width": 1.5, "color": colour},
+            },
+            customdata=part["part"].tolist(),
+            text=[
+                f"{escape(str(row['name']))}<br>difference of ReliK "
+                f"{number(row['relik_difference'])}, of MRR {number(row['mrr_difference'])}<br>"
+                f"{row['evaluated']:,} evaluated"
+                for row in part.to_dict("records")
+            ],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    for add in (figure.add_hline, figure.add_vline):
+        add(**{"y" if add == figure.add_hline else "x": 0}, line={"color": GREY, "width": 1.5})
+    names = f"{escape(shortened(a, _BESIDE))} − {escape(shortened(b, _BESIDE))}"
+    figure.update_xaxes(title=f"difference of ReliK: {names}")
+    figure.update_yaxes(title="difference of MRR")
+    return finish(figure, height=440, clickmode="event+select", showlegend=True)

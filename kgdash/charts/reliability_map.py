@@ -1,0 +1,243 @@
+"""Figures of the reliability map: groups by ReliK, communities as bubbles, and the baseline."""
+
+from __future__ import annotations
+
+from html import escape
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.style import (
+    GREY,
+    RELIABILITY_SCALE,
+    SIDE_COLOURS,
+    empty,
+    finish,
+    log_ticks,
+    number,
+    whiskers,
+)
+
+#: rows of a chart of the least and the most reliable
+_ENDS = 12
+
+_NAME_LENGTH = 24
+
+#: communities drawn and named, the largest first
+_BUBBLES, _NAMED = 60, 14
+
+#: lines between them, those of the most triples first, and their classes of width, in pixels
+_LINES, _WIDTHS = 200, 4
+
+
+def reliability_dots(table: pd.DataFrame) -> go.Figure:
+    """Draw the mean ReliK of the most and of the least reliable, with intervals.
+
+    ``customdata`` of a point is the row number in ``table``.
+
+    :param table: of `by`, in its order; intervals of
+        one triple are NaN
+    """
+    if table.empty:
+        return empty("no known triple")
+    rows = table.assign(row=np.arange(len(table)))
+    if len(rows) > 2 * _ENDS:
+        rows = pd.concat([rows.head(_ENDS), rows.tail(_ENDS)])
+    place = -np.arange(len(rows), dtype=float)
+    low, high = (rows[end].fillna(rows["relik"]) for end in ("low", "high"))
+    values = np.log10(rows["relik"])
+    figure = go.Figure()
+    figure.add_scatter(
+        x=rows["relik"],
+        y=place,
+        mode="markers",
+        marker={
+            "color": values,
+            "colorscale": RELIABILITY_SCALE,
+            "size": 10,
+            "symbol": np.where(rows["small"], "circle-open", "circle"),
+            "line": {"width": 2},
+        },
+        error_x=whiskers(rows["relik"], low, high, GREY, thickness=1.5),
+        customdata=rows["row"].tolist(),
+        text=[
+            f"{escape(row.label)}<br>mean ReliK {number(row.relik)}, {number(row.low)} to "
+            f"{number(row.high)}<br>{row.triples:,} triples"
+            for row in rows.itertuples()
+        ],
+        hovertemplate="%{text}<extra></extra>",
+    )
+    least, most = float(np.minimum(low, rows["relik"]).min()), float(high.max())
+    ticks, texts = log_ticks(least, max(most, least * 1.01))
+    figure.update_xaxes(
+        type="log", title="mean ReliK ↑ (log scale)", tickvals=ticks, ticktext=texts
+    )
+    figure.update_yaxes(
+        tickvals=place,
+        ticktext=[escape(_short(label)) for label in rows["label"]],
+        range=[0.7 - len(rows), 0.7],
+        showgrid=False,
+    )
+    if len(table) > 2 * _ENDS:
+        figure.add_hline(y=0.5 - _ENDS, line={"color": GREY, "dash": "dot", "width": 1})
+    return finish(figure, height=80 + 21 * len(rows), clickmode="event+select", showlegend=False)
+
+
+def community_map(table: pd.DataFrame, between: pd.DataFrame) -> go.Figure:
+    """Draw communities as bubbles: area by entities, colour by ReliK, lines by triples between.
+
+    Springs (NetworkX, seeded) place them. ``customdata`` of a bubble is the row number in
+    ``table``.
+
+    :param table: of `ReliabilityMap.by` "communities"; of more than 60, the largest are drawn
+    :param between: of `kgdash.studies.reliability.reliability_map.between`
+    """
+    if table.empty:
+        return empty("no community holds a known triple")
+    rows = table.assign(row=np.arange(len(table))).nlargest(_BUBBLES, "entities")
+    ids = rows["id"].tolist()
+    lines = between[between["a"].isin(ids) & between["b"].isin(ids)]
+    graph = nx.Graph()
+    graph.add_nodes_from(ids)
+    graph.add_weighted_edges_from(
+        zip(lines["a"], lines["b"], np.log1p(lines["triples"]), strict=True)
+    )
+    places = nx.spring_layout(graph, seed=0, k=2.2 / max(len(ids), 1) ** 0.5, iterations=120)
+    figure = go.Figure()
+    _add_lines(figure, lines.nlargest(_LINES, "triples"), places)
+    named = set(ids[:_NAMED])
+    values = np.log10(rows["relik"].to_numpy())
+    low, high = float(values.min()), float(values.max())
+    if high - low < 1e-9:
+        low, high = low - 0.5, high + 0.5
+    ticks, texts = log_ticks(10**low, 10**high)
+    figure.add_scatter(
+        x=[places[i][0] for i in ids],
+        y=[places[i][1] for i in ids],
+        mode="markers+text",
+        name="communities",
+        text=[
+            escape(_short(row.label, 20)) if row.id in named else "" for row in rows.itertuples()
+        ],
+        textposition="top center",
+        textfont={"size": 11},
+        marker={
+            "size": 12 + 46 * np.sqrt(rows["entities"] / rows["entities"].max()),
+            "color": values,
+            "cmin": low,
+            "cmax": high,
+            "colorscale": RELIABILITY_SCALE,
+            "line": {"width": 1, "color": GREY},
+            "opacity": 0.9,
+            "colorbar": {
+                "title": {"text": "mean ReliK inside (log scale)", "side": "top"},
+                "tickvals": np.log10(ticks),
+                "ticktext": texts,
+                "orientation": "h",
+                "thickness": 10,
+                "len": 0.7,
+                "y": -0.02,
+                "yanchor": "top",
+            },
+        },
+        customdata=rows["row"].tolist(),
+        hovertext=[
+            f"{escape(row.central)}<br>{row.entities:,} entities, {row.triples:,} triples inside"
+            f"<br>mean ReliK {number(row.relik)}"
+            for row in rows.itertuples()
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+    reach = 1.25 * max(float(np.abs(np.array(list(places.values()))).max()), 0.5)
+    figure.update_xaxes(visible=False, range=[-reach, reach])
+    figure.update_yaxes(visible=False, range=[-reach, reach])
+    return finish(
+        figure,
+        height=560,
+        showlegend=False,
+        clickmode="event+select",
+        margin={"l": 0, "r": 0, "t": 8, "b": 8},
+    )
+
+
+def _add_lines(figure: go.Figure, lines: pd.DataFrame, places: dict) -> None:
+    """Draw lines in classes of one width, since a Plotly line has one."""
+    logs = np.log1p(lines["triples"].to_numpy())
+    widths = np.ceil(_WIDTHS * logs / logs.max(initial=1.0)).astype(int)
+    for width in np.unique(widths):
+        drawn = lines[widths == width]
+        ends = np.array(
+            [[places[a], places[b], (np.nan, np.nan)] for a, b in drawn[["a", "b"]].to_numpy()]
+        )
+        points = ends.reshape(-1, 2)
+        figure.add_scatter(
+            x=points[:, 0],
+            y=points[:, 1],
+            mode="lines",
+            line={"color": GREY, "width": float(width)},
+            opacity=0.4,
+            hoverinfo="skip",
+        )
+
+
+def baseline_figure(regions: pd.DataFrame, baseline: np.ndarray) -> go.Figure:
+    """Draw how far regions stand out, beside the farthest of each permutation.
+
+    ``customdata`` of a region is its row number.
+
+    :param regions: ``table`` of `kgdash.studies.reliability.region_scan.ReliabilityRegions`
+    :param baseline: of the same
+    """
+    if regions.empty:
+        return empty("no group of this size has known triples inside")
+    figure = go.Figure()
+    figure.add_histogram(
+        x=baseline,
+        nbinsx=30,
+        name="greatest |z| of each permutation",
+        marker={"color": GREY},
+        hovertemplate="|z| %{x}: %{y} permutations<extra></extra>",
+    )
+    top = np.histogram(baseline, 30)[0].max()
+    for kind, colour in (
+        ("low", RELIABILITY_SCALE[0][1]),
+        ("high", RELIABILITY_SCALE[-1][1]),
+    ):
+        part = regions[regions["kind"] == kind]
+        figure.add_scatter(
+            x=part["z"].abs(),
+            y=[top * (0.55 if kind == "low" else 0.75)] * len(part),
+            mode="markers",
+            name=f"regions of {kind} ReliK",
+            marker={
+                "color": colour,
+                "size": 10,
+                "symbol": np.where(
+                    part["p"] <= 0.05,
+                    "triangle-down" if kind == "low" else "triangle-up",
+                    "triangle-down-open" if kind == "low" else "triangle-up-open",
+                ),
+            },
+            customdata=part.index.tolist(),
+            text=[
+                f"{escape(row.central)}<br>{row.entities} entities, z {number(row.z)}, "
+                f"p {number(row.p)}"
+                for row in part.itertuples()
+            ],
+            hovertemplate="%{text}<extra></extra>",
+        )
+    figure.add_vline(
+        x=float(np.quantile(baseline, 0.95)),
+        line={"color": SIDE_COLOURS["both"], "dash": "dot", "width": 1.5},
+        annotation_text="p = 0.05",
+        annotation_position="top right",
+    )
+    figure.update_xaxes(title="|z|: how far ReliK inside stands out")
+    figure.update_yaxes(title="permutations")
+    return finish(figure, height=300, margin={"l": 8, "r": 8, "t": 56, "b": 8}, bargap=0.05)
+
+
+def _short(label: str, limit: int = _NAME_LENGTH) -> str:
+    return label if len(label) <= limit else label[: limit - 1] + "…"

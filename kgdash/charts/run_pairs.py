@@ -1,0 +1,244 @@
+"""Figures of two runs against each other: differences, wins, and how their ranks go together."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.charts.breakdowns import MOST_GROUPS, shortened
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, number, whiskers
+
+#: of the run that comes first, of neither, of the second
+_A, _EQUAL, _B = SIDE_COLOURS["head"], "#8a96a3", SIDE_COLOURS["tail"]
+
+#: from few to many: visible on white and on near-black
+_DENSITY = [[0.0, "#8fb7e0"], [0.4, "#3f7fc4"], [0.75, "#7a4fb0"], [1.0, "#c8401a"]]
+
+#: characters above a row, as a phone is wide
+_ABOVE = 44
+
+#: below this, a corrected p-value gives a difference its colour
+SIGNIFICANT = 0.05
+
+_TICKS = (1, 2, 5, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000)
+
+
+def pair_forest(tests: pd.DataFrame) -> go.Figure:
+    """Draw the difference of every pair of runs with its interval.
+
+    Coloured where the corrected permutation test is below 5 %, by which run is better.
+
+    :param tests: of `kgdash.statistics.paired_tests.paired_tests`
+    """
+    rows = [
+        {
+            "name": f"{row['a']} − {row['b']}",
+            "sure": row["p_holm"] < SIGNIFICANT,
+            "note": f"p {number(row['p_holm'])}",
+            **{key: row[key] for key in ("difference", "low", "high")},
+        }
+        for row in tests.to_dict("records")
+    ]
+    return _forest(rows, "difference of MRR (first − second)")
+
+
+def region_forest(table: pd.DataFrame, a: str, b: str) -> go.Figure:
+    """Draw the difference per region with its interval; coloured where that leaves 0 out.
+
+    :param table: of `region_differences`; where there are more than 25, the
+        first and the last are drawn
+    :param a: name of the first run
+    :param b: name of the second
+    """
+    half = MOST_GROUPS // 2
+    shown = table if len(table) <= MOST_GROUPS else pd.concat([table[:half], table[-half:]])
+    rows = [
+        {
+            "name": row["name"],
+            "sure": bool(row["low"] > 0 or row["high"] < 0) and not row["small"],
+            "note": f"n = {row['triples']:,}{', small' * row['small']}",
+            **{key: row[key] for key in ("difference", "low", "high")},
+        }
+        for row in shown.to_dict("records")
+    ]
+    return _forest(rows, f"difference of MRR: {escape(a)} − {escape(b)}")
+
+
+def rank_density(grid: pd.DataFrame, a: str, b: str) -> go.Figure:
+    """Draw how often ranks by one run meet ranks by the other; the best are at the top right.
+
+    :param grid: of `kgdash.studies.comparison.wins.rank_grid`
+    :param a: name of the run on the x axis
+    :param b: name of the run on the y axis
+    """
+    if not len(grid):
+        return empty("there are no ranks")
+    edges = {
+        run: np.unique(np.concatenate([grid[f"low_{run}"], grid[f"high_{run}"]]))
+        for run in ("a", "b")
+    }
+    counts = np.full((len(edges["b"]) - 1, len(edges["a"]) - 1), np.nan)
+    at = {run: np.searchsorted(edges[run], grid[f"low_{run}"]) for run in ("a", "b")}
+    counts[at["b"], at["a"]] = grid["count"]
+    texts = np.full(counts.shape, "", dtype=object)
+    texts[at["b"], at["a"]] = [
+        f"{escape(a)}: rank {_span(row['low_a'], row['high_a'])}<br>"
+        f"{escape(b)}: rank {_span(row['low_b'], row['high_b'])}<br>{row['count']:,.0f} ranks"
+        for row in grid.to_dict("records")
+    ]
+    figure = go.Figure(
+        go.Heatmap(
+            z=np.log10(counts),
+            x=-np.log10(edges["a"]),
+            y=-np.log10(edges["b"]),
+            colorscale=_DENSITY,
+            hovertext=texts,
+            hovertemplate="%{hovertext}<extra></extra>",
+            hoverongaps=False,
+            colorbar=_count_bar(float(np.nanmax(counts))),
+        )
+    )
+    least = -np.log10(max(edges["a"][-1], edges["b"][-1]))
+    figure.add_scatter(
+        x=[least, 0],
+        y=[least, 0],
+        mode="lines",
+        line={"dash": "dash", "color": GREY, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    ticks = [t for t in _TICKS if -np.log10(t) >= least]
+    axis = {
+        # Amid the cell of rank t, which reaches from there to t + 1.
+        "tickvals": [-np.log10(t * (t + 1)) / 2 for t in ticks],
+        "ticktext": [f"1/{t:,}" if t > 1 else "1" for t in ticks],
+        "range": [least, 0],
+        "showgrid": False,
+        "tickangle": 0,
+    }
+    figure.update_xaxes(title=f"reciprocal rank by {escape(a)}", **axis)
+    figure.update_yaxes(title=f"by {escape(b)}", **axis)
+    return finish(figure, height=460, margin={"l": 8, "r": 8, "t": 12, "b": 8})
+
+
+def win_bars(table: pd.DataFrame, labels: list[str], a: str, b: str) -> go.Figure:
+    """Draw, per relation, the shares of triples that either run ranks better.
+
+    :param table: rows of one side of `relation_wins`, from top to bottom; the
+        first 25 are drawn
+    :param labels: of all relations
+    :param a: name of the first run
+    :param b: name of the second
+    """
+    rows = table.head(MOST_GROUPS)
+    if not len(rows):
+        return empty("there are no relations to show")
+    place = -np.arange(len(rows), dtype=float)
+    names = [labels[relation] for relation in rows["relation"]]
+    figure = go.Figure()
+    for column, name, colour in (
+        ("wins", f"{a} better", _A),
+        ("ties", "equal", _EQUAL),
+        ("losses", f"{b} better", _B),
+    ):
+        figure.add_bar(
+            x=rows[column] / rows["triples"],
+            y=place,
+            orientation="h",
+            width=0.42,
+            name=escape(name),
+            marker={"color": colour},
+            text=[
+                f"{escape(shortened(label, 60))}<br>{escape(name)}: {count:,} of {triples:,}"
+                f"<br>sign test p {number(p)}"
+                for label, count, triples, p in zip(
+                    names, rows[column], rows["triples"], rows["p_holm"], strict=True
+                )
+            ],
+            textposition="none",
+            hovertemplate="%{text}<extra></extra>",
+        )
+    for y, label, row in zip(place, names, rows.to_dict("records"), strict=True):
+        counts = f"{row['wins']:,} : {row['ties']:,} : {row['losses']:,}"
+        sure = "  <b>p < 0.05</b>" if row["p_holm"] < SIGNIFICANT else ""
+        _above(
+            figure, y, f"{escape(shortened(label, _ABOVE - len(counts)))}  {counts}{sure}", label
+        )
+    figure.update_xaxes(range=[0, 1], tickformat=".0%", title="share of triples")
+    figure.update_yaxes(
+        range=[0.45 - len(rows), 0.75], showgrid=False, showticklabels=False, fixedrange=True
+    )
+    figure.update_layout(legend_traceorder="normal")
+    return finish(figure, height=110 + 42 * len(rows), barmode="stack")
+
+
+def _forest(rows: list[dict], title: str) -> go.Figure:
+    if not rows:
+        return empty("there is nothing to compare")
+    place = -np.arange(len(rows), dtype=float)
+    difference, low, high = (
+        np.array([row[key] for row in rows], dtype=float) for key in ("difference", "low", "high")
+    )
+    sure = np.array([row["sure"] for row in rows])
+    colours = np.where(sure, np.where(difference > 0, _A, _B), _EQUAL)
+    figure = go.Figure()
+    for colour in (_A, _B, _EQUAL):
+        at = colours == colour
+        if not at.any():
+            continue
+        figure.add_scatter(
+            x=difference[at],
+            y=place[at],
+            mode="markers",
+            marker={"color": colour, "size": 10},
+            error_x=whiskers(difference[at], low[at], high[at], colour),
+            text=[
+                f"{escape(shortened(row['name'], 60))}<br>{number(row['difference'])}, interval "
+                f"{number(row['low'])} to {number(row['high'])}<br>{row['note']}"
+                for row, here in zip(rows, at, strict=True)
+                if here
+            ],
+            hovertemplate="%{text}<extra></extra>",
+            showlegend=False,
+        )
+    for y, row in zip(place, rows, strict=True):
+        note = f"  <b>{number(row['difference'])}</b>  {row['note']}"
+        room = max(12, _ABOVE - len(note) + 7)
+        _above(figure, y, f"{escape(shortened(row['name'], room))}{note}", row["name"])
+    figure.add_vline(x=0, layer="below", line={"dash": "dash", "width": 1.5, "color": GREY})
+    figure.update_xaxes(title=title)
+    figure.update_yaxes(
+        range=[0.45 - len(rows), 0.75], showgrid=False, showticklabels=False, fixedrange=True
+    )
+    return finish(figure, height=90 + 42 * len(rows), margin={"l": 8, "r": 8, "t": 8, "b": 8})
+
+
+def _above(figure: go.Figure, y: float, text: str, hover: str) -> None:
+    figure.add_annotation(
+        text=text,
+        hovertext=escape(hover),
+        showarrow=False,
+        xref="paper",
+        x=0,
+        xanchor="left",
+        y=y + 0.22,
+        yanchor="bottom",
+        font={"size": 12},
+    )
+
+
+def _count_bar(most: float) -> dict[str, object]:
+    powers = list(range(int(np.floor(np.log10(max(most, 1)))) + 1))
+    return {
+        "title": {"text": "ranks"},
+        "tickvals": powers,
+        "ticktext": [f"{10**power:,}" for power in powers],
+        "thickness": 12,
+    }
+
+
+def _span(low: float, high: float) -> str:
+    return f"{low:,.0f}" if high == low + 1 else f"{low:,.0f}–{high - 1:,.0f}"

@@ -1,0 +1,88 @@
+"""What makes a LaTeX table of the command ``metrics``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kgdash.commands.shared import load_run
+from kgdash.errors import KgdashError
+from kgdash.files.atomic import write_whole
+from kgdash.progress import terminal
+
+
+def _known_extension(out: Path | None) -> Path | None:
+    """Refuse a file that could not be written before anything is computed for it."""
+    if out is not None and out.suffix not in (".csv", ".tsv", ".parquet", ".tex"):
+        raise KgdashError(f"expected an output file in .csv, .tsv, .parquet or .tex; found {out}")
+    return out
+
+
+LatexOption = Annotated[
+    bool, typer.Option("--latex", help="Print the main metrics as a LaTeX table.")
+]
+BesideOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Another run of the same graph in the LaTeX table; repeat for several."),
+]
+MetricsOutOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write a table here (.csv, .tsv, .parquet, or .tex).", callback=_known_extension
+    ),
+]
+
+
+def latex(
+    run: Any, beside: list[str] | None, out: Path | None, split: str, filter: str, only: Any
+) -> None:
+    """Print or write the main metrics of some runs as LaTeX; the best of several are bold.
+
+    :param run: the loaded run
+    :param beside: other runs, as the command line names them
+    :param out: a .tex file; None prints
+    :param split: whose triples are ranked
+    :param filter: one of `kgdash.graph.FILTERS`
+    :param only: the `kgdash.graph.restriction.Restriction`
+    :raises KgdashError: if a run is of another graph, two have one name, or a file is no .tex
+    """
+    from kgdash.ranking.latex_table import latex_caption, latex_table
+    from kgdash.ranking.main_table import evaluated_text, main_table
+    from kgdash.ranking.metrics import metrics
+
+    if out is not None and out.suffix != ".tex":
+        raise KgdashError(f"expected an output file in .tex for LaTeX; found {out}")
+    values = {}
+    for one in _runs(run, beside or []):
+        ranks = one.ranks(
+            split=split,
+            filter=filter,
+            progress=terminal(f"ranks of {one.name}"),
+            entities=only.entities,
+            relations=only.relations,
+        )
+        values[one.name] = metrics(ranks)
+    table, left = main_table(values), only.count(run.graph, run.graph.split(split))
+    evaluated = evaluated_text(run.graph.name, split, filter, left["triples"], left["entities"])
+    text = latex_table(table, latex_caption(table, evaluated))
+    if out is None:
+        print(text, end="")
+        return
+    write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))
+    print(f"wrote {out}")
+
+
+def _runs(first: Any, others: list[str]) -> list[Any]:
+    """Load the other runs; all must be of one graph, each with a name of its own."""
+    runs = [first]
+    for other in (load_run(name, None) for name in others):
+        if other.graph.digest != first.graph.digest:
+            raise KgdashError(
+                f"{other.name} is of another graph than {first.name}: a table has runs of one graph"
+            )
+        if other.name in [run.name for run in runs]:
+            raise KgdashError(f"two runs are called {other.name}: rename the folder of one")
+        runs.append(other)
+    return runs

@@ -1,0 +1,49 @@
+"""``kgdash relik``: the ReliK of triples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgdash.commands.shared import (
+    DatasetOption,
+    OutOption,
+    RunArgument,
+    SeedOption,
+    load_run,
+    write_or_print,
+)
+from kgdash.errors import KgdashError
+from kgdash.progress import terminal
+
+
+def relik(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    split: Annotated[str | None, typer.Option(help="train, valid or test.")] = None,
+    triples: Annotated[
+        Path | None, typer.Option(help="TSV or CSV of head, relation, tail, by name or label.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="exact, sampled, sampled-paper or lower-bound.")
+    ] = "exact",
+    rank_type: Annotated[
+        str, typer.Option(help="How ties count: optimistic (the paper's), realistic, pessimistic.")
+    ] = "optimistic",
+    samples: Annotated[int, typer.Option(help="Negatives per side, if sampled.")] = 1000,
+    seed: SeedOption = 0,
+    out: OutOption = None,
+) -> None:
+    """Compute the ReliK of a split or of the triples of a file."""
+    from kgdash.graph.triple_files import read_graph_triples
+
+    if split and triples:
+        raise KgdashError("give either --split or --triples, not both")
+    loaded = load_run(run, dataset)
+    rows = read_graph_triples(triples, loaded.graph) if triples else None
+    table = loaded.relik(
+        split or "test", rows, method, rank_type, samples, seed, terminal(f"ReliK ({method})")
+    )
+    write_or_print(loaded.graph.labelled(table), out)

@@ -1,0 +1,103 @@
+"""The command ``which-model``: which of several models to trust where."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import pandas as pd
+import typer
+
+from kgdash.commands.compare import dataset_of
+from kgdash.commands.shared import (
+    DatasetOption,
+    JsonOption,
+    OutOption,
+    RankTypeOption,
+    SeedOption,
+    SideOption,
+    SplitOption,
+    load_run,
+    print_json,
+    write_or_print,
+)
+from kgdash.progress import terminal
+
+
+class ChoiceTable(StrEnum):
+    """What `which-model` prints or writes as a table."""
+
+    strategies = "strategies"
+    parts = "parts"
+    pairs = "pairs"
+
+
+def which_model(
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN RUN [RUN ...]", help="2 to 8 runs on the same graph."),
+    ],
+    dataset: DatasetOption = None,
+    regions: Annotated[
+        str, typer.Option(help="communities, subgraphs (random walks) or relations.")
+    ] = "communities",
+    split: SplitOption = "test",
+    side: SideOption = "both",
+    rank_type: RankTypeOption = "realistic",
+    relik_of: Annotated[
+        str, typer.Option(help="ReliK of all known triples there, or of the evaluated ones.")
+    ] = "all",
+    relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact",
+    resolution: Annotated[
+        float, typer.Option(help="Of communities: the higher, the smaller they are.")
+    ] = 1.0,
+    subgraphs: Annotated[int, typer.Option(help="How many subgraphs are drawn.")] = 100,
+    size: Annotated[
+        int | None, typer.Option(help="Entities in each subgraph. Default: by the graph.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")] = 0.95,
+    seed: SeedOption = 0,
+    table: Annotated[
+        ChoiceTable,
+        typer.Option(
+            help="strategies: picking by ReliK beside each model everywhere; parts: ReliK and MRR "
+            "of every part and run; pairs: whether ReliK says where one run beats another."
+        ),
+    ] = ChoiceTable.strategies,
+    as_json: JsonOption = False,
+    out: OutOption = None,
+) -> None:
+    """Tell which model ReliK picks in each part of the graph, and whether it is the best there."""
+    from kgdash.studies.comparison.comparison import check_comparable
+    from kgdash.studies.comparison.graph_parts import find_parts
+    from kgdash.studies.comparison.model_selection import (
+        pair_correlations,
+        pair_differences,
+        strategies,
+        verdict,
+    )
+    from kgdash.studies.comparison.model_selection_words import verdict_in_words
+    from kgdash.studies.comparison.part_scores import part_figures
+
+    loaded = [load_run(source, dataset_of(source, dataset)) for source in runs]
+    check_comparable(loaded)
+    parts = find_parts(loaded[0], regions, resolution, subgraphs, size, seed, terminal(regions))
+    progress = terminal("ranks and ReliK")
+    figures = part_figures(loaded, parts, split, side, rank_type, relik_of, relik_method, progress)
+    tables: dict[str, pd.DataFrame] = {
+        "strategies": strategies(figures, level, seed),
+        "parts": figures.table,
+        "pairs": pair_correlations(pair_differences(figures)),
+    }
+    if out is not None:
+        write_or_print(tables[table], out)
+    if as_json:
+        found = verdict(figures, level, seed)
+        about: dict[str, Any] = {"runs": figures.runs, "regions": regions, "split": split}
+        about |= {"side": side, "rank_type": rank_type, "relik_of": relik_of}
+        about |= {"relik_method": relik_method, "seed": seed, "verdict": found}
+        about["words"] = verdict_in_words(found, regions, level)
+        about["overall"] = figures.overall.to_dict("records")
+        print_json(about | {name: rows.to_dict("records") for name, rows in tables.items()})
+    elif out is None:
+        write_or_print(tables[table], None)

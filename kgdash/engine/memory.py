@@ -1,0 +1,22 @@
+"""How much memory a computation may take."""
+
+from __future__ import annotations
+
+from kgdash.files.byte_sizes import bytes_from_environment
+
+_LEAST = 2**26
+
+
+def memory_budget() -> int:
+    """Return the bytes that a computation may take beyond the loaded model.
+
+    Block sizes follow from it. ``$KGDASH_MEMORY`` sets it, such as 500M or 4G; default: 2 GiB.
+
+    :raises KgdashError: if the setting is no size, or less than 64 MiB
+    """
+    return bytes_from_environment("KGDASH_MEMORY", "2G", _LEAST)
+
+
+def block_bytes() -> int:
+    """Return the bytes that a block of scores may take: it has copies and masks beside it."""
+    return min(2**26, memory_budget() // 16)

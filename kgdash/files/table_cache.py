@@ -1,0 +1,248 @@
+"""Tables on disk: Parquet files keyed by what they were computed from."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import platformdirs
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kgdash.files.atomic import whole_file
+from kgdash.files.byte_sizes import bytes_from_environment
+from kgdash.files.lock import held, remove_unless_held
+from kgdash.progress import Progress, silent
+from kgdash.version import __version__
+
+#: what computes faster than this, in seconds, is not worth a file
+_WORTH_KEEPING = 0.3
+
+#: where a file's schema says what the table is
+_ABOUT = b"kgdash"
+
+#: what reading a damaged file may raise
+_DAMAGED = (OSError, ValueError, KeyError, pa.ArrowException)
+
+#: what stored tables are of; "unknown": a file without such a note, or damaged
+KINDS = (
+    "ranks",
+    "relik",
+    "rules",
+    "comparison",
+    "scores",
+    "patterns",
+    "study",
+    "classification",
+    "unknown",
+)
+
+#: columns of `list_cache`
+_TEXTS = ("kind", "run", "run_digest", "graph", "method", "filter", "sides")
+_COLUMNS = ("key", *_TEXTS, "triples", "seconds", "bytes", "created", "used", "version")
+
+
+def cache_directory() -> Path:
+    """Return the folder of the cache: ``$KGDASH_CACHE`` if set, else the user's cache directory."""
+    return Path(os.environ.get("KGDASH_CACHE") or platformdirs.user_cache_dir("kgdash"))
+
+
+def cache_limit() -> int:
+    """Return how many bytes all tables together may take: ``$KGDASH_CACHE_LIMIT``, or 2 GiB.
+
+    :raises KgdashError: if the setting is no size
+    """
+    return bytes_from_environment("KGDASH_CACHE_LIMIT", "2G")
+
+
+def cached_table(
+    key: Mapping[str, Any],
+    compute: Callable[[], pd.DataFrame],
+    about: Mapping[str, Any] | None = None,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Return the table stored under a key, or compute it and store it if that took long.
+
+    Where another process or thread is computing the same table, this one waits for it; if that one
+    fails, stops or dies, this one computes. A stored table that can not be read is computed again.
+    The file appears whole or not at all; a full or read-only disk only costs the next caller the
+    computation. What was not asked for longest goes when all tables together exceed `cache_limit`.
+
+    :param key: all that the table depends on, as JSON can hold it
+    :param compute: makes the table; may raise
+    :param about: what `list_cache` shall say of it: ``kind``, ``run``, ``run_digest``, ``graph``,
+        ``method``, ``filter``, ``sides``, ``triples``, where they apply
+    :param progress: called with (0, 1) while waiting for another process; may raise to give up
+    :raises KgdashError: if the limit of the cache is no size
+    """
+    limit = cache_limit()
+    path = _path(key)
+    stored = _read(path)
+    if stored is not None:
+        return stored
+    with held(path.with_suffix(".lock"), waiting=lambda: progress(0.0, 1.0)):
+        stored = _read(path)
+        if stored is not None:
+            return stored
+        start = time.monotonic()
+        table = compute()
+        seconds = time.monotonic() - start
+        if seconds > _WORTH_KEEPING:
+            _write(table, path, {**(about or {}), "seconds": round(seconds, 3)}, limit)
+    return table
+
+
+def stored_table(key: Mapping[str, Any]) -> pd.DataFrame | None:
+    """Return the table stored under a key, or None."""
+    return _read(_path(key))
+
+
+def list_cache() -> pd.DataFrame:
+    """List the stored tables, the latest used first.
+
+    :return: one row per table: ``key`` (the name of its file), ``kind`` (of `KINDS`), ``run``,
+        ``run_digest``, ``graph``, ``method``, ``filter``, ``sides`` (texts, empty where they do not
+        apply), ``triples`` (Int64), ``seconds`` (float64: what computing it took), ``bytes``
+        (int64), ``created`` and ``used`` (UTC), ``version`` (of kgdash)
+    """
+    rows = []
+    for path, stat in _tables():
+        used = datetime.fromtimestamp(stat.st_mtime, UTC)
+        about = {"kind": "unknown", **_about(path)}
+        created = pd.to_datetime(about.get("created"), utc=True, errors="coerce")
+        row = {column: about.get(column, "") for column in (*_TEXTS, "version")}
+        row |= {column: about.get(column) for column in ("triples", "seconds")}
+        row |= {"key": path.stem, "bytes": stat.st_size, "used": used, "created": created}
+        rows.append(row)
+    table = pd.DataFrame(rows, columns=list(_COLUMNS))
+    table[[*_TEXTS, "key", "version"]] = table[[*_TEXTS, "key", "version"]].astype("str")
+    table = table.astype({"triples": "Int64", "seconds": "float64", "bytes": "int64"})
+    for column in ("created", "used"):
+        table[column] = pd.to_datetime(table[column], utc=True).astype("datetime64[us, UTC]")
+    return table
+
+
+def cache_size() -> tuple[int, int]:
+    """Return how many tables the cache holds, and their bytes together."""
+    sizes = [stat.st_size for _, stat in _tables()]
+    return len(sizes), sum(sizes)
+
+
+def clear_cache(
+    keys: Collection[str] | None = None,
+    run: str | None = None,
+    kind: str | None = None,
+    older_than: timedelta | None = None,
+) -> int:
+    """Delete stored tables, and what processes that died left in the folder.
+
+    Only tables that meet all given conditions go; without any, all do. A table that is being read
+    is read to its end; one that is being computed is stored afterwards.
+
+    :param keys: of `list_cache`
+    :param run: name of the run, or its digest
+    :param kind: of `KINDS`
+    :param older_than: not used for so long
+    :return: how many tables were deleted
+    """
+    _sweep()
+    listed = list_cache()
+    chosen = pd.Series(True, index=listed.index)
+    if keys is not None:
+        chosen &= listed["key"].isin(list(keys))
+    if run is not None:
+        chosen &= (listed["run"] == run) | (listed["run_digest"] == run)
+    if kind is not None:
+        chosen &= listed["kind"] == kind
+    if older_than is not None:
+        chosen &= listed["used"] < pd.Timestamp.now("UTC") - older_than
+    return sum(_remove(cache_directory() / f"{key}.parquet") for key in listed["key"][chosen])
+
+
+def _path(key: Mapping[str, Any]) -> Path:
+    name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:40]
+    return cache_directory() / f"{name}.parquet"
+
+
+def _read(path: Path) -> pd.DataFrame | None:
+    """Read a table and note that it was used; None if there is none, or a damaged one (removed)."""
+    if not path.is_file():
+        return None
+    try:
+        table = pd.read_parquet(path)
+    except _DAMAGED:
+        _remove(path)
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return table
+
+
+def _write(table: pd.DataFrame, path: Path, about: Mapping[str, Any], limit: int) -> None:
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    note = json.dumps({**about, "created": made, "version": __version__})
+    stored = pa.Table.from_pandas(table)
+    stored = stored.replace_schema_metadata({**(stored.schema.metadata or {}), _ABOUT: note})
+    try:
+        with whole_file(path) as part:
+            pq.write_table(stored, part)
+            if part.stat().st_size > limit:
+                raise OSError(errno.EFBIG, "the table alone exceeds the limit of the cache")
+        _make_room(limit)
+        _sweep()
+    except OSError:
+        return
+
+
+def _about(path: Path) -> dict[str, Any]:
+    try:
+        about = json.loads((pq.read_schema(path).metadata or {})[_ABOUT])
+    except _DAMAGED:
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def _tables() -> list[tuple[Path, os.stat_result]]:
+    """List the files of stored tables, the latest used first."""
+    found = []
+    for path in cache_directory().glob("*.parquet"):
+        with contextlib.suppress(OSError):  # another process may have cleared it by now
+            found.append((path, path.stat()))
+    return sorted(found, key=lambda item: item[1].st_mtime_ns, reverse=True)
+
+
+def _make_room(limit: int) -> None:
+    tables = _tables()
+    size = sum(stat.st_size for _, stat in tables)
+    for path, stat in reversed(tables):
+        if size <= limit:
+            return
+        if _remove(path):
+            size -= stat.st_size
+
+
+def _sweep() -> None:
+    """Remove what processes that died left behind: locks, and files that were being written."""
+    folder = cache_directory()
+    for path in folder.glob("*.lock"):
+        remove_unless_held(path)
+    for path in folder.glob("*.part"):
+        key = path.name.removeprefix(".").partition(".")[0]
+        remove_unless_held(folder / f"{key}.lock", path)
+
+
+def _remove(path: Path) -> bool:
+    try:
+        path.unlink()
+    except OSError:
+        return False
+    return True

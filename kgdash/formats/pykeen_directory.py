@@ -1,0 +1,151 @@
+"""Reading a directory that PyKEEN's ``PipelineResult.save_to_directory`` wrote (§11).
+
+Only ``trained_model.pkl`` is a pickle that is read, by a reader that builds no class of the file's;
+``training_triples/base.pth`` is never opened.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from kgdash.errors import KgdashError
+from kgdash.formats.pykeen_model_file import read_pickled_model
+from kgdash.graph import SPLITS, KnowledgeGraph, triple_array
+from kgdash.graph.datasets import load_dataset
+from kgdash.graph.triple_files import read_rows
+from kgdash.scoring.model_spec import ModelSpec
+
+MODEL_FILE = "trained_model.pkl"
+
+_MAX_RESULTS_BYTES = 256 * 2**20
+
+
+def read_pykeen_directory(
+    folder: Path, dataset: str | None
+) -> tuple[KnowledgeGraph, ModelSpec, dict[str, torch.Tensor], dict[str, Any], tuple[str, ...]]:
+    """Read model, graph and training record.
+
+    :param folder: holds ``trained_model.pkl`` and, if saved, ``training_triples/``
+    :param dataset: PyKEEN dataset name or folder that the model was trained on
+    :return: graph, model configuration, weights, training record, notes for the user
+    :raises KgdashError: if no dataset is given, names do not match, or a file is refused
+    """
+    if dataset is None:
+        raise KgdashError(
+            f"{folder} is a PyKEEN directory, which does not say what it was trained on: give the "
+            "dataset, by PyKEEN name or by folder (--dataset umls)"
+        )
+    pickled = read_pickled_model(folder / MODEL_FILE)
+    graph = load_dataset(dataset)
+    vocabulary = _vocabulary(folder)
+    notes: list[str] = []
+    if vocabulary is None:
+        notes.append(
+            "the directory has no training_triples/entity_to_id.tsv.gz: entities and relations are "
+            "taken to be numbered in sorted order, as PyKEEN does by default"
+        )
+    else:
+        _check_names("entities", vocabulary[0], graph.entities, folder, graph)
+        _check_names("relations", vocabulary[1], graph.relations, folder, graph)
+        if vocabulary != (graph.entities, graph.relations):
+            graph = load_dataset(dataset, vocabulary)
+        notes += _compare_training(folder, graph)
+    return graph, pickled.spec, dict(pickled.state), _training_record(folder), tuple(notes)
+
+
+def _vocabulary(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    paths = [folder / "training_triples" / f"{k}_to_id.tsv.gz" for k in ("entity", "relation")]
+    if not all(path.is_file() for path in paths):
+        return None
+    return _names(paths[0]), _names(paths[1])
+
+
+def _names(path: Path) -> tuple[str, ...]:
+    names: dict[int, str] = {}
+    for line, row in read_rows(path):
+        if line == 1 and row[:2] == ["id", "label"]:
+            continue
+        if len(row) != 2 or not _is_id(row[0]):
+            raise KgdashError(
+                f"expected 2 columns id, label; found {', '.join(row)[:60]} ({path}, line {line})"
+            )
+        names[int(row[0])] = _unquoted(row[1])
+    if sorted(names) != list(range(len(names))) or not names:
+        raise KgdashError(f"{path}: expected ids 0, 1, 2, … without gaps")
+    return tuple(names[i] for i in range(len(names)))
+
+
+def _is_id(text: str) -> bool:
+    return text.isdecimal() and len(text) < 19
+
+
+def _unquoted(name: str) -> str:
+    # pandas, with which PyKEEN writes, quotes a name that holds a quotation mark, and doubles it.
+    quoted = len(name) > 1 and name[0] == name[-1] == '"'
+    return name[1:-1].replace('""', '"') if quoted else name
+
+
+def _check_names(
+    kind: str, model: tuple[str, ...], own: tuple[str, ...], folder: Path, graph: KnowledgeGraph
+) -> None:
+    if set(model) == set(own):
+        return
+    differences = [
+        f"{len(extra):,} only in {place} (such as {', '.join(map(repr, sorted(extra)[:3]))})"
+        for place, extra in (("the model", set(model) - set(own)), ("it", set(own) - set(model)))
+        if extra
+    ]
+    raise KgdashError(
+        f"{folder} was trained on {len(model):,} {kind}, dataset {graph.name} has {len(own):,} in "
+        f"its training triples: {'; '.join(differences)}. Give the dataset that it was trained on"
+    )
+
+
+def _compare_training(folder: Path, graph: KnowledgeGraph) -> list[str]:
+    """Say so if the model was trained on other triples than the dataset's training split."""
+    path = folder / "training_triples" / "numeric_triples.tsv.gz"
+    if not path.is_file():
+        return []
+    rows = []
+    for line, row in read_rows(path):
+        if line == 1 and row == ["head", "relation", "tail"]:
+            continue
+        if len(row) != 3 or not all(_is_id(column) for column in row):
+            raise KgdashError(f"expected 3 ids; found {', '.join(row)[:60]} ({path}, line {line})")
+        rows.append([int(column) for column in row])
+    if not rows:
+        raise KgdashError(f"{path} holds no triples; remove it to load the model without the check")
+    try:
+        trained = triple_array(np.array(rows, dtype=np.int64), graph)
+    except KgdashError as error:
+        raise KgdashError(f"{path}: {error}") from None
+    inside = {s: int(graph.known((s,)).contains(trained).sum()) for s in SPLITS}
+    if inside["train"] == len(trained) == len(graph.splits["train"]):
+        return []
+    return [
+        f"the model was trained on {len(trained):,} triples, of which {inside['train']:,} are in "
+        f"the dataset's training split ({len(graph.splits['train']):,} triples), "
+        f"{inside['valid']:,} in valid and {inside['test']:,} in test; figures on those flatter it"
+    ]
+
+
+def _training_record(folder: Path) -> dict[str, Any]:
+    path = folder / "results.json"
+    if not path.is_file():
+        return {}
+    try:
+        if path.stat().st_size > _MAX_RESULTS_BYTES:
+            raise KgdashError(f"{path} is larger than 256 MiB; remove it to load without losses")
+        results = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise KgdashError(
+            f"{path} is not readable JSON ({error}); remove it to load the model without its losses"
+        ) from error
+    losses = results.get("losses") if isinstance(results, dict) else None
+    numbers = isinstance(losses, list) and all(isinstance(v, int | float) for v in losses)
+    return {"losses": [float(v) for v in losses]} if numbers and losses else {}

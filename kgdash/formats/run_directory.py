@@ -1,0 +1,231 @@
+"""Our own form of a run on disk: JSON and safetensors, nothing that could run.
+
+::
+
+    run.json              format, model configuration, training record, SHA-256 of the other files
+    weights.safetensors   the tensors that scoring needs
+    graph.json            name, entities, relations, their labels
+    triples.safetensors   train, valid, test: ids of head, relation, tail, shape (n, 3)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+
+from kgdash.errors import KgdashError
+from kgdash.graph import SPLITS, KnowledgeGraph
+from kgdash.scoring.model_spec import ModelSpec
+
+FORMAT = "kgdash-run"
+VERSION = 1
+MANIFEST = "run.json"
+WEIGHTS = "weights.safetensors"
+GRAPH = "graph.json"
+TRIPLES = "triples.safetensors"
+
+_MAX_JSON_BYTES = 2**30
+
+
+def write_run(
+    out: Path,
+    graph: KnowledgeGraph,
+    spec: ModelSpec,
+    state: Mapping[str, torch.Tensor],
+    training: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+) -> Path:
+    """Write a run; the directory appears whole or not at all.
+
+    :param out: must not exist yet
+    :param graph: what the model was trained on
+    :param spec: the model's configuration
+    :param state: its weights
+    :param training: JSON-ready record of the training
+    :param provenance: JSON-ready record of where the run comes from
+    :return: ``out``
+    :raises KgdashError: if ``out`` exists or can not be written
+    """
+    check_free(out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
+    except OSError as error:
+        raise KgdashError(f"can not write {out}: {error.strerror or error}") from error
+    try:
+        _write_graph(draft, graph)
+        safetensors.torch.save_file(dict(state), draft / WEIGHTS)
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "model": spec.to_json(),
+            "training": dict(training),
+            "provenance": dict(provenance),
+            "sha256": {name: _sha256(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)},
+        }
+        _write_json(draft / MANIFEST, manifest)
+        for path in draft.iterdir():
+            path.chmod(0o644)
+        draft.chmod(0o755)
+        draft.rename(out)
+    except (OSError, SafetensorError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise KgdashError(f"can not write {out}: {reason}") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return out
+
+
+def check_free(out: Path) -> None:
+    """Refuse to write over anything that exists.
+
+    :raises KgdashError: if ``out`` exists
+    """
+    if out.exists():
+        raise KgdashError(f"{out} exists already; remove it or choose another output directory")
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read and check ``run.json`` alone: cheap, no weights.
+
+    :raises KgdashError: if it is missing, malformed, or of another format or version
+    """
+    manifest = _read_json(folder / MANIFEST)
+    if manifest.get("format") != FORMAT or manifest.get("version") != VERSION:
+        raise KgdashError(
+            f"{folder / MANIFEST}: expected format {FORMAT} version {VERSION}; found "
+            f"{manifest.get('format')!r} version {manifest.get('version')!r}"
+        )
+    for key in ("model", "training", "provenance", "sha256"):
+        if not isinstance(manifest.get(key), dict):
+            raise KgdashError(f"{folder / MANIFEST}: expected an object under {key!r}; found none")
+    return manifest
+
+
+def read_run(
+    folder: Path,
+) -> tuple[KnowledgeGraph, ModelSpec, dict[str, torch.Tensor], dict[str, Any]]:
+    """Read a directory that `write_run` wrote.
+
+    :return: graph, model configuration, weights, manifest
+    :raises KgdashError: if a file is missing, does not have the checksum that ``run.json`` gives,
+        or is malformed
+    """
+    manifest = read_manifest(folder)
+    for name in (WEIGHTS, GRAPH, TRIPLES):
+        _check_sum(folder / name, manifest["sha256"].get(name))
+    spec = ModelSpec.from_json(manifest["model"], str(folder / MANIFEST))
+    try:
+        state = safetensors.torch.load_file(folder / WEIGHTS)
+    except (SafetensorError, OSError) as error:
+        raise KgdashError(f"{folder / WEIGHTS} is not a whole safetensors file: {error}") from error
+    return _read_graph(folder), spec, state, manifest
+
+
+def _write_graph(folder: Path, graph: KnowledgeGraph) -> None:
+    names = {
+        "name": graph.name,
+        "entities": graph.entities,
+        "relations": graph.relations,
+        "entity_labels": graph.entity_labels if graph.entity_labels != graph.entities else None,
+        "relation_labels": graph.relation_labels
+        if graph.relation_labels != graph.relations
+        else None,
+        "left_out": dict(graph.left_out),
+    }
+    _write_json(folder / GRAPH, names)
+    largest = max(graph.num_entities, graph.num_relations) - 1
+    dtype = next(t for t in (np.uint8, np.uint16, np.int32) if largest <= np.iinfo(t).max)
+    triples = {s: np.ascontiguousarray(graph.splits[s].astype(dtype)) for s in SPLITS}
+    safetensors.numpy.save_file(triples, folder / TRIPLES)
+
+
+def _read_graph(folder: Path) -> KnowledgeGraph:
+    where, names = folder / GRAPH, _read_json(folder / GRAPH)
+    try:
+        splits = safetensors.numpy.load_file(folder / TRIPLES)
+    except (SafetensorError, OSError, KeyError) as error:
+        raise KgdashError(f"{folder / TRIPLES} is not a whole safetensors file: {error}") from error
+    entities = _strings(names, "entities", where)
+    relations = _strings(names, "relations", where)
+    limits = np.array([len(entities), len(relations), len(entities)])
+    arrays = {}
+    for split in SPLITS:
+        ids = splits.get(split)
+        if ids is None or ids.ndim != 2 or ids.shape[1] != 3 or ids.dtype.kind not in "iu":
+            raise KgdashError(f"{folder / TRIPLES}: expected whole numbers {split} of shape (n, 3)")
+        arrays[split] = ids.astype(np.int64)
+        if ((arrays[split] < 0) | (arrays[split] >= limits)).any():
+            raise KgdashError(f"{folder / TRIPLES}: {split} holds ids that {where} does not name")
+    left_out = names.get("left_out")
+    counts = left_out if isinstance(left_out, dict) else {}
+    return KnowledgeGraph(
+        name=str(names.get("name")),
+        entities=entities,
+        relations=relations,
+        splits=arrays,
+        entity_labels=_strings(names, "entity_labels", where, entities),
+        relation_labels=_strings(names, "relation_labels", where, relations),
+        left_out={s: n for s in SPLITS if isinstance(n := counts.get(s), int)},
+    )
+
+
+def _strings(
+    names: Mapping[str, Any], key: str, where: Path, default: tuple[str, ...] | None = None
+) -> tuple[str, ...]:
+    values = names.get(key)
+    if values is None and default is not None:
+        return default
+    if not isinstance(values, list) or not all(isinstance(v, str) for v in values) or not values:
+        raise KgdashError(f"{where}: expected a list of names under {key!r}")
+    if default is not None and len(values) != len(default):
+        raise KgdashError(f"{where}: expected {len(default)} {key}; found {len(values)}")
+    if default is None and len(set(values)) != len(values):
+        raise KgdashError(f"{where}: the {key} are not distinct")
+    return tuple(values)
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _MAX_JSON_BYTES:
+            raise KgdashError(f"{path} is larger than 1 GiB")
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise KgdashError(f"{path} is not valid JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise KgdashError(f"{path}: expected a JSON object; found {type(value).__name__}")
+    return value
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _check_sum(path: Path, expected: object) -> None:
+    try:
+        found = _sha256(path)
+    except OSError as error:
+        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+    if found != expected:
+        raise KgdashError(
+            f"{path} is damaged or was changed: run.json gives SHA-256 {str(expected)[:16]}…, the "
+            f"file has {found[:16]}…; copy the run again"
+        )

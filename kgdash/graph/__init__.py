@@ -1,0 +1,22 @@
+"""The knowledge graph: read from files, its splits and names, its neighbourhoods and communities.
+
+Imports: files, errors. Start at `knowledge_graph.py`.
+"""
+
+from kgdash.graph.knowledge_graph import (
+    DIRECTIONS,
+    FILTERS,
+    SPLITS,
+    KnowledgeGraph,
+    default_filter,
+    triple_array,
+)
+
+__all__ = [
+    "DIRECTIONS",
+    "FILTERS",
+    "SPLITS",
+    "KnowledgeGraph",
+    "default_filter",
+    "triple_array",
+]

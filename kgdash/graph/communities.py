@@ -1,0 +1,103 @@
+"""Communities: densely connected groups of entities, and what is in them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor, wait
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.files.table_cache import cached_table
+from kgdash.graph.knowledge_graph import KnowledgeGraph
+from kgdash.progress import Progress, silent
+
+#: entities and relations that a region is told by
+_TOLD = 3
+
+
+#: seconds between two reports of a search that can not report itself
+_POLL = 0.1
+
+
+def find_regions(
+    graph: KnowledgeGraph, resolution: float = 1.0, seed: int = 0, progress: Progress = silent
+) -> np.ndarray:
+    """Divide the entities into densely connected regions; kept on disk.
+
+    Communities by Louvain's method (Blondel et al. 2008, `networkx.community`) on all known
+    triples without direction and loops, each pair of entities as often as triples join it.
+
+    :param graph: all its splits
+    :param resolution: > 0; the higher, the more and the smaller are the regions
+    :param seed: of the order in which entities are looked at, ≥ 0
+    :param progress: called with (0, 1) while it takes; may raise to cancel
+    :return: int64, shape ``(|E|,)``: the region of each entity, 0 being the largest
+    :raises KgdashError: if the resolution is not above 0
+    """
+    if not resolution > 0:
+        raise KgdashError(f"expected a resolution above 0; found {resolution:g}")
+    key = {"kind": "regions", "graph": graph.digest, "resolution": float(resolution)}
+    about = {"kind": "comparison", "graph": graph.name, "method": "regions"}
+    table = cached_table(
+        key | {"seed": seed, "version": 1},
+        lambda: pd.DataFrame({"region": _louvain(graph, resolution, seed, progress)}),
+        about,
+        progress,
+    )
+    return table["region"].to_numpy()
+
+
+def region_descriptions(
+    graph: KnowledgeGraph, regions: np.ndarray, wanted: list[int]
+) -> dict[int, tuple[str, str, str]]:
+    """Tell some regions by what is in them.
+
+    :param regions: of `find_regions`
+    :param wanted: numbers of regions
+    :return: region -> labels of its most central entity (by known triples inside), of its most
+        central entities, and of its most frequent relations
+    """
+    heads, relations, tails = graph.all_triples.T
+    inside = regions[heads] == regions[tails]
+    others = inside & (heads != tails)
+    degrees = np.bincount(
+        np.concatenate([heads[inside], tails[others]]), minlength=graph.num_entities
+    )
+    counts = np.zeros((regions.max() + 1, graph.num_relations), dtype=np.int64)
+    np.add.at(counts, (regions[heads[inside]], relations[inside]), 1)
+    told = {}
+    for region in wanted:
+        members = np.flatnonzero(regions == region)
+        central = members[np.argsort(-degrees[members], kind="stable")][:_TOLD]
+        frequent = np.argsort(-counts[region], kind="stable")[:_TOLD]
+        frequent = frequent[counts[region][frequent] > 0]
+        labels = [graph.entity_labels[entity] for entity in central]
+        told[region] = (
+            labels[0],
+            ", ".join(labels) + (" …" if len(members) > _TOLD else ""),
+            ", ".join(graph.relation_labels[relation] for relation in frequent),
+        )
+    return told
+
+
+def _louvain(graph: KnowledgeGraph, resolution: float, seed: int, progress: Progress) -> np.ndarray:
+    ends = np.sort(graph.all_triples[:, [0, 2]], axis=1)
+    pairs, times = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0, return_counts=True)
+    joined = nx.Graph()
+    joined.add_nodes_from(range(graph.num_entities))
+    joined.add_weighted_edges_from(np.column_stack([pairs, times]).tolist())
+    pool = ThreadPoolExecutor(1)
+    search = pool.submit(nx.community.louvain_communities, joined, resolution=resolution, seed=seed)
+    try:
+        while wait([search], timeout=_POLL).not_done:
+            progress(0.0, 1.0)
+    finally:
+        # Who cancels does not wait for it: it ends by itself and its result is dropped.
+        pool.shutdown(wait=False)
+    regions = np.empty(graph.num_entities, dtype=np.int64)
+    by_size = sorted(search.result(), key=lambda members: (-len(members), min(members)))
+    for number, members in enumerate(by_size):
+        regions[list(members)] = number
+    return regions

@@ -1,0 +1,179 @@
+"""A dataset, by PyKEEN name or from a folder, as a KnowledgeGraph (§11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph import SPLITS, KnowledgeGraph
+from kgdash.graph.triple_files import find_file, read_labels, read_triples
+
+#: split -> file names (without extension) under which a folder may hold it
+_STEMS = {
+    "train": ("train", "training"),
+    "valid": ("valid", "validation", "dev"),
+    "test": ("test", "testing"),
+}
+
+
+def load_dataset(
+    source: str | Path,
+    vocabulary: tuple[Sequence[str], Sequence[str]] | None = None,
+) -> KnowledgeGraph:
+    """Load a dataset.
+
+    :param source: a folder with train, valid and test triples (TSV, TXT or CSV, plain or .gz; rows
+        of head, relation, tail as ids or names; optionally ``entity_labels.tsv`` and
+        ``relation_labels.tsv`` with rows of name, label), or a PyKEEN dataset name
+    :param vocabulary: names of entities and relations in the order of their ids, as a trained model
+        has them; default: the names in train, sorted, as PyKEEN orders them
+    :return: the graph; triples with an entity or relation unseen in training are left out and
+        counted in ``left_out``
+    :raises KgdashError: if nothing is there, a file is malformed, or a download fails
+    """
+    if Path(source).is_dir():
+        return _from_folder(Path(source), vocabulary)
+    if any(mark in str(source) for mark in "/\\") or Path(source).exists():
+        raise KgdashError(
+            f"no dataset folder {source}; give an existing folder with train, valid and test files "
+            "or the name of a PyKEEN dataset such as umls"
+        )
+    return _from_pykeen(str(source), vocabulary)
+
+
+def _from_folder(
+    folder: Path, vocabulary: tuple[Sequence[str], Sequence[str]] | None
+) -> KnowledgeGraph:
+    named = {}
+    for split in SPLITS:
+        path = find_file(folder, _STEMS[split])
+        if path is None and split == "train":
+            present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
+            raise KgdashError(
+                f"no training triples in {folder}: expected train.tsv, train.txt or train.csv, "
+                f"plain or .gz; found {present}"
+            )
+        named[split] = read_triples(path) if path else np.empty((0, 3), dtype=object)
+    labels = [
+        read_labels(path) if (path := find_file(folder, (f"{kind}_labels",))) else {}
+        for kind in ("entity", "relation")
+    ]
+    name = folder.name or folder.resolve().name
+    graph = build_graph(name, named, vocabulary, labels[0], labels[1])
+    return replace(graph, folder=folder.resolve())
+
+
+def build_graph(
+    name: str,
+    named: Mapping[str, np.ndarray],
+    vocabulary: tuple[Sequence[str], Sequence[str]] | None = None,
+    entity_labels: Mapping[str, str] | None = None,
+    relation_labels: Mapping[str, str] | None = None,
+) -> KnowledgeGraph:
+    """Make a graph from triples of names.
+
+    :param name: what the graph is called
+    :param named: split -> array of str, shape ``(n, 3)``
+    :param vocabulary: as in `load_dataset`
+    :param entity_labels: name -> label, where there is one
+    :param relation_labels: likewise
+    :raises KgdashError: if no training triple is left
+    """
+    train = named["train"]
+    entities, relations = vocabulary or (
+        sorted(set(train[:, 0]) | set(train[:, 2])),
+        sorted(set(train[:, 1])),
+    )
+    entity_ids = {entity: i for i, entity in enumerate(entities)}
+    relation_ids = {relation: i for i, relation in enumerate(relations)}
+    splits, left_out = {}, {}
+    for split in SPLITS:
+        ids = np.array(
+            [
+                (entity_ids.get(h, -1), relation_ids.get(r, -1), entity_ids.get(t, -1))
+                for h, r, t in named[split]
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 3)
+        ids = np.unique(ids, axis=0)
+        unseen = (ids < 0).any(axis=1)
+        splits[split], left_out[split] = ids[~unseen], _distinct_unseen(named[split], ids, unseen)
+    if not len(splits["train"]):
+        raise KgdashError(f"dataset {name} has no training triples")
+    return KnowledgeGraph(
+        name=name,
+        entities=tuple(entities),
+        relations=tuple(relations),
+        splits=splits,
+        entity_labels=tuple((entity_labels or {}).get(e, e) for e in entities),
+        relation_labels=tuple((relation_labels or {}).get(r, r) for r in relations),
+        left_out={split: count for split, count in left_out.items() if count},
+    )
+
+
+def _distinct_unseen(named: np.ndarray, ids: np.ndarray, unseen: Any) -> int:
+    # Several unseen names share the id -1, so distinct triples are counted by name.
+    return len({tuple(row) for row in named}) - int((~unseen).sum()) if unseen.any() else 0
+
+
+def _from_pykeen(
+    name: str, vocabulary: tuple[Sequence[str], Sequence[str]] | None
+) -> KnowledgeGraph:
+    # Imported here: PyKEEN takes seconds to import, and a folder does without it.
+    from pykeen.datasets import dataset_resolver
+
+    known = sorted(dataset_resolver.lookup_dict)
+    try:
+        cls = dataset_resolver.lookup(name)
+    except (KeyError, ValueError):
+        raise unknown_name("dataset", name, known, "PyKEEN; nor is it a folder here") from None
+    try:
+        dataset = cls()
+        factories = {
+            "train": dataset.training,
+            "valid": dataset.validation,
+            "test": dataset.testing,
+        }
+    except Exception as error:  # whatever a download, an archive or a parser may raise
+        raise KgdashError(
+            f"PyKEEN could not provide dataset {name} ({type(error).__name__}: {error}). Datasets "
+            "other than nations, kinships and umls are downloaded at first use: check the network, "
+            "or download it yourself and give its folder instead"
+        ) from error
+    named = {split: _labelled(factory) for split, factory in factories.items()}
+    graph = build_graph(dataset_resolver.normalize_cls(cls), named, vocabulary)
+    lost = {s: _lost_in_mapping(dataset, s, named[s]) + graph.left_out.get(s, 0) for s in SPLITS}
+    return replace(graph, left_out={split: count for split, count in lost.items() if count})
+
+
+def _labelled(factory: Any) -> np.ndarray:
+    if factory is None:
+        return np.empty((0, 3), dtype=object)
+    if not hasattr(factory, "entity_id_to_label"):
+        return factory.mapped_triples.numpy().astype(str).astype(object)
+    triples = factory.mapped_triples.numpy()
+    entities = np.array(
+        [factory.entity_id_to_label[i] for i in range(factory.num_entities)], object
+    )
+    relations = np.array(
+        [factory.relation_id_to_label[i] for i in range(factory.real_num_relations)], object
+    )
+    head, relation, tail = triples.T
+    return np.stack([entities[head], relations[relation], entities[tail]], axis=1)
+
+
+def _lost_in_mapping(dataset: Any, split: str, kept: np.ndarray) -> int:
+    """Count the triples that PyKEEN dropped while mapping names to ids, if its file is at hand."""
+    attribute = {"train": "training_path", "valid": "validation_path", "test": "testing_path"}
+    path = getattr(dataset, attribute[split], None)
+    if not isinstance(path, Path) or not path.is_file():
+        return 0
+    try:
+        return max(0, len({tuple(row) for row in read_triples(path)}) - len(kept))
+    except KgdashError:  # PyKEEN reads formats (other columns, other separators) that we do not
+        return 0

@@ -1,0 +1,248 @@
+"""The knowledge graph: names, labels, and the splits as arrays of ids."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_matrix
+
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph.known_triples import KnownTriples
+
+SPLITS = ("train", "valid", "test")
+
+#: to follow triples either way, from head to tail, or from tail to head
+DIRECTIONS = ("either", "outgoing", "incoming")
+
+#: filter name -> splits whose triples count as known (§1)
+FILTERS: dict[str, tuple[str, ...]] = {
+    "train+valid+test": ("train", "valid", "test"),
+    "train+valid": ("train", "valid"),
+    "train+test": ("train", "test"),
+    "none": (),
+}
+
+
+@dataclass(frozen=True)
+class KnowledgeGraph:
+    """Entities, relations and the known triples in their splits.
+
+    ``splits`` maps "train", "valid" and "test" to int64 arrays of shape ``(n, 3)`` with the ids of
+    head, relation and tail; each triple occurs once in a split. Ids index ``entities`` and
+    ``relations`` (the names of the files); the labels are what people read and equal the names
+    where none were given. ``left_out`` counts, per split, the triples that were dropped because
+    they hold an entity or relation that never occurs in training. ``folder`` is where the files
+    lie, if the triples were read from files.
+    """
+
+    name: str
+    entities: tuple[str, ...]
+    relations: tuple[str, ...]
+    splits: Mapping[str, np.ndarray]
+    entity_labels: tuple[str, ...]
+    relation_labels: tuple[str, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    folder: Path | None = field(default=None, compare=False)
+    _indexes: dict[tuple[str, ...], KnownTriples] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @property
+    def num_entities(self) -> int:
+        """Return |E|."""
+        return len(self.entities)
+
+    @property
+    def num_relations(self) -> int:
+        """Return |R|, inverse relations not counted."""
+        return len(self.relations)
+
+    @cached_property
+    def all_triples(self) -> np.ndarray:
+        """Return F = train ∪ valid ∪ test, each triple once: int64, shape ``(n, 3)``, sorted."""
+        return np.unique(np.concatenate([self.splits[s] for s in SPLITS]), axis=0)
+
+    @cached_property
+    def digest(self) -> str:
+        """Return a SHA-256 over names and splits: only equal graphs have equal digests."""
+        sha = hashlib.sha256()
+        for names in (self.entities, self.relations):
+            sha.update("\0".join(names).encode() + b"\1")
+        for split in SPLITS:
+            sha.update(np.ascontiguousarray(self.splits[split], dtype="<i8").tobytes() + b"\2")
+        return sha.hexdigest()
+
+    def split(self, name: str) -> np.ndarray:
+        """Return the triples of a split.
+
+        :raises KgdashError: if there is no such split, or it holds no triple
+        """
+        if name not in self.splits:
+            raise unknown_name("split", name, SPLITS, f"graph {self.name}")
+        if not len(self.splits[name]):
+            raise KgdashError(
+                f"split {name!r} of graph {self.name} holds no triples; choose another of "
+                + ", ".join(f"{s} ({len(self.splits[s]):,})" for s in SPLITS)
+            )
+        return self.splits[name]
+
+    def known(self, splits: Sequence[str] = SPLITS) -> KnownTriples:
+        """Return the (cached) index of the triples of ``splits``."""
+        key = tuple(s for s in SPLITS if s in splits)
+        if key not in self._indexes:
+            parts = [np.empty((0, 3), dtype=np.int64), *(self.splits[s] for s in key)]
+            self._indexes[key] = self.index(np.concatenate(parts))
+        return self._indexes[key]
+
+    def known_with(self, triples: np.ndarray, splits: Sequence[str]) -> KnownTriples:
+        """Return the index of ``splits`` and ``triples`` together.
+
+        What is evaluated is always part of the filter (§1).
+
+        :param triples: ids, int64, shape ``(n, 3)``
+        """
+        known = self.known(splits)
+        if known.contains(triples).all():
+            return known
+        return self.index(np.concatenate([triples, *(self.splits[s] for s in splits)]))
+
+    def index(self, triples: np.ndarray) -> KnownTriples:
+        """Index any triples of this graph's ids: shape ``(n, 3)``."""
+        return KnownTriples(triples, self.num_entities, self.num_relations)
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """Return the number of known triples that each entity is an end of: int64, ``(|E|,)``."""
+        heads, _, tails = self.all_triples.T
+        ends = np.concatenate([heads, tails[tails != heads]])
+        return np.bincount(ends, minlength=self.num_entities)
+
+    def adjacency(self, direction: str) -> csr_matrix:
+        """Return who neighbours whom: each once, with the number of triples that join them.
+
+        Nobody neighbours itself.
+
+        :param direction: one of `DIRECTIONS`: "outgoing" follows head → tail
+        :return: ``(|E|, |E|)``, kept: not to be changed
+        """
+        if direction not in self._adjacencies:
+            heads, _, tails = self.all_triples[self.all_triples[:, 0] != self.all_triples[:, 2]].T
+            rows, columns = (heads, tails) if direction == "outgoing" else (tails, heads)
+            if direction == "either":
+                rows, columns = np.concatenate([heads, tails]), np.concatenate([tails, heads])
+            ones, shape = np.ones(len(rows), dtype=np.int32), (self.num_entities,) * 2
+            adjacency = csr_matrix((ones, (rows, columns)), shape=shape)
+            adjacency.sum_duplicates()
+            self._adjacencies[direction] = adjacency
+        return self._adjacencies[direction]
+
+    @cached_property
+    def _adjacencies(self) -> dict[str, csr_matrix]:
+        return {}
+
+    def split_of(self, triples: np.ndarray) -> np.ndarray:
+        """Name the split of each triple (the first that holds it), ``"none"`` if it is unknown."""
+        names = np.full(len(triples), "none", dtype=object)
+        for split in reversed(SPLITS):
+            names[self.known((split,)).contains(triples)] = split
+        return names
+
+    def labelled(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return a copy of a table with labels in place of the ids of its triple columns."""
+        table = table.copy()
+        for column, labels in (
+            ("head", self.entity_labels),
+            ("relation", self.relation_labels),
+            ("tail", self.entity_labels),
+        ):
+            if column in table:
+                table[column] = np.array(labels, dtype=object)[table[column].to_numpy()]
+        return table
+
+    def entity_id(self, name: str) -> int:
+        """Find an entity by its name, else by its label, else regardless of case.
+
+        :raises KgdashError: if nothing matches (the nearest are named), or a label is ambiguous
+        """
+        return _find(name, self._entity_lookup, "entity", self)
+
+    def relation_id(self, name: str) -> int:
+        """Find a relation like :meth:`entity_id` finds an entity."""
+        return _find(name, self._relation_lookup, "relation", self)
+
+    @cached_property
+    def _entity_lookup(self) -> list[dict[str, list[int]]]:
+        return _lookup(self.entities, self.entity_labels)
+
+    @cached_property
+    def _relation_lookup(self) -> list[dict[str, list[int]]]:
+        return _lookup(self.relations, self.relation_labels)
+
+
+def default_filter(split: str | None) -> str:
+    """Name the filter that fits a split: validation must not see test triples (§1)."""
+    return "train+valid" if split == "valid" else "train+valid+test"
+
+
+def _lookup(names: Sequence[str], labels: Sequence[str]) -> list[dict[str, list[int]]]:
+    tables: list[dict[str, list[int]]] = [{}, {}, {}]
+    for number, (name, label) in enumerate(zip(names, labels, strict=True)):
+        tables[0].setdefault(name, []).append(number)
+        tables[1].setdefault(label, []).append(number)
+        for folded in {name.casefold(), label.casefold()}:
+            tables[2].setdefault(folded, []).append(number)
+    return tables
+
+
+def _find(name: str, tables: list[dict[str, list[int]]], kind: str, graph: KnowledgeGraph) -> int:
+    names = graph.entities if kind == "entity" else graph.relations
+    for table, key in zip(tables, (name, name, name.casefold()), strict=True):
+        found = table.get(key, [])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            several = ", ".join(repr(names[i]) for i in found[:5])
+            raise KgdashError(
+                f"{len(found)} entries of graph {graph.name} are labelled {name!r}; "
+                f"give the name of the {kind} instead: {several}"
+            )
+    known = list(dict.fromkeys([*tables[0], *tables[1]]))
+    raise unknown_name(kind, name, known, f"graph {graph.name}")
+
+
+def triple_array(
+    triples: np.ndarray | Iterable[Sequence[int]], graph: KnowledgeGraph
+) -> np.ndarray:
+    """Check triples of ids and return them as an int64 array of shape ``(n, 3)``.
+
+    :raises KgdashError: if the shape is wrong, nothing is in it, or an id is out of range
+    """
+    if not isinstance(triples, np.ndarray):
+        rows = list(triples)
+        lengths = sorted({len(row) for row in rows})
+        if lengths not in ([], [3]):
+            raise KgdashError(
+                f"expected triples of 3 ids each; found rows of {', '.join(map(str, lengths))}"
+            )
+        triples = np.asarray(rows)
+    if triples.ndim != 2 or triples.shape[1] != 3 or not len(triples):
+        raise KgdashError(
+            f"expected a non-empty array of triples of shape (n, 3); found {triples.shape}"
+        )
+    if not np.issubdtype(triples.dtype, np.integer):
+        raise KgdashError(f"expected integer ids in the triples; found dtype {triples.dtype}")
+    limits = np.array([graph.num_entities, graph.num_relations, graph.num_entities])
+    bad = ((triples < 0) | (triples >= limits)).any(axis=1)
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise KgdashError(
+            f"triple {row} has ids {tuple(int(v) for v in triples[row])}, outside the graph's "
+            f"{graph.num_entities:,} entities and {graph.num_relations:,} relations"
+        )
+    return triples.astype(np.int64)

@@ -1,0 +1,144 @@
+"""Which entities and relations an evaluation is restricted to (§3), as people name them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
+
+#: size at which a list of names is refused
+_MAX_BYTES = 64 * 2**20
+
+#: unknown names that are looked for, beyond the first
+_TOLD = 3
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """The chosen ``entities`` and ``relations``: ascending int64 ids, or None for all."""
+
+    entities: np.ndarray | None = None
+    relations: np.ndarray | None = None
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Return what tells this restriction from others; nothing if it is none."""
+        parts = (("entities", self.entities), ("relations", self.relations))
+        return tuple(
+            f"{name} {hashlib.sha256(ids.tobytes()).hexdigest()}"
+            for name, ids in parts
+            if ids is not None
+        )
+
+    def count(self, graph: KnowledgeGraph, triples: np.ndarray) -> dict[str, int]:
+        """Count what is left: ``entities``, ``relations``, and ``triples`` out of those given."""
+        kept = np.ones(len(triples), dtype=bool)
+        entities, relations = graph.num_entities, graph.num_relations
+        if self.entities is not None:
+            entities = len(self.entities)
+            kept &= np.isin(triples[:, [0, 2]], self.entities).all(axis=1)
+        if self.relations is not None:
+            relations = len(self.relations)
+            kept &= np.isin(triples[:, 1], self.relations)
+        return {"entities": entities, "relations": relations, "triples": int(kept.sum())}
+
+
+def restrict(
+    graph: KnowledgeGraph,
+    relations: Sequence[str] = (),
+    entities: np.ndarray | None = None,
+    min_degree: int | None = None,
+    max_degree: int | None = None,
+    of_types: np.ndarray | None = None,
+) -> Restriction:
+    """Build a restriction; conditions on entities add up.
+
+    :param graph: resolves names
+    :param relations: names or labels; none for all
+    :param entities: ids, as `read_entities` gives them; None for all
+    :param of_types: ids too, as `kgdash.graph.entity_types.EntityTypes.entities_of` gives them
+    :param min_degree: least number of known triples (of all splits) that an entity is an end of
+    :param max_degree: the largest
+    :raises KgdashError: if a relation is unknown, or no entity is left
+    """
+    chosen = entities
+    if of_types is not None:
+        chosen = of_types if chosen is None else np.intersect1d(chosen, of_types)
+    if min_degree is not None or max_degree is not None:
+        fits = np.ones(graph.num_entities, dtype=bool)
+        if min_degree is not None:
+            fits &= graph.degrees >= min_degree
+        if max_degree is not None:
+            fits &= graph.degrees <= max_degree
+        of_degree = np.flatnonzero(fits)
+        chosen = of_degree if chosen is None else np.intersect1d(chosen, of_degree)
+    if chosen is not None and not len(chosen):
+        low, high = int(graph.degrees.min()), int(graph.degrees.max())
+        raise KgdashError(
+            f"no entity of graph {graph.name} fulfils all conditions (degrees, known triples per "
+            f"entity, go from {low:,} to {high:,}); widen the choice"
+        )
+    numbers = {graph.relation_id(name) for name in relations}
+    return Restriction(
+        None if chosen is None else np.unique(chosen).astype(np.int64),
+        np.array(sorted(numbers), dtype=np.int64) if numbers else None,
+    )
+
+
+def read_entities(
+    source: Path | bytes | str, graph: KnowledgeGraph, name: str | None = None
+) -> np.ndarray:
+    """Read a list of entities, one name or label a line; blank lines are skipped.
+
+    :param source: a file, the content of one (UTF-8), or text
+    :param graph: resolves the names
+    :param name: what messages call the list (default: the path)
+    :return: ids, ascending, each once: int64
+    :raises KgdashError: if the file can not be read or is not UTF-8, a line names no entity (with
+        its number, and how many others do not), or there is none
+    """
+    shown = name or (str(source) if isinstance(source, Path) else "the list of entities")
+    found, wrong = [], []
+    for number, line in enumerate(_lines(source, shown), start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(graph.entity_id(line.strip()))
+        except KgdashError as error:
+            # Looking for the nearest names takes long on large graphs: enough is enough.
+            wrong.append(f"{error} ({shown}, line {number})")
+            if len(wrong) > _TOLD:
+                break
+    if wrong:
+        others = len(wrong) - 1
+        more = f"; {'several' if others >= _TOLD else others} more" if others else ""
+        raise KgdashError(f"{wrong[0]}{more}")
+    if not found:
+        raise KgdashError(f"{shown} names no entity; expected one name or label a line")
+    return np.unique(np.array(found, dtype=np.int64))
+
+
+def _lines(source: Path | bytes | str, shown: str) -> Iterable[str]:
+    if isinstance(source, Path):
+        try:
+            with source.open("rb") as stream:
+                source = stream.read(_MAX_BYTES + 1)
+        except OSError as error:
+            raise KgdashError(f"can not read {shown}: {error.strerror or error}") from error
+    if len(source) > _MAX_BYTES:
+        raise KgdashError(f"{shown} is larger than 64 MiB; expected a list of names")
+    return (source if isinstance(source, str) else _decoded(source, shown)).split("\n")
+
+
+def _decoded(content: bytes, shown: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise KgdashError(f"{shown} is not UTF-8 text (line {line}); convert it first") from error

@@ -1,0 +1,105 @@
+"""The study of a search: made, opened again, and refused where it is another search's."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import optuna
+from optuna.trial import TrialState
+
+from kgdash.errors import KgdashError
+from kgdash.files.atomic import whole_file
+from kgdash.files.lock import held
+from kgdash.hpo.study_file import ATTRIBUTE, STUDY, read_study
+
+
+@contextmanager
+def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
+    """Open a study for trials, or make it; its running trials, cut short before, are failed.
+
+    :param path: its SQLite file
+    :param about: what is searched, JSON-ready
+    :raises KgdashError: if the file is another search's or no study, or another process has it open
+    """
+
+    def busy() -> None:
+        raise KgdashError(f"another search is running on {path}; wait, or name another file")
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        with held(path.with_name(f".{path.name}.lock"), busy):
+            study = _open(path, about)
+            for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+                study.tell(trial.number, state=TrialState.FAIL)
+            yield study
+    finally:
+        optuna.logging.set_verbosity(before)
+
+
+def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
+    """Open the study, or make it; refuse that of another search, naming the difference."""
+    if path.exists():
+        _take_back(path)
+        _check_same(path, read_study(path).about, about)
+        if not os.access(path, os.W_OK):
+            raise KgdashError(f"can not write {path}: it is read-only")
+    else:
+        try:
+            with whole_file(path) as part:
+                os.truncate(part, 0)
+                study = _study(part, create=True)
+                study.set_user_attr(ATTRIBUTE, dict(about))
+                study._storage.remove_session()
+                part.chmod(0o644)
+        except OSError as error:
+            raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
+    return _study(path)
+
+
+def _take_back(path: Path) -> None:
+    """Let SQLite undo what a killed process had half-written, which takes leave to write."""
+    if path.with_name(f"{path.name}-journal").exists():
+        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+
+
+def _study(path: Path, create: bool = False) -> optuna.Study:
+    try:
+        storage = optuna.storages.RDBStorage(f"sqlite:///{quote(str(path.resolve()))}")
+        if create:
+            return optuna.create_study(storage=storage, study_name=STUDY, direction="maximize")
+        return optuna.load_study(storage=storage, study_name=STUDY)
+    except (RuntimeError, optuna.exceptions.OptunaError) as error:
+        raise KgdashError(f"{path}: Optuna can not go on with it: {error}") from error
+
+
+def _check_same(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    was, now = _flat(found), _flat(wanted)
+    differences = [
+        f"{key} was {was.get(key)!r}, now {now.get(key)!r}"
+        for key in sorted(was.keys() | now.keys())
+        if was.get(key) != now.get(key)
+    ]
+    if differences:
+        raise KgdashError(
+            f"{path} holds another search: {'; '.join(differences)}. Repeat its options, or name a "
+            "new file"
+        )
+
+
+def _flat(about: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in about.items():
+        name = f"{prefix}{key}"
+        if key in ("space", "values") and isinstance(value, Mapping):
+            flat |= _flat(value, "" if key == "space" else f"{key} of ")
+        else:
+            flat[name] = list(value) if isinstance(value, tuple) else value
+    return flat

@@ -1,0 +1,66 @@
+"""What is searched, and what was found, as words of a command line."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from kgdash.errors import KgdashError
+from kgdash.runs.training import TrainingConfig
+
+
+def parse_values(text: str) -> Any:
+    """Read a value, choices, or a range as it is typed.
+
+    >>> parse_values("32"), parse_values("16,32"), parse_values("0.001:0.1:log")
+    (32, [16, 32], {'low': 0.001, 'high': 0.1, 'log': True})
+
+    :param text: ``VALUE``, ``A,B,C``, ``LOW:HIGH``, ``LOW:HIGH:log`` or ``LOW:HIGH:STEP``
+    :raises KgdashError: if the ends of a range are no numbers
+    """
+    if ":" not in text:
+        choices = [_scalar(part.strip()) for part in text.split(",")]
+        return choices if len(choices) > 1 else choices[0]
+    low, high, *rest = (_scalar(part.strip()) for part in text.split(":"))
+    numbers = (low, high, *(part for part in rest if part != "log"))
+    if len(rest) > 1 or not all(type(number) in (int, float) for number in numbers):
+        raise KgdashError(f"expected LOW:HIGH, LOW:HIGH:log or LOW:HIGH:STEP; found {text!r}")
+    more = {} if not rest else {"log": True} if rest[0] == "log" else {"step": rest[0]}
+    return {"low": low, "high": high, **more}
+
+
+def _scalar(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def training_command(config: TrainingConfig, dataset: str, out: str = "OUT") -> str:
+    """Return the command line that trains a configuration.
+
+    :param config: with every value written out that differs from PyKEEN's default
+    :param dataset: PyKEEN name or folder
+    """
+    parts = {
+        "model": config.model_kwargs,
+        "loss": config.loss_kwargs,
+        "regularizer": config.regularizer_kwargs,
+        "optimizer": config.optimizer_kwargs,
+        "negative_sampler": config.negative_sampler_kwargs,
+    }
+    words = ["python", "-m", "kgdash", "train", out, "--dataset", dataset, "--model", config.model]
+    words += ["--epochs", str(config.epochs), "--seed", str(config.random_seed)]
+    words += ["--batch-size", str(config.batch_size)] if config.batch_size else []
+    words += ["--loss", config.loss] if config.loss else []
+    words += ["--loop", config.training_loop, "--optimizer", config.optimizer]
+    if config.create_inverse_triples is not None:
+        words.append("--inverse" if config.create_inverse_triples else "--no-inverse")
+    for part, arguments in parts.items():
+        for name, value in arguments.items():
+            words += ["--set", f"{part}.{name}={value}"]
+    return shlex.join(words)

@@ -1,0 +1,131 @@
+"""Scores → table of filtered ranks, one row per triple and side (§1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+import torch
+
+from kgdash.engine.counting import count_ranks
+from kgdash.engine.memory import block_bytes, memory_budget
+from kgdash.engine.row_counting import count_against
+from kgdash.errors import KgdashError
+from kgdash.graph.known_triples import SIDES, KnownTriples
+from kgdash.progress import Progress, phases, silent
+from kgdash.scoring import ENTITY_SIDES, Scorer, score_rows
+
+
+def rank_triples(
+    scorer: Scorer,
+    triples: np.ndarray,
+    known: KnownTriples | None,
+    sides: Sequence[str] = ("head", "tail"),
+    progress: Progress = silent,
+    entities: np.ndarray | None = None,
+) -> pd.DataFrame:
+    """Rank each triple among the candidates of its query, by §1.
+
+    With g remaining candidates scored strictly higher than the true one and q others scored
+    exactly equal: optimistic = g + 1, pessimistic = g + q + 1, realistic = their mean.
+
+    :param scorer: the model
+    :param triples: int64, shape ``(n, 3)``: ids of head, relation, tail
+    :param known: triples removed from the candidates (the true one never is), or None for raw ranks
+    :param sides: any of "head" (?, r, t), "tail" (h, r, ?), "relation" (h, ?, t)
+    :param progress: called with (done, total)
+    :param entities: the only candidates on the entity sides (§3), ids, among them both ends of all
+        triples; default: all
+    :return: one row per side and triple, sides one after another in the given order, triples in
+        theirs: ``head, relation, tail`` (int64 ids), ``side`` (str), ``optimistic`` (int64, ≥ 1),
+        ``realistic`` (float64), ``pessimistic`` (int64), ``candidates`` (int64: the N_i of §1, the
+        true one included)
+    :raises KgdashError: if a score is NaN, or a side is unknown
+    """
+    wrong = [side for side in sides if side not in SIDES]
+    if wrong or not len(sides):
+        found = ", ".join(wrong) or "none"
+        raise KgdashError(f"expected sides out of {', '.join(SIDES)}; found {found}")
+    if entities is not None:
+        entities = np.unique(entities)
+        if not np.isin(triples[:, [0, 2]], entities).all():
+            raise KgdashError("expected all ends of the ranked triples among the candidates")
+    parts = []
+    for side, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
+        greater, equal, candidates = count_better(scorer, triples, known, side, report, entities)
+        table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
+        table["side"] = side
+        table["optimistic"] = greater + 1
+        table["realistic"] = greater + equal / 2 + 1
+        table["pessimistic"] = greater + equal + 1
+        table["candidates"] = candidates
+        parts.append(table)
+    return pd.concat(parts, ignore_index=True)
+
+
+def count_better(
+    scorer: Scorer,
+    triples: np.ndarray,
+    known: KnownTriples | None,
+    side: str,
+    progress: Progress = silent,
+    entities: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count, per triple, the candidates that beat and that tie with the true answer.
+
+    Each distinct query is scored once. The engine counts models that have a form. Of the others'
+    rows all candidates are counted, and the known ones' contributions are then subtracted.
+
+    :param entities: the only candidates on the entity sides, ids in ascending order
+    :return: three int64 arrays of shape ``(n,)``: strictly better candidates, equal candidates
+        (the true one not counted), candidates left (the true one counted)
+    """
+    if scorer.form is not None and side in ENTITY_SIDES:
+        form, memory = scorer.form, memory_budget()
+        return count_ranks(form, triples, known, side, progress, memory, entities)
+    query_columns, answer_column = SIDES[side]
+    size = scorer.num_relations if side == "relation" else scorer.num_entities
+    greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
+    place = _places(size, entities if side in ENTITY_SIDES else None)
+    kept = place[place >= 0]
+    candidates = np.full(len(triples), len(kept), dtype=np.int64)
+    queries, query_of = np.unique(triples[:, query_columns], axis=0, return_inverse=True)
+    order = np.argsort(query_of, kind="stable")
+    for block, members in _blocks(len(queries), query_of[order], block_bytes() // (4 * size)):
+        rows = order[members]
+        scores = score_rows(scorer, side, queries[block])
+        if len(kept) < size:
+            scores = scores[:, torch.from_numpy(np.flatnonzero(place >= 0)).to(scores.device)]
+        row = torch.from_numpy(query_of[rows] - block.start).to(scores.device)
+        answer = torch.from_numpy(place[triples[rows, answer_column]]).to(scores.device)
+        counts = count_against(scores, scores[row, answer], query_of[rows] - block.start)
+        greater[rows], equal[rows] = counts[:, 0], counts[:, 1] - 1
+        if known is not None:
+            owner, value = known.answers(triples[rows], side)
+            other = (value != triples[rows[owner], answer_column]) & (place[value] >= 0)
+            owner, value = owner[other], place[value[other]]
+            where = torch.from_numpy(owner).to(scores.device)
+            filtered = scores[row[where], torch.from_numpy(value).to(scores.device)]
+            own = scores[row[where], answer[where]]
+            for total, hit in ((greater, filtered > own), (equal, filtered == own)):
+                total[rows] -= np.bincount(owner[hit.cpu().numpy()], minlength=len(rows))
+            candidates[rows] -= np.bincount(owner, minlength=len(rows))
+        progress(block.stop, len(queries))
+    return greater, equal, candidates
+
+
+def _places(size: int, chosen: np.ndarray | None) -> np.ndarray:
+    """Return the column of each of ``size`` candidates among the chosen ones, -1 for the others."""
+    place = np.full(size, -1, dtype=np.int64)
+    columns = np.arange(size) if chosen is None else chosen
+    place[columns] = np.arange(len(columns))
+    return place
+
+
+def _blocks(queries: int, query_of: np.ndarray, rows: int) -> Iterator[tuple[slice, slice]]:
+    """Cut the queries into blocks of at most ``rows``, each with the slice of its triples."""
+    for start in range(0, queries, max(1, rows)):
+        stop = min(start + max(1, rows), queries)
+        first, last = np.searchsorted(query_of, [start, stop])
+        yield slice(start, stop), slice(int(first), int(last))

@@ -1,0 +1,263 @@
+"""ReliK from a sample of the negatives, with an exact finite-population interval (§4)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+import torch
+from scipy import stats
+
+from kgdash.errors import KgdashError
+from kgdash.graph.known_triples import KnownTriples
+from kgdash.progress import Progress, phases, silent
+from kgdash.scoring import ENTITY_SIDES, Scorer
+from kgdash.scoring.protocol import refuse_nan
+
+#: triples scored in one call, and anchors whose samples are drawn before they are scored
+_BATCH, _ANCHORS = 2**18, 128
+
+
+def relik_sampled(
+    scorer: Scorer,
+    triples: np.ndarray,
+    known: KnownTriples,
+    samples: int = 1000,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Count better negatives in uniform samples of N⁻(h) and N⁻(t), without replacement (§4).
+
+    Triples that share an anchor share its sample; with ``samples`` ≥ |N⁻| the sample is everything.
+
+    :param scorer: the model
+    :param triples: int64, shape ``(n, 3)``
+    :param known: F, the triples that are no negatives
+    :param samples: |S| per side, ≥ 1
+    :param seed: of the random generator: same seed, same samples
+    :return: one row per triple: ``head, relation, tail`` (ids) and for side in head, tail:
+        ``{side}_better`` (sampled negatives other than the triple that score strictly higher),
+        ``{side}_sampled`` and ``{side}_population`` (negatives other than the triple itself in the
+        sample and in all), ``{side}_drawn`` (|S|), ``{side}_negatives`` (|N⁻|), all int64
+    :raises KgdashError: if ``samples`` is less than 1, or a score is NaN
+    """
+    if samples < 1:
+        raise KgdashError(f"expected at least 1 sampled negative per side; found {samples}")
+    table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
+    rng = np.random.default_rng(seed)
+    for side, report in zip(ENTITY_SIDES, phases(progress, [1.0, 1.0]), strict=True):
+        columns = _sample_side(scorer, triples, known, side, samples, rng, report)
+        for name, values in columns.items():
+            table[f"{side}_{name}"] = values
+    return table
+
+
+def _sample_side(
+    scorer: Scorer,
+    triples: np.ndarray,
+    known: KnownTriples,
+    side: str,
+    samples: int,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> dict[str, np.ndarray]:
+    anchors, group = np.unique(triples[:, 0 if side == "head" else 2], return_inverse=True)
+    other = triples[:, 2 if side == "head" else 0]
+    position = triples[:, 1] * scorer.num_entities + other
+    is_negative = ~known.contains(triples)
+    candidates = "tail" if side == "head" else "head"
+    own = _scores(scorer, triples, candidates)
+    result = {
+        name: np.zeros(len(triples), dtype=np.int64)
+        for name in ("better", "sampled", "population", "drawn", "negatives")
+    }
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(len(anchors) + 1))
+    for start in range(0, len(anchors), _ANCHORS):
+        block = anchors[start : start + _ANCHORS]
+        drawn = _draw_block(scorer, known, side, block, samples, rng)
+        for number, (sample, scores, negatives) in enumerate(drawn, start=start):
+            rows = order[bounds[number] : bounds[number + 1]]
+            better = len(sample) - np.searchsorted(np.sort(scores), own[rows], side="right")
+            drew_itself, beats_itself = _itself(sample, scores, position[rows], own[rows])
+            result["better"][rows] = better - beats_itself
+            result["sampled"][rows] = len(sample) - drew_itself
+            result["drawn"][rows] = len(sample)
+            result["negatives"][rows] = negatives
+            result["population"][rows] = negatives - is_negative[rows]
+        progress(min(start + _ANCHORS, len(anchors)), len(anchors))
+    return result
+
+
+def _itself(
+    sample: np.ndarray, scores: np.ndarray, position: np.ndarray, own: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Tell which triples are in their own sample, and which of those seem to beat themselves.
+
+    Rounding differs between batches, so that a triple's two scores may.
+    """
+    place = np.searchsorted(sample, position)
+    drew = place < len(sample)
+    drew[drew] = sample[place[drew]] == position[drew]
+    beats = drew.copy()
+    beats[drew] = scores[place[drew]] > own[drew]
+    return drew, beats
+
+
+def _draw_block(
+    scorer: Scorer,
+    known: KnownTriples,
+    side: str,
+    anchors: np.ndarray,
+    samples: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+    """Sample negatives around some anchors and score them in one go.
+
+    :return: per anchor the sorted sample (``relation * |E| + entity``), its scores, and |N⁻|
+    """
+    size = scorer.num_entities * scorer.num_relations
+    owner, value = known.around(anchors, side)
+    starts = np.searchsorted(owner, np.arange(len(anchors) + 1))
+    drawn, negatives = [], []
+    for first, last in itertools.pairwise(starts):
+        drawn.append(np.sort(draw_negatives(value[first:last], size, samples, rng)))
+        negatives.append(size - int(last - first))
+    lengths = [len(sample) for sample in drawn]
+    triples = _around(np.repeat(anchors, lengths), np.concatenate(drawn), side, scorer)
+    scores = _scores(scorer, triples, "tail" if side == "head" else "head")
+    return zip(drawn, np.split(scores, np.cumsum(lengths)[:-1]), negatives, strict=True)
+
+
+def draw_negatives(
+    known: np.ndarray, size: int, samples: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw distinct numbers of ``range(size)`` that are not known, uniformly.
+
+    :param known: sorted, distinct, int64
+    :param samples: how many; all of them if there are no more
+    :return: int64, shape ``(min(samples, size - len(known)),)``
+    """
+    left = size - len(known)
+    drawn = (
+        np.arange(left)
+        if samples >= left
+        else rng.choice(left, samples, replace=False, shuffle=False)
+    )
+    # The j-th unknown number is j plus the known ones below it.
+    return drawn + np.searchsorted(known - np.arange(len(known)), drawn, side="right")
+
+
+def _around(anchors: np.ndarray, sample: np.ndarray, side: str, scorer: Scorer) -> np.ndarray:
+    relation, other = np.divmod(sample, scorer.num_entities)
+    columns = (anchors, relation, other) if side == "head" else (other, relation, anchors)
+    return np.stack(columns, axis=1)
+
+
+def _scores(scorer: Scorer, triples: np.ndarray, side: str) -> np.ndarray:
+    parts = torch.from_numpy(np.ascontiguousarray(triples)).split(_BATCH)
+    scores = [refuse_nan(scorer.score_triples(part, side)) for part in parts]
+    return torch.cat(scores).cpu().numpy() if scores else np.zeros(0, dtype=np.float32)
+
+
+def estimate(counts: pd.DataFrame, method: str = "sampled", level: float = 0.95) -> pd.DataFrame:
+    """Turn sampled counts into ReliK with an interval (§4).
+
+    - "sampled": rank ≈ 1 + better · population / sample (the corrected estimate),
+    - "sampled-paper": the paper's ½ Σ |S| / (rank_S · |N⁻|), whose ceiling is |S| / |N⁻|,
+    - "lower-bound": all unsampled negatives taken as better, rank = rank_S + |N⁻| − |S|.
+
+    :param counts: a table of `relik_sampled`
+    :param level: probability that the interval of a triple's ReliK covers the exact value, at least
+        (each side's interval has ``1 − (1 − level) / 2``)
+    :return: ``head, relation, tail``, ``head_rank``, ``tail_rank`` (float64 estimates; for
+        "lower-bound" upper bounds), ``relik``, ``relik_low``, ``relik_high`` (float64)
+    """
+    table = counts[["head", "relation", "tail"]].copy()
+    terms, low, high = [], [], []
+    for side in ENTITY_SIDES:
+        better, sampled, population, drawn, negatives = (
+            counts[f"{side}_{name}"].to_numpy()
+            for name in ("better", "sampled", "population", "drawn", "negatives")
+        )
+        if method == "lower-bound":
+            rank = 1.0 + better + population - sampled
+        else:
+            rank = 1.0 + better * (population / np.maximum(sampled, 1))
+        table[f"{side}_rank"] = rank
+        # Without negatives all of them are sampled: |S| / |N⁻| is taken as 1.
+        share = np.where(negatives > 0, drawn / np.maximum(negatives, 1), 1.0)
+        paper = share / (1.0 + better)
+        terms.append(paper if method == "sampled-paper" else 1.0 / rank)
+        fewest, most = better_interval(better, sampled, population, 1 - (1 - level) / 2)
+        low.append(1.0 / (1 + most))
+        high.append(1.0 / (1 + fewest))
+    table["relik"] = 0.5 * (terms[0] + terms[1])
+    table["relik_low"] = 0.5 * (low[0] + low[1])
+    table["relik_high"] = 0.5 * (high[0] + high[1])
+    return table
+
+
+def better_interval(
+    better: np.ndarray, sampled: np.ndarray, population: np.ndarray, level: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bound the number of better negatives in the whole population (§4).
+
+    The sampled number is hypergeometric; as in Clopper and Pearson's interval, the bounds are the
+    smallest and largest numbers under which it would not be in a tail of (1 − level) / 2.
+
+    :param better: better negatives in the sample, int64, ``(n,)``
+    :param sampled: sample sizes
+    :param population: population sizes
+    :param level: at least this coverage, in (0, 1)
+    :return: lowest and highest number, int64, ``(n,)`` each
+    """
+    tail = (1 - level) / 2
+    cases, case = np.unique(
+        np.stack([better, sampled, population], axis=1), axis=0, return_inverse=True
+    )
+    better, sampled, population = cases.T
+    most = population - sampled + better
+    share = better / np.maximum(sampled, 1)
+    left = (population - sampled) / np.maximum(population - 1, 1)
+    spread = np.sqrt(share * (1 - share) / np.maximum(sampled, 1) * left)
+    reach = stats.norm.isf(tail) * spread * population
+    lowest = _first(
+        lambda k: stats.hypergeom.sf(better - 1, population, k, sampled) > tail,
+        better,
+        most,
+        share * population - reach,
+    )
+    highest = _first(
+        lambda k: stats.hypergeom.cdf(better, population, k + 1, sampled) <= tail,
+        better,
+        most,
+        share * population + reach,
+    )
+    return lowest[case.reshape(-1)], highest[case.reshape(-1)]
+
+
+def _first(
+    holds: Callable[[np.ndarray], np.ndarray],
+    low: np.ndarray,
+    high: np.ndarray,
+    guess: np.ndarray,
+) -> np.ndarray:
+    """Find the least number in [low, high] from which a monotone condition holds (high if none).
+
+    The search widens around the guess, then halves: each test sums a distribution's tail.
+    """
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    place = np.clip(guess.astype(np.int64), low, np.maximum(high - 1, low))
+    step = np.maximum(1, (high - low) // 256)
+    while (low < high).any():
+        fine = np.asarray(holds(place), dtype=bool)
+        high = np.where((low < high) & fine, place, high)
+        low = np.where((low < high) & ~fine, place + 1, low)
+        # Strides away from the guess until the answer lies between, then halves.
+        stride = np.where(fine, high - step, low + step)
+        step = step * 4
+        place = np.where((stride > low) & (stride < high), stride, (low + high) // 2)
+    return low

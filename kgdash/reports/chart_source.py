@@ -1,0 +1,62 @@
+"""What charts of a run are drawn from: ranks, a subgraph, labelled instances; when asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kgdash.errors import KgdashError
+from kgdash.progress import Progress, silent
+from kgdash.reports.evaluation import Evaluation
+from kgdash.runs import Run
+from kgdash.studies.instances.instances import ScoredInstances, score_instances
+from kgdash.studies.queries.sources import sample_queries
+from kgdash.studies.reliability.local_comparison import LocalComparison, compare
+from kgdash.studies.rules.sources import mined_instances
+
+
+@dataclass(frozen=True)
+class ChartSource:
+    """Ranks, and the choices of what else there is to draw; what is not given is the pages' choice.
+
+    ``entity`` (name or label) is the seed of a random walk to ``size`` entities, ``seed`` that of
+    the walk and of the sampled queries and rule instances.
+    """
+
+    of: Evaluation
+    entity: str | None = None
+    size: int = 60
+    seed: int = 0
+    progress: Progress = silent
+    _scored: dict[str, ScoredInstances] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def run(self) -> Run:
+        """Return the run."""
+        return self.of.run
+
+    @cached_property
+    def local(self) -> LocalComparison:
+        """Return the figures of the subgraph around the entity, as the command ``subgraph`` does.
+
+        :raises KgdashError: if no entity was given, or it is unknown
+        """
+        if self.entity is None:
+            raise KgdashError("charts of a subgraph need the entity that it is around (--entity)")
+        part = self.run.subgraph(self.entity, size=self.size, seed=self.seed)
+        return compare(self.run, part, progress=self.progress)
+
+    def instances(self, kind: str) -> ScoredInstances:
+        """Return the scored instances of "queries" or "rules", as these commands sample them.
+
+        :raises KgdashError: as `sample_queries` and `mined_instances`
+        """
+        if kind not in self._scored:
+            graph = self.run.graph
+            sampled = (
+                sample_queries(graph, seed=self.seed)
+                if kind == "queries"
+                else mined_instances(graph, seed=self.seed)
+            )
+            self._scored[kind] = score_instances(self.run, sampled, self.progress)
+        return self._scored[kind]

@@ -1,0 +1,255 @@
+"""What a report of a run says: facts, metrics, ties, groups and where they come from, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from kgdash.breakdowns.breakdown import SMALL
+from kgdash.graph import SPLITS
+from kgdash.graph.filter_advice import leak
+from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.main_table import MAIN_METRICS, evaluated_text, main_table
+from kgdash.ranking.metric_info import metric_guide
+from kgdash.reports.evaluation import Evaluation, evaluation
+from kgdash.reports.method import commands, group_command, method
+from kgdash.runs import Run
+from kgdash.version import __version__
+
+#: groupings that a report has, in its order
+REPORTED = ("relation", "cardinality", "pattern", "head_degree", "tail_degree")
+
+#: groups shown at either end, and groups of the whole table; beyond, a command gives the rest
+EXTREMES, MOST_GROUPS = 10, 500
+
+#: a gap between optimistic and pessimistic MRR that hints at saturated scores
+_WIDE_GAP = 0.01
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """One breakdown: all groups, and the best and worst where they are many."""
+
+    by: str
+    groups: pd.DataFrame
+    best: pd.DataFrame | None
+    worst: pd.DataFrame | None
+    left_out: int
+    command: str
+
+    @property
+    def name(self) -> str:
+        """Return the grouping as people read it."""
+        return self.by.replace("_", " ")
+
+
+@dataclass(frozen=True)
+class ReportContent:
+    """All that a report says; ``of`` and ``raw`` are what its figures are drawn from."""
+
+    of: Evaluation
+    raw: Mapping[str, Any] | None
+    notes: list[str]
+    facts: dict[str, str]
+    training: dict[str, str]
+    main: pd.DataFrame
+    everything: pd.DataFrame
+    ties: pd.DataFrame
+    groupings: list[Grouped]
+    glossary: pd.DataFrame
+    method: list[str]
+    commands: dict[str, str]
+
+
+def report_content(
+    run: Run,
+    split: str = "test",
+    filter: str | None = None,
+    rank_type: str = "realistic",
+    metric: str = "inverse_harmonic_mean_rank",
+    progress: Progress = silent,
+) -> ReportContent:
+    """Compute what a report says of a run.
+
+    :param run: the run
+    :param split: "train", "valid" or "test"
+    :param filter: what counts as known (default: what fits the split)
+    :param rank_type: of the cards, the distribution and the groups
+    :param metric: of the groups: key of a metric
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: as `kgdash.reports.evaluation.evaluation`
+    """
+    first, second, third = phases(progress, [0.45, 0.45, 0.1])
+    of = evaluation(run, split, filter, rank_type, metric, progress=first)
+    ties = _ties(of)
+    raw = of.raw_values(second) if of.filter != "none" else None
+    groupings = []
+    for number, by in enumerate(REPORTED):
+        third(number, len(REPORTED))
+        groupings.append(_grouped(of, by))
+    third(1, 1)
+    return ReportContent(
+        of=of,
+        raw=raw,
+        notes=_notes(of),
+        facts=_facts(run),
+        training=_training(run),
+        main=_main(of, raw),
+        everything=_everything(of),
+        ties=ties,
+        groupings=groupings,
+        glossary=_glossary(),
+        method=method(of),
+        commands=commands(of),
+    )
+
+
+def report_caption(of: Evaluation) -> str:
+    """Say what the figures of a report are of."""
+    graph = of.run.graph
+    triples = len(graph.split(of.split))
+    text = evaluated_text(graph.name, of.split, of.filter, triples, graph.num_entities)
+    return f"{of.run.spec.name} on {text}"
+
+
+def _notes(of: Evaluation) -> list[str]:
+    notes = list(of.run.notes)
+    if warning := leak(of.split, of.filter):
+        notes.append(warning)
+    both = of.ties["both"]
+    if both["mrr_gap"] > _WIDE_GAP:
+        notes.append(
+            f"{both['tied_share']:.1%} of the true answers share their score with another "
+            f"candidate, and the MRR lies {both['mrr_gap']:.3g} apart between optimistic and "
+            "pessimistic ranks: saturated or constant scores; read the realistic ranks"
+        )
+    if of.split == "train":
+        notes.append("these are training triples, which flatter the model")
+    return [f"{note[0].upper()}{note[1:]}" for note in notes]
+
+
+def _facts(run: Run) -> dict[str, str]:
+    graph = run.graph
+    return {
+        "run": run.name,
+        "model": run.spec.name,
+        **{key.replace("_", " "): _text(value) for key, value in run.spec.kwargs.items()},
+        "inverse relations": _text(run.spec.create_inverse_triples),
+        "graph": graph.name,
+        "entities": f"{graph.num_entities:,}",
+        "relations": f"{graph.num_relations:,}",
+        **{f"{split} triples": f"{len(graph.splits[split]):,}" for split in SPLITS},
+        "origin": _text(run.provenance.get("form", "unknown")),
+        "digest of the weights": run.weights_digest,
+        "digest of the graph": graph.digest,
+        "made with": f"kgdash {__version__}",
+    }
+
+
+def _training(run: Run) -> dict[str, str]:
+    """Describe the training as far as it is known, without what tells nothing of the model."""
+    left_out = {"losses", "evaluation", "seconds", "model", "model_kwargs", "dataset"}
+    flat: dict[str, str] = {}
+    for key, value in run.training.items():
+        if key in left_out:
+            continue
+        if isinstance(value, Mapping):
+            kind = key.removesuffix("_kwargs")
+            flat |= {
+                f"{kind}: {name}".replace("_", " "): _text(inner) for name, inner in value.items()
+            }
+        else:
+            flat[key.replace("_", " ")] = _text(value)
+    return flat
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _main(of: Evaluation, raw: Mapping[str, Any] | None) -> pd.DataFrame:
+    """Lay out the main metrics: one row per side, rank type, filtered and raw."""
+    name = "raw" if raw is None else "filtered"
+    runs = {name: of.values} if raw is None else {name: of.values, "raw": raw}
+    table = main_table(runs).rename_axis(index={"run": "known triples"})
+    table = table.sort_index(level="known triples", sort_remaining=False, kind="stable")
+    table = table.reset_index()
+    guide = metric_guide()
+    return table.rename(
+        columns={key: f"{short} {guide[key].arrow}" for key, short in MAIN_METRICS.items()}
+    )
+
+
+def _everything(of: Evaluation) -> pd.DataFrame:
+    guide = metric_guide()
+    table: dict[str, list] = {
+        "metric": [f"{info.label} {info.arrow}".strip() for info in guide.values()]
+    }
+    for side, types in of.values.items():
+        for rank_type, values in types.items():
+            table[f"{side}, {rank_type}"] = [values[key] for key in guide]
+    return pd.DataFrame(table)
+
+
+def _ties(of: Evaluation) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "side": list(of.ties),
+            "tied %": [100 * ties["tied_share"] for ties in of.ties.values()],
+            "largest tie": [int(ties["largest_tie"]) for ties in of.ties.values()],
+            "optimistic − pessimistic MRR": [ties["mrr_gap"] for ties in of.ties.values()],
+        }
+    )
+
+
+def _grouped(of: Evaluation, by: str) -> Grouped:
+    table = of.breakdown(by)
+    both = table[table["side"] == "both"].set_index("group")
+    sides = {
+        side: table[table["side"] == side].set_index("group")["value"] for side in ("head", "tail")
+    }
+    groups = pd.DataFrame(
+        {
+            "group": both.index,
+            "triples": both["triples"].to_numpy(),
+            **{side: values.reindex(both.index).to_numpy() for side, values in sides.items()},
+            "both": both["value"].to_numpy(),
+            "low": both["low"].to_numpy(),
+            "high": both["high"].to_numpy(),
+            "gap by ties": both["gap"].to_numpy(),
+            "tied %": 100 * both["tied_share"].to_numpy(),
+            "size": ["small" if small else "" for small in both["small"]],
+        }
+    )
+    best = worst = None
+    if len(groups) > 2 * EXTREMES:
+        large = groups[groups["triples"] >= SMALL]
+        ranked = (large if len(large) >= 2 * EXTREMES else groups).dropna(subset="both")
+        best, worst = (
+            ranked.sort_values(["both", "triples"], ascending=[rising, False], kind="stable")
+            for rising in (not of.info.increasing, of.info.increasing)
+        )
+        best, worst = best.head(EXTREMES), worst.head(EXTREMES)
+        groups = groups.sort_values("triples", ascending=False, kind="stable")
+    left_out = max(0, len(groups) - MOST_GROUPS)
+    return Grouped(by, groups.head(MOST_GROUPS), best, worst, left_out, group_command(of, by))
+
+
+def _glossary() -> pd.DataFrame:
+    guide = metric_guide().values()
+    directions = {"↑": "higher", "↓": "lower", "": "–"}
+    return pd.DataFrame(
+        {
+            "metric": [info.label for info in guide],
+            "key": [info.key for info in guide],
+            "formula": [info.formula for info in guide],
+            "range": [info.value_range for info in guide],
+            "better": [directions[info.arrow] for info in guide],
+            "depends on |E|": [_text(info.depends_on_num_entities) for info in guide],
+        }
+    )

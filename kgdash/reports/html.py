@@ -1,0 +1,143 @@
+"""A report of a run as one HTML file that needs no network; the same run gives the same bytes."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import plotly.graph_objects as go
+import plotly.io as pio
+from jinja2 import Environment, StrictUndefined
+from plotly.offline import get_plotlyjs
+
+from kgdash.charts.style import number
+from kgdash.errors import KgdashError
+from kgdash.files.atomic import write_whole
+from kgdash.ranking.metric_info import metric_guide
+from kgdash.reports.chart_source import ChartSource
+from kgdash.reports.content import MOST_GROUPS, ReportContent, report_caption
+from kgdash.reports.named_charts import draw_chart
+from kgdash.version import __version__
+
+_FOLDER = Path(__file__).parent
+
+#: metrics on the cards at the top
+_CARDS = (
+    "inverse_harmonic_mean_rank",
+    "hits_at_10",
+    "arithmetic_mean_rank",
+    "adjusted_arithmetic_mean_rank_index",
+)
+
+
+class Cell(NamedTuple):
+    """What a table shows, and what it is sorted by."""
+
+    text: str
+    value: str
+    numeric: bool
+
+
+def check_report_file(out: Path) -> None:
+    """Refuse a file that is no .html, before anything is computed for it.
+
+    :raises KgdashError: if it is not
+    """
+    if out.suffix not in (".html", ".htm"):
+        raise KgdashError(f"expected an output file in .html; found {out}")
+
+
+def report_html(content: ReportContent, made: str = "") -> str:
+    """Write the report.
+
+    :param content: of `kgdash.reports.content.report_content`
+    :param made: when it was made, to be shown; nothing by default, so that reports can be compared
+    :return: the page: about 4.8 MB, most of it plotly.js; it asks for nothing from outside, and a
+        policy in it forbids any request and any script but its own two
+    """
+    library, script = get_plotlyjs(), (_FOLDER / "report.js").read_text(encoding="utf-8")
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"rows": table_rows, "figure": _figure_json}
+    source = ChartSource(content.of)
+    template = environment.from_string(
+        (_FOLDER / "report.html.j2").read_text(encoding="utf-8"),
+        globals={"chart": lambda name: draw_chart(name, source)},
+    )
+    return template.render(
+        content=content,
+        of=content.of,
+        run=content.of.run,
+        info=content.of.info,
+        evaluated=report_caption(content.of),
+        cards=_cards(content),
+        most_groups=MOST_GROUPS,
+        made=made,
+        version=__version__,
+        style=(_FOLDER / "report.css").read_text(encoding="utf-8"),
+        library=library,
+        script=script,
+        scripts=" ".join(f"'{_digest(text)}'" for text in (library, script)),
+    )
+
+
+def write_report(content: ReportContent, out: Path, made: str = "") -> None:
+    """Write the report to a file; it appears whole or not at all.
+
+    :raises KgdashError: if it is no .html, or can not be written
+    """
+    check_report_file(out)
+    text = report_html(content, made)
+    write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def table_rows(table: pd.DataFrame) -> list[list[Cell]]:
+    """Return the cells of a table: numbers to three digits, as they are sorted to all."""
+    columns = [[_cell(value) for value in table[name].tolist()] for name in table]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Cell(f"{value:,}", str(value), True)
+    if isinstance(value, float):
+        return Cell(number(value), "" if math.isnan(value) else repr(value), True)
+    return Cell(str(value), str(value), False)
+
+
+def _cards(content: ReportContent) -> Sequence[tuple[str, str, str, str]]:
+    """Return label, value, raw value and explanation of each card."""
+    of, guide = content.of, metric_guide()
+    values = of.values["both"][of.rank_type]
+    raw = content.raw["both"][of.rank_type] if content.raw else None
+    return [
+        (
+            f"{guide[key].label} {guide[key].arrow}",
+            number(values[key]),
+            f"raw {number(raw[key])}" if raw else "",
+            f"{guide[key].formula}, range {guide[key].value_range}",
+        )
+        for key in _CARDS
+    ]
+
+
+def _figure_json(figure: go.Figure) -> str:
+    """Return a figure as JSON that may stand in a script element: "<" and ">" are written \\u003c.
+
+    The colours of texts are left to the page, which is light or dark.
+    """
+    figure = go.Figure(figure).update_layout(template="none")
+    figure.update_layout(paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)")
+    return str(pio.to_json(figure, engine="json"))
+
+
+def _digest(text: str) -> str:
+    """Return what a Content-Security-Policy calls an inline script."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,0 +1,67 @@
+"""How the numbers of a report came about, and the commands that give them again."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from kgdash.breakdowns.breakdown import SMALL
+from kgdash.graph.filter_advice import scenario
+from kgdash.reports.evaluation import Evaluation
+from kgdash.runs import Run
+from kgdash.runs.bundled import bundled_names
+
+
+def method(of: Evaluation) -> list[str]:
+    """Say how the numbers came about, one statement each."""
+    removed = "candidates that would make another known triple are removed, those of "
+    known = scenario("none") if of.filter == "none" else f"{removed}{of.filter}"
+    return [
+        "Each triple is ranked twice: its head among all entities before its relation and tail, "
+        "its tail among all after its head and relation.",
+        f"Filter {of.filter}: {known}."
+        + (f" It is {scenario(of.filter)}." if of.filter != "none" else ""),
+        "With g candidates scored strictly higher than the true one and q others scored equal, the "
+        "optimistic rank is g + 1, the pessimistic g + q + 1, the realistic their mean.",
+        "“both” pools the ranks of both sides. Metrics are computed by PyKEEN's classes from "
+        "these ranks and the numbers of candidates.",
+        f"Intervals of groups: 95 %, bootstrap over the group's triples. Groups of fewer than "
+        f"{SMALL} triples are marked small: their values say little.",
+    ]
+
+
+def commands(of: Evaluation) -> dict[str, str]:
+    """Return the command that gives each table, by what it gives."""
+    name, choices = _called(of.run), _choices(of)
+    report = f"report {name} report.html {choices} --rank-type {of.rank_type} --metric {of.metric}"
+    given = {
+        "This report": report,
+        "All metrics, ties": f"metrics {name} {choices} --json",
+        "Raw metrics": f"metrics {name} --split {of.split} --filter none --json",
+        "The main table for LaTeX": f"metrics {name} {choices} --latex",
+        "The chart of ranks": f"chart {name} ranks ranks.svg {choices} --rank-type {of.rank_type}",
+    }
+    return {what: f"python -m kgdash {command}" for what, command in given.items()}
+
+
+def group_command(of: Evaluation, by: str) -> str:
+    """Return the command that gives the groups by one of `kgdash.breakdowns.grouping.GROUPINGS`."""
+    return (
+        f"python -m kgdash breakdown {_called(of.run)} {_choices(of)} --by {by} "
+        f"--metric {of.metric} --rank-type {of.rank_type}"
+    )
+
+
+def _called(run: Run) -> str:
+    """Name the run as a command takes it; a folder's place on this machine is nobody's business."""
+    name = run.name if run.provenance.get("source") in bundled_names() else f"path/to/{run.name}"
+    dataset = run.provenance.get("dataset")
+    if run.provenance.get("form") != "PyKEEN directory" or not dataset:
+        return shlex.quote(name)
+    place = Path(str(dataset))
+    shown = str(dataset) if len(place.parts) == 1 else f"path/to/{place.name}"
+    return f"{shlex.quote(name)} --dataset {shlex.quote(shown)}"
+
+
+def _choices(of: Evaluation) -> str:
+    return f"--split {of.split} --filter {of.filter}"

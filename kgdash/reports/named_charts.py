@@ -1,0 +1,125 @@
+"""Charts of a run by name, for files and reports: what pages show, from the same tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from kgdash.breakdowns.grouping import GROUPINGS
+from kgdash.charts.breakdowns import group_bars, side_heatmap
+from kgdash.charts.instance_distribution import values_figure
+from kgdash.charts.instance_thresholds import rates_figure
+from kgdash.charts.local_reliability import local_bars, relik_scatter
+from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
+from kgdash.charts.separation import auc_figure, means_figure
+from kgdash.charts.subgraph import subgraph_figure
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.ranking.metric_info import DEFAULT_KS
+from kgdash.reports.chart_source import ChartSource
+from kgdash.reports.evaluation import Evaluation
+from kgdash.studies.instances.separation import compare_measures
+from kgdash.studies.instances.thresholds import best_of, measured, rates_at, threshold_curve
+from kgdash.studies.rules.rule import readings
+
+Draw = Callable[[ChartSource], go.Figure]
+
+
+def draw_chart(name: str, source: ChartSource) -> go.Figure:
+    """Draw a chart.
+
+    :param name: one of `NAMED_CHARTS`
+    :param source: whose tables it is drawn from
+    :raises KgdashError: if there is no such chart, or it needs a choice that was not made
+    """
+    check_chart(name)
+    return NAMED_CHARTS[name](source)
+
+
+def check_chart(name: str) -> None:
+    """Refuse a chart that there is not.
+
+    :raises KgdashError: naming all that there are
+    """
+    if name not in NAMED_CHARTS:
+        error = unknown_name("chart", name, list(NAMED_CHARTS), "kgdash")
+        raise KgdashError(f"{error}; there are {', '.join(NAMED_CHARTS)}")
+
+
+def in_order(of: Evaluation, by: str) -> pd.DataFrame:
+    """Return the groups of the chosen side as the page shows them at first.
+
+    Relations with the most triples first, others in their order.
+    """
+    rows = of.breakdown(by)
+    rows = rows[rows["side"] == of.side]
+    if by == "relation":
+        rows = rows.sort_values("triples", ascending=False, kind="stable")
+    return rows.reset_index(drop=True)
+
+
+def _bars(by: str) -> Draw:
+    def draw(source: ChartSource) -> go.Figure:
+        of = source.of
+        return group_bars(in_order(of, by), of.info, of.values[of.side][of.rank_type][of.metric])
+
+    return draw
+
+
+def _sides(by: str) -> Draw:
+    def draw(source: ChartSource) -> go.Figure:
+        of = source.of
+        return side_heatmap(of.breakdown(by), of.info, in_order(of, by)["group"].tolist())
+
+    return draw
+
+
+def _subgraph(source: ChartSource) -> go.Figure:
+    part, labels = source.local.subgraph, source.run.graph.entity_labels
+    return subgraph_figure(part.entities, labels, part.seed_entity, source.local.triples)
+
+
+def _relik(source: ChartSource) -> go.Figure:
+    named = source.run.graph.labelled(source.local.triples)
+    texts = (named["head"] + " — " + named["relation"] + " → " + named["tail"]).tolist()
+    return relik_scatter(source.local.triples, texts)
+
+
+def _instances(kind: str, what: str) -> Draw:
+    def draw(source: ChartSource) -> go.Figure:
+        table = source.instances(kind).table
+        names = readings(table["group"].unique(), source.run.graph)
+        if what == "thresholds":
+            labels, values, _ = measured(table, "relik", "best")
+            curve = threshold_curve(labels, values)
+            best = best_of(curve, "accuracy")
+            return rates_figure(curve, best, rates_at(curve, best))
+        tables = compare_measures(table, order="separation").by_measure
+        if what == "values":
+            return values_figure(table, groups=tables["relik"]["group"].tolist()[:-1], names=names)
+        if what == "means":
+            return means_figure(tables["relik"], names=names)
+        return auc_figure(tables, names)
+
+    return draw
+
+
+_GROUPS = {by.replace("_", "-"): by for by in GROUPINGS}
+
+#: name -> how it is drawn
+NAMED_CHARTS: dict[str, Draw] = {
+    "metrics": lambda source: metric_bars(source.of.values, source.of.info),
+    "ranks": lambda source: rank_ecdf(source.of.ranks, source.of.rank_type, DEFAULT_KS),
+    "losses": lambda source: loss_curve(source.run.training.get("losses", [])),
+    **{f"breakdown-by-{name}": _bars(by) for name, by in _GROUPS.items()},
+    **{f"sides-by-{name}": _sides(by) for name, by in _GROUPS.items()},
+    "subgraph": _subgraph,
+    "subgraph-figures": lambda source: local_bars(source.local.figures),
+    "subgraph-relik": _relik,
+    **{
+        f"{kind}-{what}": _instances(kind, what)
+        for kind in ("queries", "rules")
+        for what in ("values", "means", "auc", "thresholds")
+    },
+}

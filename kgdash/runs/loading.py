@@ -1,0 +1,124 @@
+"""From what a user names to a Run: bundled names, safe directories, PyKEEN directories."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.formats.pykeen_directory import MODEL_FILE, read_pykeen_directory
+from kgdash.formats.run_directory import MANIFEST, read_run, write_run
+from kgdash.graph import KnowledgeGraph
+from kgdash.runs import Run
+from kgdash.runs.bundled import DEMO, bundled_names
+from kgdash.runs.run import check_fit
+from kgdash.scoring.build_model import build_model
+from kgdash.scoring.kernel_scorer import fastest_scorer
+from kgdash.scoring.model_spec import ModelSpec
+from kgdash.scoring.pykeen_scorer import best_device
+
+
+def load(source: str | Path, dataset: str | Path | None = None) -> Run:
+    """Load a run.
+
+    :param source: a bundled name (`bundled_names`), a directory in our safe form, or
+        a directory as PyKEEN's ``PipelineResult.save_to_directory`` writes it
+    :param dataset: for a PyKEEN directory: the dataset's PyKEEN name or folder
+    :return: the run, its model in evaluation mode on the accelerator if there is one
+    :raises KgdashError: if nothing is there, it is damaged or hostile, or does not fit the dataset
+    """
+    folder = DEMO / source if str(source) in bundled_names() else Path(source)
+    name = folder.name or folder.resolve().name
+    if (folder / MANIFEST).is_file():
+        if dataset is not None:
+            raise KgdashError(
+                f"{folder} holds its own graph; leave the dataset out (--dataset is for PyKEEN "
+                "directories)"
+            )
+        graph, spec, state, manifest = read_run(folder)
+        provenance = {**manifest["provenance"], "source": str(source)}
+        recorded = provenance.get("notes")
+        notes = tuple(map(str, recorded)) if isinstance(recorded, list) else ()
+        return assemble(name, graph, spec, state, manifest["training"], provenance, notes)
+    if (folder / MODEL_FILE).is_file():
+        graph, spec, state, training, notes = read_pykeen_directory(
+            folder, None if dataset is None else str(dataset)
+        )
+        provenance = {"source": str(folder), "form": "PyKEEN directory", "dataset": str(dataset)}
+        return assemble(name, graph, spec, state, training, provenance, notes)
+    if folder.is_dir():
+        present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
+        raise KgdashError(
+            f"{folder} is not a run: expected {MANIFEST} (our form) or {MODEL_FILE} (PyKEEN's); "
+            f"found {present}"
+        )
+    if folder.exists():
+        raise KgdashError(f"{folder} is a file; give the directory of a run")
+    raise unknown_name("run", str(source), bundled_names(), "the bundled runs, nor a directory")
+
+
+def assemble(
+    name: str,
+    graph: KnowledgeGraph,
+    spec: ModelSpec,
+    state: Mapping[str, torch.Tensor],
+    training: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+    notes: tuple[str, ...] = (),
+) -> Run:
+    """Build the model and put a Run together.
+
+    :raises KgdashError: if weights, configuration and graph do not fit
+    """
+    model = build_model(
+        spec, graph.splits["train"], graph.num_entities, graph.num_relations, state, name
+    )
+    scorer, remarks = fastest_scorer(model, best_device())
+    check_fit(graph, scorer, name)
+    left_out = [
+        f"{count:,} {split} triples left out: they hold an entity or relation unseen in training"
+        for split, count in graph.left_out.items()
+    ]
+    return Run(
+        name=name,
+        graph=graph,
+        scorer=scorer,
+        spec=spec,
+        weights_digest=weights_digest(spec, state),
+        training=training,
+        provenance=provenance,
+        notes=(*notes, *left_out, *remarks),
+    )
+
+
+def weights_digest(spec: ModelSpec, state: Mapping[str, torch.Tensor]) -> str:
+    """Return a SHA-256 over a model's configuration and tensors."""
+    sha = hashlib.sha256(json.dumps(spec.to_json(), sort_keys=True).encode())
+    for key in sorted(state):
+        tensor = state[key].detach().cpu().contiguous()
+        sha.update(f"\0{key}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
+        sha.update(tensor.flatten().view(torch.uint8).numpy().tobytes() if tensor.numel() else b"")
+    return sha.hexdigest()
+
+
+def convert(source: Path, out: Path, dataset: str | None) -> Path:
+    """Convert a PyKEEN directory to the safe form (the command ``import``).
+
+    :raises KgdashError: as `load`, or if ``out`` exists
+    """
+    if not (source / MODEL_FILE).is_file():
+        raise KgdashError(f"{source} is not a PyKEEN directory: expected {MODEL_FILE} in it")
+    graph, spec, state, training, notes = read_pykeen_directory(source, dataset)
+    provenance = {
+        "form": "imported from a PyKEEN directory",
+        "imported_from": source.name,
+        "dataset": dataset,
+        "notes": list(notes),
+    }
+    assemble(source.name, graph, spec, state, training, provenance, notes)
+    return write_run(out, graph, spec, state, training, provenance)

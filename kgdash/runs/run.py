@@ -1,0 +1,283 @@
+"""A Run: a knowledge graph, a trained model, and where they come from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.table_cache import cached_table, stored_table
+from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
+from kgdash.graph.known_triples import RANK_TYPES
+from kgdash.graph.subgraph import Subgraph, neighbourhood, random_walk
+from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.ranks import rank_triples
+from kgdash.ranking.relik_exact import relik_exact, relik_values
+from kgdash.ranking.relik_sampled import estimate, relik_sampled
+from kgdash.scoring import Scorer
+
+if TYPE_CHECKING:
+    from kgdash.scoring.model_spec import ModelSpec
+
+RELIK_METHODS = ("exact", "sampled", "sampled-paper", "lower-bound")
+SUBGRAPH_METHODS = ("rwr", "neighbourhood")
+
+#: raise when the meaning of a stored table changes
+_TABLE_VERSION = 2
+
+#: a sample is drawn first where there are at least so many negatives per sampled one
+_WORTH_SAMPLING = 10
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model on its graph, and the tables that follow from the two.
+
+    ``training`` holds what is known of the training (losses, configuration, evaluation at the
+    time), ``provenance`` where the run was loaded from, ``notes`` what a user should know about it
+    (triples left out, training data that differs). ``weights_digest`` is a SHA-256 over model
+    configuration and weights.
+    """
+
+    name: str
+    graph: KnowledgeGraph
+    scorer: Scorer
+    spec: ModelSpec
+    weights_digest: str
+    training: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """Return a SHA-256 over graph, configuration and weights: what all tables depend on."""
+        return hashlib.sha256((self.graph.digest + self.weights_digest).encode()).hexdigest()
+
+    def ranks(
+        self,
+        split: str = "test",
+        triples: np.ndarray | None = None,
+        filtered: bool = True,
+        sides: Sequence[str] = ("head", "tail"),
+        filter: str | None = None,
+        evaluated_are_known: bool = True,
+        progress: Progress = silent,
+        entities: Sequence[int] | np.ndarray | None = None,
+        relations: Sequence[int] | np.ndarray | None = None,
+    ) -> pd.DataFrame:
+        """Rank triples among their candidates, by §1 and §3.
+
+        :param split: "train", "valid" or "test"; ignored if ``triples`` are given
+        :param triples: int64 ids, shape ``(n, 3)``; facts or not
+        :param filtered: False for raw ranks
+        :param sides: any of "head", "tail", "relation"
+        :param filter: what counts as known: "train+valid+test", "train+valid", "train+test" or
+            "none"; default: train+valid on valid, else all three
+        :param evaluated_are_known: the ranked triples count as known too, as §1 has it; False for
+            sets that mix facts with false triples, which must not hide one another
+        :param progress: called with (done, total); may raise to cancel
+        :param entities: ids: only triples between them are ranked, among them alone (§3)
+        :param relations: ids: only their triples are ranked
+        :return: one row per side and triple: ``head, relation, tail`` (int64 ids), ``side``,
+            ``optimistic``, ``realistic``, ``pessimistic`` ranks (≥ 1), ``candidates`` (int64)
+        :raises KgdashError: on an unknown split, filter or side, a filter for raw ranks, an empty
+            or malformed set of triples, or NaN scores
+        """
+        if filter not in (None, "none") and not filtered:
+            raise KgdashError(f"raw ranks have no filter; found filtered=False and {filter!r}")
+        chosen = filter or (
+            default_filter(None if triples is not None else split) if filtered else "none"
+        )
+        if chosen not in FILTERS:
+            raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
+        rows = self._triples(split, triples)
+        chosen_entities = _ids(entities, self.graph.num_entities, "entities")
+        rows = _restrict(
+            rows, chosen_entities, _ids(relations, self.graph.num_relations, "relations")
+        )
+        known = None
+        if chosen != "none":
+            evaluated = rows if evaluated_are_known else rows[:0]
+            known = self.graph.known_with(evaluated, FILTERS[chosen])
+        key = {"kind": "ranks", "filter": chosen, "sides": list(sides), **self.table_key(rows)}
+        key["evaluated_are_known"] = evaluated_are_known
+        if chosen_entities is not None:
+            key["entities"] = hashlib.sha256(chosen_entities.tobytes()).hexdigest()
+        return cached_table(
+            key,
+            lambda: rank_triples(self.scorer, rows, known, sides, progress, chosen_entities),
+            self.table_about("ranks", rows, filter=chosen, sides=", ".join(sides)),
+            progress,
+        )
+
+    def relik(
+        self,
+        split: str = "test",
+        triples: np.ndarray | None = None,
+        method: str = "exact",
+        rank_type: str = "optimistic",
+        samples: int = 1000,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> pd.DataFrame:
+        """Compute the ReliK of triples, by §4.
+
+        :param split: "train", "valid" or "test"; ignored if ``triples`` are given
+        :param triples: int64 ids, shape ``(n, 3)``; facts or not
+        :param method: "exact"; "sampled" (corrected estimate with a 95 % interval),
+            "sampled-paper" (the paper's estimate), "lower-bound"
+        :param rank_type: how ties count in the exact method: "optimistic" is the paper's
+        :param samples: negatives sampled per side, for the sampled methods
+        :param seed: of the sample
+        :param progress: called with (done, total); may raise to cancel
+        :return: one row per triple, in order: ``head, relation, tail`` (int64 ids), ``head_rank``,
+            ``tail_rank`` (≥ 1), ``relik`` (float64, in (0, 1]); with the sampled methods also
+            ``relik_low``, ``relik_high``
+        :raises KgdashError: on an unknown split or method, an empty or malformed set of triples, or
+            NaN scores
+        """
+        if method not in RELIK_METHODS:
+            raise unknown_name("method", method, RELIK_METHODS, "ReliK")
+        if rank_type not in RANK_TYPES:
+            raise unknown_name("rank type", rank_type, RANK_TYPES, "ReliK")
+        rows, known = self._triples(split, triples), self.graph.known()
+        key = {"kind": "relik", **self.table_key(rows)}
+        if method == "exact":
+            counts = cached_table(
+                key,
+                lambda: relik_exact(self.scorer, rows, known, progress),
+                self.table_about("relik", rows, method="exact"),
+                progress,
+            )
+            return relik_values(counts, rank_type)
+        counts = cached_table(
+            key | {"samples": samples, "seed": seed},
+            lambda: relik_sampled(self.scorer, rows, known, samples, seed, progress),
+            self.table_about("relik", rows, method=f"sampled, {samples:,} a side"),
+            progress,
+        )
+        return estimate(counts, method)
+
+    def relik_steps(
+        self,
+        split: str = "test",
+        triples: np.ndarray | None = None,
+        samples: int = 1000,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Yield the ReliK of triples as soon as there is some: first sampled, then exact.
+
+        The exact table comes alone where it is stored already, and on small graphs, where a sample
+        would be a large part of all negatives.
+
+        >>> for method, table in run.relik_steps():
+        ...     print(method, table["relik"].mean())
+
+        :param split: "train", "valid" or "test"; ignored if ``triples`` are given
+        :param triples: int64 ids, shape ``(n, 3)``; facts or not
+        :param samples: negatives sampled per side
+        :param seed: of the sample
+        :param progress: called with (done, total) of all steps together; may raise to cancel
+        :return: pairs of "sampled" or "exact" and a table of `relik`
+        :raises KgdashError: as `relik`, when the first table is asked for
+        """
+        rows = self._triples(split, triples)
+        first, second = phases(progress, [0.05, 0.95])
+        negatives = self.graph.num_entities * self.graph.num_relations
+        many = negatives > _WORTH_SAMPLING * samples
+        if many and stored_table({"kind": "relik", **self.table_key(rows)}) is None:
+            yield (
+                "sampled",
+                self.relik(
+                    triples=rows, method="sampled", samples=samples, seed=seed, progress=first
+                ),
+            )
+        yield "exact", self.relik(triples=rows, progress=second)
+
+    def subgraph(
+        self,
+        entity: str | int,
+        method: str = "rwr",
+        size: int = 60,
+        restart: float = 0.2,
+        seed: int = 0,
+        hops: int = 1,
+        direction: str = "either",
+    ) -> Subgraph:
+        """Pick a part of the graph around an entity, by §5.
+
+        :param entity: name, label or id
+        :param method: "rwr" (random walk with restart) or "neighbourhood"
+        :param size: entities to collect, ≥ 1
+        :param restart: of the random walk: probability of returning to the seed, in [0, 1)
+        :param seed: of the random walk
+        :param hops: of the neighbourhood: 1, 2 or 3
+        :param direction: "either", "outgoing" or "incoming"
+        :raises KgdashError: on an unknown entity or method, or a parameter out of range
+        """
+        number = self.graph.entity_id(entity) if isinstance(entity, str) else int(entity)
+        if method == "rwr":
+            return random_walk(self.graph, number, size, restart, direction, seed)
+        if method == "neighbourhood":
+            return neighbourhood(self.graph, number, size, hops, direction)
+        raise unknown_name("method", method, SUBGRAPH_METHODS, "subgraphs")
+
+    def _triples(self, split: str, triples: np.ndarray | None) -> np.ndarray:
+        return self.graph.split(split) if triples is None else triple_array(triples, self.graph)
+
+    def table_key(self, rows: np.ndarray) -> dict[str, Any]:
+        """Return what a stored table of some triples, ``(n, 3)``, depends on."""
+        triples = hashlib.sha256(np.ascontiguousarray(rows, dtype="<i8").tobytes()).hexdigest()
+        return {"version": _TABLE_VERSION, "run": self.digest, "triples": triples}
+
+    def table_about(self, kind: str, rows: np.ndarray, **more: str) -> dict[str, Any]:
+        """Return what `list_cache` shall say of a table of some triples."""
+        about = {"kind": kind, "run": self.name, "run_digest": self.digest}
+        return about | {"graph": self.graph.name, "triples": len(rows), **more}
+
+
+def _ids(chosen: Sequence[int] | np.ndarray | None, count: int, what: str) -> np.ndarray | None:
+    if chosen is None:
+        return None
+    ids = np.unique(np.asarray(chosen, dtype=np.int64))
+    if not len(ids) or ids[0] < 0 or ids[-1] >= count:
+        found = f"{ids[0]} to {ids[-1]}" if len(ids) else "none"
+        raise KgdashError(f"expected ids of {what} from 0 to {count - 1}; found {found}")
+    return ids
+
+
+def _restrict(
+    rows: np.ndarray, entities: np.ndarray | None, relations: np.ndarray | None
+) -> np.ndarray:
+    """Keep the triples of some relations between some entities (§3)."""
+    kept = np.ones(len(rows), dtype=bool)
+    if entities is not None:
+        kept &= np.isin(rows[:, [0, 2]], entities).all(axis=1)
+    if relations is not None:
+        kept &= np.isin(rows[:, 1], relations)
+    if len(rows) and not kept.any():
+        raise KgdashError(
+            f"none of the {len(rows):,} triples is of the chosen relations, between the chosen "
+            "entities: choose more"
+        )
+    return rows[kept]
+
+
+def check_fit(graph: KnowledgeGraph, scorer: Scorer, where: str) -> None:
+    """Refuse a model that scores other numbers of entities or relations than the graph has."""
+    for kind, has, needs in (
+        ("entities", scorer.num_entities, graph.num_entities),
+        ("relations", scorer.num_relations, graph.num_relations),
+    ):
+        if has != needs:
+            raise KgdashError(
+                f"{where}: the model has {has:,} {kind}, graph {graph.name} has {needs:,}; "
+                "load it with the dataset that it was trained on"
+            )

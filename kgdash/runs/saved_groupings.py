@@ -1,0 +1,109 @@
+"""A user's groupings, saved with the run.
+
+They stand in ``groupings.json`` in the run's folder, if that is one in our safe form and can be
+written; else (bundled runs, PyKEEN directories, read-only folders) in the user's data folder,
+shared by all such runs on the same graph.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_path
+
+from kgdash.breakdowns.custom_grouping import OwnGrouping, grouping_from_json
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.atomic import whole_file
+from kgdash.files.lock import held
+from kgdash.formats.run_directory import MANIFEST
+from kgdash.runs import Run
+from kgdash.runs.bundled import bundled_names
+
+_FILE, _FORMAT, _VERSION = "groupings.json", "kgdash-groupings", 1
+
+_MAX_BYTES = 256 * 2**20
+
+
+def groupings_file(run: Run) -> Path:
+    """Return where a run's groupings are saved; the file need not exist."""
+    source = str(run.provenance.get("source", ""))
+    folder = Path(source)
+    if source and source not in bundled_names() and (folder / MANIFEST).is_file():
+        own = folder / _FILE
+        if os.access(own if own.exists() else folder, os.W_OK):
+            return own
+    folder = Path(os.environ.get("KGDASH_DATA") or user_data_path("kgdash"))
+    return folder / "groupings" / f"{run.graph.digest}.json"
+
+
+def saved_groupings(run: Run) -> dict[str, OwnGrouping]:
+    """Read a run's groupings, by name, in the order in which they were saved.
+
+    :raises KgdashError: if the file can not be read or holds something else
+    """
+    return _read(groupings_file(run), run)
+
+
+def save_grouping(run: Run, grouping: OwnGrouping) -> Path:
+    """Save a grouping with a run, in place of one of that name; return the file.
+
+    :raises KgdashError: if the file holds something else, or can not be written
+    """
+    return _change(run, lambda saved: saved | {grouping.name: grouping})
+
+
+def delete_grouping(run: Run, name: str) -> Path:
+    """Delete one of a run's groupings; return the file.
+
+    :raises KgdashError: if there is none of that name, or as `save_grouping`
+    """
+
+    def without(saved: dict[str, OwnGrouping]) -> dict[str, OwnGrouping]:
+        if name not in saved:
+            raise unknown_name("grouping", name, list(saved), f"run {run.name}")
+        return {other: grouping for other, grouping in saved.items() if other != name}
+
+    return _change(run, without)
+
+
+def _change(run: Run, change: Any) -> Path:
+    path = groupings_file(run)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with held(path.with_suffix(".lock")), whole_file(path) as part:
+            groupings = change(_read(path, run)).values()
+            content = {
+                "format": _FORMAT,
+                "version": _VERSION,
+                "groupings": [grouping.to_json(run.graph) for grouping in groupings],
+            }
+            part.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
+            part.chmod(0o644)
+    except OSError as error:
+        raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
+    return path
+
+
+def _read(path: Path, run: Run) -> dict[str, OwnGrouping]:
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise KgdashError(f"{path} is larger than 256 MiB; remove it")
+        content = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise KgdashError(f"{path} is not valid JSON: {error}; mend or remove it") from error
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise KgdashError(f"{path} holds no groupings of kgdash; mend or remove it")
+    if content.get("version") != _VERSION or not isinstance(content.get("groupings"), list):
+        raise KgdashError(
+            f"{path}: expected groupings of version {_VERSION}; found version "
+            f"{content.get('version')!r}"
+        )
+    found = [grouping_from_json(value, run.graph, str(path)) for value in content["groupings"]]
+    return {grouping.name: grouping for grouping in found}

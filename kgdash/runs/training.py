@@ -1,0 +1,231 @@
+"""Train a model with PyKEEN's pipeline and write it in the safe form."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from pykeen.pipeline import PipelineResult, pipeline
+from pykeen.training import TrainingCallback
+from pykeen.triples import TriplesFactory
+
+from kgdash.errors import KgdashError
+from kgdash.formats.run_directory import check_free, write_run
+from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.metrics import metrics
+from kgdash.runs import Run
+from kgdash.runs.loading import assemble
+from kgdash.scoring.build_model import scoring_state
+from kgdash.scoring.model_spec import ModelSpec, Scalar, check_arguments
+
+#: models that PyKEEN only trains with inverse relations
+_NEED_INVERSE = frozenset({"ConvE", "CompGCN"})
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How to train: what is not given is PyKEEN's default.
+
+    ``loss``, ``regularizer``, ``optimizer`` and ``negative_sampler`` are PyKEEN's names; the
+    arguments of a regularizer are only read with its name. ``create_inverse_triples`` defaults to
+    what the model needs.
+    """
+
+    model: str
+    model_kwargs: Mapping[str, Scalar] = field(default_factory=dict)
+    epochs: int = 100
+    batch_size: int | None = None
+    random_seed: int = 0
+    training_loop: str = "sLCWA"
+    create_inverse_triples: bool | None = None
+    regularizer: str | None = None
+    regularizer_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    loss: str | None = None
+    loss_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    optimizer: str = "Adam"
+    optimizer_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    negative_sampler: str | None = None
+    negative_sampler_kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    def spec(self) -> ModelSpec:
+        """Return the configuration of the model that this trains."""
+        inverse = self.create_inverse_triples
+        if inverse is None:
+            inverse = self.model in _NEED_INVERSE
+        return ModelSpec(self.model, dict(self.model_kwargs), inverse)
+
+    def record(self) -> dict[str, Any]:
+        """Return the configuration as JSON can hold it, defaults that PyKEEN fills in left out."""
+        return {key: value for key, value in vars(self).items() if value not in (None, {})}
+
+
+def train(
+    graph: KnowledgeGraph,
+    config: TrainingConfig,
+    out: Path,
+    progress: Progress = silent,
+    search: Mapping[str, Any] | None = None,
+) -> Run:
+    """Train a model on a graph's training triples, evaluate it on test and write the run.
+
+    :param graph: the dataset
+    :param config: the model and how to train it
+    :param out: directory to write; must not exist
+    :param progress: called with (done, total); may raise to cancel, then nothing is written
+    :param search: JSON-ready record of how the configuration was found, kept with the training's
+    :return: the run as written
+    :raises KgdashError: if ``out`` exists, the configuration is not one that PyKEEN can train, or
+        training diverges
+    """
+    check_free(out)
+    report = phases(progress, [0.95, 0.05])
+    start = time.monotonic()
+    result = fit(graph, config, report[0])
+    seconds = time.monotonic() - start
+    state = scoring_state(result.model)
+    training = {
+        "dataset": graph.name,
+        **config.record(),
+        "losses": [float(loss) for loss in result.losses],
+        "seconds": round(seconds, 1),
+    }
+    if search is not None:
+        training["search"] = dict(search)
+    provenance = {"form": "trained with kgdash", "pykeen": result.metadata.get("pykeen_version")}
+    if graph.folder is not None:
+        provenance["dataset"] = str(graph.folder)
+    run = assemble(out.name, graph, config.spec(), state, training, provenance)
+    _check_rebuilt(result.model, run)
+    if len(graph.splits["test"]):
+        values = metrics(run.ranks(progress=report[1]))["both"]["realistic"]
+        keys = ("inverse_harmonic_mean_rank", "hits_at_1", "hits_at_3", "hits_at_10")
+        training["evaluation"] = {key: round(values[key], 6) for key in keys}
+    write_run(out, graph, config.spec(), state, training, provenance)
+    return run
+
+
+def fit(
+    graph: KnowledgeGraph,
+    config: TrainingConfig,
+    progress: Progress = silent,
+    watch: Callable[[int, Any], None] = lambda epoch, model: None,
+) -> PipelineResult:
+    """Train a model on a graph's training triples with PyKEEN's pipeline; nothing is written.
+
+    :param graph: the dataset; test triples are not read
+    :param config: the model and how to train it
+    :param progress: called with (done, total) after each epoch; may raise to cancel
+    :param watch: called with the epoch (≥ 1) and the model after each epoch; may raise to end the
+        training. It must not change the model nor draw from torch's random generators
+    :return: PyKEEN's result, without an evaluation to speak of
+    :raises KgdashError: if the configuration is not one that PyKEEN can train, or training diverges
+    """
+    spec = config.spec()
+    check_arguments(spec, "train")
+    if config.epochs < 1:
+        raise KgdashError(f"expected at least 1 epoch; found {config.epochs}")
+    factories = _factories(graph, spec.create_inverse_triples)
+    listener = _Report(progress, config.epochs, watch)
+    training_kwargs: dict[str, Any] = {
+        "num_epochs": config.epochs,
+        "use_tqdm": False,
+        "callbacks": [listener],
+    }
+    if config.batch_size:
+        training_kwargs["batch_size"] = config.batch_size
+    sampler: dict[str, Any] = {}
+    if config.negative_sampler and config.training_loop.lower() == "slcwa":
+        sampler = {
+            "negative_sampler": config.negative_sampler,
+            "negative_sampler_kwargs": dict(config.negative_sampler_kwargs),
+        }
+    # PyKEEN collects garbage after every epoch; without the imported modules that takes no time.
+    gc.freeze()
+    try:
+        return pipeline(
+            training=factories["train"],
+            validation=factories["valid"],
+            # The pipeline insists on evaluating; one triple keeps that short, ours follows.
+            testing=factories["one"],
+            model=config.model,
+            model_kwargs=dict(spec.kwargs),
+            regularizer=config.regularizer,
+            regularizer_kwargs=dict(config.regularizer_kwargs) or None,
+            loss=config.loss,
+            loss_kwargs=dict(config.loss_kwargs) or None,
+            optimizer=config.optimizer,
+            optimizer_kwargs=dict(config.optimizer_kwargs) or None,
+            training_loop=config.training_loop,
+            training_kwargs=training_kwargs,
+            random_seed=config.random_seed,
+            evaluator_kwargs={"clear_on_finalize": True},
+            evaluation_kwargs={"use_tqdm": False},
+            **sampler,
+        )
+    except (TypeError, ValueError, KeyError, RuntimeError) as error:
+        if error is listener.raised:
+            raise
+        raise KgdashError(
+            f"PyKEEN can not train {config.model} with {config.record()}: {error}"
+        ) from error
+    finally:
+        gc.unfreeze()
+
+
+def _factories(graph: KnowledgeGraph, inverse: bool) -> dict[str, TriplesFactory]:
+    entities = {name: i for i, name in enumerate(graph.entities)}
+    relations = {name: i for i, name in enumerate(graph.relations)}
+    parts = {
+        "train": (graph.splits["train"], inverse),
+        "valid": (graph.splits["valid"], False),
+        "one": (graph.splits["train"][:1], False),
+    }
+    return {
+        name: TriplesFactory(
+            torch.from_numpy(triples), entities, relations, create_inverse_triples=create
+        )
+        for name, (triples, create) in parts.items()
+    }
+
+
+class _Report(TrainingCallback):
+    """Tells the progress after each epoch; ends what diverges or what the listener ends."""
+
+    def __init__(self, progress: Progress, epochs: int, watch: Callable[[int, Any], None]) -> None:
+        super().__init__()
+        self._progress, self._epochs, self._watch = progress, epochs, watch
+        self.raised: BaseException | None = None
+
+    def post_epoch(self, epoch: int, epoch_loss: float, **kwargs: Any) -> None:
+        try:
+            if not all(bool(p.isfinite().all()) for p in self.model.parameters()):
+                raise KgdashError(
+                    f"training diverged: weights are NaN or infinite after epoch {epoch}; "
+                    "try a lower learning rate"
+                )
+            self._watch(epoch, self.model)
+            self._progress(epoch, self._epochs)
+        except BaseException as error:
+            self.raised = error
+            raise
+
+
+def _check_rebuilt(model: Any, run: Run) -> None:
+    """Refuse to write a run whose rebuilt model does not score as the trained one does."""
+    triples = torch.from_numpy(run.graph.splits["train"][:256])
+    scorer: Any = run.scorer
+    with torch.inference_mode():
+        trained, rebuilt = (
+            m.predict_hrt(triples.to(m.device)).squeeze(-1).cpu() for m in (model, scorer.model)
+        )
+    if not torch.equal(trained, rebuilt):
+        raise KgdashError(
+            f"{run.spec.name} rebuilt from its configuration does not score as the trained model; "
+            "this model can not be stored in the safe form"
+        )

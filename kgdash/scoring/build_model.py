@@ -1,0 +1,239 @@
+"""Rebuild a model from its configuration and its weights, or refuse them.
+
+Both may come from a stranger: every tensor is checked against a skeleton that holds no data before
+anything is allocated.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from pykeen.models import Model
+from pykeen.triples import CoreTriplesFactory
+from pykeen.utils import NoRandomSeedNecessary
+
+from kgdash.errors import KgdashError
+from kgdash.scoring.model_spec import ModelSpec, check_arguments
+
+__all__ = ["ModelSpec", "build_model", "is_train_only", "scoring_state", "skeleton"]
+
+
+def is_train_only(name: str) -> bool:
+    """Tell whether a tensor of this name serves training only and is left out on both sides.
+
+    These are: everything below ``loss``, everything below a module called ``regularizer`` or
+    ``weight_regularizers``, and ``dummy``, the parameter that PyKEEN's FixedModel never reads.
+    """
+    parts = name.split(".")
+    return (
+        parts[0] == "loss"
+        or name == "dummy"
+        or any(part in ("regularizer", "weight_regularizers") for part in parts[:-1])
+    )
+
+
+def scoring_state(model: Model) -> dict[str, torch.Tensor]:
+    """Return the tensors that a model needs to score, ready for safetensors.
+
+    :param model: any PyKEEN model
+    :return: name → contiguous CPU tensor that shares memory with nothing
+    """
+    return {
+        name: tensor.detach().to("cpu", copy=True).contiguous()
+        for name, tensor in model.state_dict().items()
+        if not is_train_only(name)
+    }
+
+
+def skeleton(
+    spec: ModelSpec,
+    training_triples: np.ndarray,
+    num_entities: int,
+    num_relations: int,
+    where: str,
+) -> Model:
+    """Build a model whose weights have shapes and types but no data (device "meta").
+
+    :param spec: the configuration
+    :param training_triples: int64, shape ``(n, 3)``; some models pass messages along them
+    :param num_entities: |E|
+    :param num_relations: |R|, inverse relations not counted
+    :param where: named in messages
+    :raises KgdashError: if the configuration is not one that PyKEEN can build
+    """
+    build: Callable[..., Model] = check_arguments(spec, where)
+    with _random_states_kept():
+        # Constructors are PyKEEN's and raise whatever they please on a bad combination.
+        try:
+            factory = CoreTriplesFactory(
+                torch.as_tensor(training_triples, dtype=torch.long),
+                num_entities=num_entities,
+                num_relations=num_relations,
+                create_inverse_triples=spec.create_inverse_triples,
+            )
+            with torch.device("meta"):
+                return build(
+                    triples_factory=factory, random_seed=NoRandomSeedNecessary, **spec.kwargs
+                )
+        except Exception as error:
+            arguments = ", ".join(f"{k}={v!r}" for k, v in spec.kwargs.items())
+            inverse = "with" if spec.create_inverse_triples else "without"
+            raise KgdashError(
+                f"{where}: PyKEEN cannot build {spec.name}({arguments}) {inverse} inverse "
+                f"relations: {str(error) or type(error).__name__}"
+            ) from error
+
+
+def build_model(
+    spec: ModelSpec,
+    training_triples: np.ndarray,
+    num_entities: int,
+    num_relations: int,
+    state: Mapping[str, torch.Tensor],
+    where: str,
+) -> Model:
+    """Rebuild a model for scoring.
+
+    :param spec: the configuration
+    :param training_triples: int64, shape ``(n, 3)``
+    :param num_entities: |E| of the graph
+    :param num_relations: |R| of the graph, inverse relations not counted
+    :param state: name → tensor, as :func:`scoring_state` gives them; copied
+    :param where: named in messages, e.g. the path of the run
+    :return: the model in evaluation mode on the CPU, no parameter requiring a gradient
+    :raises KgdashError: if configuration, weights and graph do not fit, or weights are not finite
+    """
+    model = skeleton(spec, training_triples, num_entities, num_relations, where)
+    wanted = model.state_dict()
+    given = {name: tensor for name, tensor in state.items() if not is_train_only(name)}
+    _check_names({name for name in wanted if not is_train_only(name)}, set(given), where)
+    for name, tensor in given.items():
+        _check_tensor(name, tensor, wanted[name], model, where)
+    _check_aliases(model, given, where)
+    _check_indices(model, given, where)
+    filled = {
+        name: given[name].detach().to("cpu", copy=True).contiguous()
+        if name in given
+        else torch.zeros(tensor.shape, dtype=tensor.dtype)
+        for name, tensor in wanted.items()
+    }
+    # Assigning skips the random initialisation, which is slow and would draw random numbers.
+    model.load_state_dict(filled, strict=True, assign=True)
+    return model.eval().requires_grad_(False)
+
+
+@contextmanager
+def _random_states_kept() -> Iterator[None]:
+    """Leave the global random states of torch, NumPy and Python as they were."""
+    numpy_state, python_state = np.random.get_state(), random.getstate()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        np.random.set_state(numpy_state)
+        random.setstate(python_state)
+
+
+def _check_names(wanted: set[str], given: set[str], where: str) -> None:
+    """Refuse weights with tensors missing or left over."""
+    missing, unexpected = sorted(wanted - given), sorted(given - wanted)
+    if missing or unexpected:
+        parts = [
+            f"{len(names)} {label} ({', '.join(names[:3])}{', …' if len(names) > 3 else ''})"
+            for label, names in (("missing", missing), ("unexpected", unexpected))
+            if names
+        ]
+        raise KgdashError(
+            f"{where}: the weights do not fit the model's configuration: "
+            f"tensors {' and '.join(parts)}"
+        )
+
+
+def _check_tensor(
+    name: str, found: torch.Tensor, wanted: torch.Tensor, model: Model, where: str
+) -> None:
+    """Refuse one tensor of another layout, type or shape, or with values that are not finite."""
+    if not isinstance(found, torch.Tensor):
+        raise KgdashError(f"{where}: {name}: expected a tensor, found {type(found).__name__}")
+    if found.layout is not torch.strided or found.is_nested or found.is_quantized or found.is_meta:
+        kind = "data-less" if found.is_meta else "sparse, nested or quantized"
+        raise KgdashError(f"{where}: {name}: expected a plain (strided) tensor, found a {kind} one")
+    if found.dtype != wanted.dtype:
+        raise KgdashError(f"{where}: {name}: expected {wanted.dtype}, found {found.dtype}")
+    if found.shape != wanted.shape:
+        raise KgdashError(f"{where}: {name}: {_shape_difference(name, found, wanted, model)}")
+    if found.is_floating_point() or found.is_complex():
+        nan, finite = int(found.isnan().sum()), int(found.isfinite().sum())
+        if finite < found.numel():
+            raise KgdashError(
+                f"{where}: {name}: of {found.numel():,} weights {nan:,} are NaN and "
+                f"{found.numel() - nan - finite:,} infinite; the training diverged, train again"
+            )
+
+
+def _shape_difference(name: str, found: torch.Tensor, wanted: torch.Tensor, model: Model) -> str:
+    """Say what a wrong shape means."""
+    text = f"expected shape {tuple(wanted.shape)}, found {tuple(found.shape)}"
+    if found.ndim != wanted.ndim or not found.ndim or found.shape[1:] != wanted.shape[1:]:
+        return text
+    counts = {"entity": model.num_entities, "relation": model.num_relations}
+    for side, plural in (("entity", "entities"), ("relation", "relations")):
+        if name.startswith(f"{side}_representations.") and wanted.shape[0] == counts[side]:
+            note = ", inverse ones included" * (side == "relation" and model.use_inverse_triples)
+            return (
+                f"the weights are for {found.shape[0]:,} {plural}, "
+                f"the graph has {counts[side]:,}{note} ({text})"
+            )
+    return text
+
+
+def _check_aliases(model: Model, given: Mapping[str, torch.Tensor], where: str) -> None:
+    """Refuse weights that differ under two names of what is one tensor in the model."""
+    first: dict[int, str] = {}
+    tensors = [
+        *model.named_parameters(remove_duplicate=False),
+        *model.named_buffers(remove_duplicate=False),
+    ]
+    for name, tensor in tensors:
+        other = first.setdefault(id(tensor), name)
+        both = other != name and name in given and other in given
+        if both and not torch.equal(given[name], given[other]):
+            raise KgdashError(
+                f"{where}: {other} and {name} are one tensor in the model but differ in the weights"
+            )
+
+
+def _check_indices(model: Model, given: Mapping[str, torch.Tensor], where: str) -> None:
+    """Refuse index tensors (edges, tokens) that point outside the graph.
+
+    PyKEEN's RGCN hands them to sparse tensors that torch does not check: memory would be at stake.
+    """
+    limits = {
+        "sources": model.num_entities,
+        "targets": model.num_entities,
+        "edge_index": model.num_entities,
+        "edge_types": model.num_relations,
+        "edge_type": model.num_relations,
+    }
+    for name, tensor in given.items():
+        if (
+            tensor.is_floating_point()
+            or tensor.is_complex()
+            or not tensor.numel()
+            or not tensor.ndim
+        ):
+            continue
+        parent, _, attribute = name.rpartition(".")
+        limit = limits.get(attribute, 0)
+        if attribute == "assignment":
+            limit = model.get_submodule(parent).vocabulary.max_id
+        low, high = int(tensor.min()), int(tensor.max())
+        if low < 0 or high >= limit:
+            raise KgdashError(
+                f"{where}: {name}: expected indices from 0 to {limit - 1:,}, "
+                f"found {low:,} to {high:,}"
+            )

@@ -1,0 +1,28 @@
+"""Scores of single triples."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from kgdash.progress import Progress, silent
+from kgdash.scoring.protocol import Scorer, refuse_nan
+
+#: triples scored between two reports
+_BATCH = 2**15
+
+
+def triple_scores(scorer: Scorer, triples: np.ndarray, progress: Progress = silent) -> np.ndarray:
+    """Score single triples as candidates for the tail.
+
+    :param triples: int64, shape ``(n, 3)``
+    :param progress: called with (done, total)
+    :return: float64, ``(n,)``
+    :raises KgdashError: if a score is NaN
+    """
+    scores = np.empty(len(triples))
+    for start in range(0, len(triples), _BATCH):
+        part = torch.from_numpy(np.array(triples[start : start + _BATCH], order="C"))
+        scores[start : start + _BATCH] = refuse_nan(scorer.score_triples(part)).cpu().numpy()
+        progress(min(start + _BATCH, len(triples)), len(triples))
+    return scores

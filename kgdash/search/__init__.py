@@ -1,1 +1,0 @@
-"""Model selection: searching for a configuration on the validation split."""

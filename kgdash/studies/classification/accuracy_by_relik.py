@@ -1,0 +1,92 @@
+"""Does ReliK tell where a model judges triples right? Accuracy by ReliK of the true triple (§7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from kgdash.progress import Progress, silent
+from kgdash.studies.classification.calibration import quantile_bins
+from kgdash.studies.classification.classification import Classification
+
+#: quantiles of ReliK
+BINS = 5
+
+_RESAMPLES = 1000
+
+
+def relik_steps(
+    found: Classification, progress: Progress = silent
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield `accuracy_by_relik` by sampled ReliK, then by exact, as `Run.relik_steps` has it.
+
+    :return: pairs of "sampled" or "exact" and the table
+    :raises KgdashError: if a score is NaN
+    """
+    steps = found.run.relik_steps(triples=_true_triples(found), progress=progress)
+    for method, relik in steps:
+        yield method, accuracy_by_relik(found, relik["relik"].to_numpy())
+
+
+def exact_accuracy_by_relik(found: Classification, progress: Progress = silent) -> pd.DataFrame:
+    """Return the last table of `relik_steps`, without those before."""
+    relik = found.run.relik(triples=_true_triples(found), progress=progress)
+    return accuracy_by_relik(found, relik["relik"].to_numpy())
+
+
+def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS) -> pd.DataFrame:
+    """Compare how often triples are judged right in quantiles of the true triple's ReliK.
+
+    :param found: the triples, judged
+    :param relik: of the true test triples, in their order: float64 in (0, 1], ``(n,)``
+    :param bins: at most so many quantiles; triples of equal ReliK share theirs
+    :return: one row per quantile, ascending: ``true`` (int64: true triples), ``relik`` (mean),
+        ``relik_least``, ``relik_most``, ``recall`` with ``recall_low``, ``recall_high`` (Wilson's
+        interval), and ``accuracy`` over the true triples and their corruptions, with
+        ``accuracy_low``, ``accuracy_high`` (percentile bootstrap over the pairs); these three are
+        NaN for given negatives, which belong to no true triple
+    """
+    from scipy.stats import binomtest
+
+    label, called = found.test["label"].to_numpy(), found.test["called"].to_numpy()
+    right = called[label]
+    pairs = (
+        np.mean([right, ~called[~label]], axis=0) if found.paired else np.full(len(right), np.nan)
+    )
+    code = quantile_bins(relik, bins)
+    rows = []
+    for number in range(int(code.max()) + 1):
+        at = code == number
+        wilson = binomtest(int(right[at].sum()), int(at.sum())).proportion_ci(found.level, "wilson")
+        low, high = _interval(pairs[at], found.level, found.seed)
+        values = relik[at]
+        rows.append(
+            {"true": int(at.sum()), "relik": values.mean()}
+            | {"relik_least": values.min(), "relik_most": values.max()}
+            | {"recall": right[at].mean(), "recall_low": wilson.low, "recall_high": wilson.high}
+            | {"accuracy": pairs[at].mean(), "accuracy_low": low, "accuracy_high": high}
+        )
+    return pd.DataFrame(rows)
+
+
+def _true_triples(found: Classification) -> np.ndarray:
+    return found.test.loc[found.test["label"], ["head", "relation", "tail"]].to_numpy()
+
+
+def _interval(values: np.ndarray, level: float, seed: int) -> tuple[float, float]:
+    from scipy.stats import bootstrap
+
+    if len(values) < 2 or np.isnan(values).any():
+        return np.nan, np.nan
+    ends = bootstrap(
+        (values,),
+        np.mean,
+        n_resamples=_RESAMPLES,
+        batch=100,
+        confidence_level=level,
+        method="percentile",
+        rng=np.random.default_rng(seed),
+    ).confidence_interval
+    return float(ends.low), float(ends.high)

@@ -1,0 +1,102 @@
+"""False triples that a dataset ships or a user gives, such as CoDEx's, verified by people (§7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
+from kgdash.graph.triple_files import find_file, read_triples
+from kgdash.runs import Run
+
+#: file names, without extension, under which a dataset's folder may hold them
+_STEMS = {
+    "valid": ("valid_negatives", "validation_negatives"),
+    "test": ("test_negatives", "testing_negatives"),
+}
+
+
+@dataclass(frozen=True)
+class GivenNegatives:
+    """False triples for validation and test: int64 ids, ``(n, 3)`` each, distinct, none known.
+
+    ``notes`` say what of the files was left out.
+    """
+
+    valid: np.ndarray
+    test: np.ndarray
+    notes: tuple[str, ...] = ()
+
+
+def find_negatives(run: Run) -> Mapping[str, Path] | None:
+    """Return the files of negatives in the dataset folder that a run names, or None.
+
+    Runs that were converted from PyKEEN's form name one.
+
+    :return: "valid" and "test" -> path
+    :raises KgdashError: if the folder holds several files for one of them
+    """
+    dataset = run.provenance.get("dataset")
+    folder = Path(str(dataset)) if dataset else None
+    if folder is None or not folder.is_dir():
+        return None
+    found = {split: find_file(folder, stems) for split, stems in _STEMS.items()}
+    if found["valid"] is None or found["test"] is None:
+        return None
+    return {split: path for split, path in found.items() if path is not None}
+
+
+def read_negatives(
+    files: Mapping[str, Path], graph: KnowledgeGraph, contents: Mapping[str, bytes] | None = None
+) -> GivenNegatives:
+    """Read files of false triples, as names or labels of a graph.
+
+    Triples with an entity or relation that the graph does not have, and known triples, are left out
+    and counted in the notes; repeated ones count once.
+
+    :param files: "valid" and "test" -> TSV, TXT or CSV, plain or .gz, of head, relation, tail
+    :param contents: of the files, where they are not on disk
+    :raises KgdashError: if a file is missing, malformed or empty, or nothing is left of it
+    """
+    read, notes = {}, []
+    for split in ("valid", "test"):
+        path = files[split]
+        read[split], left_out = _read(path, graph, (contents or {}).get(split))
+        notes += [f"{path.name}: {count:,} {why}" for why, count in left_out.items() if count]
+    return GivenNegatives(read["valid"], read["test"], tuple(notes))
+
+
+def _read(
+    path: Path, graph: KnowledgeGraph, content: bytes | None
+) -> tuple[np.ndarray, dict[str, int]]:
+    if content is None and not path.is_file():
+        raise KgdashError(f"no file of negatives {path}")
+    rows = read_triples(path, content)
+    if not len(rows):
+        raise KgdashError(f"{path.name} holds no triples; expected rows of head, relation, tail")
+    entities = {*graph.entities, *graph.entity_labels}
+    relations = {*graph.relations, *graph.relation_labels}
+    resolved = [
+        (graph.entity_id(h), graph.relation_id(r), graph.entity_id(t))
+        for h, r, t in rows
+        if h in entities and r in relations and t in entities
+    ]
+    ids = np.array(resolved, dtype=np.int64).reshape(-1, 3)
+    known = graph.known().contains(ids)
+    distinct = np.unique(ids[~known], axis=0)
+    left_out = {
+        "left out, as the graph has no such entity or relation": len(rows) - len(ids),
+        "left out, as known to be true": int(known.sum()),
+        "repeated, counted once": int((~known).sum()) - len(distinct),
+    }
+    if not len(distinct):
+        why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items() if count)
+        raise KgdashError(
+            f"{path.name} gives no false triple of graph {graph.name}: {why}. Expected rows of "
+            "head, relation, tail by the graph's names or labels"
+        )
+    return distinct, left_out

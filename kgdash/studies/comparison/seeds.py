@@ -1,0 +1,63 @@
+"""Several seeds of one configuration: mean ± standard deviation, as OBL2021 demands of three."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from kgdash.runs import Run
+
+#: seeds that OBL2021 asks for
+ENOUGH = 3
+
+#: what a training record holds besides the configuration
+_RESULTS = ("random_seed", "losses", "seconds", "evaluation")
+
+
+def configuration(run: Run) -> str | None:
+    """Return what a run was trained with, the seed left out; None where that was not recorded.
+
+    Two runs are seeds of one configuration if these are equal. A PyKEEN directory records none.
+    """
+    if run.training.get("random_seed") is None:
+        return None
+    recorded = {key: value for key, value in run.training.items() if key not in _RESULTS}
+    return json.dumps([run.spec.to_json(), recorded], sort_keys=True, default=str)
+
+
+def seed_groups(runs: Mapping[str, Run]) -> dict[str, list[str]]:
+    """Find the configurations of which there are several seeds.
+
+    :param runs: by name
+    :return: names of the runs by a name of the configuration (that of its first run); only of
+        configurations with two runs or more
+    """
+    found: dict[str, list[str]] = {}
+    for name, run in runs.items():
+        if (recorded := configuration(run)) is not None:
+            found.setdefault(recorded, []).append(name)
+    return {names[0]: names for names in found.values() if len(names) > 1}
+
+
+def seed_spread(overall: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Summarise what runs that differ in the seed make of every metric.
+
+    :param overall: of `kgdash.studies.comparison.comparison.overall`
+    :param names: of the runs
+    :return: one row per metric, side and rank type: ``metric, side, rank_type`` (str), ``seeds``
+        (int64), ``mean``, ``standard_deviation`` (of the sample, divided by n − 1; NaN for one),
+        ``low``, ``high`` (the least and the greatest value; float64)
+    """
+    rows = overall[overall["run"].isin(list(names))]
+    grouped = rows.groupby(["metric", "side", "rank_type"], sort=False)["value"]
+    table = grouped.agg(
+        seeds="size",
+        mean="mean",
+        standard_deviation=lambda values: values.std(ddof=1),
+        low="min",
+        high="max",
+    )
+    return table.reset_index().astype({"seeds": np.int64})

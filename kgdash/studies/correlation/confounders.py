@@ -1,0 +1,205 @@
+"""What explains ReliK: degree, frequency and kind of relation; and what remains without them.
+
+The unit is the triple. Triples share entities and relations, so that p-values and intervals
+flatter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kruskal
+
+from kgdash.breakdowns.rank_facts import RankFacts
+from kgdash.errors import unknown_name
+from kgdash.files.table_cache import cached_table
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.statistics.bootstrap import check_level
+from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.partial_correlation import RESAMPLES, partial_correlations, partial_table
+from kgdash.studies.comparison.comparison import reciprocal_ranks
+
+#: numeric factors: columns of `triple_factors`, all counts of train triples
+COUNTS = ("head_degree", "tail_degree", "entity_degree", "frequency")
+
+#: factors that are classes of the relation
+CLASSES = ("cardinality", "pattern")
+
+#: name of a set of controls -> factors that are taken out together, as logarithms
+CONTROLS: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "degree": ("head_degree", "tail_degree"),
+    "frequency": ("frequency",),
+    "degree and frequency": ("head_degree", "tail_degree", "frequency"),
+}
+
+#: raise when the meaning of a stored table changes
+_VERSION = 1
+
+
+def log_count(counts: np.ndarray) -> np.ndarray:
+    """Return log₁₀(1 + count), which is 0 for none."""
+    return np.log10(1.0 + np.asarray(counts, dtype=np.float64))
+
+
+def triple_factors(
+    run: Run,
+    split: str = "test",
+    side: str = "both",
+    rank_type: str = "realistic",
+    relik_method: str = "exact",
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Lay the ReliK of a split's triples beside what might explain it, and their ranks.
+
+    :param split: "train", "valid" or "test"
+    :param side: of the reciprocal rank: "head", "tail", or "both" for the mean of the two
+    :param rank_type: of it: "optimistic", "realistic" or "pessimistic"; filtered by what fits the
+        split
+    :param relik_method: of `Run.relik`
+    :param progress: called with (done, total); may raise to cancel
+    :return: one row per triple: ``head, relation, tail`` (int64 ids), ``relik``,
+        ``reciprocal_rank`` (float64 in (0, 1]), ``head_degree``, ``tail_degree`` (int64: train
+        triples that the entity is an end of), ``entity_degree`` (float64: the mean of the two),
+        ``frequency`` (int64: train triples of the relation), ``cardinality``, ``pattern`` (ordered
+        categories, of `kgdash.graph.relation_patterns.relation_kinds`)
+    :raises KgdashError: on an unknown choice, a split without triples, or NaN scores
+    """
+    first, second = phases(progress, [0.85, 0.15])
+    relik = run.relik(split, method=relik_method, progress=first)
+    ranks = run.ranks(split, progress=second)
+    facts = RankFacts(relik, run.graph)
+    table = relik[["head", "relation", "tail", "relik"]].copy()
+    table["reciprocal_rank"] = reciprocal_ranks({run.name: ranks}, side, rank_type)[:, 0]
+    for end in ("head", "tail"):
+        table[f"{end}_degree"] = facts.degree(end)
+    table["entity_degree"] = table[["head_degree", "tail_degree"]].mean(axis=1)
+    table["frequency"] = facts.frequency
+    for column in CLASSES:
+        table[column] = facts.kind(column)
+    return table
+
+
+def factor_tests(
+    table: pd.DataFrame,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Test each factor for itself: does ReliK go with it?
+
+    Counts by Spearman's ρ, classes by Kruskal and Wallis' H with ε² = H/(n − 1) as its size: the
+    share of the ranks' variance that lies between classes, 0 to 1.
+
+    :param table: of `triple_factors`
+    :param level: of the intervals of ρ, in (0, 1): percentile bootstraps over triples
+    :param seed: of the bootstraps, ≥ 0
+    :param progress: called with (done, total); may raise to cancel
+    :return: one row per factor: ``factor``, ``measure`` ("spearman" or "epsilon squared"),
+        ``value``, ``low``, ``high`` (NaN for classes), ``p``, ``p_holm`` (corrected for the number
+        of factors; NaN, as ``value``, where the factor is the same everywhere), ``triples`` (int64)
+    :raises KgdashError: if the level is out of range
+    """
+    check_level(level)
+    rows = []
+    reports = phases(progress, [1.0] * len(COUNTS))
+    relik = table["relik"].to_numpy()
+    for factor, report in zip(COUNTS, reports, strict=True):
+        counts = table[factor].to_numpy(dtype=np.float64)
+        found = partial_correlations(
+            relik, counts, {}, [()], "spearman", level, seed, resamples, report
+        )[0]
+        rows.append((factor, "spearman", found.value, found.low, found.high, found.p))
+    for factor in CLASSES:
+        value, p = _kruskal(relik, table[factor])
+        rows.append((factor, "epsilon squared", value, np.nan, np.nan, p))
+    columns = ["factor", "measure", "value", "low", "high", "p"]
+    tests = pd.DataFrame(rows, columns=columns)
+    tests["p_holm"] = holm(tests["p"].to_numpy())
+    tests["triples"] = len(table)
+    return tests
+
+
+def _kruskal(relik: np.ndarray, classes: pd.Series) -> tuple[float, float]:
+    groups = [relik[rows] for rows in classes.groupby(classes, observed=True).indices.values()]
+    if len(groups) < 2 or not np.ptp(relik):
+        return np.nan, np.nan
+    found = kruskal(*groups)
+    return float(found.statistic / (len(relik) - 1)), float(found.pvalue)
+
+
+def class_figures(table: pd.DataFrame, factor: str) -> pd.DataFrame:
+    """Describe ReliK per class of relations.
+
+    :param table: of `triple_factors`
+    :param factor: "cardinality" or "pattern"
+    :return: one row per class with triples, in their order: ``class`` (str), ``triples``,
+        ``relations`` (int64), ``mean``, ``least``, ``lower_quartile``, ``median``,
+        ``upper_quartile``, ``greatest`` (float64: of ReliK)
+    :raises KgdashError: if the factor is no class
+    """
+    if factor not in CLASSES:
+        raise unknown_name("class", factor, CLASSES, "the explanation")
+    rows = []
+    for name, part in table.groupby(factor, observed=True):
+        relik = part["relik"].to_numpy()
+        ends = np.quantile(relik, [0, 0.25, 0.5, 0.75, 1])
+        rows.append((str(name), len(part), part["relation"].nunique(), relik.mean(), *ends))
+    columns = ["class", "triples", "relations", "mean"]
+    columns += ["least", "lower_quartile", "median", "upper_quartile", "greatest"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def triple_partials(
+    table: pd.DataFrame,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Correlate ReliK with the reciprocal rank, plain and with factors taken out of both.
+
+    :param table: of `triple_factors`
+    :param level: of the intervals, in (0, 1)
+    :param seed: of the bootstrap over triples, ≥ 0
+    :param progress: called with (done, total); may raise to cancel
+    :return: one row per coefficient ("spearman", "pearson") and set of `CONTROLS`: ``coefficient``,
+        ``controls``, ``value``, ``p``, ``p_holm`` (corrected for the number of rows), ``low``,
+        ``high`` (as `kgdash.statistics.partial_correlation.Partial`), ``rows``, ``freedom`` (int64)
+    :raises KgdashError: if the level is out of range
+    """
+    names = CONTROLS["degree and frequency"]
+    logs = {name: log_count(table[name].to_numpy()) for name in names}
+    relik, reciprocal = table["relik"].to_numpy(), table["reciprocal_rank"].to_numpy()
+    return partial_table(relik, reciprocal, logs, CONTROLS, level, seed, resamples, progress)
+
+
+def stored(
+    run: Run,
+    name: str,
+    table: pd.DataFrame,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Return `factor_tests` or `triple_partials` of a table, kept on disk.
+
+    :param run: that the table is of
+    :param name: "factors" or "partial"
+    :param table: of `triple_factors`
+    """
+    work = {"factors": factor_tests, "partial": triple_partials}[name]
+    columns = table[["relik", "reciprocal_rank"]].to_numpy()
+    key = {"kind": f"explanation: {name}", "stored": _VERSION, "level": level, "seed": seed}
+    key |= run.table_key(table[["head", "relation", "tail"]].to_numpy())
+    key["values"] = hashlib.sha256(np.ascontiguousarray(columns, dtype="<f8").tobytes()).hexdigest()
+    return cached_table(
+        key,
+        lambda: work(table, level, seed, progress=progress),
+        run.table_about("comparison", columns, method=f"what explains ReliK: {name}"),
+        progress,
+    )

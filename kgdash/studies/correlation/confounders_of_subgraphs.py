@@ -1,0 +1,92 @@
+"""Whether ReliK foretells the performance of random subgraphs beyond what degree tells.
+
+Subgraphs overlap, so that p-values and intervals flatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph.subgraph import Subgraph
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.partial_correlation import RESAMPLES, partial_table
+from kgdash.studies.correlation.confounders import log_count
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures
+
+#: what ReliK is held against: columns of `subgraph_factors`
+TASKS = ("tail_mrr", "head_mrr", "both_mrr", "relation_mrr")
+
+
+def subgraph_factors(
+    run: Run,
+    count: int = 100,
+    size: int | None = None,
+    seed: int = 0,
+    evaluated: str = "test",
+    relik_method: str = "exact",
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Draw random walks and lay their figures beside the degree of their entities.
+
+    The arguments are those of `draw_subgraphs` and `subgraph_figures`.
+
+    :return: the latter's table with a column ``mean_log_degree`` (of `mean_log_degrees`)
+    :raises KgdashError: as they do
+    """
+    first, second = phases(progress, [0.1, 0.9])
+    parts = draw_subgraphs(run, count, size, seed=seed, progress=first)
+    table = subgraph_figures(run, parts, evaluated, relik_method, progress=second)
+    return table.assign(mean_log_degree=mean_log_degrees(parts))
+
+
+def mean_log_degrees(subgraphs: Sequence[Subgraph]) -> np.ndarray:
+    """Return the mean of log₁₀(1 + train degree) over the entities of each subgraph."""
+    if not subgraphs:
+        return np.empty(0)
+    graph = subgraphs[0].graph
+    heads, _, tails = graph.splits["train"].T
+    ends = np.concatenate([heads, tails[heads != tails]])
+    logs = log_count(np.bincount(ends, minlength=graph.num_entities))
+    return np.array([logs[part.entities].mean() for part in subgraphs])
+
+
+def subgraph_partials(
+    figures: pd.DataFrame,
+    tasks: Sequence[str] = TASKS,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> pd.DataFrame:
+    """Correlate mean ReliK with performance over subgraphs, plain and with degree taken out.
+
+    :param figures: of `subgraph_factors`; subgraphs without a figure are left out
+    :param tasks: columns of the figures
+    :param level: of the intervals, in (0, 1)
+    :param seed: of the bootstrap over subgraphs, ≥ 0
+    :return: as `partial_table`, with a column ``task`` before,
+        for the controls "none" and "degree"; ``p_holm`` is corrected for the number of tasks and
+        coefficients
+    :raises KgdashError: if a task is unknown, or the level out of range
+    """
+    sets = {"none": (), "degree": ("degree",)}
+    controls = {"degree": figures["mean_log_degree"].to_numpy()}
+    parts = []
+    for task in tasks:
+        if task not in figures:
+            raise unknown_name("task", task, list(tasks), "the study")
+        columns = figures["relik"].to_numpy(), figures[task].to_numpy()
+        part = partial_table(*columns, controls, sets, level, seed, resamples)
+        part.insert(0, "task", task)
+        parts.append(part)
+    if not parts:
+        raise KgdashError("expected at least one task; found none")
+    table = pd.concat(parts, ignore_index=True)
+    for rows in table.groupby("controls").indices.values():
+        table.loc[rows, "p_holm"] = holm(table["p"].to_numpy()[rows])
+    return table

@@ -1,0 +1,224 @@
+"""Does ReliK foretell local performance? How the figures of subgraphs correlate (§6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kendalltau, pearsonr, spearmanr
+
+from kgdash.errors import unknown_name
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.statistics.bootstrap import check_level
+from kgdash.statistics.correlation_bootstrap import Resamples
+from kgdash.statistics.multiple_testing import holm
+from kgdash.studies.reliability.subgraph_table import (
+    KS,
+    default_size,
+    draw_subgraphs,
+    subgraph_figures,
+    task_columns,
+)
+
+#: name -> SciPy's function of two samples
+COEFFICIENTS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
+    "pearson": pearsonr,
+    "spearman": spearmanr,
+    "kendall": kendalltau,
+}
+
+_COLUMNS = [
+    *("task", "coefficient", "subgraphs", "left_out", "without_triples"),
+    *("value", "p", "low", "high"),
+]
+
+#: fewer subgraphs than this have no correlation worth the name
+_FEWEST = 3
+
+#: resamples of the bootstrap over subgraphs
+RESAMPLES = 1000
+
+
+def correlations(
+    table: pd.DataFrame,
+    tasks: Sequence[str] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> pd.DataFrame:
+    """Correlate the ReliK of subgraphs with each task.
+
+    Coefficients and two-sided p-values are SciPy's, Holm's correction statsmodels'. The intervals
+    are percentile bootstraps over subgraphs. Overlapping subgraphs are not independent, so that
+    p-values and intervals flatter.
+
+    :param table: of `subgraph_figures`
+    :param tasks: columns of it; default: all
+    :param level: of the intervals, in (0, 1)
+    :param seed: of the bootstrap, ≥ 0
+    :param resamples: of the bootstrap
+    :return: one row per task and coefficient ("pearson", "spearman", "kendall"): ``task``,
+        ``coefficient`` (str), ``subgraphs`` (int64: taken), ``left_out`` (int64: those without a
+        figure), ``without_triples`` (int64: those of them without any known triple, so that there
+        is no ReliK), ``value``, ``p``, ``low``, ``high`` (float64; NaN for fewer than 3 subgraphs
+        or where one of the two is the same everywhere), ``p_holm`` (corrected for the number of
+        tasks)
+    :raises KgdashError: if a task is no column of the table, or the level out of range
+    """
+    check_level(level)
+    rows = []
+    drawn: dict[bytes, Resamples] = {}
+    for task in task_columns(table) if tasks is None else tasks:
+        x, y = kept_figures(table, task)
+        counts = {
+            "subgraphs": len(x),
+            "left_out": len(table) - len(x),
+            "without_triples": int(table["relik"].isna().sum()),
+        }
+        # Most tasks leave out the same subgraphs: then the resamples of ReliK are the same, too.
+        if x.tobytes() not in drawn:
+            drawn[x.tobytes()] = Resamples(x, resamples, seed)
+        resampled = drawn[x.tobytes()]
+        for name in COEFFICIENTS:
+            value, p = _correlate(name, x, y)
+            low, high = resampled.interval(name, y, level) if len(x) >= _FEWEST else (np.nan,) * 2
+            found = {"value": value, "p": p, "low": low, "high": high}
+            rows.append({"task": task, "coefficient": name, **counts, **found})
+    found = pd.DataFrame(rows, columns=_COLUMNS)
+    found["p_holm"] = found.groupby("coefficient")["p"].transform(lambda p: holm(p.to_numpy()))
+    return found
+
+
+def regression_band(
+    table: pd.DataFrame,
+    task: str,
+    level: float = 0.95,
+    log_relik: bool = False,
+    points: int = 80,
+) -> pd.DataFrame:
+    """Fit a task on ReliK by least squares, with the confidence band of the line.
+
+    The band is of the mean at that ReliK, not of single subgraphs (statsmodels'
+    ``get_prediction``).
+
+    :param table: of `subgraph_figures`
+    :param task: a column of it
+    :param level: of the band, in (0, 1)
+    :param log_relik: fit on log10 of ReliK
+    :param points: of the line, evenly spaced on the scale that is fitted on
+    :return: ``relik``, ``mean``, ``low``, ``high`` (float64), ReliK from the least to the
+        greatest; no rows for fewer than 3 subgraphs, or where ReliK is the same everywhere
+    :raises KgdashError: if the task is no column of the table, or the level out of range
+    """
+    from statsmodels.regression.linear_model import OLS
+    from statsmodels.tools.tools import add_constant
+
+    check_level(level)
+    x, y = kept_figures(table, task)
+    if len(x) < _FEWEST or not np.ptp(x):
+        return pd.DataFrame(columns=["relik", "mean", "low", "high"], dtype=np.float64)
+    x = np.log10(x) if log_relik else x
+    grid = np.linspace(x.min(), x.max(), points)
+    # On the scale of its own, ReliK of 1e-6 would count as constant.
+    scale = np.ptp(x)
+    fit = OLS(y, add_constant((x - x.min()) / scale)).fit()
+    line = fit.get_prediction(add_constant((grid - x.min()) / scale)).summary_frame(1 - level)
+    return pd.DataFrame(
+        {
+            "relik": 10**grid if log_relik else grid,
+            "mean": line["mean"].to_numpy(),
+            "low": line["mean_ci_lower"].to_numpy(),
+            "high": line["mean_ci_upper"].to_numpy(),
+        }
+    )
+
+
+def study(
+    run: Run,
+    sizes: Sequence[int] = (),
+    count: int = 100,
+    method: str = "rwr",
+    seed: int = 0,
+    evaluated: str = "test",
+    relik_method: str = "exact",
+    filter: str = "train+valid+test",
+    level: float = 0.95,
+    resamples: int = RESAMPLES,
+    progress: Progress = silent,
+    ks: Sequence[int] = KS,
+    corrupt: str = "inside",
+    **parameters: Any,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw subgraphs of one or several sizes and correlate ReliK with performance for each size.
+
+    All sizes start from the same entities and seeds of walks, so that a smaller subgraph is the
+    beginning of a larger one. The arguments are those of `draw_subgraphs`, `subgraph_figures` and
+    `correlations`.
+
+    :param sizes: of the subgraphs, in entities; default: `default_size` alone
+    :return: the tables of `subgraph_figures` and of `correlations`, each with a column ``size``
+        before
+    :raises KgdashError: as they do
+    """
+    check_level(level)
+    chosen = list(sizes) or [default_size(run)]
+    drawing, measuring, asking = phases(progress, [0.1, 0.8, 0.1])
+    drawn = []
+    for size, report in zip(chosen, phases(drawing, [1.0] * len(chosen)), strict=True):
+        drawn += draw_subgraphs(run, count, size, method, seed, report, **parameters)
+    # All sizes at once: what they share is scored once.
+    table = subgraph_figures(
+        run, drawn, evaluated, relik_method, filter, measuring, ks, corrupt, seed
+    )
+    table.insert(0, "size", np.repeat(chosen, count))
+    found = []
+    for done, size in enumerate(chosen, start=1):
+        of_size = table[table["size"] == size]
+        coefficients = correlations(of_size, level=level, seed=seed, resamples=resamples)
+        coefficients.insert(0, "size", size)
+        found.append(coefficients)
+        asking(done, len(chosen))
+    return table, pd.concat(found, ignore_index=True)
+
+
+def study_runs(
+    runs: Mapping[str, Run], progress: Progress = silent, **arguments: Any
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Make the study of several runs; those on one graph get the same subgraphs.
+
+    :param runs: by name
+    :param progress: called with (done, total); may raise to cancel
+    :param arguments: of `study`
+    :return: the tables of `study`, each with a column ``run`` before
+    :raises KgdashError: as `study`
+    """
+    tables: list[list[pd.DataFrame]] = [[], []]
+    reports = phases(progress, [1.0] * len(runs))
+    for (name, run), report in zip(runs.items(), reports, strict=True):
+        for of_kind, table in zip(tables, study(run, progress=report, **arguments), strict=True):
+            table.insert(0, "run", name)
+            of_kind.append(table)
+    figures, found = (pd.concat(of_kind, ignore_index=True) for of_kind in tables)
+    return figures, found
+
+
+def kept_figures(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return ReliK and a task of the subgraphs that have both: two float64 arrays ``(n,)``.
+
+    :raises KgdashError: if the task is no column of the table
+    """
+    if task not in table:
+        raise unknown_name("task", task, task_columns(table), "the study")
+    x, y = table["relik"].to_numpy(), table[task].to_numpy()
+    kept = np.isfinite(x) & np.isfinite(y)
+    return x[kept], y[kept]
+
+
+def _correlate(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    if len(x) < _FEWEST or not np.ptp(x) or not np.ptp(y):
+        return np.nan, np.nan
+    found = COEFFICIENTS[name](x, y)
+    return float(found.statistic), float(found.pvalue)

@@ -1,0 +1,244 @@
+"""The correlation study as the paper made it: models trained on folds, the same subgraphs in all.
+
+Every model is trained once per fold (`fold_runs`); the subgraphs are drawn on all
+known triples, which the folds share. What follows from the tables stands in
+`kgdash.studies.correlation.fold_tables`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.table_cache import cached_table
+from kgdash.graph import FILTERS, KnowledgeGraph
+from kgdash.graph.folds import Fold, cut_folds
+from kgdash.graph.subgraph import Subgraph
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.runs.run import RELIK_METHODS, SUBGRAPH_METHODS
+from kgdash.runs.training import TrainingConfig
+from kgdash.scoring.model_spec import check_arguments
+from kgdash.studies.correlation.fold_runs import fold_run, is_trained
+from kgdash.studies.reliability.local_comparison import EVALUATED
+from kgdash.studies.reliability.subgraph_classification import CORRUPT
+from kgdash.studies.reliability.subgraph_table import (
+    KS,
+    default_size,
+    draw_subgraphs,
+    subgraph_figures,
+)
+
+#: the paper's six (§6)
+MODELS = ("TransE", "DistMult", "RotatE", "PairRE", "ComplEx", "ConvE")
+
+#: what an epoch costs beside one of TransE, where that is not about the same: for the time left
+_COSTS = {"ConvE": 12.0, "ComplEx": 2.0, "RotatE": 1.3, "PairRE": 1.5}
+
+#: raise when the meaning of a stored table changes
+_TABLE_VERSION = 1
+
+#: told of each model and fold: the run, and whether it had been trained before
+Told = Callable[[Fold, Run, bool], None]
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """What is trained, and what is asked of the trained models.
+
+    ``folds`` and ``seed`` are of `cut_folds`; fold i trains with the seed ``seed + i``.
+    ``folds_only`` names the folds to take; none: all. What is not said here of training is PyKEEN's
+    default, sLCWA. ``subgraphs``, ``sizes`` (none: `default_size`), ``method``, ``walk`` and
+    ``seed`` are of `draw_subgraphs`, ``seed`` and the rest of `subgraph_figures`.
+    """
+
+    folds: int = 5
+    models: tuple[str, ...] = MODELS
+    dimension: int = 50
+    epochs: int = 100
+    batch_size: int | None = None
+    seed: int = 0
+    folds_only: tuple[int, ...] = ()
+    subgraphs: int = 100
+    sizes: tuple[int, ...] = ()
+    method: str = "rwr"
+    walk: Mapping[str, Any] = field(default_factory=dict)
+    evaluated: str = "test"
+    relik_method: str = "exact"
+    filter: str = "train+valid+test"
+    ks: tuple[int, ...] = KS
+    corrupt: str = "inside"
+
+    def config(self, model: str) -> TrainingConfig:
+        """Return how a model is trained."""
+        return TrainingConfig(
+            model,
+            {"embedding_dim": self.dimension},
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            random_seed=self.seed,
+        )
+
+
+def cross_validate(
+    graph: KnowledgeGraph,
+    plan: CrossValidation,
+    workdir: Path,
+    progress: Progress = silent,
+    told: Told = lambda fold, run, before: None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Train every model on every fold, and compute the figures of the same subgraphs with each.
+
+    Fold after fold, so that the time left is known after the first. Trained runs stay in
+    ``workdir`` and are found again; ranks, ReliK and figures are cached on disk. An interrupted
+    call thereby goes on where it was, with whatever model it was training begun again.
+
+    :param graph: its known triples are cut into folds
+    :param plan: what to do
+    :param workdir: where the runs are kept
+    :param progress: called with (done, total); may raise to cancel
+    :param told: called when a model of a fold is trained or found
+    :return: the figures and the runs. Figures: one row per model, fold, size and subgraph:
+        ``model`` (str), ``fold``, ``size``, ``subgraph`` (int64, counted from 0 in each size) and
+        the columns of `subgraph_figures`. Runs: one row per model and fold: ``model`` (str),
+        ``fold``, ``train``, ``valid``, ``test`` (int64: triples), ``kept`` (int64, see `Fold`),
+        ``mrr``, ``hits_at_10`` (float64 in [0, 1]: on test, both sides, filtered, realistic),
+        ``training_seconds``, ``study_seconds`` (float64: when it was computed), ``digest`` (str)
+    :raises KgdashError: if the plan can not be carried out
+    """
+    _check(plan)
+    folds = _chosen_folds(graph, plan)
+    jobs = [(fold, model) for fold in folds for model in plan.models]
+    reports = phases(progress, _weights(jobs, plan, workdir))
+    figures, runs = [], []
+    drawn: tuple[list[Subgraph], list[int]] = ([], [])
+    for (fold, model), report in zip(jobs, reports, strict=True):
+        training, asking = phases(report, [0.9, 0.1])
+        config = plan.config(model)
+        before = is_trained(workdir, fold, config)
+        run = fold_run(workdir, fold, config, training)
+        told(fold, run, before)
+        if not drawn[0]:
+            drawn = _draw(run, plan)
+        table = _figures(run, *drawn, plan, asking)
+        seconds = table.pop("seconds").max()
+        figures.append(table.assign(model=model, fold=fold.number))
+        runs.append(_about(fold, model, run, seconds))
+    first = ["model", "fold", "size", "subgraph"]
+    together = pd.concat(figures, ignore_index=True)
+    return together[[*first, *together.columns.drop(first)]], pd.DataFrame(runs)
+
+
+def _check(plan: CrossValidation) -> None:
+    """Refuse a plan that would fail after hours of training."""
+    if not plan.models or len(set(plan.models)) < len(plan.models):
+        raise KgdashError(f"expected models, each once; found {', '.join(plan.models) or 'none'}")
+    for model in plan.models:
+        check_arguments(plan.config(model).spec(), "cross-validation")
+    for what, found, known in (
+        ("choice of evaluated triples", plan.evaluated, tuple(EVALUATED)),
+        ("method", plan.relik_method, RELIK_METHODS),
+        ("filter", plan.filter, tuple(FILTERS)),
+        ("method", plan.method, SUBGRAPH_METHODS),
+        ("choice of candidates", plan.corrupt, CORRUPT),
+    ):
+        if found not in known:
+            raise unknown_name(what, found, known, "cross-validation")
+    least = min(plan.subgraphs, plan.epochs, *plan.sizes, *plan.ks)
+    if plan.batch_size is not None:
+        least = min(least, plan.batch_size)
+    if least < 1:
+        raise KgdashError(
+            "cross-validation: expected numbers of subgraphs, entities, epochs, triples in a batch "
+            f"and k of Hits@k of at least 1; found {least}"
+        )
+
+
+def _chosen_folds(graph: KnowledgeGraph, plan: CrossValidation) -> list[Fold]:
+    folds = cut_folds(graph, plan.folds, plan.seed)
+    wrong = sorted(set(plan.folds_only) - set(range(len(folds))))
+    if wrong:
+        raise KgdashError(f"expected folds from 0 to {len(folds) - 1}; found {wrong[0]}")
+    for fold in folds:
+        fold.graph.split("test")
+    return [fold for fold in folds if not plan.folds_only or fold.number in plan.folds_only]
+
+
+def _weights(jobs: Sequence[tuple[Fold, str]], plan: CrossValidation, workdir: Path) -> list[float]:
+    """Weigh the parts of the progress by what they will cost: trained runs hardly anything."""
+    return [
+        0.02 if is_trained(workdir, fold, plan.config(model)) else _COSTS.get(model, 1.0)
+        for fold, model in jobs
+    ]
+
+
+def _draw(run: Run, plan: CrossValidation) -> tuple[list[Subgraph], list[int]]:
+    """Draw the subgraphs of all sizes, and say the size of each."""
+    drawn: list[Subgraph] = []
+    sizes = plan.sizes or (default_size(run),)
+    for size in sizes:
+        drawn += draw_subgraphs(run, plan.subgraphs, size, plan.method, plan.seed, **plan.walk)
+    return drawn, np.repeat(sizes, plan.subgraphs).tolist()
+
+
+def _figures(
+    run: Run, drawn: list[Subgraph], sizes: list[int], plan: CrossValidation, progress: Progress
+) -> pd.DataFrame:
+    """Compute the figures of all subgraphs, kept on disk with the seconds that they took."""
+
+    def compute() -> pd.DataFrame:
+        start = time.monotonic()
+        # The splits of a subgraph are those of its graph, and each fold has its own.
+        parts = [replace(part, graph=run.graph) for part in drawn]
+        table = subgraph_figures(
+            run,
+            parts,
+            plan.evaluated,
+            plan.relik_method,
+            plan.filter,
+            progress,
+            plan.ks,
+            plan.corrupt,
+            plan.seed,
+        )
+        table.insert(0, "size", sizes)
+        table.insert(1, "subgraph", [number % plan.subgraphs for number in range(len(drawn))])
+        return table.assign(seconds=time.monotonic() - start)
+
+    entities = b"".join(part.entities.astype("<i8").tobytes() + b"\xff" * 8 for part in drawn)
+    key = {
+        "kind": "study",
+        "version": _TABLE_VERSION,
+        "run": run.digest,
+        "subgraphs": hashlib.sha256(entities).hexdigest(),
+        "choices": [plan.evaluated, plan.relik_method, plan.filter, plan.subgraphs, plan.seed],
+        "more_choices": [sizes, list(plan.ks), plan.corrupt],
+    }
+    about = {"kind": "study", "run": run.name, "run_digest": run.digest, "graph": run.graph.name}
+    about |= {"method": plan.relik_method, "filter": plan.filter}
+    table = cached_table(key, compute, about, progress)
+    progress(1.0, 1.0)
+    return table
+
+
+def _about(fold: Fold, model: str, run: Run, study_seconds: float) -> dict[str, Any]:
+    evaluation = run.training["evaluation"]
+    return {
+        "model": model,
+        "fold": fold.number,
+        **{split: len(triples) for split, triples in fold.graph.splits.items()},
+        "kept": fold.kept,
+        "mrr": evaluation["inverse_harmonic_mean_rank"],
+        "hits_at_10": evaluation["hits_at_10"],
+        "training_seconds": run.training["seconds"],
+        "study_seconds": study_seconds,
+        "digest": run.digest,
+    }

@@ -1,0 +1,178 @@
+"""A cross-validation as one Markdown text: what was run, and the tables of models × tasks."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+import pandas as pd
+
+from kgdash.files.markdown import markdown_table, versions
+from kgdash.graph import KnowledgeGraph
+from kgdash.studies.correlation.cross_validation import CrossValidation
+from kgdash.studies.correlation.fold_tables import model_means
+from kgdash.studies.correlation.models_table import marked, models_table
+
+#: tasks of the tables, with their headings
+_TASKS = {
+    "tail_mrr": "tail MRR",
+    "head_mrr": "head MRR",
+    "relation_mrr": "relation MRR",
+    "accuracy": "accuracy",
+}
+
+#: the command's defaults
+_WALK = {"restart": 0.2, "hops": 1, "direction": "either"}
+
+
+def markdown_report(
+    graph: KnowledgeGraph,
+    plan: CrossValidation,
+    command: str,
+    found: pd.DataFrame,
+    runs: pd.DataFrame,
+) -> str:
+    """Write the results down.
+
+    :param graph: that was cut into folds
+    :param plan: that was carried out
+    :param command: that gives these figures again
+    :param found: of `kgdash.studies.correlation.fold_tables.both_ways`
+    :param runs: of `kgdash.studies.correlation.cross_validation.cross_validate`
+    """
+    parts = [
+        f"# {graph.name}: does ReliK foretell?",
+        "\n".join([*_about(graph, plan, runs), "", "```sh", command, "```"]),
+        "## Models\n\nOn test triples, both sides, filtered; mean ± standard deviation over the "
+        "folds. Seconds of all folds together, one process.\n\n" + _models(runs),
+    ]
+    for size in found["size"].unique():
+        rows = found[found["size"] == size]
+        parts.append(f"## Subgraphs of {size} entities\n\n{_left_out(rows, plan)}")
+        parts += _of_size(rows, several=runs["fold"].nunique() > 1)
+    parts.append(
+        "°: p > 0.05, not corrected for the number of models and tasks; subgraphs overlap, so that "
+        "p-values flatter. –: no value. More coefficients, tasks, p-values and intervals: "
+        f"`{graph.name}.csv`."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _of_size(rows: pd.DataFrame, several: bool) -> list[str]:
+    pearson = rows[rows["coefficient"] == "pearson"]
+    spearman = rows[rows["coefficient"] == "spearman"]
+    if not several:
+        return [
+            f"Pearson's r:\n\n{_averaged(pearson, 'pearson')}",
+            f"Spearman's ρ:\n\n{_averaged(spearman, 'spearman')}",
+        ]
+    return [
+        "Pearson's r of figures averaged over the folds, the paper's way:\n\n"
+        + _averaged(pearson, "pearson"),
+        "Pearson's r in each fold, mean ± standard deviation (least to greatest):\n\n"
+        + _spread(pearson),
+        "Spearman's ρ of figures averaged over the folds:\n\n" + _averaged(spearman, "spearman"),
+    ]
+
+
+def command_line(dataset: str, plan: CrossValidation) -> str:
+    """Return the command that carries a plan out on a dataset."""
+    words = ["python", "-m", "kgdash", "study", dataset, "--cv", str(plan.folds)]
+    words += ["--models", ",".join(plan.models), "--dimension", str(plan.dimension)]
+    words += ["--epochs", str(plan.epochs), "--seed", str(plan.seed)]
+    if plan.batch_size:
+        words += ["--batch-size", str(plan.batch_size)]
+    if plan.folds_only:
+        words += ["--folds-only", ",".join(map(str, plan.folds_only))]
+    words += ["--subgraphs", str(plan.subgraphs)]
+    for size in plan.sizes:
+        words += ["--size", str(size)]
+    usual = CrossValidation()
+    for name in ("method", "evaluated", "relik_method", "filter", "corrupt"):
+        if getattr(plan, name) != getattr(usual, name):
+            option = "evaluate" if name == "evaluated" else name.replace("_", "-")
+            words += [f"--{option}", getattr(plan, name)]
+    if plan.ks != usual.ks:
+        words += [word for k in plan.ks for word in ("--k", str(k))]
+    for name, value in plan.walk.items():
+        if value != _WALK.get(name):
+            words += [f"--{name}", str(value)]
+    return shlex.join(words)
+
+
+def _about(graph: KnowledgeGraph, plan: CrossValidation, runs: pd.DataFrame) -> list[str]:
+    one = runs.drop_duplicates("fold")
+    sizes = {split: f"{one[split].mean():,.0f}" for split in ("train", "valid", "test")}
+    cut = f"{runs['fold'].nunique()} of {plan.folds} folds" if plan.folds else "the dataset's split"
+    kept = (
+        f"; {one['kept'].sum():,} triples stayed in train to cover all names" if plan.folds else ""
+    )
+    return [
+        f"- Graph: {graph.num_entities:,} entities, {graph.num_relations:,} relations, "
+        f"{len(graph.all_triples):,} known triples.",
+        f"- Splits: {cut}, on average {sizes['train']} train, {sizes['valid']} valid, "
+        f"{sizes['test']} test triples{kept}.",
+        f"- Training: sLCWA, dimension {plan.dimension}, {plan.epochs} epochs, batches of "
+        f"{plan.batch_size or 'PyKEEN’s size'}, all else as PyKEEN has it; fold i trains "
+        f"with the seed {plan.seed} + i.",
+        f"- Subgraphs: {plan.subgraphs} by {plan.method}, drawn on all known triples, the same in "
+        f"all folds; seed {plan.seed}. ReliK ({plan.relik_method}) is the mean over all known "
+        f"triples inside, the tasks are over {plan.evaluated} triples inside, filter "
+        f"{plan.filter}.",
+        f"- Versions: {versions()}.",
+    ]
+
+
+def _models(runs: pd.DataFrame) -> str:
+    means = model_means(runs)
+    return markdown_table(
+        pd.DataFrame(
+            {
+                "model": means["model"],
+                "folds": means["folds"],
+                "MRR ↑": _plus_minus(means["mrr"], means["mrr_std"], 3),
+                "Hits@10 ↑": _plus_minus(means["hits_at_10"], means["hits_at_10_std"], 3),
+                "training, s": [f"{value:,.0f}" for value in means["training_seconds"]],
+                "study, s": [f"{value:,.0f}" for value in means["study_seconds"]],
+            }
+        )
+    )
+
+
+def _left_out(rows: pd.DataFrame, plan: CrossValidation) -> str:
+    left = int(rows["left_out"].max())
+    if not left:
+        return f"All {plan.subgraphs} subgraphs have evaluated triples in some fold."
+    return f"{left} of {plan.subgraphs} subgraphs have no evaluated triple in any fold: left out."
+
+
+def _averaged(rows: pd.DataFrame, coefficient: str) -> str:
+    named = rows.rename(columns={"model": "run", "averaged": "value"})
+    table = marked(models_table(named, coefficient, tuple(_TASKS)))
+    return markdown_table(table.drop(columns="size").rename(columns={"run": "model", **_TASKS}))
+
+
+def _spread(rows: pd.DataFrame) -> str:
+    texts = rows.assign(
+        text=[
+            f"{mean} ({least} to {most})" if mean != "–" else mean
+            for mean, least, most in zip(
+                _plus_minus(rows["mean"], rows["std"], 2),
+                _numbers(rows["min"], 2),
+                _numbers(rows["max"], 2),
+                strict=True,
+            )
+        ]
+    )
+    wide = texts.pivot_table("text", "model", "task", "first", sort=False, observed=True)
+    tasks = {task: heading for task, heading in _TASKS.items() if task in wide.columns}
+    return markdown_table(wide[list(tasks)].rename(columns=tasks).reset_index())
+
+
+def _plus_minus(means: pd.Series, deviations: pd.Series, digits: int) -> list[str]:
+    pairs = zip(_numbers(means, digits), _numbers(deviations, digits), strict=True)
+    return [mean if "–" in (mean, spread) else f"{mean} ± {spread}" for mean, spread in pairs]
+
+
+def _numbers(values: Sequence[float] | pd.Series, digits: int) -> list[str]:
+    return ["–" if value != value else f"{value:.{digits}f}".replace("-", "−") for value in values]

@@ -1,0 +1,73 @@
+"""Trained models of folds on disk: each is trained once and found again (§6)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+from kgdash.errors import KgdashError
+from kgdash.files.lock import held
+from kgdash.formats.run_directory import MANIFEST
+from kgdash.graph.folds import Fold
+from kgdash.progress import Progress, silent
+from kgdash.runs import Run
+from kgdash.runs.loading import load
+from kgdash.runs.training import TrainingConfig, train
+
+#: raise when the same configuration trains something else
+_VERSION = 1
+
+
+def default_workdir() -> Path:
+    """Return where models of folds are kept: in ``$KGDASH_DATA``, or the user's data folder."""
+    return Path(os.environ.get("KGDASH_DATA") or user_data_path("kgdash")) / "cross-validation"
+
+
+def run_folder(workdir: Path, fold: Fold, config: TrainingConfig) -> Path:
+    """Return where the run of a fold and a configuration is or will be.
+
+    The name ends in a digest of the fold's triples and of the whole configuration, so that another
+    seed, number of epochs or version of the dataset never meets an older run.
+    """
+    about = {"version": _VERSION, "graph": fold.graph.digest, "training": config.record()}
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
+    return workdir / fold.graph.name / f"{config.model}-fold{fold.number}-{digest}"
+
+
+def is_trained(workdir: Path, fold: Fold, config: TrainingConfig) -> bool:
+    """Tell whether `fold_run` would find the run and train nothing."""
+    return (run_folder(workdir, fold, config) / MANIFEST).is_file()
+
+
+def fold_run(workdir: Path, fold: Fold, config: TrainingConfig, progress: Progress = silent) -> Run:
+    """Load the run of a fold, trained before the first time.
+
+    A run appears whole or not at all: what was cancelled or killed is trained again from the start.
+    Where another process trains the same run, this one waits for it.
+
+    :param workdir: folder of the runs, see `run_folder`
+    :param fold: what is trained on
+    :param config: how; the fold's number is added to its ``random_seed``
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: if the run can not be trained or written, or one that was is damaged
+    """
+    folder = run_folder(workdir, fold, config)
+    with held(folder.with_name(f"{folder.name}.lock"), waiting=lambda: progress(0.0, 1.0)):
+        if not (folder / MANIFEST).is_file():
+            # Drafts of processes that were killed; who holds the lock is the only one who writes.
+            for draft in folder.parent.glob(f".{folder.name}-*"):
+                shutil.rmtree(draft, ignore_errors=True)
+            seed = config.random_seed + fold.number
+            train(fold.graph, replace(config, random_seed=seed), folder, progress)
+    try:
+        run = load(folder)
+    except KgdashError as error:
+        raise KgdashError(f"{error}; or remove {folder} to train it again") from error
+    progress(1.0, 1.0)
+    return run

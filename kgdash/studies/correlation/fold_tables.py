@@ -1,0 +1,123 @@
+"""What cross-validation found, as tables: coefficients per fold, their mean, the folds averaged."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from kgdash.studies.correlation.correlation import RESAMPLES, correlations
+from kgdash.studies.reliability.subgraph_table import task_columns
+
+_QUESTION = ["model", "size", "task", "coefficient"]
+
+
+def fold_correlations(figures: pd.DataFrame) -> pd.DataFrame:
+    """Correlate ReliK with each task, for each model, fold and size of its own.
+
+    :param figures: of `kgdash.studies.correlation.cross_validation.cross_validate`
+    :return: columns ``model``, ``fold``, ``size`` and those of `correlations` but for the intervals
+    """
+    # A single resample, since the spread is that of the folds.
+    found = _each(figures, ["model", "fold", "size"], 0.95, 0, 1)
+    return found.drop(columns=["low", "high"])
+
+
+def spread(found: pd.DataFrame) -> pd.DataFrame:
+    """Average each coefficient over the folds.
+
+    :param found: of `fold_correlations`
+    :return: one row per ``model``, ``size``, ``task`` and ``coefficient``, in the order of
+        ``found``: ``folds`` (int64: those that have the coefficient), ``mean``, ``std`` (of the
+        sample, n − 1; NaN for one fold), ``min``, ``max`` (float64 in [−1, 1]; NaN without folds),
+        ``p_max`` (the largest p-value of a fold)
+    """
+    groups = found.groupby(_QUESTION, sort=False)
+    return groups.agg(
+        folds=("value", "count"),
+        mean=("value", "mean"),
+        std=("value", "std"),
+        min=("value", "min"),
+        max=("value", "max"),
+        p_max=("p", "max"),
+    ).reset_index()
+
+
+def averaged_figures(figures: pd.DataFrame) -> pd.DataFrame:
+    """Average the figures of each subgraph over the folds where it has evaluated triples (§12.5).
+
+    ReliK is averaged over the same folds as the tasks.
+
+    :param figures: of `kgdash.studies.correlation.cross_validation.cross_validate`
+    :return: one row per ``model``, ``size`` and ``subgraph``: ``folds`` (int64: averaged ones),
+        ``evaluated`` (int64: triples of these folds together), ``relik`` and the tasks (float64;
+        NaN where no fold has evaluated triples)
+    """
+    keys = ["model", "size", "subgraph"]
+    groups = figures[figures["evaluated"] > 0].groupby(keys, sort=False)
+    means = groups[["relik", *task_columns(figures)]].mean()
+    means.insert(0, "folds", groups.size())
+    means.insert(1, "evaluated", groups["evaluated"].sum())
+    # Those without any evaluated triple stand there too, so that they are counted as left out.
+    every = pd.MultiIndex.from_frame(figures[keys].drop_duplicates())
+    counts = {"folds": 0, "evaluated": 0}
+    return means.reindex(every).fillna(counts).astype(dict.fromkeys(counts, "int64")).reset_index()
+
+
+def averaged_correlations(
+    figures: pd.DataFrame, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
+) -> pd.DataFrame:
+    """Correlate once, as the paper did: the figures of subgraphs averaged over the folds (§12.5).
+
+    :param figures: of `kgdash.studies.correlation.cross_validation.cross_validate`
+    :param level: of the bootstrap intervals, in (0, 1)
+    :param seed: of the bootstrap, ≥ 0
+    :param resamples: of the bootstrap
+    :return: columns ``model``, ``size`` and those of `correlations`
+    """
+    return _each(averaged_figures(figures), ["model", "size"], level, seed, resamples)
+
+
+def model_means(runs: pd.DataFrame) -> pd.DataFrame:
+    """Average what is known of the trained models over the folds.
+
+    :param runs: of `kgdash.studies.correlation.cross_validation.cross_validate`
+    :return: one row per ``model``: ``folds`` (int64), ``mrr``, ``mrr_std``, ``hits_at_10``,
+        ``hits_at_10_std`` (float64: mean and standard deviation of the sample),
+        ``training_seconds``, ``study_seconds`` (float64: of all folds together)
+    """
+    groups = runs.groupby("model", sort=False)
+    return groups.agg(
+        folds=("fold", "count"),
+        mrr=("mrr", "mean"),
+        mrr_std=("mrr", "std"),
+        hits_at_10=("hits_at_10", "mean"),
+        hits_at_10_std=("hits_at_10", "std"),
+        training_seconds=("training_seconds", "sum"),
+        study_seconds=("study_seconds", "sum"),
+    ).reset_index()
+
+
+def both_ways(
+    figures: pd.DataFrame, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
+) -> pd.DataFrame:
+    """Put the mean of the folds' coefficients and that of the averaged figures side by side.
+
+    :return: the columns of `spread`, then ``averaged``, ``p``, ``p_holm``, ``low``, ``high``,
+        ``subgraphs``, ``left_out`` of `averaged_correlations`
+    """
+    once = averaged_correlations(figures, level, seed, resamples)
+    once = once.rename(columns={"value": "averaged"})
+    columns = ["averaged", "p", "p_holm", "low", "high", "subgraphs", "left_out"]
+    means = spread(fold_correlations(figures))
+    return means.merge(once[[*_QUESTION, *columns]], on=_QUESTION, validate="one_to_one")
+
+
+def _each(
+    figures: pd.DataFrame, keys: list[str], level: float, seed: int, resamples: int
+) -> pd.DataFrame:
+    parts = []
+    for values, rows in figures.groupby(keys, sort=False):
+        found = correlations(rows, level=level, seed=seed, resamples=resamples)
+        for position, (key, value) in enumerate(zip(keys, values, strict=True)):
+            found.insert(position, key, value)
+        parts.append(found)
+    return pd.concat(parts, ignore_index=True)

@@ -1,0 +1,215 @@
+"""A user's table of labelled rule instances: reading with errors that name the line, and writing.
+
+One row per triple, tab-separated (or comma-separated, with the usual quoting), first line the names
+of the columns, in any order:
+
+=========  ========================================================================================
+rule       what the rule is called, or its text
+instance   which instance of the rule the triple belongs to; any text
+head       entity, by name or label
+relation   relation, by name or label
+tail       entity, by name or label
+label      of the whole instance: true, 1, yes, positive, or false, 0, no, negative
+role       optional: head for the triple that the rule concludes, else body; default: an instance's
+           (or chain's) last triple is the head
+chain      optional: groundings of one conclusion, where an instance has several; any text
+asked      optional: head where the triple answers what its head is, else tail (the default)
+=========  ========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.files.text import decode_text, read_content, table_rows
+from kgdash.graph import KnowledgeGraph
+from kgdash.studies.instances.instances import Instances, make_instances
+from kgdash.studies.instances.separation import ALL
+
+COLUMNS = ["rule", "instance", "head", "relation", "tail", "label"]
+OPTIONAL = ["role", "chain", "asked"]
+
+LABELS = {
+    **dict.fromkeys(("true", "1", "yes", "positive"), True),
+    **dict.fromkeys(("false", "0", "no", "negative"), False),
+}
+
+#: sizes at which a table is refused: unpacked bytes, and rows
+MAX_BYTES, MAX_ROWS = 64 * 2**20, 1_000_000
+
+
+def read_rule_table(
+    source: str | Path | bytes, graph: KnowledgeGraph, name: str | None = None
+) -> Instances:
+    """Read a table of rule instances in the format above.
+
+    :param source: path of a .tsv, .txt or .csv file, plain or .gz; or the bytes of one
+    :param graph: resolves the names
+    :param name: what to call the file in messages; it does not decide the format
+    :return: groups are the rules; instances are numbered in order of their first line
+    :raises KgdashError: if anything is wrong, with file and line, what was expected and what to do
+    """
+    shown = name or (str(source) if not isinstance(source, bytes) else "the uploaded table")
+    text = decode_text(read_content(source, shown, MAX_BYTES), shown)
+    if not text.strip():
+        raise KgdashError(f"{shown} is empty; expected columns {', '.join(COLUMNS)}")
+    rows = table_rows(text, shown)
+    line, header = next(rows, (1, []))
+    place = _columns(header, f"{shown}, line {line}")
+    records = [
+        {"line": number} | _record(row, place, len(header), graph, f"{shown}, line {number}")
+        for number, row in _limited(rows, shown)
+    ]
+    if not records:
+        raise KgdashError(f"{shown} holds no instances: expected rows below the column names")
+    table = pd.DataFrame(records)
+    table["number"] = table.groupby(["group", "name"], sort=False).ngroup()
+    _check_labels(table, shown)
+    return _instances(table, graph, shown)
+
+
+def write_rule_table(instances: Instances, graph: KnowledgeGraph) -> str:
+    """Write instances in the format above, tab-separated, entities and relations by name.
+
+    Reading it back gives the same instances, numbered alike.
+
+     :raises KgdashError: if a name or rule holds a tab or a line break, or is empty
+    """
+    rows = instances.triples
+    entities, relations = (
+        np.array(names, dtype=object) for names in (graph.entities, graph.relations)
+    )
+    table = pd.DataFrame(
+        {
+            "rule": rows["group"].astype(object),
+            "instance": rows["instance"].astype(str),
+            "head": entities[rows["head"]],
+            "relation": relations[rows["relation"]],
+            "tail": entities[rows["tail"]],
+            "label": np.where(rows["label"], "true", "false"),
+            "role": np.where(rows["is_head"], "head", "body"),
+            "chain": rows["chain"].astype(str),
+            "asked": rows["asked"].astype(object),
+        }
+    )
+    for column in ("rule", "head", "relation", "tail"):
+        for value in table[column].unique():
+            if value != value.strip() or not value or set(value) & set("\t\r\n"):
+                raise KgdashError(
+                    f"{column} {value!r} can not stand in a tab-separated table: it is empty, or "
+                    "holds a tab, a line break or outer blanks; rename it first"
+                )
+    lines = ["\t".join(row) for row in table.to_numpy().tolist()]
+    return "\n".join(["\t".join(table.columns), *lines]) + "\n"
+
+
+def _limited(rows: Iterator[tuple[int, list[str]]], shown: str) -> Iterator[tuple[int, list[str]]]:
+    for count, row in enumerate(rows):
+        if count == MAX_ROWS:
+            raise KgdashError(f"{shown} holds more than {MAX_ROWS:,} rows; keep fewer instances")
+        yield row
+
+
+def _columns(header: list[str], where: str) -> dict[str, int]:
+    names = [column.lower() for column in header]
+    missing = [column for column in COLUMNS if column not in names]
+    twice = [column for column in (*COLUMNS, *OPTIONAL) if names.count(column) > 1]
+    if missing or twice:
+        fault = f"{', '.join(missing)} missing" if missing else f"{twice[0]} occurs twice"
+        raise KgdashError(
+            f"expected columns {', '.join(COLUMNS)} (optional: {', '.join(OPTIONAL)}), separated "
+            f"by tabs or commas; found {', '.join(header)[:200]}: {fault} ({where}). "
+            "Name the columns in the first line"
+        )
+    return {column: names.index(column) for column in (*COLUMNS, *OPTIONAL) if column in names}
+
+
+def _record(
+    row: list[str], place: dict[str, int], width: int, graph: KnowledgeGraph, where: str
+) -> dict:
+    if len(row) != width:
+        raise KgdashError(
+            f"expected {width} columns, as in the first line; found {len(row)} ({where})"
+        )
+    value = {column: row[index] for column, index in place.items()}
+    empty = [column for column in COLUMNS if not value[column]]
+    if empty:
+        raise KgdashError(f"expected a value in column {empty[0]}; found none ({where})")
+    if value["rule"] == ALL:
+        raise KgdashError(f"expected a rule not called {ALL!r}, which means all rules ({where})")
+    label, role = value["label"].lower(), value.get("role", "").lower()
+    if label not in LABELS:
+        raise KgdashError(f"expected a label out of {', '.join(LABELS)}; found {label!r} ({where})")
+    asked = value.get("asked", "").lower()
+    _check_choice("role", role, ("head", "body"), where)
+    _check_choice("asked", asked, ("head", "tail"), where)
+    try:
+        head, tail = graph.entity_id(value["head"]), graph.entity_id(value["tail"])
+        relation = graph.relation_id(value["relation"])
+    except KgdashError as error:
+        raise KgdashError(f"{error} ({where})") from error
+    return {
+        "group": value["rule"],
+        "name": value["instance"],
+        "chain_name": value.get("chain", ""),
+        "label": LABELS[label],
+        "role": role,
+        "asked": asked or "tail",
+        "head": head,
+        "relation": relation,
+        "tail": tail,
+    }
+
+
+def _check_choice(column: str, given: str, allowed: tuple[str, str], where: str) -> None:
+    if given and given not in allowed:
+        near = get_close_matches(given, allowed, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise KgdashError(
+            f"expected {column} {' or '.join(allowed)}; found {given!r} ({where}){hint}"
+        )
+
+
+def _check_labels(table: pd.DataFrame, shown: str) -> None:
+    first = table.groupby("number")[["label", "line"]].transform("first")
+    wrong = table[table["label"] != first["label"]]
+    if len(wrong):
+        row, before = wrong.iloc[0], first.loc[wrong.index[0], "line"]
+        found, was = ("true", "false") if row["label"] else ("false", "true")
+        raise KgdashError(
+            f"expected one label per instance; found {found} for instance {row['name']!r} of rule "
+            f"{row['group'][:60]!r}, {was} in line {before} ({shown}, line {row['line']}). "
+            "Correct the label, or give the instances different names"
+        )
+
+
+def _instances(table: pd.DataFrame, graph: KnowledgeGraph, shown: str) -> Instances:
+    table["chain"] = table.groupby(["number", "chain_name"], sort=False).ngroup()
+    given = (table["role"] != "").groupby(table["chain"]).transform("any")
+    last = ~table.duplicated("chain", keep="last")
+    table["is_head"] = np.where(given, table["role"] == "head", last)
+    headless = table[~table.groupby("chain")["is_head"].transform("any")]
+    if len(headless):
+        row = headless.iloc[0]
+        raise KgdashError(
+            f"expected a triple with role head in instance {row['name']!r} of rule "
+            f"{row['group'][:60]!r}; found none ({shown}, line {row['line']}). Leave the role "
+            "empty throughout to have the last triple taken"
+        )
+    concluded = table[table["is_head"]].drop_duplicates("number")
+    entity, relation = graph.entity_labels, graph.relation_labels
+    described = pd.DataFrame(
+        [
+            (number, f"{relation[r]}({entity[h]}, ?)", entity[t])
+            for number, h, r, t in concluded[["number", "head", "relation", "tail"]].to_numpy()
+        ],
+        columns=["instance", "question", "answer"],
+    )
+    rows = table.drop(columns=["name", "line"]).rename(columns={"number": "instance"})
+    return make_instances(rows, described, [f"read from {shown}"])

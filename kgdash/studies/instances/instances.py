@@ -1,0 +1,260 @@
+"""Positive against negative: instances labelled true or false, and what a model makes of them.
+
+An instance is a question with an answer that holds or does not: a query's answer (§8) or a rule's
+prediction (§9). It comes with the chains of triples that lead to it. Queries, mined rules and a
+user's own table all end up in this one noun, so that scoring, separation and charts know only it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, phases, silent
+from kgdash.scoring import Scorer
+from kgdash.scoring.triple_scores import triple_scores
+
+TRIPLE_COLUMNS = [
+    *("group", "instance", "chain", "label", "head", "relation", "tail", "is_head", "asked")
+]
+INSTANCE_COLUMNS = ["instance", "group", "label", "question", "answer", "chains"]
+
+_IDS = ["head", "relation", "tail"]
+_CHAIN = ["instance", "chain"]
+
+#: what a chain is measured by -> (column per triple, only over the triples that give the answer)
+MEASURES = {
+    "relik": ("relik", False),
+    "relik_head": ("relik", True),
+    "reciprocal_rank": ("reciprocal_rank", False),
+    "reciprocal_rank_head": ("reciprocal_rank", True),
+    "score": ("score", False),
+    "score_head": ("score", True),
+}
+
+#: how the chains of an instance become one figure
+CHAINS = ("best", "mean")
+
+
+@dataclass(frozen=True)
+class Instances:
+    """Labelled instances, as two tables.
+
+    ``triples``: one row per triple of each chain, sorted by instance and chain: ``group`` (str:
+    query type or rule), ``instance`` (int64, unique over all groups), ``chain`` (int64, from 0
+    within its instance), ``label`` (bool), ``head, relation, tail`` (int64 ids), ``is_head`` (bool:
+    the triple gives the answer: a rule's head, a path query's last triple, and every triple of an
+    intersection query, whose branches all end in the answer), ``asked`` ("tail" or "head": which
+    end of the triple is searched, "head" where its relation is followed backwards).
+
+    ``table``: one row per instance, sorted by it: ``instance``, ``group``, ``label``, ``question``
+    and ``answer`` (str, in labels), ``chains`` (int64, ≥ 1).
+
+    ``notes`` says what a reader should know of how they came about, e.g. what fell short.
+    """
+
+    triples: pd.DataFrame
+    table: pd.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the promises above.
+
+        :raises KgdashError: if one does not hold
+        """
+        for name, frame, columns in (
+            ("triples", self.triples, TRIPLE_COLUMNS),
+            ("table", self.table, INSTANCE_COLUMNS),
+        ):
+            if list(frame.columns) != columns:
+                raise KgdashError(
+                    f"expected columns {', '.join(columns)} in the {name} of the instances; "
+                    f"found {', '.join(map(str, frame.columns))}"
+                )
+        per_instance = self.triples.groupby("instance")[["group", "label"]]
+        mixed = per_instance.nunique().ne(1).any(axis=1)
+        if mixed.any():
+            raise KgdashError(
+                f"instance {mixed.idxmax()} has several groups or labels; "
+                "expected one group and one label, true or false, on all its triples"
+            )
+        if not self.triples.groupby(_CHAIN)["is_head"].any().all():
+            raise KgdashError("expected a triple that gives the answer (is_head) in every chain")
+        if not np.array_equal(self.table["instance"], self.triples["instance"].unique()):
+            raise KgdashError("expected the same instances, in order, in both tables")
+
+    def __len__(self) -> int:
+        """Return the number of instances."""
+        return len(self.table)
+
+    def counts(self) -> pd.DataFrame:
+        """Count per group, in order of appearance: ``group, n_true, n_false, chains`` (int64)."""
+        by_group = self.table.groupby("group", sort=False)
+        counted = by_group.agg(
+            n_true=("label", "sum"), n=("label", "size"), chains=("chains", "sum")
+        )
+        counted.insert(1, "n_false", counted["n"] - counted["n_true"])
+        return counted.drop(columns="n").astype(np.int64).reset_index()
+
+
+@dataclass(frozen=True)
+class ScoredInstances:
+    """Instances with a model's figures.
+
+    ``triples``: as in `Instances`, plus ``relik``, ``entity_rr`` (of the asked end),
+    ``relation_rr``, ``reciprocal_rank`` (float64, in (0, 1]) and ``score`` (float64, the model's
+    own; not comparable between relations). ``table``: as in `Instances`, plus ``{measure}_best``
+    and ``{measure}_mean`` (float64; in (0, 1] but for scores) for each of `MEASURES`.
+    """
+
+    triples: pd.DataFrame
+    table: pd.DataFrame
+
+
+class Scores(Protocol):
+    """What scoring needs of a `kgdash.runs.Run`."""
+
+    @property
+    def scorer(self) -> Scorer:
+        """Return what scores triples."""
+
+    def ranks(
+        self,
+        split: str = ...,
+        triples: np.ndarray | None = ...,
+        filtered: bool = ...,
+        sides: Sequence[str] = ...,
+        *,
+        evaluated_are_known: bool = ...,
+        progress: Progress = ...,
+    ) -> pd.DataFrame:
+        """Rank triples (§1)."""
+
+    def relik(
+        self,
+        split: str = ...,
+        triples: np.ndarray | None = ...,
+        method: str = ...,
+        *,
+        progress: Progress = ...,
+    ) -> pd.DataFrame:
+        """Compute the ReliK of triples (§4)."""
+
+
+def make_instances(
+    triples: pd.DataFrame, described: pd.DataFrame, notes: Sequence[str] = ()
+) -> Instances:
+    """Bring rows in any order into the shape that `Instances` promises.
+
+    A chain is a set of triples (§8): one that occurs twice in it is kept once, at its
+    last place.
+
+    :param triples: `TRIPLE_COLUMNS`, ``asked`` may be absent ("tail" throughout) and others may be
+        there; instances and chains are numbered anew, in order
+    :param described: ``instance, question, answer`` for each instance
+    :param notes: for `Instances.notes`
+    :raises KgdashError: if the rows can not be instances
+    """
+    numbers = dict.fromkeys([*_CHAIN, *_IDS], np.int64)
+    if "asked" not in triples:
+        triples = triples.assign(asked="tail")
+    rows = triples.reset_index(drop=True).astype({"label": bool, "is_head": bool} | numbers)
+    rows = rows.sort_values(_CHAIN, kind="stable")
+    rows["is_head"] = rows.groupby([*_CHAIN, *_IDS])["is_head"].transform("any")
+    rows = rows.drop_duplicates([*_CHAIN, *_IDS], keep="last")
+    table = rows.drop_duplicates("instance")[["instance", "group", "label"]]
+    described = described.astype({"instance": np.int64, "question": object, "answer": object})
+    table = table.merge(described, on="instance", how="left", validate="one_to_one")
+    table["chains"] = rows.groupby("instance")["chain"].nunique().to_numpy()
+    table["instance"] = np.arange(len(table))
+    rows["chain"] = rows.groupby("instance")["chain"].rank(method="dense").astype(np.int64) - 1
+    rows["instance"] = rows.groupby("instance").ngroup()
+    return Instances(
+        rows[TRIPLE_COLUMNS].reset_index(drop=True),
+        table[INSTANCE_COLUMNS].astype({"chains": np.int64}),
+        tuple(notes),
+    )
+
+
+def score_instances(
+    run: Scores, instances: Instances, progress: Progress = silent, method: str = "exact"
+) -> ScoredInstances:
+    """Measure the triples of all instances, each distinct triple once, and sum up per instance.
+
+    Of a triple: ReliK (§4), the model's score, and the reciprocal rank ½ (1/entity rank +
+    1/relation rank), both ranks filtered by all known triples and realistic (§9, §12.7); the entity
+    is the tail, or the head where the relation is followed backwards. Of a chain: the mean over its
+    triples, and over those alone that give the answer (``…_head``). Of an instance: the best of its
+    chains and their mean (§8).
+
+    :param run: a `kgdash.runs.Run`
+    :param instances: what to score
+    :param progress: called with (done, total)
+    :param method: of ReliK, see `kgdash.runs.Run.relik`
+    :raises KgdashError: if there are no instances, or the model's scores are NaN
+    """
+    if not len(instances):
+        raise KgdashError(
+            "there are no instances to score" + "".join(f"; {note}" for note in instances.notes)
+        )
+    rows = instances.triples
+    distinct, of = np.unique(rows[_IDS].to_numpy(), axis=0, return_inverse=True)
+    first, second = phases(progress, [1.0, 1.0])
+    relik = run.relik(triples=distinct, method=method, progress=first)["relik"].to_numpy()
+    backwards = (rows["asked"] == "head").to_numpy()
+    # A false answer is no known triple: it must not leave the candidates of the true ones.
+    ranks = run.ranks(
+        triples=distinct,
+        sides=("tail", "relation", *(["head"] if backwards.any() else [])),
+        evaluated_are_known=False,
+        progress=second,
+    )
+    tail_rr, relation_rr, *head_rr = 1.0 / ranks["realistic"].to_numpy().reshape(-1, len(distinct))
+    of = of.reshape(-1)
+    entity_rr = np.where(backwards, head_rr[0][of], tail_rr[of]) if head_rr else tail_rr[of]
+    scored = rows.assign(
+        relik=relik[of],
+        entity_rr=entity_rr,
+        relation_rr=relation_rr[of],
+        reciprocal_rank=0.5 * (entity_rr + relation_rr[of]),
+        score=triple_scores(run.scorer, distinct)[of],
+    )
+    return ScoredInstances(scored, instances.table.join(_per_instance(scored), on="instance"))
+
+
+def _per_instance(scored: pd.DataFrame) -> pd.DataFrame:
+    columns = {}
+    for measure, (column, only_head) in MEASURES.items():
+        rows = scored[scored["is_head"]] if only_head else scored
+        of_chain = rows.groupby(_CHAIN)[column].mean().groupby("instance")
+        columns[f"{measure}_best"], columns[f"{measure}_mean"] = of_chain.max(), of_chain.mean()
+    return pd.DataFrame(columns)
+
+
+def instance_triples(graph: KnowledgeGraph, triples: pd.DataFrame, instance: int) -> pd.DataFrame:
+    """Return the triples of one instance for people to read.
+
+    :param triples: the ``triples`` of `Instances` or of `ScoredInstances`
+    :param instance: its number
+    :return: ``chain`` (int64), ``head``, ``relation``, ``tail`` (labels), ``is_head`` (bool),
+        ``split`` ("train", "valid", "test", or "none" for what is not a fact), and the figures
+        where ``triples`` has them
+    :raises KgdashError: if there is no such instance
+    """
+    rows = triples[triples["instance"] == instance]
+    if rows.empty:
+        count = triples["instance"].nunique()
+        raise KgdashError(f"no instance {instance}; expected a number from 0 to {count - 1}")
+    ids = rows[_IDS].to_numpy()
+    names = (graph.entity_labels, graph.relation_labels, graph.entity_labels)
+    labels = [np.array(n, dtype=object)[i] for n, i in zip(names, ids.T, strict=True)]
+    read = rows[["chain"]].assign(**dict(zip(_IDS, labels, strict=True)), is_head=rows["is_head"])
+    read["split"] = graph.split_of(ids)
+    figures = [column for column in rows.columns if column not in TRIPLE_COLUMNS]
+    return read.join(rows[figures]).reset_index(drop=True)

@@ -1,0 +1,268 @@
+"""How well measures tell true instances from false ones (§8, §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from kgdash.engine.workers import share
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.progress import Progress, silent
+from kgdash.statistics.bootstrap import percentiles
+from kgdash.statistics.multiple_testing import holm
+from kgdash.studies.instances.instances import CHAINS, MEASURES
+from kgdash.studies.instances.separation_bootstrap import Resampled, resampled
+
+#: the row over all groups together
+ALL = "all"
+
+#: resamples of the bootstrap
+RESAMPLES = 1000
+
+#: what is compared on the same instances: over all triples of a chain, or over those alone that
+#: give the answer
+COMPARED = {
+    "all triples": ("relik", "reciprocal_rank", "score"),
+    "answering triples": ("relik_head", "reciprocal_rank_head", "score_head"),
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What several measures make of the same instances.
+
+    ``by_measure``: measure -> table of `separation`. ``differences``: how much larger the first
+    measure's ROC-AUC is than each other's: ``group``, ``against`` (str), ``difference``, ``low``,
+    ``high`` (float64, in [-1, 1]; interval by bootstrap, both measures on the same resamples).
+    """
+
+    by_measure: Mapping[str, pd.DataFrame]
+    differences: pd.DataFrame
+
+    def overall(self, measure: str) -> pd.Series:
+        """Return a measure's row over all groups."""
+        return self.by_measure[measure].set_index("group").loc[ALL]
+
+    def difference(self, against: str, group: str = ALL) -> pd.Series:
+        """Return the row of ``differences`` of a group against a measure."""
+        return self.differences.set_index(["group", "against"]).loc[(group, against)]
+
+
+def separation(
+    table: pd.DataFrame,
+    measure: str = "relik",
+    chains: str = "best",
+    confidence: float = 0.95,
+    order: str = "given",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Compare true and false instances per group, and over all groups together.
+
+    Intervals are percentile bootstraps over questions: the instances of one question, a true answer
+    and a false one, are drawn together. p-values are of the two-sided Mann–Whitney test, which
+    takes instances as independent. A figure that is not defined (an interval of fewer than two
+    questions, the AUC of one class, Cohen's d without spread) is NaN. The row "all" pools the
+    instances; where groups differ in level, it says less than the groups do.
+
+    :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
+    :param measure: one of `kgdash.studies.instances.instances.MEASURES`
+    :param chains: "best" or "mean" of an instance's chains
+    :param confidence: of the intervals, in (0, 1)
+    :param order: "given" (of appearance) or "separation" (by ROC-AUC, best first, undefined
+        last; then the larger group); "all" is the last row in either
+    :param resamples: of the bootstrap, ≥ 1
+    :param seed: of the bootstrap, ≥ 0
+    :return: ``group, n_true, n_false`` (int64); ``mean_true, low_true, high_true, mean_false,
+        low_false, high_false``; ``roc_auc, auc_low, auc_high`` (in [0, 1]; ties count half; 0.5 is
+        chance); ``cliffs_delta`` (2 · AUC − 1, in [-1, 1]); ``average_precision, ap_low, ap_high``
+        (in [0, 1]; chance is ``share_true``); ``cohens_d`` (pooled standard deviation); ``p`` and
+        ``p_holm`` (corrected for the number of groups; NaN for "all")
+    :raises KgdashError: on an unknown measure or choice, or a number out of range
+    """
+    compared = compare_measures(table, (measure,), chains, confidence, order, resamples, seed)
+    return compared.by_measure[measure]
+
+
+def compare_measures(
+    table: pd.DataFrame,
+    measures: Sequence[str] = COMPARED["all triples"],
+    chains: str = "best",
+    confidence: float = 0.95,
+    order: str = "given",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Comparison:
+    """Compute `separation` for several measures on the same resamples.
+
+    :param table: as for `separation`, and so are the other parameters
+    :param measures: the first is held against the others, and orders the groups of all
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: as `separation`
+    """
+    columns = {measure: measure_column(measure, chains) for measure in measures}
+    if not 0 < confidence < 1:
+        raise KgdashError(f"expected a confidence between 0 and 1; found {confidence}")
+    if resamples < 1 or seed < 0:
+        raise KgdashError(f"expected resamples ≥ 1 and a seed ≥ 0; found {resamples} and {seed}")
+    if order not in ("given", "separation"):
+        raise unknown_name("order", order, ("given", "separation"), "separation")
+    labels = table["label"].to_numpy(dtype=bool)
+    units = table.groupby(["group", "question"], sort=False).ngroup().to_numpy()
+    groups = dict(table.reset_index(drop=True).groupby("group", sort=False).indices)
+    groups[ALL] = np.arange(len(table))
+    values = {m: table[column].to_numpy(dtype=np.float64) for m, column in columns.items()}
+    drawn = _drawn(values, labels, units, groups, resamples, seed, progress)
+    rows: dict[str, list[dict]] = {measure: [] for measure in measures}
+    differences: list[dict] = []
+    for group, at in groups.items():
+        for measure in measures:
+            of_group = _compare(values[measure][at], labels[at], drawn[group][measure], confidence)
+            rows[measure].append({"group": group} | of_group)
+        found = {measure: rows[measure][-1]["roc_auc"] for measure in measures}
+        differences += _differences(group, found, drawn[group], confidence)
+    if order == "separation":
+        ordered = sorted(rows[measures[0]][:-1], key=_by_separation)
+        place = {row["group"]: number for number, row in enumerate(ordered)} | {ALL: len(ordered)}
+        for of_measure in (*rows.values(), differences):
+            of_measure.sort(key=lambda row: place[row["group"]])
+    against = pd.DataFrame(differences, columns=["group", "against", "difference", "low", "high"])
+    return Comparison({measure: _table(of) for measure, of in rows.items()}, against)
+
+
+def measure_column(measure: str, chains: str) -> str:
+    """Name the column of the scored instances that holds a measure.
+
+    :raises KgdashError: if there is no such measure or choice of chains
+    """
+    if measure not in MEASURES:
+        raise unknown_name("measure", measure, list(MEASURES), "separation")
+    if chains not in CHAINS:
+        raise unknown_name("choice of chains", chains, CHAINS, "separation")
+    return f"{measure}_{chains}"
+
+
+def roc_auc(true: np.ndarray, false: np.ndarray) -> float:
+    """Return the share of (true, false) pairs in which the true value is larger; ties count half.
+
+    It is the Mann–Whitney U statistic over the number of pairs.
+
+    :param true: shape ``(n,)``
+    :param false: shape ``(m,)``
+    :return: in [0, 1], 0.5 for chance; NaN if either is empty
+    """
+    if not len(true) or not len(false):
+        return np.nan
+    ranks = stats.rankdata(np.concatenate([true, false]))[: len(true)]
+    wins = ranks.sum() - len(true) * (len(true) + 1) / 2
+    return float(wins / (len(true) * len(false)))
+
+
+def average_precision(true: np.ndarray, false: np.ndarray) -> float:
+    """Return the area under the precision-recall steps, as scikit-learn has it.
+
+    :param true: shape ``(n,)``
+    :param false: shape ``(m,)``
+    :return: in (0, 1]; chance is n / (n + m); NaN if either is empty
+    """
+    # Here, since scikit-learn takes a second to import.
+    from sklearn.metrics import average_precision_score
+
+    if not len(true) or not len(false):
+        return np.nan
+    # Ranks in place of values: scikit-learn refuses infinite ones.
+    ranks = stats.rankdata(np.concatenate([true, false]))
+    return float(average_precision_score(np.arange(len(ranks)) < len(true), ranks))
+
+
+def cohens_d(true: np.ndarray, false: np.ndarray) -> float:
+    """Return the difference of the means in units of the pooled standard deviation.
+
+    :param true: shape ``(n,)``
+    :param false: shape ``(m,)``
+    :return: any real number; NaN if either is empty, n + m < 3, or nothing varies
+    """
+    freedom = len(true) + len(false) - 2
+    if not len(true) or not len(false) or freedom < 1 or _constant(true) & _constant(false):
+        return np.nan
+    squares = ((true - true.mean()) ** 2).sum() + ((false - false.mean()) ** 2).sum()
+    return float((true.mean() - false.mean()) / np.sqrt(squares / freedom))
+
+
+def _drawn(
+    values: dict[str, np.ndarray],
+    labels: np.ndarray,
+    units: np.ndarray,
+    groups: dict[str, np.ndarray],
+    resamples: int,
+    seed: int,
+    progress: Progress,
+) -> dict[str, Resampled]:
+    """Resample each group, the one of all instances first: it takes as long as all others."""
+    drawn: dict[str, Resampled] = {}
+
+    def work(task: tuple[int, str], _: None) -> float:
+        number, group = task
+        at = groups[group]
+        own = {measure: of_all[at] for measure, of_all in values.items()}
+        drawn[group] = resampled(own, labels[at], units[at], resamples, seed + number)
+        return float(len(at))
+
+    tasks = reversed(list(enumerate(groups)))
+    share(tasks, work, lambda: None, 2.0 * len(labels), progress)
+    return drawn
+
+
+def _by_separation(row: dict) -> tuple[float, int, str]:
+    return -np.nan_to_num(row["roc_auc"], nan=-1.0), -row["n_true"] - row["n_false"], row["group"]
+
+
+def _constant(values: np.ndarray) -> bool:
+    """Tell whether all values are equal: rounding can give such values a tiny variance."""
+    return bool((values == values[0]).all())
+
+
+def _compare(
+    values: np.ndarray, labels: np.ndarray, drawn: dict[str, np.ndarray], confidence: float
+) -> dict:
+    true, false = values[labels], values[~labels]
+    row: dict[str, float] = {"n_true": len(true), "n_false": len(false)}
+    for name, own in (("true", true), ("false", false)):
+        row[f"mean_{name}"] = float(own.mean()) if len(own) else np.nan
+        row[f"low_{name}"], row[f"high_{name}"] = percentiles(drawn[f"mean_{name}"], confidence)
+    row["roc_auc"] = roc_auc(true, false)
+    row["auc_low"], row["auc_high"] = percentiles(drawn["roc_auc"], confidence)
+    row["cliffs_delta"] = 2 * row["roc_auc"] - 1
+    row["average_precision"] = average_precision(true, false)
+    row["ap_low"], row["ap_high"] = percentiles(drawn["average_precision"], confidence)
+    row["share_true"] = len(true) / len(values) if len(values) else np.nan
+    row["cohens_d"] = cohens_d(true, false)
+    both = len(true) and len(false)
+    row["p"] = float(stats.mannwhitneyu(true, false).pvalue) if both else np.nan
+    return row
+
+
+def _differences(
+    group: str, found: dict[str, float], drawn: Resampled, confidence: float
+) -> list[dict]:
+    first, *others = found
+    rows = []
+    for other in others:
+        low, high = percentiles(drawn[first]["roc_auc"] - drawn[other]["roc_auc"], confidence)
+        difference = found[first] - found[other]
+        rows.append(
+            {"group": group, "against": other, "difference": difference, "low": low, "high": high}
+        )
+    return rows
+
+
+def _table(rows: list[dict]) -> pd.DataFrame:
+    """Make a table of rows, the one over all groups last."""
+    table = pd.DataFrame(rows)
+    table["p_holm"] = np.append(holm(table["p"].to_numpy()[:-1]), np.nan)
+    return table

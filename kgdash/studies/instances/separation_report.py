@@ -1,0 +1,167 @@
+"""What tells true from false instances, as one Markdown text (§8, §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from kgdash.files.markdown import markdown_table, versions
+from kgdash.runs import Run
+from kgdash.studies.instances.separation import ALL, Comparison
+
+#: measure -> its name in words
+NAMES = {
+    "relik": "ReliK",
+    "reciprocal_rank": "reciprocal rank",
+    "score": "raw score",
+    "relik_head": "ReliK of the answering triples",
+    "reciprocal_rank_head": "reciprocal rank of the answering triples",
+    "score_head": "raw score of the answering triples",
+}
+
+
+def separation_report(
+    title: str,
+    run: Run,
+    found: Comparison,
+    command: str,
+    chains: str,
+    notes: Sequence[str] = (),
+    names: Mapping[str, str] | None = None,
+    charts: Mapping[str, str] | None = None,
+) -> str:
+    """Write down how well each measure tells true from false, and where it does not.
+
+    :param title: of the text
+    :param run: that was asked
+    :param found: of ReliK, the reciprocal rank and the raw score on the same instances, in order
+    :param command: that gives these figures again
+    :param chains: "best" or "mean" of an instance's chains
+    :param notes: how the instances came about
+    :param names: what to call the groups where not by themselves
+    :param charts: "means" and "auc" -> file of a chart beside the text
+    """
+    names = {**(names or {}), ALL: "**all**"}
+    relik = next(iter(found.by_measure.values())).set_index("group")
+    drawn = {
+        name: f"![{name} of the groups, drawn]({file})\n\n" for name, file in (charts or {}).items()
+    }
+    return "\n\n".join(
+        [
+            f"# {title}",
+            "\n".join([*_about(run, found, chains, notes), "", "```sh", command, "```"]),
+            "## Mean ReliK of true and of false instances\n\n"
+            + drawn.get("means", "")
+            + _means(relik, names),
+            "## ROC-AUC\n\nThe chance that a true instance has a higher value than a false one; "
+            "0.5 is guessing. AP: average precision of ReliK, chance is the share of true ones.\n\n"
+            + drawn.get("auc", "")
+            + _aucs(found, names),
+            _verdict(found, names),
+        ]
+    ) + (
+        "\n\nIntervals: 95 %, percentile bootstraps over questions; not corrected for the number "
+        "of groups.\n"
+    )
+
+
+def separation_rows(found: Comparison) -> pd.DataFrame:
+    """Put the tables of all measures below one another: ``measure``, then as `separation`."""
+    tables = [table.assign(measure=measure) for measure, table in found.by_measure.items()]
+    whole = pd.concat(tables, ignore_index=True)
+    return whole[["measure", *(c for c in whole.columns if c != "measure")]]
+
+
+def _about(run: Run, found: Comparison, chains: str, notes: Sequence[str]) -> list[str]:
+    graph, training = run.graph, run.training
+    answering = next(iter(found.by_measure)).endswith("_head")
+    model = [run.spec.name]
+    if "model_kwargs" in training:
+        model.append(f"dimension {training['model_kwargs'].get('embedding_dim', 'unknown')}")
+    if "epochs" in training:
+        model.append(f"{training['epochs']} epochs of {training.get('training_loop', 'training')}")
+    if "evaluation" in training:
+        mrr = training["evaluation"]["inverse_harmonic_mean_rank"]
+        model.append(f"test MRR {mrr:.3f}")
+    return [
+        f"- Graph: {graph.name}, {graph.num_entities:,} entities, {graph.num_relations:,} "
+        f"relations, {len(graph.all_triples):,} known triples.",
+        f"- Model: {', '.join(model)}.",
+        "- ReliK is exact; an instance's is the mean over "
+        f"{'those of its triples that give the answer' if answering else 'its triples'}, the "
+        f"{chains} of its chains; the reciprocal rank beside it is ½ (1/entity rank + "
+        "1/relation rank).",
+        *(f"- {note[:1].upper()}{note[1:]}." for note in notes),
+        f"- Versions: {versions()}.",
+    ]
+
+
+def _means(relik: pd.DataFrame, names: Mapping[str, str]) -> str:
+    return markdown_table(
+        pd.DataFrame(
+            {
+                "group": [names.get(group, group) for group in relik.index],
+                "true": relik["n_true"].map("{:,}".format),
+                "false": relik["n_false"].map("{:,}".format),
+                "mean ReliK, true": _intervals(relik, "mean_true", "low_true", "high_true", 4),
+                "mean ReliK, false": _intervals(relik, "mean_false", "low_false", "high_false", 4),
+                "Cohen's d": _numbers(relik["cohens_d"], 2),
+            }
+        )
+    )
+
+
+def _aucs(found: Comparison, names: Mapping[str, str]) -> str:
+    relik, other = next(iter(found.by_measure.values())), list(found.by_measure)[1]
+    columns: dict[str, Sequence[str]] = {"group": [names.get(g, g) for g in relik["group"]]}
+    for measure, table in found.by_measure.items():
+        columns[NAMES.get(measure, measure)] = _intervals(
+            table, "roc_auc", "auc_low", "auc_high", 3
+        )
+    against = found.differences[found.differences["against"] == other]
+    columns["ReliK less reciprocal rank"] = _intervals(against, "difference", "low", "high", 3)
+    columns["AP"] = _numbers(relik["average_precision"], 3)
+    return markdown_table(pd.DataFrame(columns))
+
+
+def _verdict(found: Comparison, names: Mapping[str, str]) -> str:
+    """Say in how many groups ReliK separates, and name those in which it does not."""
+    table, other = next(iter(found.by_measure.values())), list(found.by_measure)[1]
+    table = table[(table["group"] != ALL) & table["roc_auc"].notna()]
+    # Of very few instances the bootstrap's intervals are too narrow, down to no width.
+    sure = table["p"] < 0.05
+    wrong = table[sure & (table["auc_high"] < 0.5)]
+    unsure = table[~sure | ((table["auc_low"] <= 0.5) & (table["auc_high"] >= 0.5))]
+    lines = [
+        f"## Where it does not separate\n\nOf {len(table)} groups, ReliK separates "
+        f"{len(table) - len(wrong) - len(unsure)} (the interval of its AUC lies above 0.5, and "
+        "Mann–Whitney's p is below 0.05)."
+    ]
+    for rows, what in ((wrong, "Worse than guessing"), (unsure, "Not told from guessing")):
+        if len(rows):
+            listed = [
+                f"- {names.get(row.group, row.group)}: AUC {row.roc_auc:.3f} "
+                f"({row.n_true} true, {row.n_false} false)"
+                for row in rows.itertuples()
+            ]
+            lines.append(f"{what}:\n\n" + "\n".join(listed))
+    against = found.differences
+    against = against[(against["against"] == other) & (against["group"] != ALL)]
+    better, worse = int((against["low"] > 0).sum()), int((against["high"] < 0).sum())
+    lines.append(
+        f"Against the reciprocal rank on the same instances, ReliK's AUC is higher in {better} "
+        f"groups and lower in {worse}; in {len(against) - better - worse} the interval of the "
+        "difference holds 0."
+    )
+    return "\n\n".join(lines)
+
+
+def _intervals(table: pd.DataFrame, value: str, low: str, high: str, digits: int) -> list[str]:
+    columns = (_numbers(table[name], digits) for name in (value, low, high))
+    return [v if "–" in (a, b) else f"{v} ({a} to {b})" for v, a, b in zip(*columns, strict=True)]
+
+
+def _numbers(values: pd.Series, digits: int) -> list[str]:
+    return ["–" if np.isnan(value) else f"{value:.{digits}f}".replace("-", "−") for value in values]

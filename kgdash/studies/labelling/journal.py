@@ -1,0 +1,174 @@
+"""Labels given by people, kept on disk at once: one line of JSON per event, only ever added to.
+
+The file stands in the user's data folder, one per graph. A line counts once it is whole: of a
+process that dies while it writes, nothing but that event is lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_path
+
+from kgdash.errors import KgdashError
+from kgdash.files.lock import held
+from kgdash.graph import KnowledgeGraph
+from kgdash.studies.labelling.events import (
+    LABEL,
+    SKIP,
+    UNDO,
+    Event,
+    Grounding,
+    Labelling,
+    NamedTriple,
+)
+
+_FORMAT, _VERSION = "kgdash-labels", 1
+
+#: bytes at which a journal is refused
+_MAX_BYTES = 256 * 2**20
+
+
+def journal_file(graph: KnowledgeGraph) -> Path:
+    """Return where the labels of a graph are kept; the file need not exist."""
+    folder = Path(os.environ.get("KGDASH_DATA") or user_data_path("kgdash"))
+    return folder / "labels" / f"{graph.digest}.jsonl"
+
+
+def read_journal(graph: KnowledgeGraph) -> Labelling:
+    """Return what people have said of a graph's triples so far.
+
+    :raises KgdashError: if the file can not be read, or a line of it is no event
+    """
+    return _read(journal_file(graph))
+
+
+def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
+    """Add an event to the journal of a graph, on disk when this returns.
+
+    :return: what holds then, the events of others included
+    :raises KgdashError: as `read_journal`; or if the file can not be written
+    """
+    path = journal_file(graph)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with held(path.with_suffix(".lock")):
+            before = _read(path)
+            with path.open("ab") as stream:
+                _drop_torn_line(path)
+                if not path.stat().st_size:
+                    head = {"format": _FORMAT, "version": _VERSION, "graph": graph.name}
+                    stream.write(_line(head))
+                stream.write(_line(_to_json(event)))
+                stream.flush()
+                os.fsync(stream.fileno())
+    except OSError as error:
+        raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
+    return before.then(event)
+
+
+def _line(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _drop_torn_line(path: Path) -> None:
+    """Cut off what a process that died has left of its last line."""
+    with path.open("rb+") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        start = size
+        while start:
+            step = min(start, 4096)
+            stream.seek(start - step)
+            end = stream.read(step).rfind(b"\n")
+            if end >= 0:
+                start = start - step + end + 1
+                break
+            start -= step
+        if start < size:
+            stream.truncate(start)
+
+
+def _read(path: Path) -> Labelling:
+    try:
+        about = path.stat()
+        if about.st_size > _MAX_BYTES:
+            raise KgdashError(f"{path} is larger than {_MAX_BYTES // 2**20} MiB; move it away")
+        return _events(path, about.st_ino, about.st_size, about.st_mtime_ns)
+    except FileNotFoundError:
+        return Labelling()
+    except OSError as error:
+        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+
+
+@lru_cache(maxsize=4)
+def _events(path: Path, inode: int, size: int, changed: int) -> Labelling:
+    """Read the journal, once as long as it stays as it is: pages ask for it at every step."""
+    lines = path.read_bytes()[:size].split(b"\n")[:-1]
+    if not lines:
+        return Labelling()
+    head = _parsed(lines[0], f"{path}, line 1")
+    if (head.get("format"), head.get("version")) != (_FORMAT, _VERSION):
+        raise KgdashError(
+            f"{path} does not hold labels of kgdash, version {_VERSION}; move it away to start anew"
+        )
+    return Labelling.replay(
+        _from_json(_parsed(line, place), place, number)
+        for number, line in enumerate(lines[1:])
+        for place in (f"{path}, line {number + 2}",)
+    )
+
+
+def _parsed(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise KgdashError(f"not valid JSON: {error} ({where}). Mend or remove the line") from error
+    if not isinstance(value, dict):
+        raise KgdashError(f"expected an event of a journal ({where}). Mend or remove the line")
+    return value
+
+
+def _to_json(event: Event) -> dict[str, Any]:
+    value: dict[str, Any] = {"event": event.kind}
+    if event.kind == UNDO:
+        value["of"] = event.of
+    else:
+        value["triple"] = list(event.triple or ())
+    if event.kind == LABEL:
+        value["label"] = event.label
+        value["groundings"] = [{"rule": g.rule, "chains": g.chains} for g in event.groundings]
+    return value | {"by": event.by, "at": event.at}
+
+
+def _from_json(value: dict[str, Any], where: str, number: int) -> Event:
+    kind, by, at = value.get("event"), value.get("by", ""), value.get("at", "")
+    try:
+        if not isinstance(by, str) or not isinstance(at, str):
+            raise TypeError
+        if kind == UNDO and type(value["of"]) is int and 0 <= value["of"] < number:
+            return Event(UNDO, of=value["of"], by=by, at=at)
+        if kind == SKIP:
+            return Event(SKIP, _triple(value["triple"]), by=by, at=at)
+        if kind == LABEL and isinstance(value["label"], bool):
+            shown = tuple(
+                Grounding(str(g["rule"]), tuple(tuple(map(_triple, c)) for c in g["chains"]))
+                for g in value["groundings"]
+            )
+            return Event(LABEL, _triple(value["triple"]), value["label"], None, shown, by, at)
+    except (TypeError, KeyError, ValueError):
+        pass
+    raise KgdashError(
+        f"expected a label, a skip or an undo; found {json.dumps(value):.120} ({where}). "
+        "Mend or remove the line"
+    )
+
+
+def _triple(value: Any) -> NamedTriple:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise TypeError
+    head, relation, tail = value
+    return head, relation, tail

@@ -1,0 +1,141 @@
+"""Predictions of rules that nobody has judged yet, in the order in which to show them to people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, silent
+from kgdash.studies.instances.instances import instance_triples
+from kgdash.studies.labelling.events import Grounding, NamedTriple
+from kgdash.studies.rules.predictions import Predictions
+
+#: orders to judge in. Only the first keeps what is judged a fair sample of the predictions.
+ORDERS = ("random", "by rule", "least reliable first", "most reliable first")
+
+_IDS = ["head", "relation", "tail"]
+
+
+class Reliability(Protocol):
+    """What a queue needs of a `kgdash.runs.Run`."""
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """Return the graph."""
+
+    def relik(
+        self,
+        split: str = ...,
+        triples: np.ndarray | None = ...,
+        method: str = ...,
+        *,
+        progress: Progress = ...,
+    ) -> pd.DataFrame:
+        """Compute the ReliK of triples (§4)."""
+
+
+@dataclass(frozen=True)
+class LabelQueue:
+    """Predictions to judge, each triple once, and why they were predicted.
+
+    ``order``: the triples, by name. ``triples`` and ``table``: as in
+    `kgdash.studies.rules.predictions.Predictions`, with ``relik`` (float64, in (0, 1]) of each
+    triple and of each instance: the mean over the triples of a chain, of the best chain (§9).
+    """
+
+    graph: KnowledgeGraph
+    order: tuple[NamedTriple, ...]
+    triples: pd.DataFrame
+    table: pd.DataFrame
+
+    def instances_of(self, triple: NamedTriple) -> pd.DataFrame:
+        """Return the rows of ``table`` that predict a triple, one per rule."""
+        ids = dict(zip(_IDS, triple_ids(triple, self.graph), strict=True))
+        return self.table[np.logical_and.reduce([self.table[c] == i for c, i in ids.items()])]
+
+    def shown(self, instance: int) -> pd.DataFrame:
+        """Return the triples of an instance for people to read, as `instance_triples` does."""
+        return instance_triples(self.graph, self.triples, instance)
+
+    def groundings(self, triple: NamedTriple) -> tuple[Grounding, ...]:
+        """Return why a triple is predicted, to be kept with its label."""
+        found = []
+        for instance, rule in self.instances_of(triple)[["instance", "group"]].to_numpy():
+            rows = self.triples[(self.triples["instance"] == instance) & ~self.triples["is_head"]]
+            chains = [
+                tuple(named_triple(row, self.graph) for row in body[_IDS].to_numpy())
+                for _, body in rows.groupby("chain")
+            ]
+            found.append(Grounding(str(rule), tuple(chains)))
+        return tuple(found)
+
+
+def label_queue(
+    run: Reliability,
+    predictions: Predictions,
+    order: str = ORDERS[0],
+    seed: int = 0,
+    progress: Progress = silent,
+) -> LabelQueue:
+    """Put predictions into an order and measure the ReliK of what is shown with them.
+
+    :param run: a `kgdash.runs.Run`
+    :param order: one of `ORDERS`; "by rule" is that of the predictions
+    :param seed: of the random order
+    :param progress: called with (done, total)
+    :raises KgdashError: if there is no prediction, or no such order
+    """
+    if order not in ORDERS:
+        raise unknown_name("order", order, ORDERS, "kgdash")
+    if predictions.table.empty:
+        raise KgdashError(
+            "there is no prediction to judge: the rules predict nothing but facts; take more rules "
+            "or a lower PCA confidence"
+        )
+    distinct, of = np.unique(predictions.triples[_IDS].to_numpy(), axis=0, return_inverse=True)
+    relik = run.relik(triples=distinct, progress=progress)["relik"].to_numpy()
+    chain = predictions.triples.groupby("instance")["chain"].rank(method="dense")
+    triples = predictions.triples.assign(
+        chain=chain.astype(np.int64) - 1, relik=relik[of.reshape(-1)]
+    )
+    of_chain = triples.groupby(["instance", "chain"])["relik"].mean()
+    best = of_chain.groupby("instance").max()
+    table = predictions.table.assign(relik=predictions.table["instance"].map(best))
+    listed = table.groupby(_IDS, sort=False, as_index=False)["relik"].max()
+    if order == "random":
+        listed = listed.iloc[np.random.default_rng(seed).permutation(len(listed))]
+    elif order != "by rule":
+        first = order == "most reliable first"
+        listed = listed.sort_values("relik", ascending=not first, kind="stable")
+    named = tuple(named_triple(row, run.graph) for row in listed[_IDS].to_numpy())
+    return LabelQueue(run.graph, named, triples, table)
+
+
+def named_triple(ids: Sequence[int] | np.ndarray, graph: KnowledgeGraph) -> NamedTriple:
+    """Return a triple's names."""
+    head, relation, tail = (int(number) for number in ids)
+    return graph.entities[head], graph.relations[relation], graph.entities[tail]
+
+
+def triple_ids(triple: NamedTriple, graph: KnowledgeGraph) -> tuple[int, int, int]:
+    """Return a triple's ids.
+
+    :raises KgdashError: if the graph does not have a name
+    """
+    head, relation, tail = triple
+    return graph.entity_id(head), graph.relation_id(relation), graph.entity_id(tail)
+
+
+def in_labels(triple: NamedTriple, graph: KnowledgeGraph) -> str:
+    """Write a triple in labels for people to read: ``head — relation → tail``."""
+    head, relation, tail = triple_ids(triple, graph)
+    return (
+        f"{graph.entity_labels[head]} — {graph.relation_labels[relation]} → "
+        f"{graph.entity_labels[tail]}"
+    )

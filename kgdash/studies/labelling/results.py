@@ -1,0 +1,97 @@
+"""What came of judging predictions: tables, and instances to compare ReliK on (§9)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
+from kgdash.studies.instances.instances import Instances, make_instances
+from kgdash.studies.labelling.events import Labelling
+from kgdash.studies.labelling.journal import read_journal
+from kgdash.studies.labelling.queue import in_labels, triple_ids
+
+
+class HasGraph(Protocol):
+    """What labels belong to: a `kgdash.runs.Run`, or all others on its graph."""
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """Return the graph."""
+
+
+def labelled_instances(run: HasGraph) -> Instances:
+    """Return the predictions that people have judged on a run's graph, with their labels.
+
+    A triple that several rules predicted is an instance of each.
+
+    :return: groups are the rules; true instances are those that people called true
+    :raises KgdashError: if nobody has judged any, or the journal can not be read
+    """
+    return instances_of_labels(read_journal(run.graph), run.graph)
+
+
+def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instances:
+    """Return the judged predictions as instances; else like `labelled_instances`."""
+    rows: list[tuple] = []
+    described: list[tuple[int, str, str]] = []
+    for event in labelling.labels().values():
+        if event.triple is None:
+            continue
+        head, relation, tail = triple_ids(event.triple, graph)
+        question = f"{graph.relation_labels[relation]}({graph.entity_labels[head]}, ?)"
+        for grounding in event.groundings:
+            number = len(described)
+            described.append((number, question, graph.entity_labels[tail]))
+            for chain, body in enumerate(grounding.chains or ((),)):
+                about = (grounding.rule, number, chain, bool(event.label))
+                rows += [(*about, *triple_ids(triple, graph), False) for triple in body]
+                rows.append((*about, head, relation, tail, True))
+    if not rows:
+        raise KgdashError(
+            f"no prediction on graph {graph.name} has a label yet; judge some on the page Label "
+            "predictions, or with: python -m kgdash label RUN"
+        )
+    columns = ["group", "instance", "chain", "label", "head", "relation", "tail", "is_head"]
+    people = sorted({event.by for event in labelling.labels().values() if event.by})
+    by = f"by {', '.join(people)}" if people else "by hand"
+    return make_instances(
+        pd.DataFrame(rows, columns=columns),
+        pd.DataFrame(described, columns=["instance", "question", "answer"]),
+        [f"{len(labelling.labels()):,} predictions labelled {by}"],
+    )
+
+
+def label_table(labelling: Labelling, graph: KnowledgeGraph) -> pd.DataFrame:
+    """List the labels that hold, the latest first.
+
+    :return: ``number`` (int64: of the event, to take it back), ``prediction`` (str, in labels),
+        ``label`` ("true" or "false"), ``rules`` (int64), ``by``, ``at`` (str)
+    """
+    rows = [
+        (
+            number,
+            in_labels(event.triple, graph),
+            "true" if event.label else "false",
+            len(event.groundings),
+            event.by,
+            event.at,
+        )
+        for number, event in reversed(labelling.labels().items())
+        if event.triple is not None
+    ]
+    table = pd.DataFrame(rows, columns=["number", "prediction", "label", "rules", "by", "at"])
+    return table.astype({"number": "int64", "rules": "int64"})
+
+
+def judged_triples(labelling: Labelling, graph: KnowledgeGraph) -> pd.DataFrame:
+    """Return the judged triples: ``head, relation, tail`` (int64 ids), ``label`` (bool)."""
+    rows = [
+        (*triple_ids(event.triple, graph), bool(event.label))
+        for event in labelling.labels().values()
+        if event.triple is not None
+    ]
+    table = pd.DataFrame(rows, columns=["head", "relation", "tail", "label"])
+    return table.astype({"head": "int64", "relation": "int64", "tail": "int64", "label": bool})

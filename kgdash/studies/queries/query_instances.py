@@ -1,0 +1,178 @@
+"""Labelled instances of queries: hard true answers, and false ones beside them (§8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, silent
+from kgdash.studies.instances.instances import TRIPLE_COLUMNS, Instances, make_instances
+from kgdash.studies.queries.adjacency import Adjacency
+from kgdash.studies.queries.answer_pairs import AnswerPairs, Ranges, answer_pairs
+from kgdash.studies.queries.beam import Beam
+from kgdash.studies.queries.chains import Ends, chains, draw_numbers, finish, follow, lead, on_graph
+from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries, QueryType
+from kgdash.studies.queries.verbalise import question
+
+#: queries handled at once: all ways to all their answers are counted together
+_AT_ONCE = 256
+
+
+def query_instances(
+    graph: KnowledgeGraph,
+    asked: Mapping[str, AskedQueries],
+    per_type: int | None = None,
+    seed: int = 0,
+    max_chains: int = 10,
+    beam: Beam | None = None,
+    progress: Progress = silent,
+) -> Instances:
+    """Draw a hard true answer and a false one of each query, with the chains that lead to them.
+
+    The true answer is drawn from the hard ones that hold in F. The false one does not hold in F; it
+    is drawn from the range of the last relation (where branches end in the answer: of all of them,
+    else of any), else from all entities.
+
+    Chains of the true answer are ways to it that hold in F; those of the false one hold in F but
+    for the triples that end in it, whose other ends have such a triple; and there are at most as
+    many as of the true one, so that "best" is no best of more. A union's chain takes one branch, a
+    false answer's one in whose range it is, if any. With ``beam``, the entities between anchors and
+    answer, of true and false ones alike, are those that the model finds, whether facts or not.
+
+    :param graph: F is all its splits
+    :param asked: by type, sampled or imported; answers that do not hold in F are no true ones
+    :param per_type: most queries per type, a random choice; None for all
+    :param seed: same seed, same answers and chains; a type's do not depend on the others
+    :param max_chains: chains kept per answer, a random choice; a beam keeps all of its own
+    :param beam: None to find intermediate entities on F
+    :param progress: called with (done, total)
+    :return: groups are the types; two instances per query, the true one first. ``notes`` counts
+        queries left out because they have no hard answer in F, or no false one
+    :raises KgdashError: if a number is below 1, or a score of the model is NaN
+    """
+    if min(max_chains, 1 if per_type is None else per_type) < 1:
+        raise KgdashError("expected at least one query per type and one chain per answer")
+    ranges = Ranges.of(Adjacency.both_ways(graph))
+    writer = _Writer(graph, ranges, max_chains, beam)
+    wanted = {name: min(len(of), per_type or len(of)) for name, of in asked.items()}
+    parts: list[pd.DataFrame] = [pd.DataFrame(columns=TRIPLE_COLUMNS)]
+    described: list[tuple[int, str, str]] = []
+    notes: list[str] = []
+    for name, queries in asked.items():
+        rng = np.random.default_rng([seed, list(QUERY_TYPES).index(name), 1])
+        pairs = answer_pairs(ranges, queries, per_type, rng)
+        notes += _notes(name, pairs, graph)
+        for start in range(0, len(pairs.true), writer.at_once):
+            progress(len(described) / 2, sum(wanted.values()))
+            block = range(start, min(start + writer.at_once, len(pairs.true)))
+            rows = writer.rows(pairs, block, rng)
+            parts.append(rows.assign(group=name, instance=rows["instance"] + len(described)))
+            described += writer.described(pairs, block, len(described))
+    progress(1, 1)
+    table = pd.DataFrame(described, columns=["instance", "question", "answer"])
+    return make_instances(pd.concat(parts, ignore_index=True), table, notes)
+
+
+def _notes(name: str, pairs: AnswerPairs, graph: KnowledgeGraph) -> list[str]:
+    counted = (
+        (pairs.not_held, f"hard answers that do not hold in graph {graph.name}"),
+        (pairs.no_true, "queries without a hard answer that holds"),
+        (pairs.no_false, "queries that every entity answers"),
+    )
+    return [f"{name}: left out {text}: {count:,}" for count, text in counted if count]
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Writes down the instances of blocks of queries."""
+
+    graph: KnowledgeGraph
+    ranges: Ranges
+    max_chains: int
+    beam: Beam | None
+
+    @property
+    def at_once(self) -> int:
+        return min(_AT_ONCE, self.beam.queries_at_once if self.beam else _AT_ONCE)
+
+    def rows(self, pairs: AnswerPairs, block: range, rng: np.random.Generator) -> pd.DataFrame:
+        """Return the triples of a block's instances, numbered from 0: `TRIPLE_COLUMNS`."""
+        asked = pairs.asked.take(block)
+        true, false = (answers[block.start : block.stop] for answers in (pairs.true, pairs.false))
+        to_true, to_false = self._ways(asked, true, false)
+        start, frames = np.arange(len(block)) * self.graph.num_entities, []
+        most = np.full(len(block), self.beam.width if self.beam else self.max_chains)
+        for label, ends, answers in ((True, to_true, true), (False, to_false, false)):
+            places, _ = ends.places(start + answers)
+            owner, numbers = draw_numbers(ends.ways[places], most, rng)
+            triples = chains(ends, places[owner], numbers)
+            frames.append(self._frame(asked.kind, label, owner, triples))
+            most = np.bincount(owner, minlength=len(block))
+        return pd.concat(frames)
+
+    def _ways(self, asked: AskedQueries, true: np.ndarray, false: np.ndarray) -> tuple[Ends, Ends]:
+        """Find the ways to true and false answers."""
+        kind, relations, facts = asked.kind, asked.relations, self.ranges.facts
+        if self.beam and kind.has_intermediates:
+            found = self.beam.reach(kind, asked.anchors, relations)
+
+            def to(answers: np.ndarray) -> Ends:
+                return finish(kind, found, lambda e, c, _: lead(e, relations[:, c], answers))
+
+            return to(true), to(false)
+        before = on_graph(facts, kind, asked.anchors, relations)
+        allowed = self._branches(asked, false)
+
+        def near(ends: Ends, column: int, number: int) -> Ends:
+            kept = facts.count(ends.entity, relations[ends.query, column]) > 0
+            return lead(ends, relations[:, column], false, kept & allowed[ends.query, number])
+
+        held = finish(kind, before, lambda e, c, _: follow(facts, e, relations[:, c]))
+        return held, finish(kind, before, near)
+
+    def _branches(self, asked: AskedQueries, false: np.ndarray) -> np.ndarray:
+        """Tell which of the last steps may lead to the false answers: bool ``(n, last steps)``."""
+        kind, last = asked.kind, asked.relations[:, list(asked.kind.last_columns)]
+        if kind.join != "or" or kind.after:
+            return np.ones(last.shape, dtype=bool)
+        leads = self.ranges.facts.count(asked.anchors, last) > 0
+        fits = leads & self.ranges.contains(false[:, None], last)
+        return np.where(fits.any(axis=1, keepdims=True), fits, leads)
+
+    def _frame(
+        self, kind: QueryType, label: bool, owner: np.ndarray, triples: np.ndarray
+    ) -> pd.DataFrame:
+        count, size, _ = triples.shape
+        ending = kind.last_columns if kind.join == "and" else (size - 1,)
+        number = np.arange(count) - np.searchsorted(owner, owner)
+        start, relation, end = triples.reshape(-1, 3).T
+        back = relation >= self.graph.num_relations
+        return pd.DataFrame(
+            {
+                "instance": np.repeat(2 * owner + (not label), size),
+                "chain": np.repeat(number, size),
+                "label": label,
+                "head": np.where(back, end, start),
+                "relation": relation % self.graph.num_relations,
+                "tail": np.where(back, start, end),
+                "is_head": np.tile(np.isin(np.arange(size), ending), count),
+                "asked": np.where(back, "head", "tail"),
+            }
+        )
+
+    def described(
+        self, pairs: AnswerPairs, block: range, number: int
+    ) -> list[tuple[int, str, str]]:
+        """Return number, question and answer of each instance of a block."""
+        asked, labels = pairs.asked, self.graph.entity_labels
+        found: list[tuple[int, str, str]] = []
+        for i in block:
+            text = question(self.graph, asked.kind, asked.anchors[i], asked.relations[i])
+            for answer in (pairs.true[i], pairs.false[i]):
+                found.append((number + len(found), text, labels[answer]))
+        return found

@@ -1,0 +1,88 @@
+"""Instances of queries, sampled from the graph or read from a file (§8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, phases, silent
+from kgdash.studies.instances.instances import Instances
+from kgdash.studies.queries.beam import Beam
+from kgdash.studies.queries.files import read_queries
+from kgdash.studies.queries.graph_agreement import agreement_notes, graph_agreement
+from kgdash.studies.queries.query_instances import query_instances
+from kgdash.studies.queries.query_types import PAPER_TYPES
+from kgdash.studies.queries.sampling import draw_queries
+
+
+def sample_queries(
+    graph: KnowledgeGraph,
+    types: Sequence[str] = PAPER_TYPES,
+    per_type: int = 50,
+    hard: str = "outside train",
+    seed: int = 0,
+    max_chains: int = 10,
+    max_answers: int = 1000,
+    follow_backwards: bool = False,
+    beam: Beam | None = None,
+    progress: Progress = silent,
+) -> Instances:
+    """Sample queries, each with one hard true answer and one false one (§8).
+
+    Queries are those of `kgdash.studies.queries.sampling.draw_queries`, answers and chains those of
+    `kgdash.studies.queries.query_instances.query_instances`, whose parameters these are.
+
+    :return: groups are the types; two instances per query
+    :raises KgdashError: as these two
+    """
+    first, second = phases(progress, [1.0, _share(beam)])
+    drawn = draw_queries(graph, types, per_type, hard, seed, max_answers, follow_backwards, first)
+    made = query_instances(graph, drawn, None, seed, max_chains, beam, second)
+    notes = [
+        f"{kind}: {len(asked)} of {per_type} queries found; the graph has few with an answer {hard}"
+        for kind, asked in drawn.items()
+        if len(asked) < per_type
+    ]
+    return replace(made, notes=(f"hard means {hard}", *notes, *made.notes))
+
+
+def queries_of_file(
+    graph: KnowledgeGraph,
+    source: str | Path | bytes,
+    types: Sequence[str] | None = None,
+    per_type: int = 50,
+    seed: int = 0,
+    max_chains: int = 10,
+    beam: Beam | None = None,
+    name: str | None = None,
+    progress: Progress = silent,
+) -> Instances:
+    """Take queries from a file, each with one hard true answer and one false one (§8).
+
+    :param source: as `kgdash.studies.queries.files.read_queries` takes it
+    :param types: None for all that the file has
+    :param per_type: most queries per type, a random choice
+    :param name: what to call the file in messages
+    :return: groups are the types; two instances per query. Notes say whether the file's answers are
+        the graph's, and what "hard" means in it
+    :raises KgdashError: as reading and `query_instances`; if the file has none of the types
+    """
+    first, second = phases(progress, [1.0, _share(beam)])
+    asked, notes = read_queries(source, graph, name)
+    chosen = {kind: asked[kind] for kind in (types or asked) if kind in asked}
+    if not chosen:
+        raise KgdashError(
+            f"{name or 'the file'} has queries of type {', '.join(asked)}; none of the chosen "
+            f"{', '.join(types or ())}. Choose another type"
+        )
+    notes += agreement_notes(graph_agreement(chosen, graph, first), graph.name)
+    made = query_instances(graph, chosen, per_type, seed, max_chains, beam, second)
+    return replace(made, notes=(*notes, *made.notes))
+
+
+def _share(beam: Beam | None) -> float:
+    """Return how much longer making instances takes than finding queries, roughly."""
+    return 20.0 if beam else 1.0

@@ -1,0 +1,185 @@
+"""Local ReliK beside local MRR: what a subgraph says of the model there (§6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import unknown_name
+from kgdash.graph.subgraph import Subgraph
+from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.metrics import POOLS, mean_reciprocal_rank
+from kgdash.runs import Run
+
+#: choice -> splits whose triples the reciprocal ranks are taken of (§6)
+EVALUATED: dict[str, tuple[str, ...]] = {
+    "test": ("test",),
+    "all": ("train", "valid", "test"),
+}
+
+
+@dataclass(frozen=True)
+class LocalComparison:
+    """The figures of one subgraph.
+
+    ``triples``: one row per known triple with both ends inside: ``head, relation, tail`` (ids),
+    ``split``, ``relik``, ``relik_head_rank``, ``relik_tail_rank`` (ranks among the negatives; and
+    ``relik_low``, ``relik_high`` if sampled), and for side in head, tail, relation the realistic
+    filtered rank ``{side}_rank``, NaN for triples that are not evaluated; ``reciprocal_rank`` is
+    the mean of 1/head_rank and 1/tail_rank.
+
+    ``figures``: measure -> (value, number of triples or ranks behind it); the value is NaN where
+    that number is 0. Measures: "relik", "tail_mrr", "head_mrr", "both_mrr", "relation_mrr", and
+    with a sampled method "relik_low", "relik_high".
+    """
+
+    subgraph: Subgraph
+    evaluated: str
+    method: str
+    triples: pd.DataFrame
+    figures: dict[str, tuple[float, int]]
+
+
+def compare(
+    run: Run,
+    subgraph: Subgraph,
+    evaluated: str = "test",
+    method: str = "exact",
+    filter: str = "train+valid+test",
+    progress: Progress = silent,
+) -> LocalComparison:
+    """Compare mean ReliK with reciprocal ranks inside a subgraph (§6).
+
+    ReliK is taken of all known triples inside. Candidates for the ranks are all entities of the
+    graph, not only those inside.
+
+    :param run: model and graph
+    :param subgraph: of that graph
+    :param evaluated: "test" or "all": the triples whose ranks are taken; training triples flatter
+        the model
+    :param method: of ReliK, see `Run.relik`
+    :param filter: of the ranks, see `Run.ranks`
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: on an unknown choice, or NaN scores
+    """
+    first, second = phases(progress, [0.2, 0.8])
+    ranked = _ranked(run, subgraph, evaluated, filter, first)
+    if not len(ranked.triples):
+        return replace(ranked, method=method)
+    relik = run.relik(triples=subgraph.triples(), method=method, progress=second)
+    return _with_relik(ranked, method, relik)
+
+
+def compare_steps(
+    run: Run,
+    subgraph: Subgraph,
+    evaluated: str = "test",
+    method: str = "exact",
+    filter: str = "train+valid+test",
+    progress: Progress = silent,
+    sampled: LocalComparison | None = None,
+) -> Iterator[LocalComparison]:
+    """Compare as soon as there are figures: first with sampled, then with exact ReliK.
+
+    The ranks are the same in both and are computed once. As `Run.relik_steps` has it, exact figures
+    that are quick to have come alone; so does any other method than "exact".
+
+    :param sampled: what an earlier call with the same arguments yielded first, to go on from there
+    :return: comparisons as of `compare`; the last one is of the method asked for
+    :raises KgdashError: as `compare`, when the first comparison is asked for
+    """
+    if method != "exact":
+        yield compare(run, subgraph, evaluated, method, filter, progress)
+        return
+    first, second = phases(progress, [0.05, 0.95])
+    ranked = sampled or _ranked(run, subgraph, evaluated, filter, first)
+    if not len(ranked.triples):
+        yield replace(ranked, method=method)
+        return
+    rows = subgraph.triples()
+    if sampled is not None:
+        yield _with_relik(ranked, method, run.relik(triples=rows, progress=second))
+        return
+    for step, relik in run.relik_steps(triples=rows, progress=second):
+        yield _with_relik(ranked, step, relik)
+
+
+def _ranked(
+    run: Run, subgraph: Subgraph, evaluated: str, filter: str, progress: Progress
+) -> LocalComparison:
+    """Compute what does not depend on ReliK; the ReliK columns are NaN."""
+    if evaluated not in EVALUATED:
+        raise unknown_name("choice of evaluated triples", evaluated, list(EVALUATED), "compare")
+    rows = subgraph.triples()
+    table = pd.DataFrame(rows, columns=["head", "relation", "tail"])
+    table["split"] = run.graph.split_of(rows)
+    for column in ("relik", "relik_head_rank", "relik_tail_rank"):
+        table[column] = np.nan
+    chosen = run.graph.known(EVALUATED[evaluated]).contains(rows)
+    figures = {"relik": (float("nan"), 0)}
+    figures |= _add_ranks(run, table, rows, chosen, filter, progress)
+    return LocalComparison(subgraph, evaluated, "", table, figures)
+
+
+def _with_relik(ranked: LocalComparison, method: str, relik: pd.DataFrame) -> LocalComparison:
+    """Fill in ReliK, in place of any other that was there; ``ranked`` stays as it is."""
+    ends = ("relik_low", "relik_high")
+    table = ranked.triples.drop(columns=list(ends), errors="ignore")
+    figures = {name: value for name, value in ranked.figures.items() if name not in ends}
+    for side in ("head", "tail"):
+        table[f"relik_{side}_rank"] = relik[f"{side}_rank"].to_numpy()
+    table["relik"] = relik["relik"].to_numpy()
+    if "relik_low" in relik:
+        for offset, end in enumerate(ends, start=1):
+            table.insert(int(table.columns.get_loc("relik")) + offset, end, relik[end].to_numpy())
+    for name in ("relik", *ends):
+        if name in table:
+            figures[name] = (float(table[name].mean()), len(table))
+    return replace(ranked, method=method, triples=table, figures=figures)
+
+
+def _add_ranks(
+    run: Run,
+    table: pd.DataFrame,
+    rows: np.ndarray,
+    chosen: np.ndarray,
+    filter: str,
+    progress: Progress,
+) -> dict[str, tuple[float, int]]:
+    """Fill the rank columns of ``table`` in place and return the MRRs with their counts."""
+    figures = {f"{side}_mrr": (float("nan"), 0) for side in ("tail", "head", "both", "relation")}
+    for side in ("head", "tail", "relation"):
+        table[f"{side}_rank"] = np.nan
+    if chosen.any():
+        sides = ("head", "tail", "relation")
+        ranks = run.ranks(triples=rows[chosen], sides=sides, filter=filter, progress=progress)
+        for side in sides:
+            table.loc[chosen, f"{side}_rank"] = ranks.loc[
+                ranks["side"] == side, "realistic"
+            ].to_numpy()
+        for side, pool in POOLS.items():
+            count = int(ranks["side"].isin(pool).sum())
+            figures[f"{side}_mrr"] = (mean_reciprocal_rank(ranks, pool), count)
+    table["reciprocal_rank"] = 0.5 * (1 / table["head_rank"] + 1 / table["tail_rank"])
+    return figures
+
+
+def summary(comparison: LocalComparison, run: Run) -> dict[str, Any]:
+    """Lay a comparison out as JSON can hold it, with names (the command ``subgraph``)."""
+    subgraph, graph = comparison.subgraph, run.graph
+    labelled = graph.labelled(comparison.triples)
+    return {
+        "run": run.name,
+        **subgraph.named(),
+        "entity_labels": [graph.entity_labels[e] for e in subgraph.entities],
+        "evaluated": comparison.evaluated,
+        "relik_method": comparison.method,
+        "relik": comparison.figures["relik"][0],
+        "mrr": {side: comparison.figures[f"{side}_mrr"][0] for side in POOLS},
+        "counts": {name: count for name, (_, count) in comparison.figures.items()},
+        "triples": labelled.to_dict("records"),
+    }

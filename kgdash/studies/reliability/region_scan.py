@@ -1,0 +1,285 @@
+"""The most and the least reliable regions of a graph, found by a scan (§4, §5).
+
+Groups of entities are grown from every entity along known triples, without looking at ReliK. The
+scan statistic of each says by how much the ReliK inside differs from that elsewhere; its p-value
+compares with the greatest statistic anywhere after ReliK was dealt out anew, so that looking at
+all groups is accounted for (family-wise error). Kulldorff 1997; for continuous values Huang,
+Tiwari, Zou, Kulldorff and Feuer 2009, whose likelihood ratio orders groups as |z| does here; Tango
+and Takahashi 2005.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kgdash.engine.region_kernels import grow_groups, scan_groups, shuffle_within
+from kgdash.engine.workers import share
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.table_cache import cached_table
+from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, phases, silent
+from kgdash.studies.reliability.region_scan_units import Units, entity_units, triple_units
+from kgdash.studies.reliability.reliability_map import ReliabilityMap, describe_members
+
+#: what is dealt out anew -> among which units, and by what they are alike
+DEALT = ("entities", "triples")
+
+#: permutations that are scanned at once: finding out what is inside costs the same for one
+_TOGETHER = 64
+
+#: seeds per task of a thread
+_SEEDS = 256
+
+
+@dataclass(frozen=True)
+class ReliabilityRegions:
+    """Regions that do not overlap, those that differ the most first.
+
+    ``table``: ``region`` (int64), ``kind`` ("low" or "high"), ``seed_entity`` (id), ``entities``,
+    ``triples`` (int64: with both ends inside), ``relik`` (mean inside), ``typical`` (geometric
+    mean inside), ``outside`` (mean of the other triples), ``z``, ``p`` (family-wise), ``mrr`` (of
+    the test triples inside, NaN without; float64), ``evaluated`` (int64: how many these are),
+    ``central``, ``relations`` (str: see `describe_members`).
+    ``members``: ids of each region's entities, as they were reached. ``baseline``: float64
+    ``(permutations,)``: the greatest |z| of each permutation.
+    """
+
+    table: pd.DataFrame
+    members: list[np.ndarray]
+    baseline: np.ndarray
+
+
+def find_reliability_regions(
+    map_: ReliabilityMap,
+    dealt: str = "entities",
+    smallest: int = 5,
+    largest: int = 100,
+    permutations: int = 200,
+    most: int = 20,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> ReliabilityRegions:
+    """Find connected regions of lower or higher ReliK than by chance; kept on disk.
+
+    :param dealt: what is exchanged under the null hypothesis: "entities" (their own reliability,
+        see `entity_units`, among entities of like degree) or "triples" (their ReliK, among those of
+        the same relation)
+    :param smallest: entities of a region at least, ≥ 2
+    :param largest: and at most, but no more than half of all (Kulldorff's rule)
+    :param permutations: ≥ 1; p is at least 1 / (permutations + 1)
+    :param most: regions listed of each kind, at most
+    :param seed: of the permutations, ≥ 0
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: on an unknown choice, or a number out of range
+    """
+    if dealt not in DEALT:
+        raise unknown_name("null hypothesis", dealt, DEALT, "the scan")
+    if not 2 <= smallest <= largest or permutations < 1 or most < 1 or seed < 0:
+        raise KgdashError(
+            "expected 2 ≤ smallest ≤ largest, at least 1 permutation and region, and a seed ≥ 0; "
+            f"found {smallest}, {largest}, {permutations}, {most} and {seed}"
+        )
+    run, graph = map_.run, map_.run.graph
+    first, second = phases(progress, [0.2, 0.8])
+    largest = min(largest, max(smallest, graph.num_entities // 2))
+    order = grown_groups(graph, largest, first)
+    units = (entity_units if dealt == "entities" else triple_units)(graph, map_.relik)
+    parameters = {"dealt": dealt, "smallest": smallest, "largest": largest, "most": most}
+    key = {"kind": "relik", "part": "regions", "method": map_.method, "permutations": permutations}
+    table = cached_table(
+        {**key, **parameters, "seed": seed, **run.table_key(graph.all_triples)},
+        lambda: _found(order, units, smallest, permutations, most, seed, second),
+        run.table_about("relik", graph.all_triples, method="regions"),
+        second,
+    )
+    found = table[table["what"] != "baseline"]
+    rows = zip(found["seed_entity"].tolist(), found["entities"].tolist(), strict=True)
+    members = [order[entity, :size] for entity, size in rows]
+    about = pd.DataFrame([_inside(map_, own) for own in members], columns=list(_INSIDE))
+    shown = found.drop(columns="what").reset_index(drop=True)
+    shown.insert(0, "region", np.arange(len(shown)))
+    shown.insert(1, "kind", found["what"].to_numpy())
+    for place, column in enumerate(("triples", "relik", "typical", "outside"), start=4):
+        shown.insert(place, column, about[column])
+    shown = shown.assign(**{c: about[c] for c in ("mrr", "evaluated", "central", "relations")})
+    baseline = table.loc[table["what"] == "baseline", "z"].to_numpy()
+    return ReliabilityRegions(shown, members, baseline)
+
+
+def grown_groups(graph: KnowledgeGraph, largest: int, progress: Progress = silent) -> np.ndarray:
+    """Grow a group from each entity along known triples, by `grow_groups`; kept on disk.
+
+    :param largest: members
+    :return: int64, ``(|E|, largest)``, −1 where the entity's component holds no more
+    """
+
+    def grow() -> pd.DataFrame:
+        starts, neighbours, times = _neighbours(graph)
+        degrees = np.add.reduceat(np.concatenate([times, [0.0]]), starts[:-1])
+        degrees[np.diff(starts) == 0] = 0.0
+        order = np.empty((graph.num_entities, largest), dtype=np.int64)
+        blocks = _blocks(graph.num_entities)
+
+        def work(block: slice, _: None) -> float:
+            seeds = np.arange(block.start, block.stop)
+            grow_groups(starts, neighbours, times, degrees, seeds, order[block])
+            return float(len(seeds))
+
+        share(blocks, work, lambda: None, float(graph.num_entities), progress)
+        return pd.DataFrame({"member": order.ravel()})
+
+    key = {"kind": "regions", "graph": graph.digest, "grown": largest, "version": 1}
+    about = {"kind": "comparison", "graph": graph.name, "method": "grown regions"}
+    table = cached_table(key, grow, about, progress)
+    return table["member"].to_numpy().reshape(graph.num_entities, largest)
+
+
+def greatest_of_permutations(
+    order: np.ndarray,
+    units: Units,
+    smallest: int,
+    permutations: int,
+    seed: int,
+    progress: Progress = silent,
+) -> np.ndarray:
+    """Return the greatest |z| of any group after values were dealt out anew within strata.
+
+    :param order: of `grown_groups`
+    :return: float64, ``(permutations,)``; 0 where no group holds a unit
+    """
+    members = np.argsort(units.strata, kind="stable")
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(units.strata))]).astype(np.int64)
+    states = np.random.SeedSequence((seed, 17)).generate_state(permutations, np.uint64)
+    values, greatest = units.values.astype(np.float32), []
+    reports = phases(progress, [1.0] * -(-permutations // _TOGETHER))
+    for number, report in enumerate(reports):
+        own = states[number * _TOGETHER : (number + 1) * _TOGETHER]
+        shuffled = np.empty((len(own), len(values)), dtype=np.float32)
+        for row, state in enumerate(own):
+            shuffle_within(values, members, bounds, state, shuffled[row])
+        scores, _ = scan(order, units, np.ascontiguousarray(shuffled.T), smallest, report)
+        greatest.append(np.nan_to_num(np.abs(scores)).max(axis=(0, 1)))
+    return np.concatenate(greatest)
+
+
+def scan(
+    order: np.ndarray,
+    units: Units,
+    values: np.ndarray,
+    smallest: int,
+    progress: Progress = silent,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return highest and lowest z, and their sizes, over the groups that grew from each entity.
+
+    :param order: of `grown_groups`
+    :param values: float32, ``(units, columns)``
+    :return: `scan_groups`' scores and sizes, ``(|E|, 2, columns)``
+    """
+    starts, others, numbers = units.incidence(len(order))
+    shape = (len(order), 2, values.shape[1])
+    scores, sizes = np.empty(shape), np.empty(shape, dtype=np.int64)
+    total = len(units.values)
+
+    def work(block: slice, _: None) -> float:
+        scan_groups(
+            order[block],
+            starts,
+            others,
+            numbers,
+            total,
+            smallest,
+            values,
+            scores[block],
+            sizes[block],
+        )
+        return float(block.stop - block.start)
+
+    share(_blocks(len(order)), work, lambda: None, float(len(order)), progress)
+    return scores, sizes
+
+
+def _found(
+    order: np.ndarray,
+    units: Units,
+    smallest: int,
+    permutations: int,
+    most: int,
+    seed: int,
+    progress: Progress,
+) -> pd.DataFrame:
+    """Return regions and, in the same columns, the permutations: ``what`` "low", … "baseline"."""
+    values = units.values.astype(np.float32)[:, None]
+    scores, sizes = scan(order, units, values, smallest)
+    baseline = greatest_of_permutations(order, units, smallest, permutations, seed, progress)
+    rows = []
+    for kind, entity, size, z in _apart(order, scores[..., 0], sizes[..., 0], most):
+        p = (1 + int((baseline >= abs(z)).sum())) / (permutations + 1)
+        rows.append({"what": kind, "seed_entity": entity, "entities": size, "z": z, "p": p})
+    columns = {"what": "str", "seed_entity": "int64", "entities": "int64"}
+    regions = pd.DataFrame(rows, columns=[*columns, "z", "p"]).astype(columns)
+    dealt = {"what": "baseline", "seed_entity": -1, "entities": 0, "z": baseline, "p": np.nan}
+    return pd.concat([regions, pd.DataFrame(dealt).astype(columns)], ignore_index=True)
+
+
+def _apart(
+    order: np.ndarray, scores: np.ndarray, sizes: np.ndarray, most: int
+) -> Iterator[tuple[str, int, int, float]]:
+    """Yield the groups with the greatest |z| that share no entity: kind, seed, size, z."""
+    taken = np.zeros(len(order), dtype=bool)
+    left = {"high": most, "low": most}
+    sizes = np.where(np.isnan(scores), 0, sizes)
+    strength = np.where(sizes > 0, np.abs(scores), -1.0)
+    for flat in np.argsort(-strength, axis=None, kind="stable"):
+        entity, side = divmod(int(flat), 2)
+        size, z = int(sizes[entity, side]), float(scores[entity, side])
+        kind = "low" if side else "high"
+        members = order[entity, :size]
+        # The highest z of a row may be below 0: that is no region of high ReliK.
+        if not size or (z < 0) != bool(side) or not left[kind] or taken[members].any():
+            continue
+        taken[members] = True
+        left[kind] -= 1
+        yield kind, entity, size, z
+
+
+#: columns of `_inside`
+_INSIDE = (
+    "triples",
+    "relik",
+    "typical",
+    "outside",
+    "mrr",
+    "evaluated",
+    "central",
+    "relations",
+)
+
+
+def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:
+    """Return a region's figures, as `_INSIDE` names them."""
+    graph = map_.run.graph
+    chosen = np.zeros(graph.num_entities, dtype=bool)
+    chosen[members] = True
+    relik = map_.relik["relik"].to_numpy()
+    inside = chosen[map_.relik["head"]] & chosen[map_.relik["tail"]]
+    tested = chosen[map_.test[:, 0]] & chosen[map_.test[:, 2]]
+    outside = relik[~inside].mean() if not inside.all() else np.nan
+    mrr = map_.reciprocal[tested].mean() if tested.any() else np.nan
+    own, told = relik[inside], describe_members(graph, members)
+    typical = np.exp(np.log(own).mean())
+    return len(own), own.mean(), typical, outside, mrr, int(tested.sum()), *told
+
+
+def _neighbours(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return who neighbours whom, and by how many triples: starts, neighbours, times."""
+    joined = graph.adjacency("either")
+    starts, neighbours = joined.indptr.astype(np.int64), joined.indices.astype(np.int64)
+    return starts, neighbours, joined.data.astype(np.float64)
+
+
+def _blocks(count: int) -> list[slice]:
+    return [slice(at, min(at + _SEEDS, count)) for at in range(0, count, _SEEDS)]

@@ -1,0 +1,235 @@
+"""ReliK over the whole graph: per entity, per relation, per community (§4).
+
+Every known triple has its ReliK; an entity's is the mean over the triples that it is an end of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kgdash.breakdowns.breakdown import SMALL
+from kgdash.errors import unknown_name
+from kgdash.files.table_cache import cached_table
+from kgdash.graph import KnowledgeGraph
+from kgdash.graph.communities import find_regions
+from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.ratio_metrics import RatioMetric, ratio_intervals
+from kgdash.runs import Run
+from kgdash.statistics.bootstrap import check_level
+
+#: what the map can be read by, besides its regions
+MAPPED = ("entity", "relation", "communities")
+
+#: entities and relations that a group is told by
+_TOLD = 3
+
+
+@dataclass(frozen=True)
+class ReliabilityMap:
+    """The ReliK of all known triples, and the ranks of the test triples.
+
+    ``relik``: of `Run.relik`, rows as ``graph.all_triples``; ``method``: "exact" or "sampled".
+    ``test``: int64 ``(n, 3)``; ``reciprocal``: float64 ``(n,)``, the mean of a test triple's two
+    reciprocal ranks, realistic and filtered by all splits; both empty without test triples.
+    """
+
+    run: Run
+    method: str
+    relik: pd.DataFrame
+    test: np.ndarray
+    reciprocal: np.ndarray
+
+    def by(
+        self, what: str, level: float = 0.95, seed: int = 0, resolution: float = 1.0
+    ) -> pd.DataFrame:
+        """Average ReliK per entity, relation or community, the least reliable first; kept on disk.
+
+        Intervals of the mean are those of breakdowns: percentile bootstrap over triples, from
+        2,000 on normal. A triple counts for both its entities, and for a community if both its
+        ends are in it; so do test triples.
+
+        :param what: of `MAPPED`
+        :param level: of the intervals, in (0, 1)
+        :param seed: of the bootstrap, and of the search for communities, ≥ 0
+        :param resolution: of communities, > 0: `kgdash.graph.communities.find_regions`
+        :return: ``id`` (int64), ``name``, ``label`` (str; of a community its most central entity's
+            label), ``triples`` (int64: known), ``relik`` (mean), ``low``, ``high`` (float64; NaN
+            for one triple), ``typical`` (float64: geometric mean), ``mrr`` (float64: of the test
+            triples, NaN without), ``evaluated`` (int64: test triples), ``small`` (bool: fewer than
+            30 triples); of communities also ``entities`` (int64), ``central``, ``relations`` (str)
+        :raises KgdashError: on an unknown choice, or a level or resolution out of range
+        """
+        if what not in MAPPED:
+            raise unknown_name("way to read the map", what, MAPPED, "kgdash")
+        check_level(level)
+        graph = self.run.graph
+        groups = None
+        if what == "communities":
+            groups = find_regions(graph, resolution, seed)
+        triples = self.relik[["head", "relation", "tail"]].to_numpy()
+        values = self.relik["relik"].to_numpy()
+        key = {"kind": "relik", "part": f"by {what}", "method": self.method, "level": level}
+        table = cached_table(
+            {**key, "seed": seed, "resolution": resolution, **self.run.table_key(triples)},
+            lambda: averages(*_spread(triples, values, what, groups), level, seed),
+            self.run.table_about("relik", triples, method=f"{self.method}, by {what}"),
+        )
+        tested = _means(*_spread(self.test, self.reciprocal, what, groups))
+        table["mrr"] = table["id"].map(tested["mean"]).astype(np.float64)
+        table["evaluated"] = table["id"].map(tested["count"]).fillna(0).astype(np.int64)
+        table["small"] = table["triples"] < SMALL
+        named = _named(graph, what, table["id"].to_numpy(), groups)
+        for place, column in enumerate(("name", "label"), start=1):
+            table.insert(place, column, named.pop(column))
+        table = table.assign(**named)
+        return table.sort_values("relik", kind="stable", ignore_index=True)
+
+
+def reliability_steps(
+    run: Run, progress: Progress = silent, ranked: ReliabilityMap | None = None
+) -> Iterator[ReliabilityMap]:
+    """Map the reliability of the graph as soon as there are figures: sampled first, then exact.
+
+    As `Run.relik_steps` has it, exact figures that are quick to have, or stored, come alone.
+
+    :param progress: called with (done, total); may raise to cancel
+    :param ranked: what an earlier call yielded first, to go on from there
+    :raises KgdashError: on NaN scores, when the first map is asked for
+    """
+    first, second = phases(progress, [0.05, 0.95])
+    triples = run.graph.all_triples
+    if ranked is not None:
+        exact = run.relik(triples=triples, progress=second)
+        yield ReliabilityMap(run, "exact", exact, ranked.test, ranked.reciprocal)
+        return
+    test, reciprocal = _reciprocal(run, first)
+    for method, relik in run.relik_steps(triples=triples, progress=second):
+        yield ReliabilityMap(run, method, relik, test, reciprocal)
+
+
+def reliability_map(run: Run, method: str = "exact", progress: Progress = silent) -> ReliabilityMap:
+    """Map the reliability of the graph with one method of ReliK.
+
+    :param method: of `Run.relik`
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: on an unknown method, or NaN scores
+    """
+    first, second = phases(progress, [0.05, 0.95])
+    test, reciprocal = _reciprocal(run, first)
+    relik = run.relik(triples=run.graph.all_triples, method=method, progress=second)
+    return ReliabilityMap(run, method, relik, test, reciprocal)
+
+
+def averages(of: np.ndarray, values: np.ndarray, level: float, seed: int) -> pd.DataFrame:
+    """Average values per group, with intervals.
+
+    :param of: int64, ``(n,)``: each value's group
+    :param values: float64, ``(n,)``, > 0
+    :return: ``id``, ``triples`` (int64), ``relik``, ``low``, ``high``, ``typical`` (float64)
+    """
+    order = np.argsort(of, kind="stable")
+    found, counts = np.unique(of, return_counts=True)
+    part = values[order]
+    ends = ratio_intervals(
+        RatioMetric(), part, np.ones(len(part)), counts, level, [(seed, int(g)) for g in found]
+    )
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    sums, logs = (
+        np.add.reduceat(v, starts) if len(v) else np.zeros(0) for v in (part, np.log(part))
+    )
+    return pd.DataFrame(
+        {
+            "id": found.astype(np.int64),
+            "triples": counts.astype(np.int64),
+            "relik": sums / counts,
+            "low": ends[:, 0],
+            "high": ends[:, 1],
+            "typical": np.exp(logs / counts),
+        }
+    )
+
+
+def between(map_: ReliabilityMap, groups: np.ndarray) -> pd.DataFrame:
+    """Average ReliK over the triples between each two groups of entities.
+
+    :param groups: int64, ``(|E|,)``: each entity's group, as of `find_regions`
+    :return: ``a``, ``b`` (int64, a < b), ``triples`` (int64), ``relik`` (float64: their mean)
+    """
+    triples = map_.relik[["head", "tail"]].to_numpy()
+    ends = np.sort(groups[triples], axis=1)
+    table = pd.DataFrame({"a": ends[:, 0], "b": ends[:, 1], "relik": map_.relik["relik"]})
+    table = table[table["a"] != table["b"]]
+    found = table.groupby(["a", "b"], as_index=False)["relik"].agg(["size", "mean"])
+    return found.rename(columns={"size": "triples", "mean": "relik"})
+
+
+def describe_members(graph: KnowledgeGraph, members: np.ndarray) -> tuple[str, str]:
+    """Tell a group of entities by those with the most triples inside, and by its relations.
+
+    :param members: ids
+    :return: labels of its most central entities, and of the most frequent relations inside
+    """
+    inside = np.zeros(graph.num_entities, dtype=bool)
+    inside[members] = True
+    heads, relations, tails = graph.all_triples.T
+    kept = inside[heads] & inside[tails]
+    ends = np.concatenate([heads[kept], tails[kept & (heads != tails)]])
+    degrees = np.bincount(ends, minlength=graph.num_entities)[members]
+    central = members[np.argsort(-degrees, kind="stable")][:_TOLD]
+    counts = np.bincount(relations[kept], minlength=graph.num_relations)
+    frequent = [r for r in np.argsort(-counts, kind="stable")[:_TOLD] if counts[r]]
+    return (
+        ", ".join(graph.entity_labels[e] for e in central) + (" …" if len(members) > _TOLD else ""),
+        ", ".join(graph.relation_labels[r] for r in frequent),
+    )
+
+
+def _reciprocal(run: Run, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
+    test = run.graph.splits["test"]
+    if not len(test):
+        return test, np.zeros(0)
+    ranks = run.ranks("test", progress=progress)
+    sides = [1 / ranks.loc[ranks["side"] == side, "realistic"] for side in ("head", "tail")]
+    return test, np.mean([values.to_numpy() for values in sides], axis=0)
+
+
+def _spread(
+    triples: np.ndarray, values: np.ndarray, what: str, groups: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give each value to the groups that its triple counts for: groups, and values."""
+    heads, relations, tails = triples.T
+    if what == "relation":
+        return relations, values
+    if groups is not None:
+        inside = groups[heads] == groups[tails]
+        return groups[heads[inside]], values[inside]
+    others = heads != tails
+    return np.concatenate([heads, tails[others]]), np.concatenate([values, values[others]])
+
+
+def _means(of: np.ndarray, values: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame({"of": of, "value": values}).groupby("of")["value"].agg(["mean", "count"])
+
+
+def _named(
+    graph: KnowledgeGraph, what: str, ids: np.ndarray, groups: np.ndarray | None
+) -> dict[str, list[str] | np.ndarray]:
+    if groups is None:
+        names, labels = (
+            (graph.entities, graph.entity_labels)
+            if what == "entity"
+            else (graph.relations, graph.relation_labels)
+        )
+        return {"name": [names[i] for i in ids], "label": [labels[i] for i in ids]}
+    told = [describe_members(graph, np.flatnonzero(groups == i)) for i in ids]
+    return {
+        "name": [str(i) for i in ids],
+        "label": [central.split(", ")[0].removesuffix(" …") for central, _ in told],
+        "entities": np.bincount(groups)[ids],
+        "central": [central for central, _ in told],
+        "relations": [relations for _, relations in told],
+    }

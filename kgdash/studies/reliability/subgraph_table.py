@@ -1,0 +1,168 @@
+"""Random subgraphs and the figures of each: mean ReliK beside performance (§5, §6).
+
+Every known triple that is in some subgraph gets its ReliK once, every evaluated one its ranks once;
+the figures of a subgraph are means over what is inside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph.subgraph import Subgraph, triples_inside
+from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.metrics import POOLS
+from kgdash.runs import Run
+from kgdash.studies.reliability.local_comparison import EVALUATED
+from kgdash.studies.reliability.subgraph_classification import accuracies
+
+#: sizes by the paper (§5), by name of the graph; else the first that fits
+SIZES = {"codex-s": 60, "codex-m": 100, "codex-l": 100, "fb15k-237": 200}
+
+#: k of the Hits@k
+KS = (1, 3, 10)
+
+
+def default_size(run: Run) -> int:
+    """Return how many entities a subgraph has by default: the paper's number, or 60 (§5)."""
+    return min(SIZES.get(run.graph.name.lower(), 60), run.graph.num_entities)
+
+
+def draw_subgraphs(
+    run: Run,
+    count: int = 100,
+    size: int | None = None,
+    method: str = "rwr",
+    seed: int = 0,
+    progress: Progress = silent,
+    **parameters: Any,
+) -> list[Subgraph]:
+    """Draw subgraphs around random entities.
+
+    Seed entities are drawn uniformly among those that have a known triple, each once as long as
+    there are enough.
+
+    :param count: how many, ≥ 1
+    :param size: entities to collect in each; default: `default_size`
+    :param method: "rwr" or "neighbourhood", see `Run.subgraph`
+    :param seed: of entities and walks, ≥ 0
+    :param progress: called with (done, total); may raise to cancel
+    :param parameters: further ones of `Run.subgraph`: ``restart``, ``hops``, ``direction``
+    :raises KgdashError: if a number or the method is out of range
+    """
+    if count < 1 or seed < 0:
+        raise KgdashError(f"expected at least 1 subgraph and a seed ≥ 0; found {count} and {seed}")
+    rng = np.random.default_rng(seed)
+    entities = np.flatnonzero(run.graph.degrees)
+    chosen = rng.choice(entities, count, replace=count > len(entities))
+    walks = rng.integers(0, 2**31, count)
+    size, drawn = default_size(run) if size is None else size, []
+    for entity, walk in zip(chosen.tolist(), walks.tolist(), strict=True):
+        drawn.append(run.subgraph(entity, method, size, seed=walk, **parameters))
+        progress(len(drawn), count)
+    return drawn
+
+
+def subgraph_figures(
+    run: Run,
+    subgraphs: Sequence[Subgraph],
+    evaluated: str = "test",
+    relik_method: str = "exact",
+    filter: str = "train+valid+test",
+    progress: Progress = silent,
+    ks: Sequence[int] = KS,
+    corrupt: str = "inside",
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Compute mean ReliK and performance of each subgraph.
+
+    ReliK and MRRs are those of `compare`, accuracy that of
+    `kgdash.studies.reliability.subgraph_classification.accuracies`.
+
+    :param subgraphs: of the run's graph
+    :param evaluated: "test" or "all": whose ranks are taken
+    :param relik_method: of `Run.relik`
+    :param filter: of the ranks
+    :param progress: called with (done, total); may raise to cancel
+    :param ks: of Hits@k, each ≥ 1
+    :param corrupt: "inside" or "anywhere": where the negatives of the classification come from
+    :param seed: of those negatives, ≥ 0
+    :return: one row per subgraph: ``seed_entity`` (int64 id), ``walk_seed`` (int64; -1 where no
+        walk was taken), ``entities``, ``triples`` (int64: known ones inside), ``evaluated``,
+        ``labelled`` (int64: positives and negatives classified), ``relik`` (mean over the triples;
+        NaN if there are none), and for side in head, tail, both, relation ``{side}_mrr`` and
+        ``{side}_hits_at_{k}`` (realistic ranks; NaN if nothing is evaluated), and ``accuracy`` (NaN
+        if nothing is classified, as without validation triples for the threshold); float64 in
+        [0, 1]
+    :raises KgdashError: on an unknown choice, a k below 1, or NaN scores
+    """
+    if evaluated not in EVALUATED:
+        raise unknown_name("choice of evaluated triples", evaluated, list(EVALUATED), "studies")
+    if any(k < 1 for k in ks):
+        raise KgdashError(f"expected Hits@k with k ≥ 1; found {min(ks)}")
+    triples = run.graph.all_triples
+    inside = triples_inside(subgraphs, triples)
+    first = np.asarray(inside.sum(axis=0)).ravel() > 0
+    report = phases(progress, [0.7, 0.05, 0.25])
+    table = pd.DataFrame(
+        {
+            "seed_entity": [part.seed_entity for part in subgraphs],
+            "walk_seed": [part.parameters.get("seed", -1) for part in subgraphs],
+            "entities": [len(part.entities) for part in subgraphs],
+            "triples": np.asarray(inside.sum(axis=1), dtype=np.int64).ravel(),
+        }
+    )
+    relik = np.zeros(len(triples))
+    if first.any():
+        relik[first] = run.relik(triples=triples[first], method=relik_method, progress=report[0])[
+            "relik"
+        ]
+    chosen = first & run.graph.known(EVALUATED[evaluated]).contains(triples)
+    ranked = inside[:, np.flatnonzero(chosen)]
+    table["evaluated"] = np.asarray(ranked.sum(axis=1), dtype=np.int64).ravel()
+    judged = pd.DataFrame({"labelled": 0, "accuracy": np.nan}, index=range(len(subgraphs)))
+    if len(run.graph.splits["valid"]) and chosen.any():
+        judged = accuracies(
+            run, subgraphs, evaluated, corrupt=corrupt, seed=seed, progress=report[1]
+        )
+    table["labelled"] = judged["labelled"]
+    table["relik"] = _means(inside, relik)
+    per_triple = _of_each_triple(run, triples[chosen], filter, ks, report[2])
+    tasks = {task: _means(ranked, each) for task, each in per_triple.items()}
+    return table.assign(**tasks, accuracy=judged["accuracy"])
+
+
+def task_columns(table: pd.DataFrame) -> list[str]:
+    """Return the columns of `subgraph_figures` that ReliK can be held against, in their order."""
+    return [name for name in table.columns if re.fullmatch(r"\w+_(mrr|hits_at_\d+)|accuracy", name)]
+
+
+def _of_each_triple(
+    run: Run, triples: np.ndarray, filter: str, ks: Sequence[int], progress: Progress
+) -> dict[str, np.ndarray]:
+    """Return what the tasks average: a value per triple, ``(n,)``, by the task's column."""
+    sides = ("head", "tail", "relation")
+    ranks = dict.fromkeys(sides, np.empty(0))
+    if len(triples):
+        table = run.ranks(triples=triples, sides=sides, filter=filter, progress=progress)
+        for side in sides:
+            ranks[side] = table.loc[table["side"] == side, "realistic"].to_numpy()
+    pools = {side: [ranks[of] for of in pool] for side, pool in POOLS.items()}
+    found = {f"{s}_mrr": np.mean([1 / r for r in pool], axis=0) for s, pool in pools.items()}
+    for k in ks:
+        for side, pool in pools.items():
+            found[f"{side}_hits_at_{k}"] = np.mean([r <= k for r in pool], axis=0)
+    return found
+
+
+def _means(inside: sparse.csr_array, values: np.ndarray) -> np.ndarray:
+    """Average a value per triple over each subgraph; NaN where none is inside."""
+    counts = np.asarray(inside.sum(axis=1)).ravel()
+    with np.errstate(invalid="ignore"):
+        return np.asarray(inside @ values) / counts

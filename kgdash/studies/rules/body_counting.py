@@ -1,0 +1,94 @@
+"""Counting the bodies x –first→ h –second→ y of rules, for one first and all second steps (§9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from kgdash.engine.rule_kernels import count_chains, count_chains_backwards
+from kgdash.studies.rules.triple_steps import Steps
+
+#: per entity, the relations that it is the functional argument of: where they start, and they
+_Argued = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The facts of a graph in the orders in which chains are counted.
+
+    ``groups`` int64 ``(g + 1, 2)``: the steps that leave each entity (from ``group_starts``), and
+    where their ``ends`` start; ``pairs`` int64 ``(n, 2)``: relation and tail of each fact, by head
+    (from ``pair_starts``); ``by_head`` and ``by_tail``: relations by their functional argument.
+    """
+
+    steps: Steps
+    group_starts: np.ndarray
+    groups: np.ndarray
+    ends: np.ndarray
+    pair_starts: np.ndarray
+    pairs: np.ndarray
+    by_head: _Argued
+    by_tail: _Argued
+
+    @classmethod
+    def of(
+        cls,
+        steps: Steps,
+        by_head: tuple[np.ndarray, sparse.csr_array],
+        by_tail: tuple[np.ndarray, sparse.csr_array],
+    ) -> Chains:
+        """Sort the facts.
+
+        :param by_head: relations whose functional argument is the head: ids, and which entities are
+            heads of each, shape ``(ids, |E|)``
+        :param by_tail: the other relations, likewise by tails
+        """
+        order = np.lexsort((steps.end, steps.step, steps.start))
+        start, step = steps.start[order], steps.step[order]
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (np.diff(start) != 0) | (np.diff(step) != 0)
+        first = np.flatnonzero(new)
+        groups = np.column_stack([np.append(step[first], -1), np.append(first, len(order))])
+        forward = step < steps.num_relations
+        pairs = np.column_stack([step[forward], steps.end[order][forward]])
+        return cls(
+            steps,
+            _starts(start[first], steps.num_entities),
+            groups.astype(np.int64),
+            steps.end[order].astype(np.int64),
+            _starts(start[forward], steps.num_entities),
+            np.ascontiguousarray(pairs, dtype=np.int64),
+            _argued(*by_head),
+            _argued(*by_tail),
+        )
+
+    def count(self, first: int) -> dict[str, np.ndarray]:
+        """Count support, body size and PCA body size: int64, ``(second steps, head relations)``."""
+        relations = self.steps.num_relations
+        every = np.arange(2 * relations)
+        inverse = (every + relations) % (2 * relations)
+        size = np.zeros(2 * relations, dtype=np.int64)
+        support, pca = np.zeros((2, 2 * relations, relations), dtype=np.int64)
+        ahead, back = (self._ends(step) for step in (first, inverse[first]))
+        facts = (self.group_starts, self.groups, self.ends)
+        count_chains(
+            *ahead, *facts, self.pair_starts, self.pairs, self.by_head, (size, support, pca)
+        )
+        count_chains_backwards(*back, *facts, inverse, self.by_tail, pca)
+        whole = np.repeat(size[:, None], relations, axis=1)
+        return {"support": support, "body_size": whole, "pca_body_size": pca}
+
+    def _ends(self, step: int) -> tuple[np.ndarray, np.ndarray]:
+        matrix = self.steps.matrix(step)
+        return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+
+
+def _starts(sorted_rows: np.ndarray, count: int) -> np.ndarray:
+    return np.searchsorted(sorted_rows, np.arange(count + 1)).astype(np.int64)
+
+
+def _argued(ids: np.ndarray, seen: sparse.csr_array) -> _Argued:
+    of_entity = sparse.csr_array(seen.T)
+    return of_entity.indptr.astype(np.int64), ids[of_entity.indices].astype(np.int64)

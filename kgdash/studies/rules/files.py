@@ -1,0 +1,225 @@
+"""Rules out of files: what AMIE or AnyBURL wrote, or a table with a column ``rule`` (§9).
+
+Which of them a file is follows from its content.
+
+AMIE: a log in which rows of a rule and tab-separated figures stand, named by a header line; a rule
+without figures is read too. AnyBURL: number of predictions, number correct, confidence and rule,
+separated by tabs. A table: tab- or comma-separated, its first line holding ``rule`` and any of the
+columns of `kgdash.studies.rules.confidence.count_rules`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.files.text import decode_text, read_content
+from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, silent
+from kgdash.studies.rules.confidence import FIGURES
+from kgdash.studies.rules.notation import Names, WrittenAtom, split_rule
+from kgdash.studies.rules.rule import make_rule, resolved, rule_reading, rule_text
+
+#: sizes at which a file is refused: unpacked bytes, and rules
+_MAX_BYTES, MAX_RULES = 64 * 2**20, 200_000
+
+#: AMIE's header, as far as it is read
+_AMIE = {
+    "Head Coverage": "head_coverage",
+    "Std Confidence": "standard_confidence",
+    "PCA Confidence": "pca_confidence",
+    "Positive Examples": "support",
+    "Body size": "body_size",
+    "PCA Body size": "pca_body_size",
+}
+
+_ANYBURL = ("body_size", "support", "standard_confidence")
+
+#: line number, text of the rule, its figures as they are written
+_Row = tuple[int, str, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class RuleFile:
+    """Rules that were read.
+
+    ``table``: one row per rule, in the order of the file: ``rule`` (as `parse_rule` reads it),
+    ``reading`` (in labels), ``source`` ("AMIE", "AnyBURL" or "table"), and the columns of
+    `FIGURES` as the file gives them (float64, NaN where it does not):
+    of AnyBURL its predictions as ``body_size``, those correct as ``support`` and its confidence as
+    ``standard_confidence``, which it estimates from a sample. ``notes`` say what was left out.
+    """
+
+    table: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def read_rules(
+    source: str | Path | bytes,
+    graph: KnowledgeGraph,
+    name: str | None = None,
+    progress: Progress = silent,
+) -> RuleFile:
+    """Read a file of rules.
+
+    Rules with a relation or entity that the graph does not have, that are not of one to three
+    linked atoms, or that came before are left out and counted.
+
+    :param source: path of the file, plain or .gz; or its bytes
+    :param graph: resolves names and labels
+    :param name: what to call the file in messages
+    :param progress: called with (done, total)
+    :raises KgdashError: if it holds no rules that can be used, or a row is malformed, with file and
+        line
+    """
+    shown = name or (str(source) if not isinstance(source, bytes) else "the uploaded file")
+    text = decode_text(read_content(source, shown, _MAX_BYTES), shown)
+    lines = text.replace("\r\n", "\n").split("\n")
+    kind, rows = _rows(lines, shown)
+    names, found = Names.of(graph), _Found(graph, shown)
+    for number, text, figures in rows:
+        found.add(number, text, figures, names)
+        if found.count > MAX_RULES:
+            raise KgdashError(
+                f"{shown} holds more than {MAX_RULES:,} rules; keep those of highest confidence"
+            )
+        if found.count % 500 == 0:
+            progress(number, len(lines))
+    progress(1, 1)
+    if not found.rules:
+        why = "; ".join(found.notes()) or "no line is a rule"
+        raise KgdashError(
+            f"{shown} gives no rule for graph {graph.name}: {why}. Expected the output of AMIE or "
+            "AnyBURL for this graph, or a table with a column rule"
+        )
+    table = pd.DataFrame(found.rules).assign(source=kind)
+    return RuleFile(table[["rule", "reading", "source", *FIGURES]], tuple(found.notes()))
+
+
+def _rows(lines: list[str], shown: str) -> tuple[str, Iterator[_Row]]:
+    """Recognise a file and return its kind, and its rows that hold rules."""
+    header = next((line for line in lines if line.strip()), "")
+    if "rule" in (column.strip().lower() for column in re.split(r"[\t,]", header)):
+        return "table", _table(lines, shown)
+    if any(re.search(r"\)\s*<=(\s|$)", line) for line in lines[:1000]):
+        return "AnyBURL", _anyburl(lines, shown)
+    return "AMIE", _amie(lines, shown)
+
+
+def _amie(lines: list[str], shown: str) -> Iterator[_Row]:
+    names = list(_AMIE)
+    for number, line in enumerate(lines, start=1):
+        if "Rule\t" in line:
+            names = [name.strip() for name in line.split("Rule\t", 1)[1].split("\t")]
+        text, *figures = line.rstrip().split("\t")
+        if not re.search(r"\s=>(\s|$)", text):
+            continue
+        if figures and len(figures) < len(names):
+            raise KgdashError(
+                f"expected {len(names) + 1} columns, a rule and {', '.join(names)}, separated by "
+                f"tabs; found {len(figures) + 1} ({shown}, line {number})"
+            )
+        pairs = zip(names, figures, strict=False)
+        yield number, text, {_AMIE[name]: value for name, value in pairs if name in _AMIE}
+
+
+def _anyburl(lines: list[str], shown: str) -> Iterator[_Row]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        *figures, text = line.split("\t", 3)
+        if len(figures) != 3 or "<=" not in text:
+            raise KgdashError(
+                "expected AnyBURL's columns: predictions, correct, confidence and rule, separated "
+                f"by tabs; found {line[:80]!r} ({shown}, line {number})"
+            )
+        yield number, text, dict(zip(_ANYBURL, figures, strict=True))
+
+
+def _table(lines: list[str], shown: str) -> Iterator[_Row]:
+    header = next(line for line in lines if line.strip())
+    comma = "," if "\t" not in header else "\t"
+    reader = csv.DictReader(io.StringIO("\n".join(lines), newline=""), delimiter=comma)
+    fields = {str(field).strip().lower(): field for field in reader.fieldnames or ()}
+    for row in reader:
+        text = row[fields["rule"]]
+        if text is None:
+            raise KgdashError(f"expected a rule; found none ({shown}, line {reader.line_num})")
+        given = {name: row[fields[name]] or "" for name in FIGURES if name in fields}
+        yield reader.line_num, text, given
+
+
+class _Found:
+    """Rules as they are read, and what was left out."""
+
+    def __init__(self, graph: KnowledgeGraph, shown: str) -> None:
+        self.graph, self.shown = graph, shown
+        self.count = 0
+        self.rules: list[dict[str, str | float]] = []
+        self._seen: set[str] = set()
+        self._left_out: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
+
+    def add(self, number: int, text: str, figures: dict[str, str], names: Names) -> None:
+        """Take a rule, or count why not."""
+        self.count += 1
+        where = f"line {number}"
+        read = {name: self._number(figures.get(name, ""), name, number) for name in FIGURES}
+        written = split_rule(text, lambda: names)
+        if written is None:
+            self._leave("not of one to three atoms", f"{text.strip()[:80]!r}, {where}")
+        elif unknown := _unknown((written[0], *written[1]), names):
+            self._leave("over names that the graph does not have", f"{unknown!r}, {where}")
+        else:
+            try:
+                rule = make_rule(*resolved(written, self.graph))
+                canonical = rule_text(rule, self.graph)
+            except KgdashError as error:
+                self._leave("that can not be used", f"{error}, {where}")
+                return
+            if canonical in self._seen:
+                self._leave("that came before", where)
+                return
+            self._seen.add(canonical)
+            reading = rule_reading(rule, self.graph)
+            self.rules.append({"rule": canonical, "reading": reading, **read})
+
+    def notes(self) -> list[str]:
+        """Say what was left out, with the first of each kind."""
+        return [
+            f"{count:,} of {self.count:,} rules left out, {why} (first: {self._first[why]})"
+            for why, count in self._left_out.items()
+        ]
+
+    def _leave(self, why: str, first: str) -> None:
+        self._left_out[why] += 1
+        self._first.setdefault(why, first)
+
+    def _number(self, text: str, name: str, line: int) -> float:
+        if not text.strip():
+            return float("nan")
+        try:
+            return float(text.replace(",", "."))
+        except ValueError as error:
+            raise KgdashError(
+                f"expected a number for the {name.replace('_', ' ')}; found {text[:40]!r} "
+                f"({self.shown}, line {line})"
+            ) from error
+
+
+def _unknown(atoms: tuple[WrittenAtom, ...], names: Names) -> str | None:
+    """Return the first name that a graph does not have; AMIE may write it in angle brackets."""
+    for start, relation, end in atoms:
+        constants = [term.name for term in (start, end) if not term.variable]
+        for name, known in ((relation, names.relations), *((c, names.entities) for c in constants)):
+            if name not in known and name.removeprefix("<").removesuffix(">") not in known:
+                return name
+    return None

@@ -1,0 +1,182 @@
+"""Mining of closed Horn rules with one or two body atoms, with AMIE's four figures (§9).
+
+The body of a rule is a set of pairs (x, y): of one step, of two steps on the same pair, or of a
+chain of two. All bodies that begin with the same step are counted together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Progress, silent
+from kgdash.studies.rules.body_counting import Chains
+from kgdash.studies.rules.rule import path_rule, rule_reading, rule_text
+from kgdash.studies.rules.triple_steps import Steps
+
+_KEYS = ["pca_confidence", "support", "atoms", "head_relation", "shape", "first", "second"]
+
+
+def mine_rules(
+    graph: KnowledgeGraph,
+    min_support: int = 2,
+    min_head_coverage: float = 0.01,
+    min_pca: float = 0.1,
+    max_rules: int | None = None,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Mine closed rules with one or two body atoms on the train graph, counted as AMIE does (§9).
+
+    Distinct variables may take the same value. Rules whose head is among their body atoms are left
+    out; unlike AMIE's default, none is left out for having a shorter rule of equal confidence.
+
+    :param graph: only its train triples are read
+    :param min_support: least number of distinct (x, y) with body and head, ≥ 1
+    :param min_head_coverage: least share of the head relation's facts that the rule finds
+    :param min_pca: least PCA confidence
+    :param max_rules: keep only so many, the first in the order below
+    :param progress: called with (done, total)
+    :return: one row per rule, by falling PCA confidence, then support: ``rule`` (as AMIE writes
+        it), ``reading`` (the same in labels), ``body`` (the rule's part before the arrow),
+        ``head_relation`` (id), ``atoms`` (of the body, 1 or 2), ``support, body_size,
+        pca_body_size`` (int64), ``head_coverage, standard_confidence, pca_confidence`` (in [0, 1]),
+        ``functional_variable`` ("?a" or "?b")
+    :raises KgdashError: if the train split is empty or a threshold is out of range
+    """
+    _check_thresholds(min_support, min_head_coverage, min_pca)
+    steps = Steps.of(graph.split("train"), graph.num_entities, graph.num_relations)
+    heads = _HeadRelations.of(steps)
+    chains = Chains.of(steps, heads.by_head, heads.by_tail)
+    found: list[pd.DataFrame] = []
+    for first in range(2 * graph.num_relations):
+        for shape, counts in _counts(steps, heads, chains, first):
+            least = np.maximum(min_support, np.ceil(min_head_coverage * heads.facts - 1e-9))
+            good = (counts["support"] >= least) & ~_tautologies(steps, shape, first)
+            good &= counts["support"] >= min_pca * counts["pca_body_size"]
+            second, head = np.nonzero(good)
+            about = {"shape": shape, "first": first, "second": second, "head_relation": head}
+            if len(second) or not found:
+                figures = {name: count[good] for name, count in counts.items()}
+                found.append(pd.DataFrame(figures | about))
+        progress(first + 1, 2 * graph.num_relations)
+    return _finish(graph, heads, pd.concat(found, ignore_index=True), max_rules)
+
+
+def _check_thresholds(min_support: int, min_head_coverage: float, min_pca: float) -> None:
+    if min_support < 1:
+        raise KgdashError(f"expected a least support of 1 or more; found {min_support}")
+    for name, value in (("head coverage", min_head_coverage), ("PCA confidence", min_pca)):
+        if not 0 <= value <= 1:
+            raise KgdashError(f"expected a least {name} between 0 and 1; found {value}")
+
+
+@dataclass(frozen=True)
+class _HeadRelations:
+    """Per relation its facts, and which argument is its functional variable.
+
+    ``by_head`` and ``by_tail`` hold the relations whose functional variable is ?a, or ?b, and which
+    entities occur as that argument: ids, and a matrix of one row per id and one column per entity.
+    """
+
+    facts: np.ndarray
+    by_head: tuple[np.ndarray, sparse.csr_array]
+    by_tail: tuple[np.ndarray, sparse.csr_array]
+
+    @classmethod
+    def of(cls, steps: Steps) -> _HeadRelations:
+        heads, tails = steps.ends
+        facts = np.bincount(steps.step, minlength=2 * steps.num_relations)[: steps.num_relations]
+        # Distinct values per fact: the same denominator on both sides.
+        first = heads.sum(axis=1) >= tails.sum(axis=1)
+        ids = np.flatnonzero(first), np.flatnonzero(~first)
+        return cls(facts, (ids[0], heads[ids[0]]), (ids[1], tails[ids[1]]))
+
+
+#: the pairs of some bodies: x, second step (0 where there is none), y, position of (x, y) in
+#: `Steps.pairs`; each (x, second, y) once
+_Rows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _counts(
+    steps: Steps, heads: _HeadRelations, chains: Chains, first: int
+) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    """Yield, per shape of body, the counts of all bodies that begin with a step."""
+    at = np.flatnonzero(steps.step == first)
+    pair = steps.pairs[1][at]
+    single = steps.start[at], np.zeros(len(at), np.int64), steps.end[at], pair
+    yield "single", _count(steps, heads, single)
+    joined = steps.of_pair[pair].tocoo()
+    both = at[joined.row]
+    joint = steps.start[both], joined.col, steps.end[both], pair[joined.row]
+    yield "joint", _count(steps, heads, joint)
+    yield "chain", chains.count(first)
+
+
+def _count(steps: Steps, heads: _HeadRelations, rows: _Rows) -> dict[str, np.ndarray]:
+    """Count support, body size and PCA body size: int64, ``(second steps, head relations)``."""
+    start, second, end, pair = rows
+    height = 2 * steps.num_relations
+    used = np.flatnonzero(np.bincount(second, minlength=height))
+    row = np.searchsorted(used, second)
+    chosen = sparse.csr_array(
+        (np.ones(len(row)), (row, pair)), shape=(len(used), len(steps.pairs[0]))
+    )
+    support, size, pca = (np.zeros((height, steps.num_relations)) for _ in range(3))
+    support[used] = (chosen @ steps.facts_of_pair).toarray()
+    size += np.bincount(second, minlength=height)[:, None]
+    for (relations, ends), entity in ((heads.by_head, start), (heads.by_tail, end)):
+        at = sparse.csr_array(
+            (np.ones(len(row)), (row, entity)), shape=(len(used), steps.num_entities)
+        )
+        pca[np.ix_(used, relations)] = (ends @ at.T).toarray().T
+    return {
+        name: np.rint(count).astype(np.int64)
+        for name, count in (("support", support), ("body_size", size), ("pca_body_size", pca))
+    }
+
+
+def _tautologies(steps: Steps, shape: str, first: int) -> np.ndarray:
+    """Tell which (second step, head relation) are trivial or written twice."""
+    second = np.arange(2 * steps.num_relations)[:, None]
+    head = np.arange(steps.num_relations)[None, :]
+    if shape == "chain":
+        return np.zeros((len(second), head.size), dtype=bool)
+    if shape == "single":
+        return (head == first) | (second > 0)
+    return (head == first) | (head == second) | (second <= first)
+
+
+def _finish(
+    graph: KnowledgeGraph, heads: _HeadRelations, found: pd.DataFrame, max_rules: int | None
+) -> pd.DataFrame:
+    head = found["head_relation"].to_numpy()
+    found["head_coverage"] = found["support"] / heads.facts[head]
+    found["standard_confidence"] = found["support"] / found["body_size"]
+    found["pca_confidence"] = found["support"] / found["pca_body_size"]
+    found["functional_variable"] = np.where(np.isin(head, heads.by_head[0]), "?a", "?b")
+    found["atoms"] = np.where(found["shape"] == "single", 1, 2)
+    found = found.sort_values(_KEYS, ascending=[False, False] + [True] * (len(_KEYS) - 2))
+    found = found.head(max_rules) if max_rules is not None else found
+    rules = [
+        path_rule(
+            head,
+            (first,) if shape == "single" else (first, second),
+            graph.num_relations,
+            shape == "joint",
+        )
+        for shape, first, second, head in zip(
+            *(found[c] for c in ("shape", "first", "second", "head_relation")), strict=True
+        )
+    ]
+    found["rule"] = [rule_text(rule, graph) for rule in rules]
+    found["reading"] = [rule_reading(rule, graph) for rule in rules]
+    found["body"] = [text.partition("   => ")[0] for text in found["rule"]]
+    order = ["rule", "reading", "body", "head_relation", "atoms", "support", "body_size"]
+    order += ["pca_body_size", "head_coverage", "standard_confidence", "pca_confidence"]
+    return found[[*order, "functional_variable"]].reset_index(drop=True)

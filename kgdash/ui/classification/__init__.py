@@ -1,0 +1,4 @@
+"""Form and views of triple classification.
+
+Imports: ui.runtime, ui.widgets. Start at `form.py`.
+"""

@@ -1,0 +1,117 @@
+"""The widgets of triple classification, kept in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from kgdash.errors import KgdashError
+from kgdash.runs import Run
+from kgdash.studies.classification.given_negatives import (
+    GivenNegatives,
+    find_negatives,
+    read_negatives,
+)
+from kgdash.ui.runtime.computed import computed, refuse
+from kgdash.ui.widgets.choices import choice
+
+_NEGATIVES = {
+    "corrupted": "corrupted: any entity",
+    "relation": "corrupted: entity of the relation",
+    "given": "given: files",
+}
+_THRESHOLDS = {"global": "one for all", "relation": "one per relation"}
+
+
+@dataclass(frozen=True)
+class ClassificationChoice:
+    """What the user chose: arguments of `kgdash.studies.classification.classification.classify`.
+
+    ``key``: all that they are told apart by.
+    """
+
+    negatives: str
+    thresholds: str
+    seed: int
+    given: GivenNegatives | None
+    key: tuple[Hashable, ...]
+
+
+def choose_classification(run: Run) -> ClassificationChoice:
+    """Show the widgets and return what they say; without negatives, end the page's run."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        negatives = choice(
+            "False triples",
+            list(_NEGATIVES),
+            "negatives",
+            290,
+            names=_NEGATIVES,
+            help="Each true triple has one end replaced so that no known triple comes out: by any "
+            "entity, or, which is harder, by one that a known triple of the relation has in that "
+            "place. Or take false triples from files, such as people verified.",
+        )
+        thresholds = choice(
+            "Thresholds",
+            list(_THRESHOLDS),
+            "thresholds",
+            170,
+            names=_THRESHOLDS,
+            help="The score from which on a triple is called true: the one with the highest "
+            "accuracy on validation. Relations without validation triples share the one for all.",
+        )
+        seed = st.number_input(
+            "Seed of the corruptions",
+            0,
+            10**9,
+            0,
+            key="negatives_seed",
+            bind="query-params",
+            width=190,
+        )
+    given, of_files = _given(run) if negatives == "given" else (None, ())
+    key = (negatives, thresholds, int(seed), *of_files)
+    return ClassificationChoice(str(negatives), str(thresholds), int(seed), given, key)
+
+
+def _given(run: Run) -> tuple[GivenNegatives, tuple[Hashable, ...]]:
+    """Show the uploads and read them, or the files of the run's dataset; else end the run."""
+    columns = st.columns(2, gap="large")
+    kinds = {"valid": "validation", "test": "test"}
+    uploads = {
+        split: column.file_uploader(
+            f"False triples for {kinds[split]}",
+            type=["tsv", "txt", "csv", "gz"],
+            key=f"{split}_negatives",
+            help="Head, relation, tail by name or label, one triple a line; tab-separated, or "
+            "comma-separated in a .csv file.",
+        )
+        for split, column in zip(kinds, columns, strict=True)
+    }
+    contents = {split: upload.getvalue() for split, upload in uploads.items() if upload}
+    if len(contents) == 2:
+        files = {split: Path(upload.name) for split, upload in uploads.items() if upload}
+    else:
+        try:
+            found = find_negatives(run)
+        except KgdashError as error:
+            refuse(error)
+        if found is None or contents:
+            st.info(
+                "Give two files of false triples: the threshold is chosen on the one and judged "
+                "on the other. Runs that name their dataset's folder take those in it.",
+                icon=":material/upload_file:",
+            )
+            st.stop()
+        files = dict(found)
+        st.caption(f"Taken from the run's dataset: {files['valid'].name}, {files['test'].name}.")
+    stamps = tuple(path.stat().st_mtime_ns for path in files.values()) if not contents else ()
+    key = (*map(str, files.values()), *contents.values(), *stamps)
+    given = computed(
+        "Reading false triples",
+        (run.digest, "negatives", *key),
+        lambda _: read_negatives(files, run.graph, contents),
+    )
+    return given, key

@@ -1,0 +1,90 @@
+"""The choices of the page Compare runs, kept in the URL, and the ranks that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from kgdash.graph import KnowledgeGraph
+from kgdash.ranking.metric_info import MetricInfo
+from kgdash.runs import Run
+from kgdash.ui.comparison.runs_form import choose_runs
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.widgets.choices import (
+    choice,
+    choose_filter,
+    choose_metric,
+    choose_rank_type,
+    choose_side,
+    choose_split,
+)
+from kgdash.ui.widgets.markdown import plain
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Runs, their ranks on the same triples, and what the page shows of them."""
+
+    runs: dict[str, Run]
+    ranks: dict[str, pd.DataFrame]
+    split: str
+    filter: str
+    side: str
+    rank_type: str
+    metric: MetricInfo
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """Return the graph that all runs are on."""
+        return next(iter(self.runs.values())).graph
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Return what the ranks depend on, for `computed`."""
+        return (*(run.digest for run in self.runs.values()), "compared", self.split, self.filter)
+
+    @property
+    def sides(self) -> str:
+        """Return side and rank type as the first words of a text."""
+        return f"{self.side.capitalize()} side{'s' * (self.side == 'both')}, {self.rank_type} ranks"
+
+    @property
+    def name(self) -> str:
+        """Return the first part of the names of files."""
+        return f"compared-{self.graph.name}-{self.split}"
+
+
+def choose_comparison(run: Run) -> Compared:
+    """Show the choices, rank by every run and return what is compared."""
+    runs = choose_runs(run)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        split = choose_split(run.graph)
+        filter_name = choose_filter(split)
+        side = choose_side()
+        rank_type = choose_rank_type()
+        metric = choose_metric(
+            "Of the views Overall, By group and Seeds; the others compare reciprocal ranks."
+        )
+    ranks = {name: _ranks(name, run, split, filter_name) for name, run in runs.items()}
+    return Compared(runs, ranks, split, filter_name, side, rank_type, metric)
+
+
+def choose_pair(compared: Compared) -> tuple[str, str]:
+    """Show the choice of two of the runs and return their names."""
+    names = list(compared.runs)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        a = choice("A", names, "a", 240)
+        b = choice("B", [name for name in names if name != a], "b", 240)
+    return a, b
+
+
+def _ranks(name: str, run: Run, split: str, filter: str) -> pd.DataFrame:
+    table: pd.DataFrame = computed(
+        f"Ranking all {split} triples by {plain(name)}",
+        (run.digest, "ranks", split, filter),
+        lambda progress: run.ranks(split=split, filter=filter, progress=progress),
+    )
+    return table

@@ -1,0 +1,187 @@
+"""What the page Which model where shows: the verdict, the matrix, what choosing costs, pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kgdash.charts.breakdowns import MOST_GROUPS
+from kgdash.charts.model_selection import (
+    BEST,
+    MEASURES,
+    PICKED,
+    choice_matrix,
+    difference_points,
+    regret_bars,
+)
+from kgdash.charts.style import number
+from kgdash.studies.comparison.graph_parts import PARTS
+from kgdash.studies.comparison.model_selection import (
+    pair_correlations,
+    pair_differences,
+    strategies,
+    verdict,
+)
+from kgdash.studies.comparison.model_selection_words import verdict_in_words
+from kgdash.studies.comparison.part_scores import PartFigures
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.choices import choice
+from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.widgets.selection import selected_point
+from kgdash.ui.widgets.table import show_table
+
+_ORDERS = {"most evaluated triples": "evaluated", "greatest regret of ReliK": "regret"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The figures of the parts, what they depend on, and what they are called."""
+
+    figures: PartFigures
+    kind: str
+    key: tuple[Hashable, ...]
+    name: str
+
+
+def show_verdict(shown: Shown) -> None:
+    """Say whether picking by ReliK pays, in words and on cards."""
+    found = computed("Verdict", (*shown.key, "verdict"), lambda _: verdict(shown.figures))
+    first, second = verdict_in_words(found, shown.kind)
+    gains = found["regret_gain_low"] > 0
+    say = st.success if gains else st.warning if found["regret_gain_high"] < 0 else st.info
+    say(f"{plain(first)}  \n{plain(second)}", icon=":material/balance:")
+    _cards(found, shown.kind)
+    notes = [
+        f"{found[key]:,} {text}"
+        for key, text in (
+            ("left_out", f"{shown.kind} without an evaluated triple are left out"),
+            ("mrr_ties", "have several best models, any of which counts as right"),
+            ("relik_ties", "have equal ReliK, where the model of higher ReliK overall is picked"),
+        )
+        if found[key]
+    ]
+    overlap = " They share triples, so that intervals flatter." * (shown.kind != "relations")
+    st.caption(
+        f"A triple counts {PARTS[shown.kind]}.{overlap} Best overall is told by the same ranks, "
+        f"which favours it. {'; '.join(notes)}{'.' * bool(notes)}"
+    )
+
+
+def _cards(found: dict[str, Any], kind: str) -> None:
+    chance = f"chance {found['chance']:.0%}, p {number(found['p_chance'])}"
+    rivals = f"{found['overall_share']:.0%}, p {number(found['p_overall'])}"
+    cards = (
+        ("ReliK picks right ↑", f"{found['share']:.0%}", chance, "Parts where ReliK is highest for "
+         "a best model; binomial test against picking at random."),
+        ("Best overall right ↑", f"{found['overall_share']:.0%}", found["overall"],
+         f"The honest competitor: this model everywhere. McNemar's exact test: {rivals}."),
+        ("MRR by ReliK's picks ↑", number(found["mrr"]),
+         f"{number(found['overall_mrr'])} by the best overall",
+         f"Mean over {kind}, each counting by its evaluated triples. Knowing the best: "
+         f"{number(found['best_mrr'])}."),
+        ("Agreement of orders ↑", number(found["spearman"]),
+         f"{number(found['spearman_low'])} to {number(found['spearman_high'])}",
+         "Mean over parts of Spearman's ρ between the order of the models by ReliK and by MRR, "
+         f"with a 95 % interval. Kendall's W is {number(found['kendall_w'])}."),
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        for label, value, beneath, help in cards:
+            st.metric(
+                label, value, beneath, delta_color="off", delta_arrow="off", border=True, help=help
+            )
+
+
+def show_matrix(shown: Shown) -> None:
+    """Show part × run with the picks marked, and what each way to choose costs."""
+    figures = shown.figures
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.subheader("Part by part")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            measure = choice("Cells show", list(MEASURES), "measure", 130, names=MEASURES)
+            order = choice("Order", list(_ORDERS), "order", 230)
+        table = _ordered(figures, _ORDERS[order])
+        count = len(table) // len(figures.runs)
+        more = f" The first {MOST_GROUPS} of {count:,}; the table has all." * (count > MOST_GROUPS)
+        st.caption(
+            f"{PICKED} picked by ReliK, {BEST} best MRR. The bluer, the higher in its row. "
+            f"* fewer than 30 evaluated triples.{more}"
+        )
+        show_chart(choice_matrix(table, figures.runs, measure), "matrix", f"{shown.name}-matrix")
+    with right:
+        table = computed("Regret", (*shown.key, "strategies"), lambda _: strategies(figures))
+        st.subheader("What choosing costs")
+        st.caption(
+            "Regret: the part's best MRR less that of the model taken, mean over parts with 95 % "
+            "bootstrap intervals. Each model everywhere, picking by ReliK, and at random."
+        )
+        show_chart(regret_bars(table), "regret", f"{shown.name}-regret")
+        columns = ["strategy", "share", "regret", "mrr"]
+        show_table(
+            table[columns],
+            "strategies",
+            f"{shown.name}-strategies",
+            table,
+            share="right, share ↑",
+            regret="regret ↓",
+            mrr="MRR ↑",
+        )
+    with st.expander("All parts as a table"):
+        show_table(figures.table, "parts", f"{shown.name}-parts")
+
+
+def _ordered(figures: PartFigures, by: str) -> pd.DataFrame:
+    """Sort whole parts: by evaluated triples, or by what ReliK's pick costs there."""
+    weight = figures.table["evaluated"]
+    if by == "regret":
+        weight = figures.table["regret"] * figures.table["picked"]
+    key = weight.groupby(figures.table["part"]).transform("max")
+    order = pd.DataFrame({"key": -key, "part": figures.table["part"]})
+    return figures.table.loc[order.sort_values(["key", "part"], kind="stable").index]
+
+
+def show_pairs(shown: Shown) -> None:
+    """Show for two runs whether ReliK says where one beats the other."""
+    figures = shown.figures
+    differences = computed(
+        "Differences", (*shown.key, "differences"), lambda _: pair_differences(figures)
+    )
+    pairs = {f"{a} − {b}": (a, b) for a, b in combinations(figures.runs, 2)}
+    st.subheader("Where one beats the other")
+    left, right = st.columns(2, gap="large")
+    with left:
+        a, b = pairs[choice("Pair", list(pairs), "pair", 320)]
+        st.caption(
+            "A point is a part and grows with its evaluated triples. Top right and bottom left, "
+            "ReliK says right which model is better there. Click one to see its models."
+        )
+        picked = selected_point(
+            show_chart(
+                difference_points(differences, a, b),
+                "differences",
+                f"{shown.name}-{a}-{b}",
+                on_select="rerun",
+                selection_mode="points",
+            )
+        )
+    with right:
+        st.caption(
+            "Share of parts where both differences have one sign, and Spearman's ρ between them; "
+            "p (Holm) is corrected for the number of pairs."
+        )
+        table = computed("Pairs", (*shown.key, "pairs"), lambda _: pair_correlations(differences))
+        show_table(
+            table, "pairs", f"{shown.name}-pairs", same_sign="same sign ↑", p_holm="p (Holm)"
+        )
+    if picked is not None:
+        rows = figures.table[figures.table["part"] == int(picked)]
+        if len(rows):
+            st.markdown(f"**{plain(rows['name'].iloc[0])}**")
+            columns = ["run", "relik", "mrr", "picked", "best", "regret", "evaluated"]
+            show_table(rows[columns], "part", f"{shown.name}-part-{int(picked)}")

@@ -1,0 +1,97 @@
+"""The choices of the page Which model where, kept in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from kgdash.runs import Run
+from kgdash.studies.comparison.graph_parts import PARTS
+from kgdash.studies.comparison.part_scores import RELIK_OF
+from kgdash.studies.reliability.subgraph_table import default_size
+from kgdash.ui.widgets.choices import (
+    choice,
+    choose_rank_type,
+    choose_relik_method,
+    choose_resolution,
+    choose_side,
+    choose_split,
+)
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """What the user chose: arguments of `find_parts` and of `part_figures`."""
+
+    kind: str
+    resolution: float
+    count: int
+    size: int
+    seed: int
+    split: str
+    side: str
+    rank_type: str
+    relik_of: str
+    relik_method: str
+
+    @property
+    def parts(self) -> tuple[str, float, int, int, int]:
+        """Return the arguments of `find_parts`."""
+        return (self.kind, self.resolution, self.count, self.size, self.seed)
+
+    @property
+    def figures(self) -> tuple[str, str, str, str, str]:
+        """Return the arguments of `part_figures`."""
+        return (self.split, self.side, self.rank_type, self.relik_of, self.relik_method)
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """Return what figures depend on beside the runs."""
+        return (*self.parts, *self.figures)
+
+
+def choose_parts(run: Run) -> ModelChoice:
+    """Show the widgets and return what they say."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = choice(
+            "Parts of the graph",
+            list(PARTS),
+            "regions",
+            170,
+            help="Communities: densely connected entities (Louvain); a triple counts where it has "
+            "an end. Subgraphs: random walks, as in the correlation study; both ends inside.",
+        )
+        resolution, count, size, seed = 1.0, 100, default_size(run), 0
+        if kind == "communities":
+            resolution = choose_resolution(130)
+        if kind == "subgraphs":
+            most = min(run.graph.num_entities, 1000)
+            count = _whole("Subgraphs", 2, 2000, count, "subgraphs")
+            size = _whole("Entities in each", min(2, most), most, size, "study_size")
+        if kind != "relations":
+            seed = _whole("Random seed", 0, 10**9, 0, "seed")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        split, side, rank_type = choose_split(run.graph), choose_side(), choose_rank_type()
+        relik_of = choice(
+            "ReliK of",
+            list(RELIK_OF),
+            "relik_of",
+            210,
+            names=RELIK_OF,
+            help="All known triples of a part, or, quicker on large graphs, only those that are "
+            "ranked: ReliK then looks at the very triples that the MRR is of.",
+        )
+        relik = choose_relik_method()
+    return ModelChoice(
+        kind, resolution, count, size, seed, split, side, rank_type, relik_of,
+        relik,
+    )  # fmt: skip
+
+
+def _whole(label: str, least: int, most: int, value: int, key: str) -> int:
+    found = st.number_input(
+        label, least, most, min(max(value, least), most), key=key, bind="query-params", width=150
+    )
+    return int(found)

@@ -1,0 +1,188 @@
+"""Views of the page Compare runs that show all runs: overall, by group, and seeds."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from kgdash.breakdowns.custom_grouping import groups_by
+from kgdash.breakdowns.grouping import GROUPINGS
+from kgdash.breakdowns.rank_facts import annotate
+from kgdash.charts.comparison import metric_dots, position_heatmap, seed_dots
+from kgdash.ranking.metric_info import DEFAULT_KS, MetricInfo, metric_guide
+from kgdash.ranking.metrics import metrics
+from kgdash.studies.comparison.comparison import by_group, mean_positions, overall_of
+from kgdash.studies.comparison.seeds import ENOUGH, seed_groups, seed_spread
+from kgdash.ui.comparison.form import Compared
+from kgdash.ui.metrics.custom_groups_form import groupings_stamp, own_groupings
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.choices import choice
+from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.widgets.table import download, number_columns, show_table
+
+_ORDERS = ("as they are", "most triples")
+
+
+def show_overall(compared: Compared) -> None:
+    """Show one metric of every run as a chart, and all of them as a table."""
+    table, info = _overall(compared), compared.metric
+    st.subheader(info.label)
+    st.caption(
+        f"{compared.rank_type.capitalize()} ranks of {_count(compared)} {compared.split} triples."
+    )
+    one = table[(table["metric"] == info.key) & (table["rank_type"] == compared.rank_type)]
+    show_chart(metric_dots(one, info), "dots", f"{compared.name}-{info.key}")
+    st.subheader("All metrics")
+    st.caption(
+        f"{compared.sides}. Position 1 is the best; equal values share theirs. The file has all "
+        "sides and rank types."
+    )
+    chosen = table[(table["side"] == compared.side) & (table["rank_type"] == compared.rank_type)]
+    _show_wide(chosen, "metric", compared, metric_guide())
+    download(table, f"{compared.name}-metrics")
+
+
+def show_groups(compared: Compared) -> None:
+    """Show one metric of every run in every group of triples, with positions."""
+    first = next(iter(compared.runs.values()))
+    own = own_groupings(first)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        by = choice(
+            "Group by",
+            [*GROUPINGS, *own],
+            "by",
+            190,
+            names={name: name.replace("_", " ") for name in GROUPINGS},
+            help="As on the page Breakdowns. Your own groups are those of the first run; their "
+            "conditions on ranks are read from its ranks.",
+        )
+        order = choice("Order", list(_ORDERS), f"order_{by}", 150, _ORDERS[by == "relation"])
+    annotated = computed(
+        "Sorting triples into groups",
+        (first.digest, "annotated", compared.split, compared.filter),
+        lambda _: annotate(next(iter(compared.ranks.values())), compared.graph),
+    )
+    grouping_key = (by, *(groupings_stamp(first) if by in own else ()))
+    table = computed(
+        f"{compared.metric.label} of every group",
+        (*compared.key, "by group", *grouping_key, compared.metric.key, compared.rank_type),
+        lambda progress: by_group(
+            annotated,
+            compared.ranks,
+            groups_by(annotated, compared.graph, own.get(by, by)),
+            compared.metric.key,
+            compared.rank_type,
+            progress,
+        ),
+    )
+    rows = table[table["side"] == compared.side]
+    if order == "most triples":
+        rows = rows.sort_values("triples", ascending=False, kind="stable")
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.subheader(f"{compared.metric.label} and position")
+        st.caption(f"{compared.sides}. The bluer, the better the position. * a small group.")
+        groups = rows["group"].drop_duplicates().tolist()
+        show_chart(position_heatmap(rows, compared.metric, groups), "positions", compared.name)
+    with right:
+        st.subheader("Positions over all groups")
+        st.caption("Every group counts the same, however many triples it has.")
+        means = mean_positions(rows).drop(columns="side").sort_values("mean_position")
+        show_table(means, "mean", f"{compared.name}-by-{by}-positions", best="first in")
+    st.subheader("All groups")
+    _show_wide(rows, "group", compared)
+    download(table, f"{compared.name}-by-{by}")
+
+
+def show_seeds(compared: Compared) -> None:
+    """Show mean ± standard deviation of runs that differ in the seed only."""
+    found = seed_groups(compared.runs)
+    if not found:
+        st.info(
+            "No two of these runs are seeds of one configuration: recorded training settings, the "
+            "seed left out, must be equal. Runs that kgdash trained record them; PyKEEN "
+            "directories do not.",
+            icon=":material/casino:",
+        )
+        return
+    chosen = choice("Configuration of", list(found), "configuration", 240)
+    names = found[chosen]
+    seeds = ", ".join(
+        f"{plain(name)} (seed {compared.runs[name].training['random_seed']})" for name in names
+    )
+    st.caption(f"{len(names)} runs that differ in the seed only: {seeds}.")
+    if len(names) < ENOUGH:
+        st.warning(
+            f"OBL2021 demands {ENOUGH} seeds; a standard deviation of {len(names)} says little.",
+            icon=":material/casino:",
+        )
+    values, info = _overall(compared), compared.metric
+    spread = seed_spread(values, names)
+    at = (spread["metric"] == info.key) & (spread["rank_type"] == compared.rank_type)
+    st.subheader(info.label)
+    st.caption(
+        f"{compared.rank_type} ranks; diamonds: mean ± standard deviation of the sample (n − 1); "
+        "dots: the seeds."
+    )
+    of_seeds = values[
+        values["run"].isin(names)
+        & (values["metric"] == info.key)
+        & (values["rank_type"] == compared.rank_type)
+    ]
+    show_chart(seed_dots(of_seeds, spread[at], info), "seeds", f"{compared.name}-seeds")
+    st.subheader("All metrics")
+    st.caption(f"{compared.sides}. The file has all sides and rank types.")
+    guide = metric_guide()
+    shown = spread[(spread["side"] == compared.side) & (spread["rank_type"] == compared.rank_type)]
+    shown = shown.drop(columns=["side", "rank_type"])
+    shown = shown.assign(metric=[_titled(guide[key]) for key in shown["metric"]])
+    show_table(shown, "seed_table", f"{compared.name}-seeds", spread, low="least", high="greatest")
+
+
+def _overall(compared: Compared) -> pd.DataFrame:
+    return overall_of({name: _metrics(compared, name) for name in compared.runs})
+
+
+def _metrics(compared: Compared, name: str) -> dict[str, dict[str, dict[str, float]]]:
+    values: dict[str, dict[str, dict[str, float]]] = computed(
+        f"Metrics of {plain(name)}",
+        (compared.runs[name].digest, "metrics", compared.split, compared.filter, DEFAULT_KS),
+        lambda _: metrics(compared.ranks[name], DEFAULT_KS),
+    )
+    return values
+
+
+def _show_wide(
+    table: pd.DataFrame,
+    rows: str,
+    compared: Compared,
+    guide: dict[str, MetricInfo] | None = None,
+) -> None:
+    """Show values and positions with a row per metric or group, and two columns per run."""
+    wide = table.pivot(index=rows, columns="run", values=["value", "position"])
+    wide = wide.loc[table[rows].drop_duplicates()]
+    shown = pd.DataFrame({rows: wide.index})
+    if guide is not None:
+        shown[rows] = [_titled(guide[key]) for key in wide.index]
+    else:
+        about = table.drop_duplicates(rows).set_index(rows).loc[wide.index]
+        shown["triples"] = about["triples"].to_numpy()
+        shown["size"] = ["small" if small else "" for small in about["small"]]
+    for name in compared.runs:
+        shown[name] = wide[("value", name)].to_numpy(dtype=float)
+        shown[f"{name} · position"] = wide[("position", name)].astype("Int64").to_numpy()
+    config = number_columns(shown) | {
+        rows: st.column_config.TextColumn(rows, pinned=True, width="large" if guide else "medium"),
+        **{f"{n} · position": st.column_config.NumberColumn("position") for n in compared.runs},
+        **{n: st.column_config.NumberColumn(n, format="%.4g") for n in compared.runs},
+    }
+    st.dataframe(shown, hide_index=True, placeholder="–", column_config=config, key=f"{rows}_table")
+
+
+def _titled(info: MetricInfo) -> str:
+    return f"{info.label} {info.arrow}".strip()
+
+
+def _count(compared: Compared) -> str:
+    return f"{len(compared.graph.splits[compared.split]):,}"

@@ -1,0 +1,212 @@
+"""Views of the page Compare runs that set two runs against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kgdash.charts.run_pairs import pair_forest, rank_density, region_forest, win_bars
+from kgdash.graph.communities import find_regions
+from kgdash.statistics.paired_tests import EXACT, RESAMPLES, paired_tests
+from kgdash.studies.comparison.comparison import reciprocal_ranks
+from kgdash.studies.comparison.region_differences import entity_differences, region_differences
+from kgdash.studies.comparison.wins import rank_grid, rank_pairs, relation_wins, triple_differences
+from kgdash.ui.comparison.form import Compared, choose_pair
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.widgets.table import download, number_columns, show_table
+
+#: rows of long tables on the page; the files have all
+_SHOWN = 1000
+
+_RESOLUTIONS = (0.5, 1.0, 2.0, 4.0)
+
+
+def show_tests(compared: Compared) -> None:
+    """Show the paired tests of all pairs, and how the ranks of two runs go together."""
+    values = reciprocal_ranks(compared.ranks, compared.side, compared.rank_type)
+    tests = computed(
+        "Testing all pairs of runs",
+        (*compared.key, "tests", compared.side, compared.rank_type),
+        lambda progress: paired_tests(values, list(compared.ranks), progress=progress),
+    )
+    st.subheader("Is the difference more than chance?")
+    st.caption(
+        f"Reciprocal ranks of the same {len(values):,} triples; {compared.sides.lower()}, a "
+        "triple's ranks kept together. Bars: 95 % interval of a paired bootstrap. p: permutation "
+        f"test that swaps the two runs triple by triple ({RESAMPLES:,} draws each; all swaps where "
+        f"at most {EXACT} triples differ), by Holm's correction over all pairs. Coloured below "
+        "5 %: blue where the first run is better."
+    )
+    show_chart(pair_forest(tests), "forest", f"{compared.name}-pairs")
+    st.dataframe(
+        tests, hide_index=True, placeholder="–", column_config=_test_columns(tests), key="tests"
+    )
+    download(tests, f"{compared.name}-tests")
+    _show_ranks(compared)
+
+
+def _test_columns(tests: pd.DataFrame) -> dict[str, Any]:
+    columns = number_columns(
+        tests,
+        mean_a="MRR of a",
+        mean_b="MRR of b",
+        wins="a better",
+        ties="equal",
+        losses="b better",
+    )
+    for column, label, help in (
+        ("effect_size", "effect size", "Mean difference over the differences' standard deviation."),
+        ("p_permutation", "p", "Permutation test, not corrected."),
+        ("p_holm", "p (Holm)", "Corrected for the number of pairs."),
+        (
+            "p_wilcoxon",
+            "p (Wilcoxon)",
+            "Signed-rank test, not corrected: whether differences are symmetric about 0, not "
+            "whether their mean is 0.",
+        ),
+    ):
+        columns[column] = st.column_config.NumberColumn(label, format="%.3g", help=help)
+    return columns
+
+
+def show_relations(compared: Compared) -> None:
+    """Show who wins in which relation."""
+    a, b = choose_pair(compared)
+    table = computed(
+        "Counting wins per relation",
+        (*compared.key, "wins", a, b, compared.rank_type),
+        lambda _: relation_wins(compared.ranks, a, b, compared.rank_type),
+    )
+    order = st.segmented_control(
+        "Order",
+        ["most triples", "A wins most", "B wins most"],
+        default="most triples",
+        required=True,
+        key="relation_order",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    rows = table[table["side"] == compared.side]
+    column, rising = {
+        "most triples": ("triples", False),
+        "A wins most": ("difference", False),
+        "B wins most": ("difference", True),
+    }[str(order)]
+    rows = rows.sort_values(column, ascending=rising, kind="stable")
+    st.subheader("Wins, ties and losses per relation")
+    st.caption(
+        f"{compared.sides}: triples that A ranks better, equally, worse than B"
+        f"{', by the mean of the two reciprocal ranks' * (compared.side == 'both')}. p < 0.05: a "
+        "sign test, by Holm's correction over the relations."
+    )
+    labels = list(compared.graph.relation_labels)
+    show_chart(win_bars(rows, labels, a, b), "wins", f"{a}-{b}-relations")
+    shown = rows.drop(columns="side").assign(relation=[labels[r] for r in rows["relation"]])
+    st.dataframe(shown, hide_index=True, column_config=_relation_columns(shown), key="relations")
+    named = table.assign(relation=[compared.graph.relations[r] for r in table["relation"]])
+    download(named, f"{a}-{b}-{compared.split}-relations")
+
+
+def _relation_columns(shown: pd.DataFrame) -> dict[str, Any]:
+    columns = number_columns(
+        shown, wins="A better", ties="equal", losses="B better", mrr_a="MRR A", mrr_b="MRR B"
+    )
+    for column, label in (("p_sign", "p (sign test)"), ("p_holm", "p (Holm)")):
+        columns[column] = st.column_config.NumberColumn(label, format="%.3g")
+    return columns
+
+
+def show_regions(compared: Compared) -> None:
+    """Show where in the graph A wins and B loses."""
+    a, b = choose_pair(compared)
+    resolution = st.selectbox(
+        "Resolution",
+        _RESOLUTIONS,
+        index=1,
+        key="resolution",
+        bind="query-params",
+        width=140,
+        help="The higher, the more and the smaller are the regions.",
+    )
+    graph, of_side = compared.graph, (compared.side, compared.rank_type)
+    regions = computed(
+        "Looking for regions of the graph",
+        (graph.digest, "regions", resolution),
+        lambda progress: find_regions(graph, resolution, progress=progress),
+    )
+    table = computed(
+        "Differences per region",
+        (*compared.key, "regions", a, b, *of_side, resolution),
+        lambda _: region_differences(compared.ranks, a, b, graph, regions, *of_side),
+    )
+    st.subheader("Regions where A wins and B loses")
+    st.caption(
+        f"{compared.sides}. Regions are communities of densely connected entities (Louvain), named "
+        "by their most central ones; a triple counts in the region of either end. Bars: 95 % "
+        f"interval; coloured where it leaves 0 out: blue where {plain(a)} is "
+        f"better, orange where {plain(b)} is."
+    )
+    show_chart(region_forest(table, a, b), "regions", f"{a}-{b}-regions")
+    _show_long(table, "region_table", f"{a}-{b}-{compared.split}-regions", 0)
+    st.subheader("Entities where A wins and B loses")
+    fewest = st.number_input(
+        "Fewest triples", 1, value=10, key="fewest", bind="query-params", width=140
+    )
+    entities = entity_differences(compared.ranks, a, b, *of_side)
+    entities = entities[entities["triples"] >= fewest]
+    entities = entities.assign(
+        entity=[graph.entity_labels[e] for e in entities["entity"]],
+        region=regions[entities["entity"]],
+    )
+    st.caption(f"{len(entities):,} entities are an end of at least {fewest:,} triples.")
+    _show_long(entities, "entities", f"{a}-{b}-{compared.split}-entities", _SHOWN)
+
+
+def _show_ranks(compared: Compared) -> None:
+    st.subheader("Rank against rank")
+    a, b = choose_pair(compared)
+    of_side = (compared.side, compared.rank_type)
+    pairs = rank_pairs(compared.ranks, a, b, *of_side)
+    total = int(pairs["count"].sum())
+    with st.container(horizontal=True):
+        for label, hit in (
+            (f"{plain(a)} better", pairs["rank_a"] < pairs["rank_b"]),
+            ("equal", pairs["rank_a"] == pairs["rank_b"]),
+            (f"{plain(b)} better", pairs["rank_a"] > pairs["rank_b"]),
+        ):
+            count = int(pairs.loc[hit, "count"].sum())
+            st.metric(f"{label}: {count / total:.1%}", f"{count:,}", border=True)
+    st.caption(f"{total:,} ranks; {compared.sides.lower()}. Below the dashed line A is better.")
+    grid = rank_grid(pairs, compared.graph.num_entities)
+    show_chart(rank_density(grid, a, b), "density", f"{a}-{b}-{compared.split}-ranks")
+    st.subheader("Triples")
+    st.caption("From those that A ranks better to those that B does.")
+    triples = compared.graph.labelled(triple_differences(compared.ranks, a, b, *of_side))
+    _show_long(triples, "triples", f"{a}-{b}-{compared.split}-triples", _SHOWN)
+
+
+def _show_long(table: pd.DataFrame, key: str, name: str, most: int) -> None:
+    """Show a table that is sorted by difference: its first and last rows, if there are many."""
+    half = most // 2
+    shown = pd.concat([table[:half], table[-half:]]) if 0 < most < len(table) else table
+    if "small" in shown:
+        shown = shown.assign(small=["small" if small else "" for small in shown["small"]])
+    if len(shown) < len(table):
+        st.caption(f"The first and last {half:,} of {len(table):,}; the file has all.")
+    show_table(
+        shown,
+        key,
+        name,
+        table,
+        wins="A better",
+        losses="B better",
+        mrr_a="MRR A",
+        mrr_b="MRR B",
+        reciprocal_rank_a="1/rank A",
+        reciprocal_rank_b="1/rank B",
+        small="size",
+    )

@@ -1,0 +1,86 @@
+"""Choosing the runs to compare, kept in the URL."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kgdash.errors import KgdashError
+from kgdash.runs import Run
+from kgdash.runs.bundled import bundled_names, bundled_runs
+from kgdash.studies.comparison.comparison import FEWEST, MOST, check_comparable, distinct_names
+from kgdash.ui.runtime.computed import refuse
+from kgdash.ui.runtime.run_picker import load_source
+from kgdash.ui.widgets.markdown import plain
+
+#: between a folder and the dataset of a PyKEEN directory
+_BEFORE_DATASET = "|"
+
+
+def choose_runs(run: Run, suggested: int = 2) -> dict[str, Run]:
+    """Show the choice of the runs and load them; a refusal ends the page's run.
+
+    :param run: of the sidebar, which always comes first
+    :param suggested: how many bundled runs are chosen at first
+    :return: 2 to 8 runs on its graph, by distinct names
+    """
+    left, right = st.columns(2)
+    others = left.multiselect(
+        f"Compare {plain(run.name)} with",
+        bundled_names(),
+        default=_others(run)[:suggested],
+        max_selections=MOST - 1,
+        key="with",
+        bind="query-params",
+        help="Bundled runs. The run of the sidebar is always one of those compared.",
+    )
+    folders = right.text_area(
+        "and with runs in folders, one a line",
+        key="folders",
+        bind="query-params",
+        height=68,
+        placeholder="path/to/run\npath/to/pykeen-directory | dataset",
+        help="Written by `kgdash train` or `kgdash import`, or by PyKEEN's "
+        "`save_to_directory`; then followed by | and its dataset, by PyKEEN name or by folder.",
+    )
+    try:
+        runs = _load([*others, *folders.splitlines()], run)
+        if len(runs) < FEWEST:
+            st.info("Choose one more run, or name its folder.", icon=":material/compare:")
+            st.stop()
+        check_comparable(runs)
+    except KgdashError as error:
+        refuse(error)
+    return dict(zip(distinct_names(runs), runs, strict=True))
+
+
+def show_notes_of(runs: dict[str, Run]) -> None:
+    """Show what a user should know of the runs, each note once; whose it is, unless all have it."""
+    told: dict[str, list[str]] = {}
+    for name, run in runs.items():
+        for note in run.notes:
+            told.setdefault(note, []).append(plain(name))
+    lines = [
+        note if len(names) == len(runs) else f"{', '.join(names)}: {note}"
+        for note, names in told.items()
+    ]
+    if lines:
+        st.warning("  \n".join(lines), icon=":material/info:")
+
+
+def _load(lines: list[str], run: Run) -> list[Run]:
+    runs = [run]
+    for line in lines:
+        source, _, dataset = line.partition(_BEFORE_DATASET)
+        if not source.strip():
+            continue
+        loaded = load_source(source, dataset)
+        if loaded.digest != run.digest:
+            runs.append(loaded)
+    return runs
+
+
+def _others(run: Run) -> list[str]:
+    """Return the other bundled runs of the same dataset."""
+    dataset = next((row["dataset"] for row in bundled_runs() if row["name"] == run.name), None)
+    same = [row["name"] for row in bundled_runs() if row["dataset"] == dataset]
+    return [name for name in same if name != run.name]

@@ -1,0 +1,202 @@
+"""What the page Correlation study shows: one run, several sizes, several runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kgdash.charts.correlation import (
+    coefficient_label,
+    size_sweep,
+    study_scatter,
+    task_intervals,
+    task_label,
+)
+from kgdash.charts.style import number
+from kgdash.runs import Run
+from kgdash.studies.correlation.correlation import regression_band
+from kgdash.studies.correlation.models_table import marked, models_table
+from kgdash.ui.correlation.study_form import StudyChoice
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.selection import selected_point
+from kgdash.ui.widgets.table import download, show_table
+
+_OPENED = "subgraphs_opened_from_the_study"
+
+
+def show_run(run: Run, choice: StudyChoice, figures: pd.DataFrame, found: pd.DataFrame) -> None:
+    """Show one task against ReliK, a point per subgraph, and the coefficients of all tasks."""
+    row = _row(found, choice)
+    _cards(row, choice)
+    left, right = st.columns([3, 2], gap="large")
+    name = f"{run.name}-study"
+    with left:
+        st.subheader(f"{_capital(task_label(choice.task))} against mean ReliK")
+        st.caption(
+            "A point is a subgraph and grows with the number of its evaluated triples. Click one "
+            "to open it on the page Local reliability."
+        )
+        log = st.toggle(
+            "ReliK on a log axis, and the line fitted there", key="log_relik", bind="query-params"
+        )
+        band = computed(
+            "Fitting",
+            (run.digest, "study band", choice, log),
+            lambda _: regression_band(figures, choice.task, log_relik=log),
+        )
+        picked = selected_point(
+            show_chart(
+                study_scatter(figures, choice.task, band, _texts(run, figures), log),
+                f"study_scatter_{st.session_state.setdefault(_OPENED, 0)}",
+                f"{name}-{choice.task}",
+                on_select="rerun",
+                selection_mode="points",
+            )
+        )
+    if picked is not None:
+        _open(run, choice, figures.iloc[int(picked)])
+    with right:
+        st.subheader("All tasks")
+        st.caption("With bootstrap 95 % intervals; open where p > 0.05.")
+        show_chart(task_intervals(found, choice.coefficient), "study_tasks", f"{name}-tasks")
+    st.subheader("Correlations")
+    st.caption(
+        "p: two-sided, of each task alone; p (Holm): corrected for the number of tasks. Subgraphs "
+        "overlap and so are not independent: p-values and intervals flatter."
+    )
+    _correlation_table(found, f"{name}-correlations")
+    with st.expander("The figures of every subgraph"):
+        named = figures.assign(seed_entity=[run.graph.entities[e] for e in figures["seed_entity"]])
+        show_table(named, "study_subgraphs", f"{name}-subgraphs")
+
+
+def show_sizes(run: Run, choice: StudyChoice, found: pd.DataFrame) -> None:
+    """Show how the coefficients change with the size of the subgraphs."""
+    tasks = list(found["task"].unique())
+    paper = [t for t in ("tail_mrr", "head_mrr", "relation_mrr", "accuracy") if t in tasks]
+    chosen = list(dict.fromkeys([*paper, choice.task]))
+    st.subheader(f"{coefficient_label(choice.coefficient)} by size")
+    st.caption(
+        "Filled markers: p ≤ 0.05; open: not significant. Bars: bootstrap 95 % intervals. "
+        "The larger the subgraphs, the more of them they share."
+    )
+    show_chart(
+        size_sweep(found, choice.coefficient, [task for task in chosen if task in tasks]),
+        "study_sizes",
+        f"{run.name}-study-by-size",
+    )
+    _correlation_table(
+        found[found["coefficient"] == choice.coefficient], f"{run.name}-study-sizes", found
+    )
+
+
+def show_runs(choice: StudyChoice, found: pd.DataFrame) -> None:
+    """Show the paper's table: runs × tasks."""
+    paper = ["tail_mrr", "relation_mrr", "accuracy", "head_mrr", "both_mrr"]
+    tasks = list(dict.fromkeys([*paper, choice.task]))
+    table = models_table(found, choice.coefficient, tasks)
+    st.subheader(f"{coefficient_label(choice.coefficient)} of mean ReliK with each task")
+    st.caption("° p > 0.05; red: negative. The files hold all digits, p-values and coefficients.")
+    texts = marked(table)
+    columns = {
+        name: st.column_config.TextColumn(_capital(task_label(name)), alignment="right")
+        for name in texts.columns.drop(["run", "size"])
+    }
+    st.dataframe(
+        texts.drop(columns="size").style.map(_red, subset=list(columns)),
+        hide_index=True,
+        column_config=columns,
+        key="study_models",
+    )
+    download(found, "study-of-runs")
+
+
+def _cards(row: pd.Series, choice: StudyChoice) -> None:
+    label = coefficient_label(choice.coefficient)
+    with st.container(horizontal=True):
+        st.metric(
+            f"{label}: ReliK, {task_label(choice.task)}",
+            number(row["value"]),
+            border=True,
+            delta=f"95 %: {number(row['low'])} to {number(row['high'])}",
+            delta_color="off",
+            delta_arrow="off",
+        )
+        st.metric(
+            "p-value",
+            number(row["p"]),
+            border=True,
+            delta=f"Holm: {number(row['p_holm'])}",
+            delta_color="off",
+            delta_arrow="off",
+            help="Two-sided, of this task alone; by Holm corrected for the number of tasks.",
+        )
+        left_out, empty = int(row["left_out"]), int(row["without_triples"])
+        st.metric(
+            "Subgraphs",
+            f"{int(row['subgraphs']):,}",
+            border=True,
+            delta=f"{left_out:,} left out" if left_out else "none left out",
+            delta_color="off",
+            delta_arrow="off",
+            help=f"Left out: {empty:,} without any known triple inside, {left_out - empty:,} "
+            "without an evaluated one.",
+        )
+
+
+def _row(found: pd.DataFrame, choice: StudyChoice) -> pd.Series:
+    return found[
+        (found["task"] == choice.task) & (found["coefficient"] == choice.coefficient)
+    ].iloc[0]
+
+
+def _texts(run: Run, figures: pd.DataFrame) -> list[str]:
+    return [
+        f"around {run.graph.entity_labels[row.seed_entity]}\n{row.entities} entities, "
+        f"{row.triples:,} known triples, {row.evaluated:,} evaluated"
+        for row in figures.itertuples()
+    ]
+
+
+def _open(run: Run, choice: StudyChoice, row: pd.Series) -> None:
+    # Another key has no selection: who comes back would be sent away again.
+    st.session_state[_OPENED] += 1
+    arguments = dict(choice.arguments)
+    walk: dict[str, Any] = {
+        name: arguments[name] for name in ("restart", "hops") if name in arguments
+    }
+    if row["walk_seed"] >= 0:
+        walk["seed"] = int(row["walk_seed"])
+    open_local(
+        arguments["method"],
+        arguments["evaluated"],
+        entity=run.graph.entities[int(row["seed_entity"])],
+        size=int(row["size"]),
+        direction=arguments["direction"],
+        **walk,
+    )
+
+
+def _correlation_table(shown: pd.DataFrame, name: str, whole: pd.DataFrame | None = None) -> None:
+    table = shown.assign(task=[task_label(task) for task in shown["task"]])
+    show_table(
+        table,
+        "study_correlations",
+        name,
+        shown if whole is None else whole,
+        p_holm="p (Holm)",
+        low="95 % low",
+        high="95 % high",
+    )
+
+
+def _red(text: str) -> str:
+    return "color: #c8401a" if text.startswith("−") else ""
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -1,0 +1,147 @@
+"""The widgets of the correlation study, kept in the URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from kgdash.charts.correlation import coefficient_label, task_label
+from kgdash.graph import DIRECTIONS
+from kgdash.ranking.metrics import POOLS
+from kgdash.runs import Run
+from kgdash.studies.correlation.correlation import COEFFICIENTS
+from kgdash.studies.reliability.subgraph_table import KS, default_size
+from kgdash.ui.subgraphs.form import (
+    LARGEST_SEED,
+    METHODS,
+    choose_evaluated,
+    walk_widgets,
+)
+from kgdash.ui.widgets.choices import choice, choose_relik_method, choose_view
+
+VIEWS = ("One run", "Sizes", "Several runs")
+
+#: keys of the page's own: an address can not be given to another page for a key that both have
+_BEFORE = "study_"
+
+#: what the task is chosen from, the likeliest first
+_TASKS = (
+    *("tail_mrr", "relation_mrr", "accuracy", "both_mrr", "head_mrr"),
+    *(f"{side}_hits_at_{k}" for k in KS for side in POOLS),
+)
+
+
+@dataclass(frozen=True)
+class StudyChoice:
+    """What the user chose: a view, arguments of `study`, and what of it to look at."""
+
+    view: str
+    sizes: tuple[int, ...]
+    arguments: tuple[tuple[str, Any], ...]
+    task: str
+    coefficient: str
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """Return the arguments of `study`."""
+        return {"sizes": list(self.sizes), **dict(self.arguments)}
+
+
+def choose_study(run: Run) -> StudyChoice:
+    """Show the widgets and return what they say."""
+    view = choose_view(VIEWS)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        count = st.number_input(
+            "Subgraphs",
+            3,
+            2000,
+            100,
+            key="subgraphs",
+            bind="query-params",
+            width=130,
+            help="Each around another random entity, as long as there are enough.",
+        )
+        sizes = _sizes(run) if view == "Sizes" else (_size(run),)
+        method = METHODS[
+            st.selectbox(
+                "Method", list(METHODS), key=f"{_BEFORE}method", bind="query-params", width=220
+            )
+        ]
+        direction = st.selectbox(
+            "Direction",
+            DIRECTIONS,
+            key=f"{_BEFORE}direction",
+            bind="query-params",
+            width=140,
+            help="Follow triples either way, from head to tail, or from tail to head.",
+        )
+        more = walk_widgets(method, _BEFORE)
+        if method != "rwr":
+            more["seed"] = st.number_input(
+                "Random seed",
+                0,
+                LARGEST_SEED,
+                0,
+                key=f"{_BEFORE}seed",
+                bind="query-params",
+                width=130,
+            )
+        evaluated = choose_evaluated(before=_BEFORE)
+        relik = choose_relik_method(f"{_BEFORE}relik_method")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        task = choice(
+            "Task", list(_TASKS), "task", 260, names={name: task_label(name) for name in _TASKS}
+        )
+        coefficient = choice(
+            "Coefficient",
+            list(COEFFICIENTS),
+            "coefficient",
+            160,
+            names={name: coefficient_label(name) for name in COEFFICIENTS},
+            help="Pearson: of the values, as the paper. Spearman and Kendall: of their order.",
+        )
+    arguments = {
+        "count": int(count),
+        "method": method,
+        "direction": direction,
+        "evaluated": evaluated,
+        "relik_method": relik,
+        **more,
+    }
+    return StudyChoice(view, sizes, tuple(arguments.items()), task, coefficient)
+
+
+def _size(run: Run) -> int:
+    size = st.number_input(
+        "Entities in each",
+        2,
+        min(run.graph.num_entities, 1000),
+        default_size(run),
+        key=f"{_BEFORE}size",
+        bind="query-params",
+        width=150,
+        help="The paper takes 60 on CoDEx-S, 100 on CoDEx-M and -L, 200 on FB15k-237.",
+    )
+    return int(size)
+
+
+def _sizes(run: Run) -> tuple[int, ...]:
+    most = run.graph.num_entities
+    offered = [
+        size for size in (*range(10, 201, 10), 250, 300, 400, 500, 750, 1000) if size <= most
+    ]
+    chosen = st.multiselect(
+        "Entities in each",
+        offered or [most],
+        default=[size for size in range(20, 141, 20) if size in offered] or [most],
+        key="sizes",
+        bind="query-params",
+        width=420,
+        help="All sizes start from the same entities; together they cost what the largest does.",
+    )
+    if not chosen:
+        st.info("Choose at least one size.", icon=":material/straighten:")
+        st.stop()
+    return tuple(sorted(chosen))

@@ -1,0 +1,55 @@
+"""One instance: drawn as a path, and its triples beneath."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kgdash.charts.instance_path import path_figure
+from kgdash.runs import Run
+from kgdash.studies.instances.instances import MEASURES, ScoredInstances, instance_triples
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.widgets.table import show_table
+
+_BEST, _ALL = "the best", "all"
+
+
+def show_instance(run: Run, scored: ScoredInstances, instance: int, measure: str) -> None:
+    """Show an instance's path and triples.
+
+    :param instance: its number
+    :param measure: decides which of several chains is the best
+    """
+    about = scored.table.set_index("instance").loc[instance]
+    st.markdown(
+        f"**{plain(about['question'])} → {plain(about['answer'])}** is "
+        f"{'true' if about['label'] else 'false'}"
+    )
+    rows = scored.triples[scored.triples["instance"] == instance]
+    if about["chains"] > 1:
+        chosen = st.selectbox(
+            "Chain",
+            [_BEST, _ALL, *range(int(about["chains"]))],
+            format_func=lambda c: c if isinstance(c, str) else f"number {c}",
+            key=f"chain_{instance}",
+            width=160,
+        )
+        if chosen != _ALL:
+            column, only_head = MEASURES[measure]
+            weighed = rows[rows["is_head"]] if only_head else rows
+            best = weighed.groupby("chain")[column].mean().idxmax()
+            rows = rows[rows["chain"] == (best if chosen == _BEST else chosen)]
+    drawn = rows.assign(split=run.graph.split_of(rows[["head", "relation", "tail"]].to_numpy()))
+    span = float(scored.triples["relik"].min()), float(scored.triples["relik"].max())
+    labels = run.graph.entity_labels, run.graph.relation_labels
+    show_chart(
+        path_figure(drawn, *labels, bool(about["label"]), span),
+        f"path_{instance}",
+        f"{run.name}-instance-{instance}-path",
+    )
+    st.caption(
+        "The star is the answer; an edge points from head to tail and is dashed where it is no "
+        "known fact. Colours are the same for all instances."
+    )
+    triples = instance_triples(run.graph, scored.triples, instance)
+    show_table(triples, "chain", f"{run.name}-instance-{instance}")

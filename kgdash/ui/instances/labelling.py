@@ -1,0 +1,179 @@
+"""Judging predictions on a page: one at a time, with buttons and keys, and the labels so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kgdash.errors import KgdashError
+from kgdash.runs import Run
+from kgdash.studies.instances.instance_table import write_rule_table
+from kgdash.studies.labelling.events import LABEL, Labelling, NamedTriple
+from kgdash.studies.labelling.journal import journal_file
+from kgdash.studies.labelling.queue import LabelQueue, in_labels
+from kgdash.studies.labelling.results import instances_of_labels, label_table
+from kgdash.studies.labelling.session import judge, remove, skip, undo
+from kgdash.studies.rules.rule import readings
+from kgdash.ui.widgets.file_name import file_name
+from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.widgets.table import download, number_columns
+
+_REFUSED = "label_refused"
+
+#: rules shown with a prediction before the others are folded away
+_FEW_RULES = 2
+
+
+def show_refusal() -> None:
+    """Show why the latest step could not be done, if so."""
+    refused = st.session_state.pop(_REFUSED, None)
+    if refused:
+        st.error(refused, icon=":material/error:")
+
+
+def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
+    """Show how far it is, and the next prediction with what can be said of it."""
+    labelled, skipped = state.progress(queue.order)
+    later = f", {skipped:,} skipped" if skipped else ""
+    total = len(queue.order)
+    st.progress(labelled / total, text=f"{labelled:,} of {total:,} labelled{later}")
+    triple = state.open(queue.order)
+    with st.container(border=True, key="prediction"):
+        if triple is None:
+            st.subheader("All of them have a label", anchor=False)
+            st.caption("Take more rules or more predictions per rule to go on.")
+        else:
+            if state.progress([triple])[1]:
+                st.caption("You skipped this one before. Is it true?")
+            else:
+                st.caption("The rules below predict this. Is it true?")
+            head, relation, tail = triple
+            named = f"{head} — {relation} → {tail}"
+            about = in_labels(triple, queue.graph)
+            st.subheader(plain(about), anchor=False, help=plain(named) if named != about else None)
+        _buttons(queue, state, triple, by)
+        if triple is not None:
+            _why(queue, triple)
+
+
+def show_labels(run: Run, state: Labelling) -> None:
+    """Show the labels that hold, each removable, and offer them as files."""
+    st.subheader("Labels so far", help=f"Kept in {plain(str(journal_file(run.graph)))}")
+    table = label_table(state, run.graph)
+    if table.empty:
+        st.caption("None yet.")
+        return
+    called_true = int((table["label"] == "true").sum())
+    st.caption(
+        f"{called_true:,} true, {len(table) - called_true:,} false: all on this graph, whoever "
+        "gave them. Select rows to remove them."
+    )
+    listed = table.drop(columns="number").assign(at=pd.to_datetime(table["at"], utc=True))
+    event: Any = st.dataframe(
+        listed,
+        hide_index=True,
+        column_config=number_columns(listed),
+        on_select="rerun",
+        selection_mode="multi-row",
+        key="labels",
+    )
+    chosen = table["number"].iloc[event.selection.rows if event else []].tolist()
+    st.button(
+        f"Remove {len(chosen)} selected" if chosen else "Remove selected",
+        disabled=not chosen,
+        key="remove_labels",
+        icon=":material/delete:",
+        on_click=partial(_try, lambda: [remove(run.graph, number) for number in chosen]),
+    )
+    download(table.drop(columns="number"), f"{run.name}-labels")
+    _offer_instances(run, state)
+
+
+def _offer_instances(run: Run, state: Labelling) -> None:
+    try:
+        text = write_rule_table(instances_of_labels(state, run.graph), run.graph)
+    except KgdashError as error:
+        st.caption(plain(str(error)))
+        return
+    st.download_button(
+        "Download table of rule instances",
+        text,
+        file_name=file_name(f"{run.name}-labelled-instances", ".tsv"),
+        mime="text/tab-separated-values",
+        icon=":material/download:",
+        key="labelled_instances",
+        on_click="ignore",
+        help="For Queries and rules, “My own table”, and for `python -m kgdash rules --table`.",
+    )
+
+
+def _buttons(queue: LabelQueue, state: Labelling, triple: NamedTriple | None, by: str) -> None:
+    latest = state.latest(by)
+    steps: list[tuple[str, str, str, bool, Callable[[], Any]]] = []
+    if triple is not None:
+        steps = [
+            ("True", "Y", ":material/check:", True, partial(judge, queue, triple, True, by)),
+            ("False", "N", ":material/close:", True, partial(judge, queue, triple, False, by)),
+            ("Skip", "S", ":material/skip_next:", True, partial(skip, queue, triple, by)),
+        ]
+    steps.append(
+        ("Undo", "U", ":material/undo:", latest is not None, partial(undo, queue.graph, by))
+    )
+    with st.container(horizontal=True):
+        for name, shortcut, icon, enabled, step in steps:
+            st.button(
+                name,
+                key=f"label_{name.lower()}",
+                icon=icon,
+                shortcut=shortcut,
+                disabled=not enabled,
+                on_click=partial(_try, step),
+            )
+    if latest is not None:
+        event = state.events[latest]
+        said = "skipped" if event.kind != LABEL else "true" if event.label else "false"
+        about = in_labels(event.triple, queue.graph) if event.triple else ""
+        st.caption(f"Latest: {plain(about)}, **{said}**")
+
+
+def _why(queue: LabelQueue, triple: NamedTriple) -> None:
+    found = queue.instances_of(triple)
+    words = readings(found["group"], queue.graph)
+    rows = found[["instance", "group"]].to_numpy().tolist()
+    for instance, rule in rows[:_FEW_RULES]:
+        _grounding(queue, instance, words[rule])
+    if rows[_FEW_RULES:]:
+        with st.expander(f"{len(rows) - _FEW_RULES} more rules predict it"):
+            for instance, rule in rows[_FEW_RULES:]:
+                _grounding(queue, instance, words[rule])
+
+
+def _grounding(queue: LabelQueue, instance: int, rule: str) -> None:
+    st.markdown(f"**Because** {plain(rule)}")
+    shown = queue.shown(instance)
+    # Its own ReliK is not among them: who judges should not know what the model thinks.
+    body = shown[~shown["is_head"]]
+    facts = pd.DataFrame(
+        {
+            "way": body["chain"] + 1,
+            "fact": body["head"] + " — " + body["relation"] + " → " + body["tail"],
+            "split": body["split"],
+            "relik": body["relik"],
+        }
+    )
+    facts = facts if facts["way"].max() > 1 else facts.drop(columns="way")
+    columns = number_columns(facts, relik="ReliK")
+    columns["way"] = st.column_config.NumberColumn(width=50)
+    st.dataframe(facts, hide_index=True, column_config=columns, key=f"grounding {instance}")
+
+
+def _try(step: Callable[[], Any]) -> None:
+    """Do a step of labelling before the page runs anew; a refusal is shown then."""
+    try:
+        step()
+    except KgdashError as error:
+        st.session_state[_REFUSED] = str(error)

@@ -1,0 +1,159 @@
+"""The widgets that choose which predictions to judge, and in which order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from kgdash.progress import Progress
+from kgdash.runs import Run
+from kgdash.studies.classification.verified_negatives import verified_negatives
+from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.labelling.queue import ORDERS
+from kgdash.studies.labelling.sources import (
+    file_predictions,
+    instance_predictions,
+    mined_predictions,
+)
+from kgdash.studies.rules.predictions import Predictions
+
+_SOURCES = ("Mined rules", "Rules from a file", "My own table")
+
+
+@dataclass(frozen=True)
+class LabellingChoice:
+    """What the user chose: predictions with a key of all that they depend on; order, seed, name."""
+
+    key: tuple[Hashable, ...]
+    make: Callable[[Progress], Predictions]
+    order: str
+    seed: int
+    by: str
+
+
+def choose_predictions(run: Run) -> LabellingChoice:
+    """Show the widgets and return what they say; ends the page's run while a file is missing."""
+    source = str(
+        st.segmented_control(
+            "Predictions of",
+            _SOURCES,
+            default=_SOURCES[0],
+            required=True,
+            key="label_source",
+            bind="query-params",
+        )
+    )
+    upload = _upload(source) if source != _SOURCES[0] else None
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        key, make = _table(run, upload) if upload and source == _SOURCES[2] else _rules(run, upload)
+        order = st.selectbox(
+            "Order",
+            ORDERS,
+            key="order",
+            bind="query-params",
+            width=200,
+            help="Random keeps what you judge a fair sample of the predictions. By reliability "
+            "(mean ReliK of the triples that lead to a prediction) finds errors sooner, but what "
+            "is judged so says less of how well ReliK separates.",
+        )
+        seed = st.number_input(
+            "Random seed", 0, 10**9, 0, key="label_seed", bind="query-params", width=120
+        )
+        by = st.text_input(
+            "Your name",
+            key="label_by",
+            max_chars=80,
+            placeholder="optional",
+            width=150,
+            help="Kept with your labels. Undo takes back the latest of this name.",
+        )
+    return LabellingChoice((*key, int(seed)), make(int(seed)), order, int(seed), by.strip())
+
+
+_Made = tuple[tuple[Hashable, ...], Callable[[int], Callable[[Progress], Predictions]]]
+
+
+def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
+    chosen = _numbers()
+
+    def mined(seed: int) -> Callable[[Progress], Predictions]:
+        return lambda report: mined_predictions(
+            run.graph, *chosen, seed, report, verified_negatives(run)
+        )
+
+    if upload is None:
+        return ("mined", *chosen), mined
+    content, name = upload
+
+    def of_file(seed: int) -> Callable[[Progress], Predictions]:
+        return lambda report: file_predictions(
+            run.graph, content, *chosen, seed, report, verified_negatives(run), name
+        )
+
+    return ("rule file", hashlib.sha256(content).hexdigest(), *chosen), of_file
+
+
+def _numbers() -> tuple[int, float, int]:
+    most = int(
+        st.number_input("Rules", 1, 200, 12, key="label_rules", bind="query-params", width=100)
+    )
+    min_pca = float(
+        st.number_input(
+            "Least PCA confidence",
+            0.0,
+            1.0,
+            0.3,
+            0.05,
+            key="label_pca",
+            bind="query-params",
+            width=165,
+            help="Of rules mined on the training triples, or of a file; those with most support "
+            "come first.",
+        )
+    )
+    per_rule = int(
+        st.number_input(
+            "Predictions per rule",
+            1,
+            1000,
+            10,
+            key="label_per_rule",
+            bind="query-params",
+            width=165,
+        )
+    )
+    return most, min_pca, per_rule
+
+
+def _table(run: Run, upload: tuple[bytes, str]) -> _Made:
+    content, name = upload
+
+    def make(_: int) -> Callable[[Progress], Predictions]:
+        return lambda _: instance_predictions(read_rule_table(content, run.graph, name))
+
+    return ("table", hashlib.sha256(content).hexdigest()), make
+
+
+def _upload(source: str) -> tuple[bytes, str]:
+    label, key, types, about = {
+        _SOURCES[1]: (
+            "Rules of AMIE or AnyBURL",
+            "label_rule_file",
+            ["txt", "tsv", "csv", "gz"],
+            "What AMIE or AnyBURL wrote for this graph, or a table with a column rule.",
+        ),
+        _SOURCES[2]: (
+            "Table of rule instances",
+            "label_table",
+            ["tsv", "csv", "txt"],
+            "As for the page Queries and rules. The labels in it are hidden while you judge.",
+        ),
+    }[source]
+    upload = st.file_uploader(label, type=types, key=key, help=f"{about} It is not kept.")
+    if upload is None:
+        st.info("Upload a file to judge its predictions.", icon=":material/upload_file:")
+        st.stop()
+    return upload.getvalue(), upload.name

@@ -1,0 +1,122 @@
+"""The widgets that choose queries with true and false answers: sampled, or of a file."""
+
+from __future__ import annotations
+
+import hashlib
+
+import streamlit as st
+
+from kgdash.runs import Run
+from kgdash.studies.queries.beam import INTERMEDIATES, Beam, beam_for
+from kgdash.studies.queries.query_types import HARD, PAPER_TYPES, QUERY_TYPES
+from kgdash.studies.queries.sources import queries_of_file, sample_queries
+from kgdash.ui.instances.choice import InstancesChoice
+
+_ORIGINS = ("sampled", "from a file")
+
+
+def choose_queries(run: Run) -> InstancesChoice:
+    """Show the widgets and return what they say; ends the page's run while a choice is missing."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        origin = st.segmented_control(
+            "Queries are",
+            _ORIGINS,
+            default=_ORIGINS[0],
+            required=True,
+            key="queries_from",
+            bind="query-params",
+        )
+        sampled = origin == _ORIGINS[0]
+        types = _choose_types() if sampled else ()
+        per_type = int(
+            st.number_input(
+                "Queries per type", 1, 1000, 50, key="per_type", bind="query-params", width=150
+            )
+        )
+        hard = _choose_hard() if sampled else ""
+        key, beam = _choose_intermediates(run)
+        seed = int(
+            st.number_input(
+                "Random seed", 0, 10**9, 0, key="query_seed", bind="query-params", width=130
+            )
+        )
+    if sampled:
+        if not types:
+            st.info("Choose at least one query type.", icon=":material/info:")
+            st.stop()
+        return InstancesChoice(
+            ("queries", types, per_type, hard, seed, *key),
+            lambda report: sample_queries(
+                run.graph, types, per_type, hard, seed, beam=beam, progress=report
+            ),
+        )
+    content, name = _upload()
+    return InstancesChoice(
+        ("queries", hashlib.sha256(content).hexdigest(), per_type, seed, *key),
+        lambda report: queries_of_file(
+            run.graph, content, None, per_type, seed, beam=beam, name=name, progress=report
+        ),
+    )
+
+
+def _choose_types() -> tuple[str, ...]:
+    types = st.pills(
+        "Query types",
+        list(QUERY_TYPES),
+        selection_mode="multi",
+        default=list(PAPER_TYPES),
+        key="types",
+        bind="query-params",
+        wrap=True,
+        help="1p, 2p, 3p: one to three relations from an anchor. 2i, 3i: branches that meet in the "
+        "answer; in pi, one of them has two relations. 2u: either branch leads to the answer. "
+        "ip, up: one relation on from where branches meet.",
+    )
+    return tuple(t for t in QUERY_TYPES if t in types)
+
+
+def _choose_hard() -> str:
+    return str(
+        st.selectbox(
+            "True answers need a triple",
+            list(HARD),
+            key="hard",
+            bind="query-params",
+            width=190,
+            help="A true answer holds in the whole graph but can not be found on this part of it.",
+        )
+    )
+
+
+def _choose_intermediates(run: Run) -> tuple[tuple[str | int, ...], Beam | None]:
+    """Return what to add to the key, and the beam."""
+    source = st.segmented_control(
+        "Entities in between",
+        INTERMEDIATES,
+        default=INTERMEDIATES[0],
+        required=True,
+        key="intermediates",
+        bind="query-params",
+        help="Entities between the anchors and the answer: those that lead there in the graph, or "
+        "those that the model finds best, be the steps facts or not.",
+    )
+    if source == INTERMEDIATES[0]:
+        return (), None
+    width = int(
+        st.number_input("Beam width", 1, 100, 10, key="beam", bind="query-params", width=120)
+    )
+    return (source, width), beam_for(run.scorer, source, width)
+
+
+def _upload() -> tuple[bytes, str]:
+    upload = st.file_uploader(
+        "File of queries",
+        type=["jsonl", "json", "tsv", "csv", "parquet", "gz"],
+        key="queries_file",
+        help="JSON, a table or Parquet, see docs/formats.md. Folders of Query2box and BetaE: first "
+        "`python -m kgdash import-queries FOLDER OUT.parquet`. The file is read and not kept.",
+    )
+    if upload is None:
+        st.info("Upload a file to see its queries.", icon=":material/upload_file:")
+        st.stop()
+    return upload.getvalue(), upload.name

@@ -1,0 +1,179 @@
+"""The widgets that choose rules and their labelled instances: mined, of a file, or a table."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import streamlit as st
+
+from kgdash.runs import Run
+from kgdash.studies.classification.given_negatives import find_negatives
+from kgdash.studies.classification.verified_negatives import verified_negatives
+from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.rules.file_sources import rule_file_instances
+from kgdash.studies.rules.selection import ORDERS
+from kgdash.studies.rules.sources import mined_instances
+from kgdash.ui.instances.choice import InstancesChoice
+
+_FORMAT = """One row per triple, tab- or comma-separated, with these columns:
+
+| column | what |
+| --- | --- |
+| rule | any name; instances are grouped by it |
+| instance | which instance of the rule the triple belongs to |
+| head, relation, tail | names or labels as in the graph |
+| label | true or false, the same on all triples of an instance |
+| role | optional: body or head; without it an instance's last triple is its head |
+| chain | optional: groundings of one conclusion, where an instance has several |
+"""
+
+_ORIGINS = ("mined", "from a file")
+_FALSE = ("verified", "closed world")
+
+
+def choose_rules(run: Run) -> InstancesChoice:
+    """Show the widgets for rules and return what they say; ends the page's run without a file."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        mined = _choose_origin()
+        most = _number("Rules", 1, 200, 12, "max_rules", 120)
+        order = _choose_order()
+        min_pca = st.number_input(
+            "Least PCA confidence",
+            0.0,
+            1.0,
+            0.3,
+            0.05,
+            key="min_pca",
+            bind="query-params",
+            width=170,
+            help="Of rules from AnyBURL: least confidence, as the file gives it.",
+        )
+        min_support = _number("Least support", 1, 10**6, 2, "min_support", 130)
+        per_rule = _number("Instances per rule and label", 1, 1000, 30, "per_rule", 210)
+        verified = _choose_false(run)
+        seed = _number("Random seed", 0, 10**9, 0, "rule_seed", 130)
+    st.caption(
+        "A prediction is true if it is in valid or test, false if people found it to be so; others "
+        "are left out."
+        if verified
+        else "A prediction is true if it is in valid or test, and counts as false if it is no "
+        "known triple (closed world: facts that nobody wrote down count as false too)."
+    )
+    chosen = (most, float(min_pca), per_rule, seed)
+    key = (*chosen, min_support, order, verified)
+    if mined:
+        return InstancesChoice(
+            ("mined", *key),
+            lambda report: mined_instances(
+                run.graph, *chosen, report, min_support, order, _negatives(run, verified)
+            ),
+        )
+    content, name = _upload_rules()
+    return InstancesChoice(
+        ("rule file", hashlib.sha256(content).hexdigest(), *key),
+        lambda report: rule_file_instances(
+            run.graph,
+            content,
+            *chosen,
+            report,
+            min_support,
+            order,
+            _negatives(run, verified),
+            name,
+        ),
+    )
+
+
+def _choose_origin() -> bool:
+    """Ask where rules come from; True: they are mined."""
+    chosen = st.segmented_control(
+        "Rules are",
+        _ORIGINS,
+        default=_ORIGINS[0],
+        required=True,
+        key="rules_from",
+        bind="query-params",
+        help="Mined on the training triples: closed rules with one or two body atoms, counted as "
+        "AMIE does. From a file: of AMIE or AnyBURL, or a table with a column rule; up to three "
+        "body atoms, with constants.",
+    )
+    return chosen == _ORIGINS[0]
+
+
+def _choose_order() -> str:
+    return str(
+        st.selectbox(
+            "First come rules by",
+            ORDERS,
+            key="rule_order",
+            bind="query-params",
+            width=170,
+            help="Rules are taken in this order if their predictions have both labels. By both "
+            "labels: those with most instances of their rarer label.",
+        )
+    )
+
+
+def _number(label: str, low: int, high: int, default: int, key: str, width: int) -> int:
+    return int(
+        st.number_input(label, low, high, default, key=key, bind="query-params", width=width)
+    )
+
+
+def _choose_false(run: Run) -> bool:
+    """Ask what counts as false, where people verified negatives; True: only those."""
+    if find_negatives(run) is None:
+        return False
+    chosen = st.segmented_control(
+        "False predictions",
+        _FALSE,
+        default=_FALSE[0],
+        required=True,
+        key="false",
+        bind="query-params",
+        help="Verified: triples that people found to be false, which this dataset ships. Closed "
+        "world: whatever is no known triple.",
+    )
+    return chosen == _FALSE[0]
+
+
+def _negatives(run: Run, verified: bool) -> np.ndarray | None:
+    return verified_negatives(run) if verified else None
+
+
+def _upload_rules() -> tuple[bytes, str]:
+    upload = st.file_uploader(
+        "Rules of AMIE or AnyBURL",
+        type=["txt", "tsv", "csv", "gz"],
+        key="rule_file",
+        help="At most 64 MB: what AMIE or AnyBURL wrote, or a table with a column rule. It is read "
+        "as text and not kept.",
+    )
+    if upload is None:
+        st.info(
+            "Upload what AMIE or AnyBURL wrote for this graph to see what its rules predict.",
+            icon=":material/upload_file:",
+        )
+        st.stop()
+    return upload.getvalue(), upload.name
+
+
+def choose_table(run: Run) -> InstancesChoice:
+    """Show the upload of a table; ends the page's run while it is missing."""
+    with st.expander("Format of the table"):
+        st.markdown(_FORMAT)
+    upload = st.file_uploader(
+        "Table of rule instances",
+        type=["tsv", "csv", "txt"],
+        key="table",
+        help="At most 64 MB. It is read as text and not kept.",
+    )
+    if upload is None:
+        st.info("Upload a table to see its instances.", icon=":material/upload_file:")
+        st.stop()
+    content = upload.getvalue()
+    return InstancesChoice(
+        ("table", hashlib.sha256(content).hexdigest()),
+        lambda _: read_rule_table(content, run.graph, upload.name),
+    )

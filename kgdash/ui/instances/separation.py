@@ -1,0 +1,208 @@
+"""What the page Queries and rules shows of labelled instances: cards, groups, distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from kgdash.charts.instance_distribution import SHAPES, values_figure
+from kgdash.charts.separation import MEASURE_NAMES, auc_figure, means_figure
+from kgdash.charts.style import number
+from kgdash.runs import Run
+from kgdash.studies.instances.instances import ScoredInstances
+from kgdash.studies.instances.separation import Comparison
+from kgdash.ui.instances.detail import show_instance
+from kgdash.ui.instances.separation_form import SeparationChoice
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.selection import selected_point, selected_row
+from kgdash.ui.widgets.table import download, number_columns, show_table
+
+_HEADINGS = {
+    "roc_auc": "ROC-AUC ↑",
+    "auc_low": "AUC low",
+    "auc_high": "AUC high",
+    "cliffs_delta": "Cliff's δ ↑",
+    "average_precision": "average precision ↑",
+    "ap_low": "AP low",
+    "ap_high": "AP high",
+    "share_true": "AP by chance",
+    "cohens_d": "Cohen's d ↑",
+    "p_holm": "p (Holm)",
+}
+
+
+@dataclass(frozen=True)
+class Separated:
+    """Scored instances of a run, what was chosen to be compared, and what came out.
+
+    ``names``: what groups are called where not by themselves. ``key``: what all of it depends on.
+    """
+
+    run: Run
+    scored: ScoredInstances
+    choice: SeparationChoice
+    found: Comparison
+    names: Mapping[str, str]
+    key: tuple[Hashable, ...]
+
+    @property
+    def groups(self) -> list[str]:
+        """Return the groups, those that ReliK separates best first."""
+        return self.found.by_measure[self.choice.compared[0]]["group"].tolist()[:-1]
+
+    @property
+    def column(self) -> str:
+        """Return the column of the table that holds the chosen measure."""
+        return f"{self.choice.measure}_{self.choice.chains}"
+
+    @property
+    def name(self) -> str:
+        """Return what files are called, without extension."""
+        return f"{self.run.name}-{self.key[1]}"
+
+
+def show_cards(of: Separated) -> None:
+    """Show how many instances there are, and how well each measure tells them apart."""
+    found, (first, *others) = of.found, of.choice.compared
+    overall = found.overall(first)
+    true, false = int(overall["n_true"]), int(overall["n_false"])
+    with st.container(horizontal=True):
+        _card("Instances", f"{true + false:,}", f"{true:,} true, {false:,} false")
+        for measure in of.choice.compared:
+            row = found.overall(measure)
+            _card(
+                f"AUC of {_short(measure)} ↑",
+                number(row["roc_auc"]),
+                f"{number(row['auc_low'])} to {number(row['auc_high'])}",
+                "ROC-AUC: the chance that a true instance gets a higher value than a false one, "
+                "over all groups; 0.5 is guessing. Beneath: bootstrap 95 % interval. Average "
+                f"precision {number(row['average_precision'])}, by guessing "
+                f"{number(row['share_true'])}; "
+                f"Cohen's d {number(row['cohens_d'])}.",
+            )
+        row = found.difference(others[0])
+        _card(
+            "ReliK less rank",
+            f"{row['difference']:+.3f}" if pd.notna(row["difference"]) else "–",
+            f"{number(row['low'])} to {number(row['high'])}",
+            "ROC-AUC of ReliK less that of the reciprocal rank, on the same instances and "
+            "resamples, with its bootstrap 95 % interval: above 0, ReliK tells true from false "
+            "better.",
+        )
+
+
+def show_groups(of: Separated) -> None:
+    """Show the measures side by side per group, and the means of the chosen one."""
+    choice = of.choice
+    separated = of.found.by_measure[choice.measure]
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("Separation per group")
+        st.caption(
+            "ROC-AUC with bootstrap 95 % intervals; the group that ReliK separates best is on top."
+        )
+        show_chart(auc_figure(of.found.by_measure, of.names), "auc", f"{of.name}-roc-auc")
+    with right:
+        st.subheader(f"Mean {MEASURE_NAMES[choice.measure]}")
+        st.caption("Of true and of false instances, with bootstrap 95 % intervals.")
+        show_chart(
+            means_figure(separated, choice.measure, choice.chains, of.names),
+            "means",
+            f"{of.name}-mean-{choice.measure}",
+        )
+    st.subheader("Figures per group")
+    st.caption(
+        f"Of {MEASURE_NAMES[choice.measure]}. p: Mann–Whitney, two-sided; p (Holm): corrected for "
+        "the number of groups."
+    )
+    named = separated.assign(group=[of.names.get(g, g) for g in separated["group"]])
+    show_table(named, "groups", f"{of.name}-separation", **_HEADINGS)
+    with st.expander("How much larger the ROC-AUC of ReliK is than the others'"):
+        against = of.found.differences
+        named = against.assign(
+            group=[of.names.get(g, g) for g in against["group"]],
+            against=[MEASURE_NAMES[m] for m in against["against"]],
+        )
+        show_table(named, "differences", f"{of.name}-differences")
+
+
+def show_distributions(of: Separated) -> None:
+    """Show every instance's value; the triples of the one that is clicked."""
+    shape = st.segmented_control(
+        "Drawn as",
+        SHAPES,
+        default=SHAPES[0],
+        required=True,
+        key="shape",
+        bind="query-params",
+    )
+    st.caption(
+        "Best separated groups first. Click a point to see its triples; boxes and violins are of "
+        "all instances, points of 150 per group and label at most."
+    )
+    choice = of.choice
+    point = selected_point(
+        show_chart(
+            values_figure(
+                of.scored.table, choice.measure, choice.chains, of.groups, of.names, str(shape)
+            ),
+            "values",
+            f"{of.name}-{choice.measure}-of-instances",
+            on_select="rerun",
+            selection_mode="points",
+        )
+    )
+    if point:
+        show_instance(of.run, of.scored, int(point[0]), choice.measure)
+
+
+def show_all(of: Separated) -> None:
+    """Show the table of all instances; the triples of the one that is selected."""
+    st.caption("Select a row to see the triples of an instance.")
+    chosen = pick_instance(of, of.scored.table, "instances", f"{of.name}-instances")
+    if chosen is not None:
+        show_instance(of.run, of.scored, chosen, of.choice.measure)
+
+
+def pick_instance(
+    of: Separated, table: pd.DataFrame, key: str, name: str, most: int | None = None
+) -> int | None:
+    """Show a table of instances and return the number of the selected one.
+
+    :param table: rows of the scored instances' table
+    :param key: of the widget
+    :param name: of files, without an extension; they hold all rows
+    :param most: rows shown; the label is not, where it is that of all
+    """
+    figures = [f"{measure}_{of.choice.chains}" for measure in of.choice.compared]
+    figures.sort(key=lambda column: column != of.column)
+    columns = [figures[0], "question", "answer", "label", "group", "instance", "chains"]
+    listed = table[[*columns, *figures[1:]]]
+    listed = listed.assign(
+        group=[of.names.get(g, g) for g in listed["group"]],
+        label=["true" if label else "false" for label in listed["label"]],
+    )
+    shown = listed if most is None else listed.head(most).drop(columns="label")
+    row = selected_row(
+        st.dataframe(
+            shown,
+            hide_index=True,
+            column_config=number_columns(shown),
+            on_select="rerun",
+            selection_mode="single-row",
+            key=key,
+        )
+    )
+    download(listed, name)
+    return int(shown.iloc[row]["instance"]) if row is not None and row < len(shown) else None
+
+
+def _short(measure: str) -> str:
+    return MEASURE_NAMES[measure.removesuffix("_head")]
+
+
+def _card(label: str, value: str, beneath: str, help: str | None = None) -> None:
+    st.metric(label, value, beneath, delta_color="off", delta_arrow="off", border=True, help=help)

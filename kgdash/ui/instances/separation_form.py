@@ -1,0 +1,60 @@
+"""The widgets that choose how true and false instances are compared, kept in the URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from kgdash.studies.instances.instances import CHAINS
+from kgdash.studies.instances.separation import COMPARED
+
+_MEASURES = ("ReliK", "reciprocal rank", "raw score")
+
+VIEWS = ("Groups", "Distributions", "Threshold", "Likely errors", "All instances")
+
+
+@dataclass(frozen=True)
+class SeparationChoice:
+    """What the user chose: a measure, the three compared, ReliK first, and "best" or "mean"."""
+
+    measure: str
+    compared: tuple[str, ...]
+    chains: str
+
+
+def choose_separation() -> SeparationChoice:
+    """Show the widgets and return what they say."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        measure = st.segmented_control(
+            "Measure",
+            _MEASURES,
+            default=_MEASURES[0],
+            required=True,
+            key="measure",
+            bind="query-params",
+            help="Whose means, distribution and thresholds are shown. The reciprocal rank is "
+            "½ (1/entity rank + 1/relation rank). Raw scores of different relations are not "
+            "comparable.",
+        )
+        over = st.segmented_control(
+            "Mean over",
+            list(COMPARED),
+            default=next(iter(COMPARED)),
+            required=True,
+            key="over",
+            bind="query-params",
+            help="All triples that lead to the answer, or those alone that give it: a rule's head, "
+            "the last triple of a path, every branch of an intersection.",
+        )
+        chains = st.segmented_control(
+            "Several chains to an answer",
+            CHAINS,
+            default="best",
+            required=True,
+            key="chains",
+            bind="query-params",
+            help="An answer may be reached in several ways: take the best of them, or their mean.",
+        )
+    compared = COMPARED[str(over)]
+    return SeparationChoice(compared[_MEASURES.index(str(measure))], compared, str(chains))

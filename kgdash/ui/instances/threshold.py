@@ -1,0 +1,129 @@
+"""The view that calls instances true from a threshold on, and says how often that is right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from kgdash.charts.classification import pr_figure
+from kgdash.charts.instance_thresholds import rates_figure
+from kgdash.charts.separation import MEASURE_NAMES, is_raw
+from kgdash.charts.style import number
+from kgdash.studies.instances.separation import ALL
+from kgdash.studies.instances.thresholds import (
+    RATES,
+    best_of,
+    judged_thresholds,
+    measured,
+    rates_at,
+    threshold_curve,
+)
+from kgdash.ui.instances.separation import Separated
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.table import show_table
+
+_NAMES = {"precision": "Precision ↑", "recall": "Recall ↑", "f1": "F1 ↑", "accuracy": "Accuracy ↑"}
+
+#: places on the slider, per factor of ten or over the range of raw scores
+_PER_DECADE, _RAW_STEPS = 20, 100
+
+
+def show_threshold(of: Separated) -> None:
+    """Show the slider, what its threshold does, and what a threshold chosen on one half does."""
+    choice = of.choice
+    group = st.selectbox(
+        "Group",
+        [ALL, *of.groups],
+        format_func=lambda g: "all groups" if g == ALL else of.names.get(g, g),
+        key="threshold_group",
+        bind="query-params",
+        width=420,
+    )
+    labels, values, _ = measured(of.scored.table, choice.measure, choice.chains, group)
+    curve, judged = computed(
+        "Trying thresholds",
+        (*of.key, "thresholds", choice.measure, choice.chains, group),
+        lambda _: (
+            threshold_curve(labels, values),
+            judged_thresholds(of.scored.table, choice.measure, choice.chains, group),
+        ),
+    )
+    threshold = _slider(of, best_of(curve, "accuracy"))
+    at = rates_at(curve, threshold)
+    with st.container(horizontal=True):
+        for rate, label in _NAMES.items():
+            st.metric(label, number(at[rate]), border=True, help=f"{RATES[rate]}.")
+    right, wrong = int(at["true_positive"]), int(at["false_positive"])
+    st.caption(
+        f"From {number(threshold)} on, {right + wrong:,} of {len(values):,} instances are called "
+        f"true, {right:,} of them rightly; of the others {int(at['true_negative']):,} are false "
+        f"and {int(at['false_negative']):,} true."
+    )
+    _show_curves(of, curve, threshold, at)
+    st.subheader("Does a chosen threshold hold?")
+    st.caption(
+        "Chosen on one half of the questions (reached: how good it is there), judged on the other: "
+        "what is best on the instances at hand flatters."
+    )
+    if judged.empty:
+        st.info("Too few instances: each half needs true and false ones.", icon=":material/info:")
+        return
+    named = judged.assign(criterion=["best F1", "best accuracy"])
+    show_table(
+        named,
+        "judged",
+        f"{of.name}-thresholds",
+        chosen_on="chosen on (instances)",
+        n="judged on (instances)",
+        **_NAMES,
+    )
+
+
+def _show_curves(of: Separated, curve: pd.DataFrame, threshold: float, at: pd.Series) -> None:
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader("At every threshold")
+        show_chart(
+            rates_figure(curve, threshold, at, of.choice.measure), "rates", f"{of.name}-rates"
+        )
+    with right:
+        st.subheader("Precision and recall")
+        both = curve["true_positive"].iloc[0] and curve["false_positive"].iloc[0]
+        ends = curve.assign(precision=curve["precision"].fillna(1.0)) if both else curve.iloc[:0]
+        counts = {
+            name: int(at[name])
+            for name in ("true_positive", "false_positive", "true_negative", "false_negative")
+        }
+        show_chart(pr_figure(ends, counts), "pr", f"{of.name}-precision-recall")
+
+
+def _slider(of: Separated, best: float) -> float:
+    """Show the slider; its places do not depend on the group, so that it stays where it is put."""
+    measure = of.choice.measure
+    values = of.scored.table[of.column]
+    low, high = float(values.min()), float(values.max())
+    if is_raw(measure):
+        options = np.linspace(low, high, _RAW_STEPS + 1).tolist()
+        key, axis = f"threshold_{measure}_{low:.6g}_{high:.6g}", "linear scale"
+    else:
+        decade = int(np.floor(np.log10(low)))
+        options = [
+            float(f"{10 ** (decade + step / _PER_DECADE):.3g}")
+            for step in range(-decade * _PER_DECADE + 1)
+        ]
+        key, axis = f"threshold_{measure}_from_1e{decade}", "log scale"
+    nearest = int(np.clip(np.searchsorted(options, best), 0, len(options) - 1))
+    return float(
+        st.select_slider(
+            f"Threshold on {MEASURE_NAMES[measure]} ({axis})",
+            options,
+            options[nearest],
+            format_func=number,
+            key=key,
+            bind="query-params",
+            help="At or above it an instance is called true. At first, the one with the best "
+            "accuracy here.",
+        )
+    )

@@ -1,0 +1,52 @@
+"""The cards at the top of the page Metrics: filtered figures, and the raw ones beneath."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from kgdash.charts.style import number
+from kgdash.ranking.metric_info import MetricInfo
+
+
+def show_cards(
+    slot: Any,
+    guide: Mapping[str, MetricInfo],
+    k: int,
+    values: Mapping[str, float],
+    raw: Mapping[str, float] | None = None,
+    awaited: bool = False,
+) -> None:
+    """Fill a slot of the page with one card per metric.
+
+    :param slot: of `st.empty`; filled anew once the raw figures are there
+    :param guide: of `kgdash.ranking.metric_info.metric_guide`
+    :param k: of Hits@k
+    :param values: by metric
+    :param raw: the same of raw ranks, to be shown beneath, if there are any
+    :param awaited: keep their place
+    """
+    keys = (
+        "inverse_harmonic_mean_rank",
+        f"hits_at_{k}",
+        "arithmetic_mean_rank",
+        "adjusted_arithmetic_mean_rank_index",
+    )
+    beneath = {key: number(raw[key]) if raw else "…" for key in keys if raw or awaited}
+    with slot.container(horizontal=True):
+        for key in keys:
+            info = guide[key]
+            depends = "depends" if info.depends_on_num_entities else "does not depend"
+            st.metric(
+                f"{info.label} {info.arrow}",
+                number(values[key]),
+                f"raw {beneath[key]}" if key in beneath else None,
+                delta_color="off",
+                delta_arrow="off",
+                border=True,
+                help=f"{info.formula}. Range {info.value_range}, "
+                f"{'higher' if info.increasing else 'lower'} is better, {depends} on the number "
+                "of entities.",
+            )

@@ -1,0 +1,121 @@
+"""The widgets that make, show and delete a user's own groupings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from kgdash.breakdowns.condition import NAMES, NUMBERS
+from kgdash.breakdowns.custom_grouping import ENDS, OwnGrouping, TypeGrouping, condition_grouping
+from kgdash.errors import KgdashError
+from kgdash.runs import Run
+from kgdash.runs.saved_groupings import (
+    delete_grouping,
+    groupings_file,
+    save_grouping,
+    saved_groupings,
+)
+from kgdash.ui.metrics.types_upload import uploaded_types
+from kgdash.ui.widgets.markdown import plain
+
+_EXAMPLE = """rare relations: frequency < 100
+hubs: head_degree >= 100 and tail_degree >= 100
+many answers, hit late: answers > 10 and realistic > 10"""
+
+_WAYS = ("conditions", "a file of entity types")
+
+
+def own_groupings(run: Run) -> dict[str, OwnGrouping]:
+    """Return what is saved with the run; a damaged file costs a warning, not the page."""
+    try:
+        return _saved(run, run.digest, groupings_stamp(run))
+    except KgdashError as error:
+        st.warning(str(error), icon=":material/warning:")
+        return {}
+
+
+def groupings_stamp(run: Run) -> tuple[str, int, int]:
+    """Return what changes whenever the saved groupings do."""
+    path = groupings_file(run)
+    try:
+        return str(path), path.stat().st_mtime_ns, path.stat().st_size
+    except OSError:
+        return str(path), 0, 0
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _saved(_run: Run, digest: str, stamp: tuple[str, int, int]) -> dict[str, OwnGrouping]:
+    return saved_groupings(_run)
+
+
+def edit_groupings(run: Run, saved: dict[str, OwnGrouping]) -> None:
+    """Show the saved groupings and a form for another one; saving runs the page again."""
+    with st.expander("Your own groups", icon=":material/category:"):
+        for name, grouping in saved.items():
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"**{plain(name)}**: {plain(grouping.describe())}", width="stretch")
+                if st.button("Delete", key=f"delete grouping {name}", icon=":material/delete:"):
+                    _keep(partial(delete_grouping, run, name))
+        way = st.segmented_control(
+            "A new grouping by", _WAYS, default=_WAYS[0], required=True, key="grouping_way"
+        )
+        name = st.text_input(
+            "Name", key="grouping_name", placeholder="such as difficulty", max_chars=80
+        )
+        try:
+            made = _by_conditions(name) if way == _WAYS[0] else _by_types(run, name)
+        except KgdashError as error:
+            st.error(str(error), icon=":material/error:")
+            return
+        if st.button("Save", disabled=made is None, icon=":material/save:") and made is not None:
+            _keep(partial(save_grouping, run, made))
+        st.caption(
+            f"Saved groupings are in {plain(str(groupings_file(run)))} and stand under Group by."
+        )
+
+
+def _by_conditions(name: str) -> OwnGrouping | None:
+    text = st.text_area(
+        "Groups, one a line: name, colon, condition",
+        key="grouping_conditions",
+        height=110,
+        placeholder=_EXAMPLE,
+        help=f"Columns of names: {', '.join(NAMES)}. Of numbers: {', '.join(NUMBERS)}. Compare "
+        'with ==, !=, <, <=, >, >=, in ["a", "b"], "part" in relation; join with and, or, not. '
+        "A rank may be in several groups; what is in none makes one of its own.",
+    )
+    if not (text and text.strip()):
+        return None
+    # Conditions are checked while there is no name yet.
+    grouping = condition_grouping(name or "unnamed", text.splitlines())
+    return grouping if name.strip() else None
+
+
+def _by_types(run: Run, name: str) -> OwnGrouping | None:
+    types = uploaded_types(run.graph, "grouping_types")
+    end = st.selectbox(
+        "Whose types",
+        ENDS,
+        index=2,
+        key="grouping_end",
+        width=220,
+        help="Of the triple's head or tail, of the answer (the entity asked for), or of the query "
+        "(the entity given).",
+    )
+    if types is None:
+        return None
+    st.caption(f"{len(types.names):,} types of {len(set(types.entities.tolist())):,} entities.")
+    return TypeGrouping(name.strip(), end, types) if name.strip() else None
+
+
+def _keep(change: Callable[[], Path]) -> None:
+    """Save or delete, then run the page again; a refusal is shown instead."""
+    try:
+        change()
+    except KgdashError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.rerun()

@@ -1,0 +1,44 @@
+"""The report of a run, from a page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kgdash.graph import SPLITS
+from kgdash.reports.content import report_content
+from kgdash.reports.html import report_html
+from kgdash.runs import Run
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.widgets.file_name import file_name
+
+
+def offer_report(run: Run) -> None:
+    """Show a button that makes the report of a run on its last split, then one that saves it."""
+    split = [name for name in SPLITS if len(run.graph.splits[name])][-1]
+    asked = f"report of {run.digest}"
+    slot = st.empty()
+    if not st.session_state.get(asked):
+        slot.button(
+            "Make a report",
+            icon=":material/description:",
+            key="make_report",
+            help="One HTML file that works offline: model, training, metrics, ranks, groups.",
+            on_click=st.session_state.__setitem__,
+            args=(asked, True),
+        )
+        return
+    with slot.container():
+        html = computed(
+            "Writing the report",
+            (run.digest, "report", split),
+            lambda progress: report_html(report_content(run, split, progress=progress)).encode(),
+        )
+        st.download_button(
+            f"Download the report ({len(html) / 1e6:.1f} MB)",
+            html,
+            file_name=file_name(f"{run.name}-{split}-report", ".html"),
+            mime="text/html",
+            icon=":material/download:",
+            key="download_report",
+            on_click="ignore",
+        )

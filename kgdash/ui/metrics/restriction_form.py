@@ -1,0 +1,108 @@
+"""The widgets that restrict an evaluation to some relations and entities."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
+from kgdash.graph.restriction import Restriction, read_entities, restrict
+from kgdash.ui.metrics.types_upload import uploaded_types
+from kgdash.ui.runtime.computed import refuse
+
+#: entities beyond which their list is not sent to the browser
+_SEARCHABLE = 20_000
+
+
+def choose_restriction(graph: KnowledgeGraph) -> Restriction:
+    """Show the widgets and return what they say; ends the page's run where they can not be met."""
+    with st.expander("Restrict", icon=":material/filter_alt:"):
+        labels = dict(zip(graph.relations, graph.relation_labels, strict=True))
+        relations = st.multiselect(
+            "Relations",
+            graph.relations,
+            format_func=lambda name: labels[name],
+            key="relations",
+            bind="query-params",
+            placeholder="all; type to search",
+        )
+        try:
+            listed = _listed_entities(graph)
+            low, high, of_types = _conditions(graph)
+            return restrict(graph, relations, listed, low, high, of_types)
+        except KgdashError as error:
+            return refuse(error)
+
+
+def _listed_entities(graph: KnowledgeGraph) -> np.ndarray | None:
+    """Show the ways to list entities and return all that are listed, or None for no list."""
+    found = _searched(graph)
+    left, right = st.columns(2, gap="large")
+    with left:
+        pasted = st.text_area(
+            "Pasted entities",
+            key="only_entities",
+            height=110,
+            placeholder="one name or label a line",
+        )
+    with right:
+        upload = st.file_uploader("A file of them", type=["txt", "tsv", "csv"], key="entity_file")
+    if pasted and pasted.strip():
+        found.append(read_entities(pasted, graph, "the pasted list"))
+    if upload is not None:
+        found.append(read_entities(upload.getvalue(), graph, upload.name))
+    return np.unique(np.concatenate(found)) if found else None
+
+
+def _searched(graph: KnowledgeGraph) -> list[np.ndarray]:
+    """Show the search for entities, where their names are not too many for a browser."""
+    if graph.num_entities > _SEARCHABLE:
+        return []
+    labels = dict(zip(graph.entities, graph.entity_labels, strict=True))
+    chosen = st.multiselect(
+        "Entities",
+        graph.entities,
+        format_func=lambda name: labels[name],
+        key="entities",
+        bind="query-params",
+        placeholder="all; type to search",
+        help="Only triples between the entities chosen, pasted or in the file are ranked, among "
+        "them alone.",
+    )
+    return [np.array([graph.entity_id(name) for name in chosen])] if chosen else []
+
+
+def _conditions(graph: KnowledgeGraph) -> tuple[int | None, int | None, np.ndarray | None]:
+    """Show the conditions on entities; return least and largest degree, and those of the types."""
+    with st.container(horizontal=True):
+        low = st.number_input(
+            "Least degree",
+            0,
+            None,
+            None,
+            key="min_degree",
+            bind="query-params",
+            width=150,
+            help="Of an entity: known triples, of all splits, that it is an end of.",
+        )
+        high = st.number_input(
+            "Largest degree", 0, None, None, key="max_degree", bind="query-params", width=150
+        )
+        types = uploaded_types(graph, "restriction_types")
+    if types is None:
+        return low, high, None
+    names = st.multiselect("Types", types.names, key="only_types", placeholder="all")
+    return low, high, types.entities_of(names) if names else None
+
+
+def restriction_text(only: Restriction, graph: KnowledgeGraph, split: str) -> str:
+    """Say on a line of its own what is left of a graph's split, or nothing if all is."""
+    if not only.key:
+        return ""
+    left = only.count(graph, graph.split(split))
+    return (
+        f"  \nRestricted to {left['triples']:,} of {len(graph.split(split)):,} {split} triples, "
+        f"{left['entities']:,} of {graph.num_entities:,} entities, "
+        f"{left['relations']:,} of {graph.num_relations:,} relations."
+    )

@@ -1,0 +1,96 @@
+"""Running a computation from a page: remembered, with progress, an estimate and a way to stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import streamlit as st
+
+from kgdash.errors import KgdashError
+from kgdash.progress import Estimate, Progress
+from kgdash.ui.runtime.result_cache import memory
+
+#: seconds before a progress bar shows, so that short work does not flicker
+_PATIENCE = 0.4
+_STOPPED = "stopped_computation"
+
+
+def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], Any]) -> Any:
+    """Return the result of ``work``, computing it at most once per key.
+
+    Shows progress while it runs. A click on Stop, or any other widget, ends the script run at the
+    next report; after Stop the page offers to start again. Refused input is shown as a message and
+    ends the page's run.
+
+    :param label: what is computed, as users read it
+    :param key: all that the result depends on, the run's digest first
+    :param work: takes the progress to report to
+    """
+    slot = st.empty()  # also where it stays empty, so that what follows keeps its place
+    found = memory().get(key)
+    if found is not None:
+        return found
+    end_if_stopped(label, key)
+    try:
+        result = work(reporter(slot, label, key))
+    except KgdashError as error:
+        slot.empty()
+        refuse(error)
+    slot.empty()
+    memory().put(key, result)
+    return result
+
+
+def refuse(error: KgdashError) -> Any:
+    """Show why input was refused and end the page's run."""
+    st.error(str(error), icon=":material/error:")
+    st.stop()
+
+
+def was_stopped(key: tuple[Hashable, ...]) -> bool:
+    """Tell whether the user stopped this computation and has not started it again."""
+    return st.session_state.get(_STOPPED) == key
+
+
+def end_if_stopped(label: str, key: tuple[Hashable, ...]) -> None:
+    """End the page's run with an offer to start again, if the user stopped this computation."""
+    if was_stopped(key):
+        st.info(f"{label} was stopped; nothing was kept.")
+        st.button("Start again", on_click=_forget_stop)
+        st.stop()
+
+
+def reporter(slot: Any, label: str, key: tuple[Hashable, ...]) -> Progress:
+    """Make a progress that shows a bar and Stop in a slot of the page, once work takes a while.
+
+    :param slot: of `st.empty`
+    :param label: what is computed
+    :param key: what a click on Stop is remembered under, see `end_if_stopped`
+    """
+    estimate = Estimate()
+    state: dict[str, Any] = {"bar": None, "last": 0.0}
+
+    def report(done: float, total: float) -> None:
+        now = time.monotonic()
+        if now - estimate.start < _PATIENCE or now - state["last"] < 0.1:
+            return
+        state["last"] = now
+        left = estimate.remaining(done, total)
+        text = f"{label}: about {left:.0f} s left" if left is not None else label
+        if state["bar"] is None:
+            with slot.container(border=True):
+                state["bar"] = st.progress(0.0)
+                st.button("Stop", key=f"stop {label}", on_click=_stop, args=(key,))
+        state["bar"].progress(min(1.0, done / max(total, 1e-9)), text=text)
+
+    return report
+
+
+def _stop(key: tuple[Hashable, ...]) -> None:
+    st.session_state[_STOPPED] = key
+
+
+def _forget_stop() -> None:
+    st.session_state.pop(_STOPPED, None)

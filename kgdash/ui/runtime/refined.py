@@ -1,0 +1,121 @@
+"""Results that show early and improve in place: a page's one background computation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from typing import Any
+
+import streamlit as st
+
+from kgdash.errors import KgdashError
+from kgdash.ui.runtime.background import Job, Steps
+from kgdash.ui.runtime.computed import end_if_stopped, refuse, reporter, was_stopped
+from kgdash.ui.runtime.result_cache import memory
+
+#: seconds that a first result is held back in case that the last one is there by then
+_PATIENCE = 0.4
+
+#: seconds between two looks at a running job
+_POLL = 0.5
+
+_JOB = "refining_job"
+
+
+def refined(label: str, key: tuple[Hashable, ...], steps: Steps) -> Any:
+    """Return the best result that there is by now, and go on computing in the background.
+
+    The last result is remembered for all sessions. Until it is there, each run of the page gets
+    the latest one, and `show_refinement` runs the page anew at the end. Any other key, and another
+    page, stops the computation. Until the first result it is as `computed` has it: progress, Stop,
+    and refused input as a message.
+
+    :param label: what is computed, as users read it
+    :param key: all that the results depend on, the run's digest first
+    :param steps: takes the progress to report to and the latest result; yields ever better ones
+    """
+    slot = st.empty()  # also where it stays empty, so that what follows keeps its place
+    found = memory().get(key)
+    if found is not None:
+        stop_refining()
+        return found
+    job = _job_of(key)
+    if job is None or was_stopped(key):
+        stop_refining()
+        end_if_stopped(label, key)
+        job = Job(steps)
+        st.session_state[_JOB] = (key, job)
+    report = reporter(slot, label, key)
+    while not job.wait_for_result(0.1):
+        report(*job.progress)
+    slot.empty()
+    job.wait(job.started + _PATIENCE - time.monotonic())
+    if job.status == "failed":
+        st.session_state.pop(_JOB)
+        if isinstance(job.error, KgdashError):
+            refuse(job.error)
+        raise RuntimeError(f"{label} failed") from job.error
+    if job.status == "done":
+        st.session_state.pop(_JOB)
+        memory().put(key, job.latest)
+    return job.latest
+
+
+def show_refinement(summary: str) -> None:
+    """Show that the figures on the page are not the last ones, with a way to stop or to go on.
+
+    Shows nothing where they are.
+
+    :param summary: what is known so far, a sentence
+    """
+    _, job = st.session_state.get(_JOB, (None, None))
+    slot = st.empty()  # also where it stays empty, so that what follows keeps its place
+    if job is not None:
+        with slot.container():
+            if job.status == "stopped":
+                _offer_to_go_on(summary)
+            else:
+                _watch(summary)
+
+
+def stop_refining() -> None:
+    """Stop the session's background computation, if there is one."""
+    if _JOB in st.session_state:
+        st.session_state.pop(_JOB)[1].stop()
+
+
+def _job_of(key: tuple[Hashable, ...]) -> Job | None:
+    held, job = st.session_state.get(_JOB, (None, None))
+    # One that was stopped before it had any result is as none.
+    return job if held == key and (job.latest is not None or job.status != "stopped") else None
+
+
+@st.fragment(run_every=_POLL)
+def _watch(summary: str) -> None:
+    _, job = st.session_state.get(_JOB, (None, None))
+    if job is None or job.status != "running":
+        if job is not None and job.status == "stopped":
+            _offer_to_go_on(summary)  # at once, while the page is run anew without this watch
+        st.rerun()
+    share, left = job.share(), job.remaining()
+    text = "Refining to exact" + (f": {share:.0%}" if share is not None else " …")
+    if left is not None:
+        text += f", about {max(left, 1):.0f} s left"
+    with _strip():
+        st.progress(share or 0.0, text=f"{summary} {text}")
+        st.button("Stop", on_click=job.stop, icon=":material/stop:")
+
+
+def _offer_to_go_on(summary: str) -> None:
+    with _strip():
+        st.markdown(f"{summary} Stopped before the exact figures.", width="stretch")
+        st.button("Refine to exact", on_click=_resume, icon=":material/play_arrow:")
+
+
+def _strip() -> Any:
+    return st.container(border=True, horizontal=True, vertical_alignment="center", key="refining")
+
+
+def _resume() -> None:
+    key, job = st.session_state[_JOB]
+    st.session_state[_JOB] = (key, job.again())

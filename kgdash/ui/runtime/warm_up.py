@@ -1,0 +1,23 @@
+"""Doing ahead what the first visitor would wait for."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+
+from kgdash.engine.warm import warm
+
+_started = threading.Event()
+
+
+def warm_in_background() -> None:
+    """Compile the kernels, and import what only later pages need, once per process."""
+    if not _started.is_set():
+        _started.set()
+        threading.Thread(target=_warm, name="kgdash-warm", daemon=True).start()
+
+
+def _warm() -> None:
+    warm()
+    # SciPy's distributions, for the intervals of sampled ReliK.
+    importlib.import_module("kgdash.ranking.relik_sampled")

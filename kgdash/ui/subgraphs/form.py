@@ -1,0 +1,134 @@
+"""The widgets that choose a subgraph, kept in the URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from kgdash.graph import DIRECTIONS
+from kgdash.runs import Run
+from kgdash.ui.widgets.choices import choose_relik_method
+
+METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
+LARGEST_SEED = 2**31 - 1
+EVALUATED = {"test triples": "test", "all triples": "all"}
+
+
+@dataclass(frozen=True)
+class SubgraphChoice:
+    """What the user chose: arguments of `Run.subgraph`, and how to compare."""
+
+    arguments: tuple[tuple[str, Any], ...]
+    evaluated: str
+    relik_method: str
+
+
+def choose_subgraph(
+    run: Run, evaluated_label: str = "Reciprocal ranks of", before: str = ""
+) -> SubgraphChoice:
+    """Show the widgets and return what they say.
+
+    :param evaluated_label: what the choice between test and all triples is called
+    :param before: put before the keys: an address can not be given to another page for a key that
+        both have
+    """
+    graph = run.graph
+    by_degree = [int(e) for e in (-graph.degrees).argsort(kind="stable")]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        entity = st.selectbox(
+            "Seed entity",
+            [graph.entities[e] for e in by_degree],
+            format_func=lambda name: _entity_text(run, name),
+            key=f"{before}entity",
+            bind="query-params",
+            width=300,
+            help="Type to search by label. Ordered by degree.",
+        )
+        method_name = st.selectbox(
+            "Method", list(METHODS), key=f"{before}method", bind="query-params", width=220
+        )
+        size = st.number_input(
+            "Entities",
+            1,
+            min(graph.num_entities, 1000),
+            min(60, graph.num_entities),
+            key=f"{before}size",
+            bind="query-params",
+            width=130,
+            help="How many to collect.",
+        )
+        direction = st.selectbox(
+            "Direction",
+            DIRECTIONS,
+            key=f"{before}direction",
+            bind="query-params",
+            width=140,
+            help="Follow triples either way, from head to tail, or from tail to head.",
+        )
+        extra = walk_widgets(METHODS[method_name], before)
+        evaluated = choose_evaluated(evaluated_label, before)
+        relik_method = choose_relik_method(
+            f"{before}relik_method",
+            "Exact counts every negative; on large graphs sampled figures show until it is "
+            "done. Sampled draws 1,000 negatives per entity and side and gives a 95 % interval.",
+        )
+    arguments = {
+        "entity": entity,
+        "method": METHODS[method_name],
+        "size": int(size),
+        "direction": direction,
+        **extra,
+    }
+    return SubgraphChoice(tuple(arguments.items()), evaluated, relik_method)
+
+
+def choose_evaluated(label: str = "Reciprocal ranks of", before: str = "") -> str:
+    """Show whose ranks can be taken and return "test" or "all".
+
+    :param label: what the choice is called
+    :param before: put before the key
+    """
+    chosen = st.segmented_control(
+        label,
+        list(EVALUATED),
+        default="test triples",
+        required=True,
+        key=f"{before}evaluated",
+        bind="query-params",
+        help="Training triples flatter the model.",
+    )
+    return EVALUATED[str(chosen)]
+
+
+def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
+    """Show what a method needs besides entity, size and direction: arguments of `Run.subgraph`.
+
+    :param method: "rwr" or "neighbourhood"
+    :param before: put before the keys
+    """
+    if method == "neighbourhood":
+        hops = st.number_input("Hops", 1, 3, 1, key=f"{before}hops", bind="query-params", width=110)
+        return {"hops": int(hops)}
+    restart = st.number_input(
+        "Restart probability",
+        0.0,
+        0.95,
+        0.2,
+        0.05,
+        key=f"{before}restart",
+        bind="query-params",
+        width=160,
+        help="Chance of returning to the seed at each step; higher stays closer.",
+    )
+    seed = st.number_input(
+        "Random seed", 0, LARGEST_SEED, 0, key=f"{before}seed", bind="query-params", width=130
+    )
+    return {"restart": float(restart), "seed": int(seed)}
+
+
+def _entity_text(run: Run, name: str) -> str:
+    number = run.graph.entity_id(name)
+    label = run.graph.entity_labels[number]
+    return label if label == name else f"{label} ({name})"

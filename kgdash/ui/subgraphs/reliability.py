@@ -1,0 +1,265 @@
+"""What the page Reliability map shows: entities and relations, communities, regions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
+from kgdash.charts.style import number
+from kgdash.charts.subgraph import layout, pairs_of, subgraph_figure
+from kgdash.graph.communities import find_regions
+from kgdash.studies.reliability.region_scan import DEALT, find_reliability_regions
+from kgdash.studies.reliability.reliability_map import ReliabilityMap, between
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.choices import choice, choose_resolution
+from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.widgets.selection import selected_point, selected_row
+from kgdash.ui.widgets.table import download, number_columns, show_table
+
+_SHOWN = (
+    *("relik", "low", "high", "typical", "triples", "mrr", "evaluated", "entities", "small"),
+    *("central", "relations"),
+)
+
+#: regions that chance explains are listed only on demand
+_SIGNIFICANT = 0.05
+
+#: ReliK in scientific notation
+_TINY = ("relik", "low", "high", "typical", "outside")
+
+
+def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
+    """Show all entities or relations by mean ReliK; an entity that is picked opens on its page.
+
+    :param what: "entity" or "relation"
+    :param key: what the map depends on
+    """
+    name = f"{map_.run.name}-reliability-by-{what}"
+    table = computed("Averaging", (*key, what), lambda report: map_.by(what))
+    several = "entities" if what == "entity" else "relations"
+    small = st.toggle(
+        "Those of fewer than 30 triples too", value=True, key="small", bind="query-params"
+    )
+    shown = table if small else table[~table["small"]].reset_index(drop=True)
+    st.caption(
+        f"{len(shown):,} {several}. Bars: bootstrap 95 % intervals of the mean; open: fewer "
+        "than 30 triples."
+        + (
+            " Click an entity to open its neighbourhood on Local reliability."
+            if what == "entity"
+            else ""
+        )
+    )
+    picked = selected_point(
+        show_chart(
+            reliability_dots(shown),
+            "reliability_dots",
+            name,
+            on_select="rerun",
+            selection_mode="points",
+        )
+    )
+    words = st.text_input("Search", key="search", placeholder=f"part of a label of {several}")
+    hit = shown["label"].str.contains(words.strip(), case=False, regex=False)
+    hit |= shown["name"].str.contains(words.strip(), case=False, regex=False)
+    listed = shown[hit].reset_index(drop=True)
+    row = _table(listed, table, what, name)
+    if what == "entity":
+        chosen = listed.iloc[row] if row is not None else None
+        if chosen is None and picked is not None:
+            chosen = shown.iloc[int(picked)]
+        if chosen is not None:
+            open_local("neighbourhood", entity=chosen["name"], size=60, hops=1)
+
+
+def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
+    """Show communities as bubbles; one that is picked is drawn."""
+    graph, name = map_.run.graph, f"{map_.run.name}-reliability-of-communities"
+    resolution = choose_resolution()
+    groups = computed(
+        "Finding communities",
+        (*key, "groups", resolution),
+        lambda report: find_regions(graph, resolution, progress=report),
+    )
+    table = computed(
+        "Averaging",
+        (*key, "communities", resolution),
+        lambda report: map_.by("communities", resolution=resolution),
+    )
+    lines = computed("Averaging", (*key, "lines", resolution), lambda _: between(map_, groups))
+    st.caption(
+        "Bubbles grow with the number of entities, lines with that of the triples between. Click a "
+        "bubble, or select a row, to draw the community."
+    )
+    picked = selected_point(
+        show_chart(
+            community_map(table, lines),
+            "community_map",
+            name,
+            on_select="rerun",
+            selection_mode="points",
+        )
+    )
+    row = _table(table, table, "communities", name)
+    row = picked if row is None else row
+    if row is not None and int(row) < len(table):
+        community = int(table["id"].iloc[int(row)])
+        members = np.flatnonzero(groups == community)
+        _draw(map_, members, str(table["label"].iloc[int(row)]), (*key, resolution, community))
+
+
+def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
+    """Show connected regions where ReliK stands out; the one that is picked is drawn."""
+    graph, name = map_.run.graph, f"{map_.run.name}-reliable-regions"
+    choices = _scan_form(graph.num_entities)
+    found = computed(
+        "Looking for regions",
+        (*key, "regions", *choices.values()),
+        lambda report: find_reliability_regions(map_, **choices, progress=report),
+    )
+    sure = found.table[found.table["p"] <= _SIGNIFICANT]
+    counts = {kind: int((sure["kind"] == kind).sum()) for kind in ("low", "high")}
+    with st.container(horizontal=True):
+        for kind, label in (("low", "Regions of low ReliK"), ("high", "Regions of high ReliK")):
+            st.metric(
+                label,
+                counts[kind],
+                "p ≤ 0.05, family-wise",
+                delta_color="off",
+                delta_arrow="off",
+                border=True,
+            )
+    everything = st.toggle(
+        "Also those that chance explains", key="chance", bind="query-params", value=False
+    )
+    table = found.table if everything else sure
+    show_chart(baseline_figure(table, found.baseline), "baseline", f"{name}-baseline")
+    if table.empty:
+        st.info(
+            "No region stands out: what differences there are, chance explains.",
+            icon=":material/info:",
+        )
+        return
+    st.caption(
+        "p: the share of permutations in which any region, anywhere, stood out as far. Select a "
+        "row to draw another region."
+    )
+    row = _table(table.drop(columns="region"), table, "regions", name) or 0
+    region = int(table["region"].iloc[min(row, len(table) - 1)])
+    own = found.table.iloc[region]
+    told = f"{own['kind']} ReliK around {graph.entity_labels[own['seed_entity']]}"
+    _draw(map_, found.members[region], told, (*key, *choices.values(), region))
+
+
+def _scan_form(entities: int) -> dict[str, Any]:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        dealt = choice(
+            "Chance is",
+            list(DEALT),
+            "dealt",
+            260,
+            names={"entities": "entities dealt out anew", "triples": "triples dealt out anew"},
+            help="Entities: is an entity's own reliability like that of those around it, more than "
+            "among entities of like degree? Triples: is ReliK here unlike that of other triples of "
+            "the same relations? The former also finds what relations explain, and is too sure "
+            "where entities share most of their triples; the latter what single entities explain.",
+        )
+        most = max(5, min(500, entities // 2))
+        smallest = st.number_input(
+            "Entities, at least", 2, most, 5, key="smallest", bind="query-params", width=140
+        )
+        largest = st.number_input(
+            "at most", smallest, most, min(100, most), key="largest", bind="query-params", width=140
+        )
+        permutations = st.number_input(
+            "Permutations",
+            19,
+            9999,
+            199,
+            key="permutations",
+            bind="query-params",
+            width=140,
+            help="The smallest p-value is 1 / (permutations + 1).",
+        )
+    return {
+        "dealt": dealt,
+        "smallest": int(smallest),
+        "largest": int(largest),
+        "permutations": int(permutations),
+    }
+
+
+def _table(shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str) -> int | None:
+    """Show rows of a table, offer all of it as a file, and return which row is selected."""
+    if key != "regions":
+        first = ["label"] + (["name"] if (shown["name"] != shown["label"]).any() else [])
+        if key == "communities":
+            first = ["label"]
+        shown = shown[[*first, *[column for column in _SHOWN if column in shown]]]
+    else:
+        first = ["kind", "entities", "relik", "outside", "p", "z", "central", "relations"]
+        rest = shown.columns.difference([*first, "seed_entity"], sort=False)
+        shown = shown[[*first, *rest]]
+    columns = number_columns(shown, relik="mean ReliK ↑", mrr="MRR ↑", evaluated="test triples")
+    for column in set(_TINY) & set(shown.columns):
+        label = {"relik": "mean ReliK ↑", "low": "95 % low", "high": "95 % high"}.get(
+            column, {"typical": "geometric mean"}.get(column, column)
+        )
+        columns[column] = st.column_config.NumberColumn(label, format="%.2e")
+    event = st.dataframe(
+        shown,
+        hide_index=True,
+        placeholder="–",
+        column_config=columns,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"table_{key}",
+    )
+    download(whole, name)
+    return selected_row(event)
+
+
+def _draw(map_: ReliabilityMap, members: np.ndarray, told: str, key: tuple[Any, ...]) -> None:
+    """Draw some entities with the triples between them, and open one that is clicked."""
+    graph, most = map_.run.graph, 150
+    inside = np.zeros(graph.num_entities, dtype=bool)
+    inside[members] = True
+    ends = map_.relik[["head", "tail"]].to_numpy()
+    triples = map_.relik[inside[ends].all(axis=1)].reset_index(drop=True)
+    st.subheader(plain(told[0].upper() + told[1:]))
+    note = ""
+    if len(members) > most:
+        degrees = np.bincount(triples[["head", "tail"]].to_numpy().ravel(), minlength=len(inside))
+        members = members[np.argsort(-degrees[members], kind="stable")][:most]
+        kept = triples["head"].isin(members) & triples["tail"].isin(members)
+        triples = triples[kept].reset_index(drop=True)
+        note = f" Drawn are the {most} most central of its entities."
+    st.caption(
+        f"{len(members):,} entities, {len(triples):,} triples of mean ReliK "
+        f"{number(float(triples['relik'].mean()))}.{note} Click an entity to open its "
+        "neighbourhood on Local reliability."
+    )
+    placed = computed("Drawing", (*key, "layout"), lambda _: layout(members, pairs_of(triples)))
+    event = show_chart(
+        subgraph_figure(members, graph.entity_labels, int(members[0]), triples, placed),
+        "region",
+        f"{map_.run.name}-region",
+        scroll_zoom=True,
+        on_select="rerun",
+        selection_mode="points",
+    )
+    picked = selected_point(event)
+    if picked is not None and picked[0] == "node":
+        open_local("neighbourhood", entity=graph.entities[int(picked[1])], size=60, hops=1)
+    with st.expander("Its triples, the least reliable first"):
+        show_table(
+            graph.labelled(triples.sort_values("relik")),
+            "region_triples",
+            f"{map_.run.name}-region",
+        )

@@ -1,0 +1,66 @@
+"""Charts on pages, each with a way to save it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from kgdash.charts.export import FIGURE_TYPES, figure_bytes, find_browser
+from kgdash.ui.widgets.file_name import file_name
+
+#: extension -> what its button says
+_OFFERED = {".html": "HTML, works offline", ".svg": "SVG", ".png": "PNG"}
+
+
+def show_chart(
+    figure: go.Figure, key: str, name: str, scroll_zoom: bool = False, **selection: Any
+) -> Any:
+    """Show a chart and offer it as a file.
+
+    :param key: of the widget
+    :param name: of the file, without an extension
+    :param scroll_zoom: the wheel zooms
+    :param selection: ``on_select`` and ``selection_mode`` of `st.plotly_chart`
+    :return: what was selected, as `st.plotly_chart` returns it
+    """
+    with st.container(gap=None):
+        selected = st.plotly_chart(
+            figure,
+            key=key,
+            config={
+                "toImageButtonOptions": {"filename": file_name(name, "")},
+                "displaylogo": False,
+                "scrollZoom": scroll_zoom,
+            },
+            **selection,
+        )
+        _offer(figure, key, name)
+    return selected
+
+
+def _offer(figure: go.Figure, key: str, name: str) -> None:
+    """Show the small menu under a chart; files are drawn at the click."""
+    can_draw = find_browser() is not None
+    with (
+        st.container(horizontal=True, horizontal_alignment="right"),
+        st.popover("Save chart", icon=":material/download:", type="tertiary", key=f"save_{key}"),
+    ):
+        for extension, label in _OFFERED.items():
+            st.download_button(
+                label,
+                partial(figure_bytes, figure, extension, name),
+                file_name=file_name(name, extension),
+                mime=FIGURE_TYPES[extension],
+                key=f"save_{key}_{extension[1:]}",
+                on_click="ignore",
+                disabled=not can_draw and extension != ".html",
+                width="stretch",
+            )
+        if not can_draw:
+            st.caption(
+                "SVG and PNG need Chromium on the machine that serves this page; the camera of "
+                "the chart itself saves a PNG without it."
+            )

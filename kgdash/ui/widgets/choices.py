@@ -1,0 +1,140 @@
+"""Choices that several pages share, kept in the URL under the same keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from kgdash.graph import FILTERS, SPLITS, KnowledgeGraph, default_filter
+from kgdash.graph.known_triples import RANK_TYPES
+from kgdash.ranking.metric_info import MetricInfo, metric_guide
+
+_RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
+
+
+def choice(
+    label: str,
+    options: list[str],
+    key: str,
+    width: int,
+    default: str | None = None,
+    names: dict[str, str] | None = None,
+    help: str | None = None,
+) -> Any:
+    """Show a choice of one of several, kept in the URL.
+
+    :param default: the first option if not given
+    :param names: how options are shown, where not as they are
+    """
+    return st.selectbox(
+        label,
+        options,
+        index=options.index(default) if default else 0,
+        format_func=lambda option: (names or {}).get(option, option),
+        key=key,
+        bind="query-params",
+        width=width,
+        help=help,
+    )
+
+
+def choose_split(graph: KnowledgeGraph, width: int = 110) -> str:
+    """Show the splits that hold triples; test, or the last there is, at first."""
+    splits = [s for s in SPLITS if len(graph.splits[s])]
+    return choice("Split", splits, "split", width, splits[-1])
+
+
+def choose_filter(split: str, width: int = 220) -> str:
+    """Show the filters; the one that fits the split at first."""
+    return choice(
+        "Known triples filtered out",
+        list(FILTERS),
+        f"filter_{split}",
+        width,
+        default_filter(split),
+        {"none": "none (raw ranks)"},
+        help="Candidates that would make a known triple are removed before ranking. Use "
+        "train+valid for model selection, so that test does not leak.",
+    )
+
+
+def choose_rank_type(width: int = 150) -> str:
+    """Show the rank types, realistic at first."""
+    return choice(
+        "Rank type",
+        list(RANK_TYPES),
+        "rank_type",
+        width,
+        "realistic",
+        help="How equal scores count: optimistic puts the true answer first among its equals, "
+        "pessimistic last, realistic in the middle.",
+    )
+
+
+def choose_metric(help: str | None = None) -> MetricInfo:
+    """Show the metrics; the mean reciprocal rank at first."""
+    guide = metric_guide()
+    key = choice(
+        "Metric",
+        [key for key in guide if key != "count"],
+        "metric",
+        290,
+        "inverse_harmonic_mean_rank",
+        {key: f"{info.label} {info.arrow}" for key, info in guide.items()},
+        help,
+    )
+    return guide[key]
+
+
+def choose_side(width: int = 110) -> str:
+    """Show the sides of ranks of entities, both at first."""
+    return choice("Side", ["head", "tail", "both"], "side", width, "both")
+
+
+def choose_view(views: Sequence[str]) -> str:
+    """Show a page's views, side by side under its title; the first at first."""
+    view = st.segmented_control(
+        "View",
+        views,
+        default=views[0],
+        required=True,
+        key="view",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return str(view)
+
+
+def choose_relik_method(
+    key: str = "relik_method",
+    help: str = "Exact counts every negative. Sampled draws 1,000 negatives per entity and side.",
+) -> str:
+    """Show how ReliK can be computed and return a method of `Run.relik`; exact at first."""
+    chosen = st.segmented_control(
+        "ReliK",
+        list(_RELIK),
+        default="exact",
+        required=True,
+        key=key,
+        bind="query-params",
+        help=help,
+    )
+    return _RELIK[str(chosen)]
+
+
+def choose_resolution(width: int = 140) -> float:
+    """Show the resolution of communities; 1 at first."""
+    resolution = st.number_input(
+        "Resolution",
+        0.1,
+        20.0,
+        1.0,
+        0.5,
+        key="resolution",
+        bind="query-params",
+        width=width,
+        help="Of Louvain's method: the higher, the more and the smaller are the communities.",
+    )
+    return float(resolution)

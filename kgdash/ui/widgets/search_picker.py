@@ -1,0 +1,68 @@
+"""Which search to show: the bundled example or a file, read again while it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+
+import streamlit as st
+
+from kgdash.hpo.study_file import StudyFile, read_study
+from kgdash.runs.bundled import DEMO_STUDY
+from kgdash.ui.runtime.computed import computed
+
+_EXAMPLE, _FILE = "Example: TransE on UMLS", "A file on this machine …"
+
+#: seconds between two looks at the file
+_EVERY = 2
+
+
+def choose_study() -> tuple[StudyFile, tuple[Hashable, ...]]:
+    """Show the choice and read the study; ends the page's run while there is none to read.
+
+    :return: the study, and a key of what its file holds now for `computed`
+    """
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox(
+            "Search", [_EXAMPLE, _FILE], key="study", bind="query-params", width=280
+        )
+        named = ""
+        if chosen == _FILE:
+            named = st.text_input(
+                "Study file",
+                key="study_file",
+                bind="query-params",
+                placeholder="path/to/OUT.study.db",
+                help="As `python -m kgdash train OUT --search` writes it. It is only read, as "
+                "tables: nothing in it runs. While a search goes on the page follows it.",
+                width=480,
+            ).strip()
+    if chosen == _EXAMPLE:
+        return _study(DEMO_STUDY, _stamp(DEMO_STUDY))
+    if not named:
+        st.info("Name the file of a search.", icon=":material/folder_open:")
+        st.stop()
+    path = Path(named)
+    stamp = _stamp(path)
+    _follow(path, stamp)
+    return _study(path, stamp)
+
+
+def _study(path: Path, stamp: tuple[int, int]) -> tuple[StudyFile, tuple[Hashable, ...]]:
+    key = ("study", str(path), stamp)
+    return computed("Reading the search", key, lambda _: read_study(path)), key
+
+
+@st.fragment(run_every=_EVERY)
+def _follow(path: Path, stamp: tuple[int, int]) -> None:
+    """Run the page anew when the file changed."""
+    if _stamp(path) != stamp:
+        st.rerun()
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0)
+    return (found.st_size, found.st_mtime_ns)

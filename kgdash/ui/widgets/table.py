@@ -1,0 +1,75 @@
+"""Tables on pages: numbers that can be read, and a download of the whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from kgdash.ui.widgets.file_name import file_name
+
+_TINY = {"relik", "relik_low", "relik_high", "relik_best", "relik_mean"}
+
+
+def number_columns(table: pd.DataFrame, **labels: str) -> dict[str, Any]:
+    """Describe numeric columns for `st.dataframe`: ReliK in scientific notation, ranks whole.
+
+    :param labels: column -> heading, where it is not the column's name
+    """
+    config: dict[str, Any] = {}
+    for column in table.columns:
+        heading = labels.get(column, str(column).replace("_", " "))
+        if column in _TINY:
+            config[column] = st.column_config.NumberColumn(heading, format="%.3e")
+        elif pd.api.types.is_integer_dtype(table[column]):
+            config[column] = st.column_config.NumberColumn(heading, format="%d")
+        elif pd.api.types.is_float_dtype(table[column]):
+            config[column] = st.column_config.NumberColumn(heading, format="%.4g")
+        else:
+            config[column] = st.column_config.Column(heading)
+    return config
+
+
+def show_table(
+    table: pd.DataFrame, key: str, name: str, whole: pd.DataFrame | None = None, **labels: str
+) -> None:
+    """Show a table and offer it as a file.
+
+    :param key: of the widget
+    :param name: of the files, without an extension
+    :param whole: what the files hold, where that is not what is shown
+    :param labels: as for `number_columns`
+    """
+    st.dataframe(
+        table,
+        hide_index=True,
+        placeholder="–",
+        column_config=number_columns(table, **labels),
+        key=key,
+    )
+    download(table if whole is None else whole, name)
+
+
+def download(table: pd.DataFrame, name: str) -> None:
+    """Offer a table as CSV and as Parquet, all rows and full precision.
+
+    :param name: of the files, without an extension; names the buttons too
+    """
+    # Made at the click: a file made now is gone as soon as refined figures replace it.
+    files = {
+        "CSV": (lambda: table.to_csv(index=False).encode(), "text/csv"),
+        "Parquet": (lambda: table.to_parquet(index=False), "application/vnd.apache.parquet"),
+    }
+    with st.container(horizontal=True):
+        for kind, (content, mime) in files.items():
+            st.download_button(
+                f"Download {kind}",
+                content,
+                file_name=file_name(name, f".{kind.lower()}"),
+                mime=mime,
+                icon=":material/download:",
+                key=f"download {name} {kind.lower()}",
+                on_click="ignore",
+                type="tertiary",
+            )

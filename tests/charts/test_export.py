@@ -1,0 +1,153 @@
+"""Figures as files: what is in them, what is behind them, and what is refused."""
+
+import io
+import re
+import xml.etree.ElementTree as tree
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from PIL import Image
+from plotly.offline import get_plotlyjs
+
+from kgdash.charts import export as figure_files
+from kgdash.charts.export import check_figure_file, figure_bytes, write_figure
+from kgdash.charts.style import finish
+from kgdash.errors import KgdashError
+
+HOSTILE = "</script><script>alert(1)</script> & <img src=x onerror=alert(2)>"
+
+
+def figure(text="three bars", height=300) -> go.Figure:
+    drawn = go.Figure(go.Bar(x=["a", "b", "c"], y=[1, 2, 3], name=text))
+    drawn.update_layout(showlegend=True)
+    return finish(drawn, height=height)
+
+
+def pixels(content: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(content)).convert("RGB"))
+
+
+@pytest.mark.parametrize(("dark", "background"), [(False, (255, 255, 255)), (True, (17, 20, 24))])
+def test_png_has_its_size_and_a_background_that_its_text_shows_on(dark, background):
+    content = figure_bytes(figure(), ".png", dark=dark, width=400, scale=1.5)
+    drawn = pixels(content)
+    assert drawn.shape == (450, 600, 3)
+    assert tuple(drawn[0, 0]) == tuple(drawn[-1, -1]) == background
+    # The texts, drawn by the template's colour, stand against it as far as can be.
+    farthest = np.abs(drawn.astype(int) - background).sum(axis=2).max()
+    assert farthest > 500
+
+
+def test_svg_is_vectors_with_the_texts_as_text():
+    content = figure_bytes(figure("relation &lt;r&gt;"), ".svg", width=500, height=250, scale=3)
+    root = tree.fromstring(content)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert (root.get("width"), root.get("height")) == ("500", "250"), "no scale of pixels"
+    texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"a", "b", "c", "relation <r>"} <= set(texts)
+    assert not list(root.iter("{http://www.w3.org/2000/svg}image"))
+    assert b"http" not in re.sub(rb'"http://www\.w3\.org/[^"]+"', b"", content)
+
+
+def test_pdf():
+    content = figure_bytes(figure(), ".pdf")
+    assert content.startswith(b"%PDF-")
+    assert content.rstrip().endswith(b"%%EOF")
+
+
+def page(content: bytes) -> str:
+    """Return a page without the plotly.js in it, which is megabytes that no message should show."""
+    text, library = content.decode(), get_plotlyjs()
+    assert text.count(library) == 1
+    return text.replace(library, "")
+
+
+class TestHtml:
+    def test_is_one_page_that_asks_for_nothing(self):
+        text = page(figure_bytes(figure(), ".html", "Bars"))
+        assert text.startswith("<!DOCTYPE html>")
+        assert "<title>Bars</title>" in text
+        assert "http" not in text
+        assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)\s*=", text)
+
+    def test_the_same_figure_gives_the_same_page(self):
+        once, again, other = (figure_bytes(f, ".html") for f in (figure(), figure(), figure("x")))
+        assert page(once) == page(again)
+        assert page(once) != page(other)
+
+    def test_labels_stay_text(self):
+        text = page(figure_bytes(figure(HOSTILE), ".html", HOSTILE))
+        assert "<script>alert(1)" not in text
+        assert "<img src=x" not in text
+        title = re.search("<title>(.*?)</title>", text)[1]
+        assert title == HOSTILE.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        plain = page(figure_bytes(figure(), ".html"))
+        assert text.count("</script>") == plain.count("</script>")
+
+    @pytest.mark.parametrize(("dark", "colour"), [(False, "#ffffff"), (True, "#111418")])
+    def test_background(self, dark, colour):
+        text = page(figure_bytes(figure(), ".html", dark=dark))
+        assert f"background: {colour}" in text
+        assert f'"paper_bgcolor":"{colour}"' in text
+
+    def test_height(self):
+        assert "height:300px" in page(figure_bytes(figure(), ".html"))
+        assert "height:555px" in page(figure_bytes(figure(), ".html", height=555))
+
+
+def test_the_figure_is_left_as_it_was():
+    drawn = figure()
+    before = drawn.to_json()
+    figure_bytes(drawn, ".html", dark=True, height=100)
+    assert drawn.to_json() == before
+
+
+def test_write_figure_by_extension_with_a_title(tmp_path):
+    write_figure(figure(), tmp_path / "new" / "bars.html")
+    assert "<title>bars</title>" in page((tmp_path / "new" / "bars.html").read_bytes())
+    write_figure(figure(), tmp_path / "bars.html", title="other", dark=True)
+    text = page((tmp_path / "bars.html").read_bytes())
+    assert "<title>other</title>" in text
+    assert "#111418" in text
+    (tmp_path / "file").write_text("")
+    with pytest.raises(KgdashError, match="can not write"):
+        write_figure(figure(), tmp_path / "file" / "bars.html")
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("name", ["x.gif", "x", "x.html.txt", "x.PNG"])
+    def test_other_formats(self, tmp_path, name):
+        with pytest.raises(KgdashError, match=r"expected an output file in \.html, \.svg, \.png"):
+            check_figure_file(tmp_path / name)
+        with pytest.raises(KgdashError, match=r"expected one of \.html"):
+            figure_bytes(figure(), (tmp_path / name).suffix)
+
+    @pytest.mark.parametrize("sizes", [{"width": 0}, {"height": -5}, {"scale": 0}])
+    def test_sizes(self, sizes):
+        with pytest.raises(KgdashError, match="expected sizes above 0"):
+            figure_bytes(figure(), ".svg", **sizes)
+
+    def test_no_browser(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(figure_files, "find_browser", lambda: None)
+        for refused in (check_figure_file, lambda out: write_figure(figure(), out)):
+            with pytest.raises(KgdashError, match=r"install Debian's package chromium.*html needs"):
+                refused(tmp_path / "x.svg")
+        assert not list(tmp_path.iterdir())
+        check_figure_file(tmp_path / "x.html")
+        write_figure(figure(), tmp_path / "x.html")
+
+    def test_a_browser_that_is_not_there(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("KGDASH_CHROMIUM", str(tmp_path / "none"))
+        with pytest.raises(KgdashError, match=r"no Chromium at .*none \(KGDASH_CHROMIUM\)"):
+            check_figure_file(tmp_path / "x.png")
+
+    def test_a_browser_that_fails(self, tmp_path, monkeypatch):
+        broken = tmp_path / "browser"
+        broken.write_text("#!/bin/sh\nexit 3\n")
+        broken.chmod(0o755)
+        monkeypatch.setenv("KGDASH_CHROMIUM", str(broken))
+        monkeypatch.setattr(figure_files, "_PATIENCE", 5)
+        with pytest.raises(KgdashError, match="browser could not draw the figure"):
+            write_figure(figure(), tmp_path / "x.svg")
+        assert not (tmp_path / "x.svg").exists()

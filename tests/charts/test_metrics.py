@@ -1,0 +1,33 @@
+"""Figures of metrics: every bar is in sight, with room for its text."""
+
+import math
+
+import pytest
+
+from kgdash.charts.metrics import metric_bars
+from kgdash.ranking.metric_info import metric_guide
+
+KEY = "inverse_harmonic_mean_rank"
+TYPES = ("optimistic", "realistic", "pessimistic")
+
+
+@pytest.mark.parametrize(
+    "heights",
+    [(0.7, 0.6, 0.5), (-0.2, -0.4, -0.9), (0.5, 0.0, -0.5), (5e3, 2.0, math.nan)],
+)
+def test_bars_and_their_texts_fit(heights):
+    values = {"tail": {t: {KEY: h} for t, h in zip(TYPES, heights, strict=True)}}
+    figure = metric_bars(values, metric_guide()[KEY])
+    low, high = figure.layout.yaxis.range
+    finite = [h for h in heights if math.isfinite(h)]
+    room = 0.1 * (max([0, *finite]) - min([0, *finite]))
+    assert low <= min([0, *finite]) - (room if min(finite) < 0 else 0)
+    assert high >= max([0, *finite]) + (room if max(finite) > 0 else 0)
+    assert low <= 0 <= high
+    assert [bar.name for bar in figure.data] == list(TYPES)
+
+
+@pytest.mark.parametrize("height", [0.0, math.nan])
+def test_nothing_to_see(height):
+    values = {"tail": {t: {KEY: height} for t in TYPES}}
+    assert metric_bars(values, metric_guide()[KEY]).layout.yaxis.range is None

@@ -1,0 +1,82 @@
+"""Figures of the reliability map: what they draw is what the tables hold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
+
+
+def groups(count):
+    relik = np.linspace(0.01, 0.5, count)
+    return pd.DataFrame(
+        {
+            "id": np.arange(count) * 10,
+            "label": [f"<{i}>" for i in range(count)],
+            "central": [f"<{i}>, x" for i in range(count)],
+            "entities": np.arange(count, 0, -1),
+            "triples": 40,
+            "relik": relik,
+            "low": relik * 0.8,
+            "high": relik * 1.2,
+            "small": np.arange(count) == 1,
+        }
+    )
+
+
+def test_few_are_all_drawn():
+    table = groups(3)
+    table.loc[2, ["low", "high"]] = np.nan
+    figure = reliability_dots(table)
+    (dots,) = figure.data
+    assert list(dots.x) == table["relik"].tolist()
+    assert list(dots.customdata) == [0, 1, 2]
+    assert list(dots.marker.symbol) == ["circle", "circle-open", "circle"]
+    assert list(dots.error_x.array) == pytest.approx([*(table["relik"] * 0.2)[:2], 0])
+    assert list(figure.layout.yaxis.ticktext) == ["&lt;0&gt;", "&lt;1&gt;", "&lt;2&gt;"]
+    assert not figure.layout.shapes
+
+
+def test_of_many_the_ends_are_drawn():
+    figure = reliability_dots(groups(100))
+    assert list(figure.data[0].customdata) == [*range(12), *range(88, 100)]
+    assert figure.layout.shapes[0].y0 == -11.5
+    assert reliability_dots(groups(0)).layout.annotations[0].text == "no known triple"
+
+
+def test_communities():
+    lines = pd.DataFrame({"a": [0, 0], "b": [10, 20], "triples": [1, 500], "relik": [0.1, 0.2]})
+    figure = community_map(groups(3), lines)
+    bubbles = figure.data[-1]
+    assert list(bubbles.customdata) == [0, 1, 2]
+    assert list(bubbles.marker.color) == pytest.approx(np.log10(groups(3)["relik"]))
+    assert bubbles.hovertext[0].startswith("&lt;0&gt;, x<br>3 entities, 40 triples inside")
+    thin, thick = figure.data[:-1]
+    assert thin.line.width < thick.line.width == 4
+    place = dict(zip([0, 10, 20], zip(bubbles.x, bubbles.y, strict=True), strict=True))
+    assert [(thick.x[i], thick.y[i]) for i in (0, 1)] == [place[0], place[20]]
+    many = community_map(groups(80), lines)
+    assert list(many.data[-1].customdata) == list(range(60))
+    assert community_map(groups(0), lines).layout.annotations
+    assert len(community_map(groups(1), lines).data) == 1
+
+
+def test_baseline():
+    table = pd.DataFrame(
+        {
+            "kind": ["low", "high", "low"],
+            "z": [-6.0, 5.0, -1.0],
+            "p": [0.01, 0.04, 0.9],
+            "entities": 7,
+            "central": "<a>",
+        }
+    )
+    figure = baseline_figure(table, np.linspace(1, 4, 100))
+    chance, low, high = figure.data
+    assert len(chance.x) == 100
+    assert (list(low.x), list(low.customdata)) == ([6.0, 1.0], [0, 2])
+    assert list(low.marker.symbol) == ["triangle-down", "triangle-down-open"]
+    assert (list(high.x), list(high.customdata)) == ([5.0], [1])
+    assert low.text[0].startswith("&lt;a&gt;<br>7 entities")
+    assert figure.layout.shapes[0].x0 == pytest.approx(np.quantile(np.linspace(1, 4, 100), 0.95))
+    assert "known triples" in baseline_figure(table[:0], np.zeros(3)).layout.annotations[0].text

@@ -1,0 +1,56 @@
+"""The command breakdown prints what the library computes, and refuses in one message."""
+
+import pandas as pd
+import pytest
+
+from kgdash.breakdowns.breakdown import breakdown
+from kgdash.breakdowns.rank_facts import annotate
+from tests.support.cli import strict_json, without_nan
+
+OPTIONS = ["--by", "cardinality", "--metric", "hits_at_7", "--rank-type", "pessimistic"]
+
+
+@pytest.fixture(scope="module")
+def umls(bundled):
+    return bundled("umls-transe")
+
+
+def test_json(call, umls):
+    found = strict_json(call("breakdown", "umls-transe", *OPTIONS, "--seed", 3, "--json"))
+    table = breakdown(
+        annotate(umls.ranks(), umls.graph), "cardinality", "hits_at_7", "pessimistic", seed=3
+    )
+    assert found["groups"] == without_nan(table.to_dict("records"))
+    assert (found["run"], found["filter"], found["by"]) == (
+        "umls-transe",
+        "train+valid+test",
+        "cardinality",
+    )
+
+
+def test_table_and_file(call, umls, tmp_path):
+    out = tmp_path / "table.csv"
+    call("breakdown", "umls-transe", "--split", "valid", "--level", "0.9", "--out", out)
+    table = breakdown(annotate(umls.ranks("valid"), umls.graph), "relation", level=0.9).reset_index(
+        drop=True
+    )
+    pd.testing.assert_frame_equal(
+        pd.read_csv(out), table, check_dtype=False, check_exact=False, rtol=1e-12
+    )
+    printed = call("breakdown", "umls-transe", "--split", "valid", "--level", "0.9")
+    assert printed.splitlines()[0].split("\t") == list(table.columns)
+    assert len(printed.splitlines()) == len(table) + 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--by", "size"], "unknown grouping 'size'"),
+        (["--metric", "mrr"], "unknown metric 'mrr'"),
+        (["--rank-type", "median"], "unknown rank type 'median'"),
+        (["--level", "95"], "expected a level between 0 and 1; found 95"),
+        (["--split", "dev"], "unknown split 'dev'"),
+    ],
+)
+def test_refusals(refused, options, message):
+    assert refused("breakdown", "umls-transe", *options).startswith(message)

@@ -1,0 +1,82 @@
+"""The command classify prints what the library computes, and refuses in one message."""
+
+import gzip
+
+import pandas as pd
+import pytest
+
+from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
+from kgdash.studies.classification.classification import classify
+from kgdash.studies.classification.given_negatives import read_negatives
+from kgdash.studies.reliability.part_classification import judge_part
+from kgdash.studies.reliability.subgraph_classification import judge_subgraph
+from tests.support.cli import strict_json, without_nan
+
+
+@pytest.fixture(scope="module")
+def found(bundled):
+    return classify(bundled("umls-transe"), "relation", "relation", seed=1, level=0.9)
+
+
+OPTIONS = ["--negatives", "relation", "--thresholds", "relation", "--seed", "1", "--level", "0.9"]
+
+
+def test_json(call, found):
+    local = ["--entity", "virus", "--size", "20", "--evaluate", "all", "--corrupt", "anywhere"]
+    shown = strict_json(call("classify", "umls-transe", *OPTIONS, *local, "--json"))
+    tables = found.tables()
+    for name in ("figures", "relations", "histogram", "calibration", "calibration_errors"):
+        assert shown[name] == without_nan(tables[name].to_dict("records"))
+    assert len(shown["roc"]) == len(tables["roc"])
+    part = found.run.subgraph("virus", size=20)
+    expected = judge_part(found, part, "all", "anywhere")
+    assert shown["local"]["figures"] == without_nan(expected.figures.to_dict("records"))
+    judged = judge_subgraph(found.run, part, found.fitted, "all", "anywhere", seed=1)
+    pd.testing.assert_frame_equal(expected.triples, judged)
+    relik = found.run.relik(triples=part.triples())["relik"].mean()
+    assert expected.value("relik") == (pytest.approx(relik), len(part.triples()))
+    accuracy = (expected.triples["label"] == expected.triples["called"]).mean()
+    assert expected.value("accuracy") == (accuracy, len(expected.triples))
+    assert shown["threshold"] == found.fitted.overall
+
+
+def test_tables_and_files(call, found, tmp_path):
+    options = ["classify", "umls-transe", *OPTIONS]
+    call(*options, "--table", "scores", "--out", tmp_path / "scores.parquet")
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(tmp_path / "scores.parquet"), found.tables()["scores"], check_dtype=False
+    )
+    printed = call(*options, "--table", "relik").splitlines()
+    expected = exact_accuracy_by_relik(found)
+    assert printed[0].split("\t") == list(expected.columns)
+    assert float(printed[1].split("\t")[1]) == pytest.approx(expected["relik"][0])
+
+
+def test_files_of_negatives(call, found, tmp_path):
+    graph = found.run.graph
+    false = found.test[~found.test["label"]][["head", "relation", "tail"]].to_numpy()
+    files = {"valid": tmp_path / "a.tsv.gz", "test": tmp_path / "b.tsv.gz"}
+    for rows, path in zip((false[:90], false[90:200]), files.values(), strict=True):
+        with gzip.open(path, "wt") as stream:
+            for h, r, t in rows:
+                names = (graph.entities[h], graph.relations[r], graph.entities[t])
+                stream.write("\t".join(names) + "\n")
+    given = ["--valid-negatives", files["valid"], "--test-negatives", files["test"]]
+    shown = strict_json(call("classify", "umls-transe", "--negatives", "given", *given, "--json"))
+    expected = classify(found.run, "given", given=read_negatives(files, graph))
+    assert shown["figures"] == without_nan(expected.figures.to_dict("records"))
+    assert shown["test"]["false"] <= 110
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--negatives", "given"], "no given negatives for run umls-transe"),
+        (["--valid-negatives", "x.tsv"], "files of negatives need --negatives given and both"),
+        (["--thresholds", "each"], "unknown kind of thresholds 'each'"),
+        (["--table", "local"], "--table local needs the subgraph's --entity"),
+        (["--seed", "-1"], "expected a seed of at least 0"),
+    ],
+)
+def test_refusals(refused, options, message):
+    assert refused("classify", "umls-transe", *options).startswith(message)

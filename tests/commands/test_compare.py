@@ -1,0 +1,114 @@
+"""The command compare prints what the library computes, and refuses in one message."""
+
+import pandas as pd
+import pytest
+
+from kgdash.breakdowns.rank_facts import annotate
+from kgdash.graph.communities import find_regions
+from kgdash.runs.loading import convert
+from kgdash.statistics.paired_tests import paired_tests
+from kgdash.studies.comparison.comparison import by_group, compared_ranks, overall, reciprocal_ranks
+from kgdash.studies.comparison.region_differences import entity_differences, region_differences
+from kgdash.studies.comparison.seeds import seed_spread
+from kgdash.studies.comparison.wins import relation_wins, triple_differences
+from tests.support.cli import strict_json, without_nan
+from tests.support.tiny_runs import altered_run, save_pykeen_directory
+
+NAMES = ("umls-transe", "umls-transe-seed1", "umls-distmult")
+
+
+@pytest.fixture(scope="module")
+def runs(bundled):
+    return [bundled(name) for name in NAMES]
+
+
+def same(found, wanted):
+    pd.testing.assert_frame_equal(
+        found, wanted.reset_index(drop=True), check_dtype=False, check_exact=False, rtol=1e-12
+    )
+
+
+def test_json(call, runs):
+    options = ["--by", "cardinality", "--metric", "hits_at_7", "--side", "tail", "--seed", 3]
+    found = strict_json(call("compare", *NAMES, *options, "--json"))
+    ranks = compared_ranks(runs)
+    groups = by_group(annotate(ranks[NAMES[0]], runs[0].graph), ranks, "cardinality", "hits_at_7")
+    tests = paired_tests(reciprocal_ranks(ranks, "tail"), NAMES, seed=3)
+    assert (found["runs"], found["filter"]) == (list(NAMES), "train+valid+test")
+    assert found["overall"] == without_nan(overall(ranks).to_dict("records"))
+    assert found["groups"] == without_nan(groups.to_dict("records"))
+    assert found["tests"] == without_nan(tests.to_dict("records"))
+    spread = seed_spread(overall(ranks), NAMES[:2]).assign(configuration=NAMES[0])
+    assert found["seeds"] == without_nan(spread.to_dict("records"))
+
+
+def test_tables_of_a_pair(call, runs, tmp_path):
+    pair = (NAMES[2], NAMES[0])
+    ranks, graph = compared_ranks(runs[::2], "valid"), runs[0].graph
+    regions = find_regions(graph, 2.0)
+    labels = graph.entity_labels
+    entities = entity_differences(ranks, *pair, "head")
+    entities["region"] = regions[entities["entity"]]
+    wins = relation_wins(ranks, *pair)
+    wanted = {
+        "relations": wins.assign(relation=[graph.relation_labels[r] for r in wins["relation"]]),
+        "regions": region_differences(ranks, *pair, graph, regions, "head"),
+        "entities": entities.assign(entity=[labels[e] for e in entities["entity"]]),
+        "triples": graph.labelled(triple_differences(ranks, *pair, "head")),
+    }
+    options = ["--split", "valid", "--side", "head", "--pair", *pair, "--resolution", 2]
+    for name, table in wanted.items():
+        out = tmp_path / f"{name}.csv"
+        call("compare", *NAMES[::2], *options, "--table", name, "--out", out)
+        found = pd.read_csv(out, keep_default_na=False, na_values={"low": "", "high": ""})
+        same(found, table)
+
+
+def test_what_is_printed(call, runs, tmp_path):
+    printed = call("compare", *NAMES, "--filter", "none")
+    (tmp_path / "overall.tsv").write_text(printed)
+    found = pd.read_csv(tmp_path / "overall.tsv", sep="\t")
+    same(found, overall(compared_ranks(runs, filter="none")))
+    by = call("compare", *NAMES[:2], "--by", "pattern")
+    assert by.startswith("group\tside\trun")
+    assert call("compare", *NAMES[:2], "--pair", *NAMES[:2]).startswith("relation\tside")
+
+
+def test_the_dataset_is_for_pykeen_directories(refused, tmp_path):
+    """Its import is the same run, which shows that both were loaded, each as it must be."""
+    directory = save_pykeen_directory(tmp_path / "directory")
+    convert(directory, tmp_path / "imported", "nations")
+    message = refused("compare", directory, tmp_path / "imported", "--dataset", "nations")
+    assert message.startswith("directory and imported are the same run")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (NAMES[:1], "expected 2 to 8 runs to compare; found 1"),
+        ([NAMES[0], NAMES[0]], "umls-transe and umls-transe are the same run"),
+        ([*NAMES, "--by", "size"], "unknown grouping 'size'"),
+        ([*NAMES, "--by", "pattern", "--metric", "mrr"], "unknown metric 'mrr'"),
+        ([*NAMES, "--side", "relation"], "unknown side 'relation'"),
+        ([*NAMES, "--rank-type", "median"], "unknown rank type 'median'"),
+        ([*NAMES, "--table", "scatter"], "unknown table 'scatter'"),
+        ([*NAMES, "--table", "groups"], "unknown table 'groups' in compare without --by"),
+        ([*NAMES, "--table", "triples"], "unknown table 'triples' in compare without --pair"),
+        ([*NAMES, "--pair", NAMES[0], "x"], "unknown run 'x'"),
+        (
+            [*NAMES, "--pair", *NAMES[:2], "--table", "regions", "--resolution", "-1"],
+            "expected a resolution above 0",
+        ),
+        ([*NAMES, "--split", "dev"], "unknown split 'dev'"),
+    ],
+)
+def test_refusals(refused, arguments, message):
+    assert refused("compare", *arguments).startswith(message)
+
+
+def test_another_graph_is_refused(refused, bundled, tmp_path):
+    graph = bundled(NAMES[0]).graph
+    other = altered_run(tmp_path / "fewer", {"test": graph.splits["test"][1:]})
+    message = refused("compare", NAMES[0], other)
+    assert "umls-transe on umls (6,529 triples" in message
+    assert "fewer on umls (6,528 triples" in message

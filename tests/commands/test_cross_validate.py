@@ -1,0 +1,131 @@
+"""The command study --cv prints and writes what the library computes, and goes on."""
+
+import re
+import shlex
+
+import pandas as pd
+import pytest
+
+from kgdash.commands import cross_validate as command
+from kgdash.graph.datasets import load_dataset
+from kgdash.studies.correlation.cross_validation import CrossValidation, cross_validate
+from kgdash.studies.correlation.fold_report import command_line
+from kgdash.studies.correlation.fold_tables import both_ways
+from tests.support.cli import run_cli, strict_json, without_nan
+
+PLAN = CrossValidation(
+    folds=2,
+    models=("TransE", "DistMult"),
+    dimension=6,
+    epochs=1,
+    batch_size=512,
+    seed=1,
+    subgraphs=4,
+    sizes=(5,),
+    walk={"restart": 0.3, "hops": 1, "direction": "either"},
+)
+ARGUMENTS = shlex.split(command_line("nations", PLAN))[3:]
+
+
+@pytest.fixture(scope="module")
+def workdir(tmp_path_factory):
+    return tmp_path_factory.mktemp("work")
+
+
+@pytest.fixture(scope="module")
+def expected(workdir):
+    return cross_validate(load_dataset("nations"), PLAN, workdir)
+
+
+def test_all_it_found(expected, workdir, tmp_path, monkeypatch, capsys):
+    options = ["--workdir", workdir, "--results", tmp_path / "new", "--json"]
+    code, out, err = run_cli(monkeypatch, capsys, [*ARGUMENTS, *options])
+    assert code == 0
+    told = [line for line in err.splitlines() if line.startswith("fold ")]
+    assert [line.partition(",")[0] for line in told] == ["fold 0", "fold 0", "fold 1", "fold 1"]
+    assert all("was trained before, test MRR 0." in line for line in told)
+    found, (figures, runs) = strict_json(out), expected
+    table = both_ways(figures, 0.95, 1)
+    assert found["rows"] == without_nan(table.to_dict("records"))
+    digests = [row["digest"] for row in found["runs"]]
+    assert digests == runs["digest"].tolist()
+    assert found["plan"]["walk"]["restart"] == 0.3
+    written = sorted(path.name for path in (tmp_path / "new").iterdir())
+    assert written == ["nations-runs.csv", "nations.csv", "nations.md"]
+    back = pd.read_csv(tmp_path / "new" / "nations.csv")
+    pd.testing.assert_frame_equal(back, table, check_dtype=False, rtol=1e-4)
+    text = (tmp_path / "new" / "nations.md").read_text(encoding="utf-8")
+    assert f"```sh\npython -m kgdash {shlex.join(ARGUMENTS)}\n```" in text
+
+
+def test_each_subgraph(expected, workdir, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "each.parquet"
+    options = ["--workdir", workdir, "--each", "--out", out]
+    assert run_cli(monkeypatch, capsys, [*ARGUMENTS, *options])[0] == 0
+    pd.testing.assert_frame_equal(pd.read_parquet(out), expected[0], check_dtype=False)
+
+
+def test_a_folder_is_named_without_its_place(monkeypatch, tmp_path):
+    """Results are for others: where data lie here is not their business."""
+    (tmp_path / "data").mkdir()
+    told = []
+    monkeypatch.setattr(
+        "kgdash.studies.correlation.fold_report.command_line", lambda name, plan: told.append(name)
+    )
+    monkeypatch.setattr(
+        "kgdash.studies.correlation.fold_report.markdown_report", lambda *arguments: "text"
+    )
+    table, graph = pd.DataFrame({"x": [1.23456789]}), load_dataset("nations")
+    for source in (str(tmp_path / "data"), "nations"):
+        command._write_results(tmp_path, source, graph, PLAN, table, table)
+    assert told == ["data", "nations"]
+    assert (tmp_path / "nations.csv").read_text() == "x\n1.2346\n"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"folds_only": (0, 2), "folds": 3, "batch_size": None},
+        {"method": "neighbourhood", "walk": {"restart": 0.2, "hops": 2, "direction": "outgoing"}},
+        {"ks": (5,), "corrupt": "anywhere"},
+        {"evaluated": "all", "relik_method": "sampled", "filter": "train+test", "sizes": ()},
+    ],
+)
+def test_the_command_in_the_report_is_the_plan(change, monkeypatch, capsys):
+    plan, got = CrossValidation(**{**vars(PLAN), **change}), []
+
+    def capture(graph, plan, workdir, progress, told):
+        got.append((graph.name, plan))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kgdash.studies.correlation.cross_validation.cross_validate", capture)
+    words = shlex.split(command_line("nations", plan))
+    assert words[:3] == ["python", "-m", "kgdash"]
+    code, out, err = run_cli(monkeypatch, capsys, words[3:])
+    assert got == [("nations", plan)]
+    assert (code, out) == (130, "")
+    assert re.search(r"cross-validation keeps what was trained: the same command goes on", err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nations", "--cv", 1], "cross-validation: expected 2 to 1,992 folds"),
+        (["nations", "--cv", 5, "--folds-only", "0;1"], "--folds-only: expected numbers such as"),
+        (["nations", "--cv", 5, "--folds-only", "5"], "expected folds from 0 to 4; found 5"),
+        (
+            ["nations", "--cv", 5, "--models", "transe"],
+            "unknown model 'transe' in cross-validation",
+        ),
+        (["nations", "--cv", 5, "--level", 95], "expected a level between 0 and 1"),
+        (["no/such", "--cv", 5], "no dataset folder no/such"),
+        (["umls-transe", "--models", "TransE"], "--models: only with --cv"),
+        (["umls-transe", "--epochs", 5, "--folds-only", 1], "--epochs, --folds-only: only with"),
+        (["nations", "--cv", 5, "--with", "x"], "--with: not with --cv"),
+        (["nations", "--cv", 5, "--paper", "--dataset", "x"], "--dataset, --paper: not with --cv"),
+        (["umls-transe", "--results", "x"], "--results: only with --cv"),
+    ],
+)
+def test_refusals(refused, arguments, message):
+    assert refused("study", *arguments).startswith(message)

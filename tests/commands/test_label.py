@@ -1,0 +1,52 @@
+"""Judging predictions in the terminal."""
+
+import io
+
+import pytest
+
+from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.labelling.journal import journal_file, read_journal
+from kgdash.studies.labelling.queue import in_labels, label_queue
+from kgdash.studies.labelling.results import labelled_instances
+from kgdash.studies.labelling.sources import instance_predictions
+from tests.support.paths import EXAMPLE
+
+RUN = "umls-transe"
+
+
+@pytest.fixture
+def judged(monkeypatch, call):
+    """Judge the example's instances, typing these lines, and return what was printed."""
+
+    def run(*lines: str) -> str:
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        return call("label", RUN, "--table", EXAMPLE, "--by", "Ann")
+
+    return run
+
+
+def test_judged_in_the_terminal_and_saved(judged, call, bundled, tmp_path):
+    run = bundled(RUN)
+    queue = label_queue(run, instance_predictions(read_rule_table(EXAMPLE, run.graph)))
+    total = len(queue.order)
+    told = judged("y", "No", "what?", "s", "u", "u", "n", "q", "y")
+    state = read_journal(run.graph)
+    assert [state.label_of(triple) for triple in queue.order[:3]] == [True, False, None]
+    assert {event.by for event in state.events} == {"Ann"}
+    assert in_labels(queue.order[0], run.graph) in told
+    assert f"2 of {total} labelled, 1 skipped" in told
+    assert "expected one of: y true" in told
+    assert told.endswith(f"2 of {total} labelled; kept in {journal_file(run.graph)}\n")
+    told = judged("u", "u", "u", *["y"] * total)  # the input ends
+    assert "nothing to undo" in told
+    assert f"0 of {total} labelled" in told
+    assert told.endswith(f"{total} of {total} labelled; kept in {journal_file(run.graph)}\n")
+    out = tmp_path / "mine.tsv"
+    found = labelled_instances(run)
+    assert call("label", RUN, "--save", out) == f"wrote {len(found)} instances to {out}\n"
+    assert read_rule_table(out, run.graph).table.equals(found.table)
+
+
+def test_nothing_to_save_is_refused(refused, tmp_path):
+    assert "has a label yet" in refused("label", RUN, "--save", tmp_path / "mine.tsv")
+    assert "unknown order" in refused("label", RUN, "--table", EXAMPLE, "--order", "worst")

@@ -1,0 +1,231 @@
+"""The commands report, chart and metrics --latex: the library's files, and refusals."""
+
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.breakdowns.breakdown import breakdown
+from kgdash.breakdowns.rank_facts import annotate
+from kgdash.charts.export import figure_bytes
+from kgdash.ranking.latex_table import latex_table
+from kgdash.ranking.main_table import main_table
+from kgdash.ranking.metrics import metrics
+from kgdash.reports import named_charts
+from kgdash.reports.chart_source import ChartSource
+from kgdash.reports.content import report_content
+from kgdash.reports.evaluation import evaluation
+from kgdash.reports.html import report_html
+from kgdash.reports.named_charts import NAMED_CHARTS, draw_chart, in_order
+from kgdash.studies.instances.instances import score_instances
+from kgdash.studies.instances.separation import separation
+from kgdash.studies.queries.sources import sample_queries
+from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.rules.sources import mined_instances
+from tests.support.report_page import read_page, table
+from tests.support.tiny_runs import altered_run
+
+
+@pytest.fixture(scope="module")
+def umls(bundled):
+    return bundled("umls-transe")
+
+
+class TestReport:
+    def test_is_the_library_s(self, call, umls, tmp_path):
+        out = tmp_path / "new" / "report.html"
+        options = ["--split", "valid", "--metric", "hits_at_3", "--rank-type", "optimistic"]
+        said = call("report", "umls-transe", out, *options)
+        assert re.fullmatch(r"wrote .*report\.html \(4\.\d MB\)\n", said)
+        content = report_content(umls, "valid", None, "optimistic", "hits_at_3")
+        same = out.read_text(encoding="utf-8") == report_html(content)
+        assert same, "no diff: these are megabytes"
+
+    def test_date(self, call, tmp_path):
+        call("report", "umls-transe", tmp_path / "r.html", "--date")
+        text = read_page((tmp_path / "r.html").read_text(encoding="utf-8")).text
+        assert re.search(r"Made \d{4}-\d\d-\d\d \d\d:\d\d UTC\.", text)
+
+    def test_the_commands_in_it_give_its_numbers(self, call, umls, tmp_path):
+        content = report_content(umls, metric="arithmetic_mean_rank")
+        page = read_page(report_html(content))
+        (found,) = [group for group in content.groupings if group.by == "pattern"]
+        printed = self._run(call, found.command)
+        rows = pd.DataFrame([line.split("\t") for line in printed.splitlines()[1:]])
+        rows.columns = printed.splitlines()[0].split("\t")
+        both = rows[rows["side"] == "both"]
+        shown = table(page, "Mean rank (MR) by pattern")
+        assert both["value"].tolist() == [row["both"] for row in shown]
+        assert both["low"].tolist() == [row["low"] for row in shown]
+        assert self._run(call, content.commands["Raw metrics"])
+        assert "\\toprule" in self._run(call, content.commands["The main table for LaTeX"])
+
+    @staticmethod
+    def _run(call, command: str) -> str:
+        python, dash, package, *arguments = shlex.split(command)
+        assert (python, dash, package) == ("python", "-m", "kgdash")
+        return call(*arguments)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["umls-transe", "r.pdf"], "expected an output file in .html; found r.pdf"),
+            (["umls-trans", "r.html"], "unknown run 'umls-trans'"),
+            (["umls-transe", "r.html", "--split", "dev"], "unknown split 'dev'"),
+            (["umls-transe", "r.html", "--metric", "mrr"], "unknown metric 'mrr'"),
+        ],
+    )
+    def test_refusals(self, refused, tmp_path, monkeypatch, arguments, message):
+        monkeypatch.chdir(tmp_path)
+        assert refused("report", *arguments).startswith(message)
+
+
+class TestCharts:
+    @pytest.fixture(scope="class")
+    def part(self, umls):
+        return ChartSource(evaluation(umls), "virus", 20, 3)
+
+    @pytest.mark.parametrize("name", NAMED_CHARTS)
+    def test_every_chart_is_drawn(self, part, name):
+        figure = draw_chart(name, part)
+        assert len(figure.data)
+        assert figure.layout.height
+
+    def test_the_numbers_are_the_library_s(self, umls):
+        of = evaluation(umls, "valid", "none", "pessimistic", "arithmetic_mean_rank", "tail")
+        ranks = umls.ranks("valid", filter="none")
+        expected = breakdown(
+            annotate(ranks, umls.graph), "relation", "arithmetic_mean_rank", "pessimistic"
+        ).query("side == 'tail'")
+        bars = draw_chart("breakdown-by-relation", ChartSource(of)).data[0]
+        drawn = dict(zip(bars.customdata, bars.x, strict=True))
+        values = expected.set_index("group")["value"]
+        assert drawn == {group: values[group] for group in drawn}
+        assert in_order(of, "relation")["triples"].is_monotonic_decreasing
+        assert in_order(of, "head_degree")["group"].tolist() == list(
+            dict.fromkeys(of.breakdown("head_degree").query("side == 'tail'")["group"])
+        )
+        heights = {bar.name: bar.y for bar in draw_chart("metrics", ChartSource(of)).data}
+        of_all = metrics(ranks)
+        assert heights["pessimistic"] == tuple(
+            of_all[side]["pessimistic"]["arithmetic_mean_rank"] for side in of_all
+        )
+        ecdf = draw_chart("ranks", ChartSource(of))
+        both = ecdf.data[-1]
+        assert both.y[0] == np.mean(ranks["pessimistic"] == both.x[0])
+
+    def test_the_numbers_of_a_subgraph(self, part, umls):
+        expected = compare(umls, umls.subgraph("virus", size=20, seed=3))
+        bars = draw_chart("subgraph-figures", part).data[0]
+        assert list(bars.x) == [value for value, _ in expected.figures.values()]
+        dots = draw_chart("subgraph-relik", part).data
+        evaluated = expected.triples.dropna(subset="reciprocal_rank")
+        assert sorted(x for trace in dots for x in trace.x) == sorted(evaluated["relik"])
+        nodes = draw_chart("subgraph", part).data[-1]
+        assert len(nodes.x) == 20
+
+    @pytest.mark.parametrize(
+        ("kind", "sampled"), [("queries", sample_queries), ("rules", mined_instances)]
+    )
+    def test_the_numbers_of_instances(self, part, umls, kind, sampled):
+        scored = score_instances(umls, sampled(umls.graph, seed=3))
+        expected = separation(scored.table, "relik").set_index("group")
+        drawn = draw_chart(f"{kind}-thresholds", part).data
+        assert drawn[0].x[0] == scored.table["relik_best"].min()
+        means = draw_chart(f"{kind}-means", part).data
+        for trace in means:
+            values = expected.loc[list(trace.customdata), f"mean_{trace.name}"]
+            np.testing.assert_array_equal(np.array(trace.x, dtype=float), values)
+        relik, reciprocal, _ = draw_chart(f"{kind}-auc", part).data
+        groups = list(relik.customdata)
+        np.testing.assert_array_equal(
+            np.array(relik.x, dtype=float), expected.loc[groups, "roc_auc"]
+        )
+        other = separation(scored.table, "reciprocal_rank").set_index("group")
+        np.testing.assert_array_equal(
+            np.array(reciprocal.x, dtype=float), other.loc[groups, "roc_auc"]
+        )
+
+    def test_losses_need_no_ranks(self, umls, monkeypatch):
+        monkeypatch.setattr(type(umls), "ranks", None)
+        assert draw_chart("losses", ChartSource(evaluation(umls))).data[0].y == tuple(
+            umls.training["losses"]
+        )
+
+    def test_command(self, call, umls, tmp_path):
+        out = tmp_path / "chart.html"
+        options = ["--side", "head", "--metric", "hits_at_1", "--dark", "--height", 500]
+        said = call("chart", "umls-transe", "breakdown-by-cardinality", out, *options)
+        assert said == f"wrote {out}\n"
+        of = evaluation(umls, metric="hits_at_1", side="head")
+        figure = draw_chart("breakdown-by-cardinality", ChartSource(of))
+        same = out.read_bytes() == figure_bytes(figure, ".html", "chart", dark=True, height=500)
+        assert same, "no diff: these are megabytes"
+
+    def test_command_draws_vectors(self, call, tmp_path):
+        call("chart", "umls-transe", "losses", tmp_path / "losses.svg", "--width", 640)
+        text = (tmp_path / "losses.svg").read_text(encoding="utf-8")
+        assert text.startswith("<svg")
+        assert 'width="640"' in text
+        assert "training loss" in text
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["loss", "c.svg"], "unknown chart 'loss' in kgdash (28 known); did you mean 'losses'"),
+            (["losses", "c.bmp"], "expected an output file in .html, .svg, .png or .pdf; found"),
+            (["losses", "c.html", "--side", "relation"], "unknown side 'relation'"),
+            (["subgraph", "c.html"], "charts of a subgraph need the entity that it is around"),
+            (["subgraph", "c.html", "--entity", "viruss"], "unknown entity 'viruss'"),
+            (["losses", "c.html", "--width", "0"], "expected sizes above 0; found 0"),
+        ],
+    )
+    def test_refusals(self, refused, tmp_path, monkeypatch, arguments, message):
+        monkeypatch.chdir(tmp_path)
+        assert refused("chart", "umls-transe", *arguments).startswith(message)
+
+    def test_an_unknown_chart_lists_all(self, refused):
+        told = refused("chart", "umls-transe", "x", "x.html")
+        assert all(name in told for name in named_charts.NAMED_CHARTS)
+
+
+class TestLatex:
+    def test_printed_and_written(self, call, umls, tmp_path):
+        printed = call("metrics", "umls-transe", "--latex", "--filter", "none")
+        table_of = main_table({"umls-transe": metrics(umls.ranks(filter="none"))})
+        caption = re.search(r"\\caption\{(.*)\}", printed)[1]
+        assert caption.startswith(
+            "Link prediction by umls-transe on umls, test split: 661 triples, raw, 135 candidate"
+        )
+        assert printed.replace(caption, "x") == latex_table(table_of, "x")
+        out = tmp_path / "table.tex"
+        assert call("metrics", "umls-transe", "--out", out, "--filter", "none") == f"wrote {out}\n"
+        assert out.read_text(encoding="utf-8") == printed
+
+    def test_beside_another_run_restricted(self, call, umls, bundled):
+        printed = call(
+            "metrics", "umls-transe", "--beside", "umls-distmult", "--relation", "affects"
+        )
+        relations = [umls.graph.relation_id("affects")]
+        runs = {
+            name: metrics(bundled(name).ranks(relations=relations))
+            for name in ("umls-transe", "umls-distmult")
+        }
+        expected = latex_table(main_table(runs), "x")
+        assert re.sub(r"(\\caption)\{.*\}", r"\1{x}", printed) == expected
+        assert "110 triples" in printed
+
+    def test_refusals(self, refused, tmp_path, umls):
+        other = altered_run(tmp_path / "other", splits={"test": umls.graph.splits["test"][:5]})
+        assert "is of another graph than umls-transe" in refused(
+            "metrics", "umls-transe", "--beside", other
+        )
+        assert refused("metrics", "umls-transe", "--beside", "umls-transe").startswith(
+            "two runs are called umls-transe"
+        )
+        told = refused("metrics", "umls-transe", "--latex", "--out", "x.csv")
+        assert told == "expected an output file in .tex for LaTeX; found x.csv"
+        told = refused("metrics", "umls-transe", "--out", "x.txt")
+        assert told == "expected an output file in .csv, .tsv, .parquet or .tex; found x.txt"

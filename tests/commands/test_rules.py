@@ -1,0 +1,112 @@
+"""The command ``rules``: where rules come from, what counts as false, and what it writes."""
+
+import json
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from kgdash.cli import app
+from kgdash.runs.loading import load
+from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.rules.confidence import FIGURES, count_rules
+from kgdash.studies.rules.files import read_rules
+from kgdash.studies.rules.rule import parse_rule
+from kgdash.studies.rules.selection import chosen_instances, usable_rules
+from kgdash.studies.rules.sources import mined_instances, mined_rules
+from tests.support.paths import EXAMPLE
+
+FEW = ("--max-rules", "3", "--per-rule", "4")
+
+
+def call(*arguments):
+    result = CliRunner().invoke(app, ["rules", "umls-transe", *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return load("umls-transe").graph
+
+
+@pytest.fixture(scope="module")
+def rule_file(graph, tmp_path_factory):
+    """Write some mined rules as AnyBURL does, with wrong figures."""
+    path = tmp_path_factory.mktemp("rules") / "anyburl.txt"
+    letters = dict(zip("abh", "XYA", strict=True))
+    rows = []
+    for text in mined_rules(graph).sort_values("support", ascending=False)["rule"].head(8):
+        *body, head = [
+            f"{graph.relations[r]}({letters[x]},{letters[y]})"
+            for r, x, y in parse_rule(text, graph).atoms
+        ]
+        rows.append(f"{100 - len(rows)}\t50\t0.5\t{head} <= {', '.join(body)}\n")
+    path.write_text("".join(rows) + "9\t9\t0.9\tno_such(X,Y) <= neither(X,Y)\n")
+    return path
+
+
+def groups(printed):
+    return {row["group"] for row in json.loads(printed)["separation"]["relik"]} - {"all"}
+
+
+def test_mined_rules_and_what_is_written(graph, tmp_path):
+    rules, table = tmp_path / "rules.csv", tmp_path / "instances.tsv"
+    options = ("--min-support", 30, "--order", "confidence", "--min-pca", 0.5, "--seed", 3)
+    printed = call(*FEW, *options, "--save-rules", rules, "--save-instances", table, "--json")
+    expected = mined_instances(graph, 3, 0.5, 4, 3, min_support=30, order="confidence")
+    assert groups(printed) == set(expected.table["group"])
+    assert pd.read_csv(rules)["rule"].tolist() == mined_rules(graph, 0.5, 30)["rule"].tolist()
+    pd.testing.assert_frame_equal(read_rule_table(table, graph).table, expected.table)
+    again = call("--table", table, "--json")
+    assert json.loads(again)["separation"] == json.loads(printed)["separation"]
+
+
+def test_rules_from_a_file(graph, rule_file, tmp_path):
+    out = tmp_path / "rules.tsv"
+    options = ("--rules", rule_file, *FEW, "--json", "--save-rules", out)
+    result = CliRunner().invoke(app, ["rules", "umls-transe", *map(str, options)])
+    assert result.exit_code == 0, result.output
+    assert "1 of 9 rules left out, over names that the graph does not have" in result.stderr
+    usable = usable_rules(graph, read_rules(rule_file, graph).table)
+    expected = chosen_instances(graph, usable, 3, 4)
+    assert groups(result.stdout) == set(expected.table["group"])
+    saved = pd.read_csv(out, sep="\t")
+    assert saved["given_support"].tolist() == [50] * 8
+    counted = count_rules(graph, saved["rule"])
+    pd.testing.assert_frame_equal(saved[[*FIGURES]], counted[[*FIGURES]])
+
+
+def test_what_counts_as_false(graph, tmp_path):
+    rules = mined_rules(graph)
+    closed = chosen_instances(graph, rules, 3, 50)
+    heads = closed.triples[closed.triples["is_head"] & ~closed.triples["label"]]
+    path = tmp_path / "false.tsv"
+    named = heads.drop_duplicates("instance")[["head", "relation", "tail"]].to_numpy()
+    path.write_text(
+        "".join(
+            f"{graph.entities[h]}\t{graph.relations[r]}\t{graph.entities[t]}\n" for h, r, t in named
+        )
+    )
+    printed = call(*FEW, "--negatives", path, "--json")
+    assert "false: verified by people" in json.loads(printed)["notes"]
+    expected = chosen_instances(graph, rules, 3, 4, negatives=named)
+    assert groups(printed) == set(expected.table["group"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--table", EXAMPLE, "--rules", EXAMPLE), "--table holds instances, no rules"),
+        (("--negatives", "verified"), "ships no verified negatives"),
+        (("--negatives", "verifyed"), "closed-world or verified, or files of false triples"),
+        (("--negatives", "verified", "--negatives", "closed-world"), "found 'verified'"),
+        (("--order", "size"), "unknown order 'size'"),
+        (("--save-rules", "rules.xlsx"), "expected an output file in .csv, .tsv or .parquet"),
+        (("--rules", EXAMPLE.with_name("nowhere")), "can not read"),
+    ],
+)
+def test_wrong_options(options, message):
+    result = CliRunner().invoke(app, ["rules", "umls-transe", *map(str, options)])
+    assert result.exit_code != 0
+    assert message in result.output + str(result.exception)

@@ -1,0 +1,60 @@
+"""The command study prints what the library computes."""
+
+import pandas as pd
+import pytest
+
+from kgdash.studies.correlation.correlation import study, study_runs
+from kgdash.studies.correlation.models_table import models_table
+from tests.support.cli import strict_json, without_nan
+
+OPTIONS = ["--subgraphs", 9, "--size", 10, "--size", 14, "--seed", 2, "--evaluate", "all"]
+
+
+@pytest.fixture(scope="module")
+def expected(bundled):
+    return study(bundled("umls-rotate"), [10, 14], 9, seed=2, evaluated="all")
+
+
+def test_correlations(call, expected):
+    found = strict_json(call("study", "umls-rotate", *OPTIONS, "--json"))
+    assert found["rows"] == without_nan(expected[1].to_dict("records"))
+    assert (found["sizes"], found["evaluated"]) == ([10, 14], "all")
+
+
+def test_each_subgraph(call, expected, bundled, tmp_path):
+    out = tmp_path / "each.parquet"
+    call("study", "umls-rotate", *OPTIONS, "--each", "--out", out)
+    found, table = pd.read_parquet(out), expected[0]
+    names = bundled("umls-rotate").graph.entities
+    assert found["seed_entity"].tolist() == [names[e] for e in table["seed_entity"]]
+    pd.testing.assert_frame_equal(
+        found.drop(columns="seed_entity"), table.drop(columns="seed_entity"), check_dtype=False
+    )
+
+
+def test_several_runs_as_the_paper_has_them(call, bundled):
+    runs = {name: bundled(name) for name in ("umls-rotate", "umls-transe")}
+    given = ["--subgraphs", 8, "--size", 10, "--k", 2, "--corrupt", "anywhere"]
+    found = strict_json(
+        call("study", "umls-rotate", "--with", "umls-transe", *given, "--paper", "--json")
+    )
+    _, expected = study_runs(runs, sizes=[10], count=8, ks=[2], corrupt="anywhere")
+    assert found["rows"] == without_nan(models_table(expected).to_dict("records"))
+    assert found["runs"] == list(runs)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--subgraphs", 0], "expected at least 1 subgraph"),
+        (["--level", 95], "expected a level between 0 and 1"),
+        (["--evaluate", "valid"], "unknown choice of evaluated triples"),
+        (["--size", 0], "expected"),
+        (["--k", 0], "expected Hits@k with k ≥ 1"),
+        (["--corrupt", "outside"], "unknown"),
+        (["--with", "umls-rotate"], "umls-rotate and umls-rotate"),
+        (["--with", "nations-transe"], "unknown run"),
+    ],
+)
+def test_refusals(refused, options, message):
+    assert refused("study", "umls-rotate", *options).startswith(message)

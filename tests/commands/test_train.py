@@ -1,0 +1,162 @@
+"""The commands train, with and without a search, and trials."""
+
+import io
+import shlex
+
+import pandas as pd
+import pytest
+
+import kgdash
+from kgdash import cli
+from kgdash.hpo import trial as search_trial
+from kgdash.hpo.importance import importances
+from kgdash.hpo.selection import best_command, best_configuration
+from kgdash.hpo.space import SearchSpace
+from kgdash.hpo.study_file import read_study
+from kgdash.runs.bundled import DEMO_STUDY
+from kgdash.runs.training import TrainingConfig
+from tests.support.cli import strict_json
+
+NATIONS = ("--dataset", "nations", "--model", "TransE")
+SMALL = ("--epochs", 1, "--batch-size", 512, "--negatives", 1, "--dim", "4,6")
+MRR = "inverse_harmonic_mean_rank"
+
+
+@pytest.fixture
+def configured(monkeypatch):
+    """Collect configurations instead of training them."""
+    found = []
+
+    class Caught(Exception):
+        pass
+
+    def train(graph, config, out, progress, search=None):
+        found.append(config)
+        raise Caught
+
+    monkeypatch.setattr("kgdash.runs.training.train", train)
+
+    def read(command: str) -> TrainingConfig:
+        with pytest.raises(Caught):
+            cli.app(shlex.split(command), standalone_mode=False)
+        return found[-1]
+
+    return read
+
+
+def test_options_without_a_search(configured):
+    assert configured("train x --dataset nations --model TransE") == TrainingConfig(
+        "TransE", {"embedding_dim": 50}
+    )
+    command = (
+        "train x --dataset nations --model DistMult --dim 8 --epochs 3 --seed 4 --batch-size 32 "
+        "--learning-rate 0.5 --negatives 2 --loss NSSALoss --loop sLCWA --optimizer Adagrad "
+        "--inverse --set loss.margin=3 --set regularizer.weight=0.25"
+    )
+    assert configured(command) == TrainingConfig(
+        model="DistMult",
+        model_kwargs={"embedding_dim": 8},
+        epochs=3,
+        batch_size=32,
+        random_seed=4,
+        create_inverse_triples=True,
+        regularizer="LpRegularizer",
+        regularizer_kwargs={"weight": 0.25, "p": 2.0, "normalize": True},
+        loss="NSSALoss",
+        loss_kwargs={"margin": 3},
+        optimizer="Adagrad",
+        optimizer_kwargs={"lr": 0.5},
+        negative_sampler="basic",
+        negative_sampler_kwargs={"num_negs_per_pos": 2},
+    )
+
+
+def test_the_command_of_the_best_trains_the_best(configured):
+    study = read_study(DEMO_STUDY)
+    space = SearchSpace.from_json(study.about["space"], "x")
+    command = best_command(study).removeprefix("python -m kgdash ")
+    assert configured(command) == best_configuration(study, space)
+
+
+def test_search(call, tmp_path):
+    out, study = tmp_path / "run", tmp_path / "study.db"
+    printed = call("train", out, *NATIONS, *SMALL, "--search", "--trials", 2, "--study", study)
+    found = read_study(study)
+    best = found.trials.loc[found.best]
+    lines = printed.splitlines()
+    first = found.trials.loc[0]
+    assert lines[0].rstrip() == (
+        f"trial 0 finished: {first['value']:.4f}; best {first['value']:.4f} (trial 0)"
+    )
+    assert lines[1].rstrip().endswith(f"best {best['value']:.4f} (trial {best['trial']})")
+    assert lines[2] == f"wrote {out}"
+    run = kgdash.load(out)
+    assert run.training["search"]["trials"] == 2
+    values = kgdash.metrics(run.ranks(split="valid"))["both"]["realistic"]
+    assert values[MRR] == pytest.approx(best["value"], abs=1e-6)
+    assert f"{run.training['evaluation'][MRR]:.4f}" in printed
+    # The same command on another output goes on with the study: nothing is left to try.
+    again = call(
+        "train", tmp_path / "2", *NATIONS, *SMALL, "--search", "--trials", 2, "--study", study
+    )
+    assert again.splitlines()[0] == f"wrote {tmp_path / '2'}"
+    assert kgdash.load(tmp_path / "2").weights_digest == run.weights_digest
+
+
+def test_ctrl_c_keeps_the_study(monkeypatch, capsys, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search_trial, "fit", interrupted)
+    words = ["kgdash", "train", tmp_path / "run", *NATIONS, *SMALL, "--search"]
+    monkeypatch.setattr("sys.argv", [str(word) for word in words])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 130
+    study = tmp_path / "run.study.db"
+    assert f"{study} keeps its trials" in capsys.readouterr().err
+    assert read_study(study).trials["state"].tolist() == ["interrupted"]
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--trials", 3], "--trials: only with --search"),
+        (["--study", "x.db", "--prune"], "--study, --prune: only with --search"),
+        (["--epochs", "1:5"], "training.num_epochs: choices and ranges are for a search"),
+        (["--dim", "4,8"], "model.embedding_dim: choices and ranges are for a search"),
+        (["--set", "loss.margin"], "--set: expected PART.NAME=VALUE; found 'loss.margin'"),
+        (["--dim", 4, "--set", "model.embedding_dim=8"], "model.embedding_dim is given twice"),
+        (["--set", "loss.marge=1"], "unknown parameter 'loss.marge'"),
+        (["--epochs", "many"], "training.num_epochs: expected a whole number"),
+        (["--dim", "wide"], "train: embedding_dim of model TransE: expected a whole number"),
+        (["--search", "--trials", 0], "give the search a budget"),
+        (["--search", "--learning-rate", "0.1:0.01"], "optimizer.lr: expected a range"),
+        (["--search", "--sampler", "grid"], "unknown sampler 'grid'"),
+        (["--search", "--prune"], "patience and pruning need check_every"),
+    ],
+)
+def test_refusals(refused, tmp_path, options, message):
+    assert refused("train", tmp_path / "out", *NATIONS, *options).startswith(message)
+
+
+def test_trials(call, tmp_path):
+    study = read_study(DEMO_STUDY)
+    printed = call("trials", DEMO_STUDY)
+    table = pd.read_csv(io.StringIO(printed), sep="\t", comment="#")
+    assert table["value"].tolist() == study.trials["value"].tolist()
+    assert printed.splitlines()[-1] == f"# the best: {best_command(study)}"
+    call("trials", DEMO_STUDY, "--out", tmp_path / "x.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "x.parquet"), study.trials)
+    found = strict_json(call("trials", DEMO_STUDY, "--json"))
+    assert found["best_value"] == study.trials["value"].max()
+    assert found["command"] == best_command(study)
+    assert found["importances"] == importances(study).to_dict()
+    assert [row["state"] for row in found["trials"]] == study.trials["state"].tolist()
+    assert found["about"]["filter"] == "train+valid"
+
+
+def test_trials_of_something_else(refused, tmp_path):
+    (tmp_path / "x.db").write_text("no study")
+    assert "expected the SQLite file of a search" in refused("trials", tmp_path / "x.db")

@@ -1,0 +1,294 @@
+"""Our own form on disk: what is written is read again; what was changed is refused."""
+
+import hashlib
+import json
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import safetensors.numpy
+import safetensors.torch
+import torch
+
+from kgdash.errors import KgdashError
+from kgdash.formats import run_directory as safe_format
+from kgdash.formats.run_directory import (
+    GRAPH,
+    MANIFEST,
+    TRIPLES,
+    WEIGHTS,
+    read_manifest,
+    read_run,
+    write_run,
+)
+from kgdash.runs.loading import load
+from kgdash.scoring.model_spec import ModelSpec
+from tests.support.fakes import make_graph
+
+GROUND = replace(
+    make_graph([(0, 0, 1), (1, 1, 2)], [(2, 0, 0)], [(0, 1, 0)]),
+    entity_labels=("naïve", "E1", "E2"),
+    left_out={"test": 3},
+    _indexes={},
+)
+SPEC = ModelSpec("DistMult", {"embedding_dim": 4})
+STATE = {
+    "entity_representations.0._embeddings.weight": torch.arange(12.0).view(3, 4),
+    "relation_representations.0._embeddings.weight": torch.ones(2, 4),
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_run(tmp_path / "mine", GROUND, SPEC, STATE, {"losses": [2.0, 1.5]}, {"form": "x"})
+
+
+def alter(folder, name, change):
+    """Change one file and give the manifest the right checksum for it."""
+    path = folder / name
+    change(path)
+    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest["sha256"][name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+
+
+def alter_json(folder, name, **changes):
+    def change(path):
+        path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+    if name == MANIFEST:
+        change(folder / name)
+    else:
+        alter(folder, name, change)
+
+
+class TestRoundTrip:
+    def test_all_comes_back(self, folder):
+        graph, spec, state, manifest = read_run(folder)
+        assert graph.digest == GROUND.digest
+        assert (graph.name, graph.entity_labels, graph.relation_labels) == (
+            GROUND.name,
+            GROUND.entity_labels,
+            GROUND.relation_labels,
+        )
+        assert graph.left_out == {"test": 3}
+        assert all(graph.splits[s].dtype == np.int64 for s in graph.splits)
+        assert spec == SPEC
+        assert state.keys() == STATE.keys()
+        assert all(torch.equal(state[key], STATE[key]) for key in STATE)
+        assert manifest["training"] == {"losses": [2.0, 1.5]}
+        assert manifest["provenance"] == {"form": "x"}
+
+    @pytest.mark.parametrize("entities", [256, 257, 65_536, 65_537])
+    def test_ids_of_every_width(self, tmp_path, entities):
+        last = entities - 1
+        graph = make_graph([(last, 0, 0), (0, 0, last)], entities=entities)
+        write_run(tmp_path / "wide", graph, SPEC, STATE, {}, {})
+        assert read_run(tmp_path / "wide")[0].splits["train"].tolist() == [
+            [0, 0, last],
+            [last, 0, 0],
+        ]
+
+    def test_what_is_in_the_folder(self, folder):
+        assert {p.name for p in folder.iterdir()} == {MANIFEST, WEIGHTS, GRAPH, TRIPLES}
+        assert [p.name for p in folder.parent.iterdir()] == ["mine"]
+        assert json.loads((folder / MANIFEST).read_text())["version"] == 1
+
+    def test_the_model_scores_as_its_weights_say(self, folder):
+        run = load(folder)
+        # DistMult: Σ h · r · t, with r = 1
+        expected = float((STATE["entity_representations.0._embeddings.weight"][0:2].prod(0)).sum())
+        assert float(run.scorer.score_triples(torch.tensor([[0, 0, 1]]))) == expected
+        assert run.name == "mine"
+        assert run.notes == (
+            "3 test triples left out: they hold an entity or relation unseen in training",
+        )
+
+
+class TestWriting:
+    def test_never_over_something(self, folder, tmp_path):
+        before = (folder / MANIFEST).read_bytes()
+        with pytest.raises(KgdashError, match="mine exists already; remove it or choose another"):
+            write_run(folder, GROUND, SPEC, STATE, {}, {})
+        assert (folder / MANIFEST).read_bytes() == before
+        (tmp_path / "file").write_text("")
+        with pytest.raises(KgdashError, match="exists already"):
+            write_run(tmp_path / "file", GROUND, SPEC, STATE, {}, {})
+
+    def test_makes_the_folders_above(self, tmp_path):
+        write_run(tmp_path / "a" / "b" / "run", GROUND, SPEC, STATE, {}, {})
+        assert read_manifest(tmp_path / "a" / "b" / "run")["format"] == "kgdash-run"
+
+    @pytest.mark.parametrize("step", ["_write_graph", "_write_json", "_sha256"])
+    @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+    def test_a_failure_leaves_nothing(self, tmp_path, monkeypatch, step, error):
+        def fail(*args):
+            raise error
+
+        monkeypatch.setattr(safe_format, step, fail)
+        expected = KgdashError if isinstance(error, OSError) else KeyboardInterrupt
+        with pytest.raises(expected):
+            write_run(tmp_path / "mine", GROUND, SPEC, STATE, {}, {})
+        assert os.listdir(tmp_path) == []
+
+    def test_a_full_disk_under_safetensors(self, tmp_path, monkeypatch):
+        def fail(state, path):
+            path.write_bytes(b"half")
+            raise safetensors.SafetensorError("I/O error: No space left on device")
+
+        monkeypatch.setattr(safetensors.torch, "save_file", fail)
+        with pytest.raises(KgdashError, match=r"can not write .*mine: .*No space left"):
+            write_run(tmp_path / "mine", GROUND, SPEC, STATE, {}, {})
+        assert os.listdir(tmp_path) == []
+
+    def test_where_nothing_can_be_written(self, tmp_path):
+        (tmp_path / "file").write_text("in the way")
+        with pytest.raises(KgdashError, match="can not write"):
+            write_run(tmp_path / "file" / "run", GROUND, SPEC, STATE, {}, {})
+
+    def test_what_json_can_not_hold(self, tmp_path):
+        with pytest.raises(TypeError):
+            write_run(tmp_path / "mine", GROUND, SPEC, STATE, {"x": object()}, {})
+        assert os.listdir(tmp_path) == []
+
+
+class TestTampering:
+    @pytest.mark.parametrize("name", [WEIGHTS, GRAPH, TRIPLES])
+    def test_one_byte(self, folder, name):
+        data = bytearray((folder / name).read_bytes())
+        data[-3] ^= 1
+        (folder / name).write_bytes(bytes(data))
+        with pytest.raises(KgdashError, match=f"{name} is damaged or was changed.*SHA-256"):
+            load(folder)
+
+    @pytest.mark.parametrize("name", [WEIGHTS, GRAPH, TRIPLES])
+    def test_missing(self, folder, name):
+        (folder / name).unlink()
+        with pytest.raises(KgdashError, match=f"can not read .*{name}: No such file"):
+            load(folder)
+
+    @pytest.mark.parametrize("sums", [{}, {"weights.safetensors": 3}])
+    def test_no_checksum_is_no_pass(self, folder, sums):
+        alter_json(folder, MANIFEST, sha256=sums)
+        with pytest.raises(KgdashError, match="is damaged or was changed"):
+            load(folder)
+
+    @pytest.mark.parametrize("name", [WEIGHTS, TRIPLES])
+    def test_no_safetensors(self, folder, name):
+        alter(folder, name, lambda path: path.write_bytes(b"\x80\x05pickle?"))
+        with pytest.raises(KgdashError, match=f"{name} is not a whole safetensors file"):
+            load(folder)
+
+
+class TestManifest:
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"version": 2}, "expected format kgdash-run version 1; found 'kgdash-run' version 2"),
+            ({"format": "other"}, "found 'other' version 1"),
+            ({"training": None}, "expected an object under 'training'; found none"),
+            ({"sha256": []}, "expected an object under 'sha256'"),
+            ({"model": {}}, "expected keys"),
+            ({"model": {**SPEC.to_json(), "name": "Distmult"}}, "did you mean 'DistMult'"),
+            ({"model": {**SPEC.to_json(), "kwargs": {"embedding_dim": 5}}}, "expected shape"),
+        ],
+    )
+    def test_what_does_not_fit(self, folder, changes, message):
+        alter_json(folder, MANIFEST, **changes)
+        with pytest.raises(KgdashError, match=message):
+            load(folder)
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("{", "run.json is not valid JSON"),
+            ("[]", "expected a JSON object; found list"),
+            ("", "run.json is not valid JSON"),
+            ("[" * 100_000, "run.json is not valid JSON"),
+            (b"\xff\xfe{", "run.json is not valid JSON"),
+        ],
+    )
+    def test_malformed(self, folder, text, message):
+        (folder / MANIFEST).write_bytes(text if isinstance(text, bytes) else text.encode())
+        with pytest.raises(KgdashError, match=message):
+            load(folder)
+
+    def test_huge(self, folder, monkeypatch):
+        monkeypatch.setattr(safe_format, "_MAX_JSON_BYTES", 100)
+        with pytest.raises(KgdashError, match=r"run.json is larger than 1 GiB"):
+            load(folder)
+
+
+class TestContent:
+    """Right checksums, wrong content: what a stranger could send."""
+
+    @pytest.mark.parametrize(("value", "said"), [(float("nan"), "NaN"), (float("inf"), "infinite")])
+    def test_weights_that_are_no_numbers(self, folder, value, said):
+        def change(path):
+            state = {key: tensor.clone() for key, tensor in STATE.items()}
+            state["relation_representations.0._embeddings.weight"][1, 2] = value
+            safetensors.torch.save_file(state, path)
+
+        alter(folder, WEIGHTS, change)
+        with pytest.raises(
+            KgdashError, match=rf"of 8 weights .*1 (are )?{said}.*training diverged"
+        ):
+            load(folder)
+
+    @pytest.mark.parametrize(
+        ("ids", "message"),
+        [
+            (np.array([[0, 0, 3]]), "train holds ids that .*graph.json does not name"),
+            (np.array([[0, 2, 0]]), "train holds ids"),
+            (np.array([[-1, 0, 0]]), "train holds ids"),
+            (np.array([[2**64 - 1, 0, 0]], dtype=np.uint64), "train holds ids"),
+            (np.array([[0.0, 0.0, 1.0]]), r"expected whole numbers train of shape \(n, 3\)"),
+            (np.array([[0, 1]]), "expected whole numbers train"),
+            (np.array([0, 1, 2]), "expected whole numbers train"),
+            (None, "expected whole numbers train"),
+        ],
+    )
+    def test_triples(self, folder, ids, message):
+        def change(path):
+            arrays = {s: np.ascontiguousarray(x) for s, x in GROUND.splits.items()}
+            if ids is None:
+                del arrays["train"]
+            else:
+                arrays["train"] = ids
+            safetensors.numpy.save_file(arrays, path)
+
+        alter(folder, TRIPLES, change)
+        with pytest.raises(KgdashError, match=message):
+            load(folder)
+
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"entities": ["a", "b"]}, "holds ids that .* does not name"),
+            ({"entities": ["a", "b", "b"]}, "the entities are not distinct"),
+            ({"entities": ["a", "b", 3]}, "expected a list of names under 'entities'"),
+            ({"entities": []}, "expected a list of names under 'entities'"),
+            ({"relations": None}, "expected a list of names under 'relations'"),
+            ({"entity_labels": ["x"]}, "expected 3 entity_labels; found 1"),
+            ({"relation_labels": ["x", "y", "z"]}, "expected 2 relation_labels; found 3"),
+            ({"relation_labels": "xy"}, "expected a list of names under 'relation_labels'"),
+            (
+                {"entities": ["a", "b", "c", "d"], "entity_labels": None},
+                "weights are for 3 entities",
+            ),
+        ],
+    )
+    def test_names(self, folder, changes, message):
+        alter_json(folder, GRAPH, **changes)
+        with pytest.raises(KgdashError, match=message):
+            load(folder)
+
+    @pytest.mark.parametrize("left_out", [None, 7, [1], {"test": "many", "other": 3}])
+    def test_counts_that_are_none_are_dropped(self, folder, left_out):
+        alter_json(folder, GRAPH, left_out=left_out)
+        assert load(folder).notes == ()
+
+    def test_labels_may_repeat(self, folder):
+        alter_json(folder, GRAPH, entity_labels=["x", "x", "x"])
+        assert load(folder).graph.entity_labels == ("x", "x", "x")

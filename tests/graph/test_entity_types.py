@@ -1,0 +1,74 @@
+"""Files of entity types."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.graph.entity_types import entity_types, read_entity_types
+from tests.support.fakes import make_graph
+
+GRAPH = make_graph([(0, 0, 1), (1, 0, 2), (2, 0, 3)])
+
+
+def read(text, name="types.tsv"):
+    return read_entity_types(Path(name), GRAPH, text.encode())
+
+
+def test_pairs_are_sorted_and_each_once():
+    found = read("entity\ttype\ne2\tcity\nE0\tperson\n\ne0\tartist\ne0\tperson\nelsewhere\tcity\n")
+    assert found.names == ("artist", "city", "person")
+    assert found.entities.tolist() == [0, 0, 2]
+    assert found.types.tolist() == [0, 2, 1]
+    assert found.unknown == 1
+    assert found.entities_of(["person", "city"]).tolist() == [0, 2]
+    assert found.entities_of(["artist"]).tolist() == [0]
+
+
+def test_an_entity_that_is_called_entity():
+    graph = make_graph([(0, 0, 1)])
+    object.__setattr__(graph, "entities", ("entity", "e1"))
+    found = read_entity_types(Path("x.tsv"), graph, b"entity\ttype\n")
+    assert (found.names, found.entities.tolist()) == (("type",), [0])
+
+
+def test_commas_and_gzip(tmp_path):
+    path = tmp_path / "types.csv.gz"
+    path.write_bytes(gzip.compress(b'e1,"town, small"\n'))
+    assert read_entity_types(path, GRAPH).names == ("town, small",)
+    content = path.read_bytes()
+    assert read_entity_types(Path("t.csv.gz"), GRAPH, content).names == ("town, small",)
+    with pytest.raises(KgdashError, match="not a whole gzip file"):
+        read_entity_types(Path("t.csv.gz"), GRAPH, content[:-9])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("e0\tperson\ne1\n", r"2 columns entity, type; found 1: e1 \(types.tsv, line 2\)"),
+        ("e0\tperson\tartist\n", "found 3: e0, person, artist"),
+        ("e0\t\n", r"line 1\)"),
+        ("", "gives no entity of graph tiny a type.*it is empty"),
+        ("x\tperson\n", "found 'x'"),
+    ],
+)
+def test_refusals(text, told):
+    with pytest.raises(KgdashError, match=told):
+        read(text)
+
+
+def test_undecodable_lines_are_named():
+    with pytest.raises(KgdashError, match=r"types.tsv is not UTF-8 text \(line 2\)"):
+        read_entity_types(Path("types.tsv"), GRAPH, b"e0\ta\ne1\t\xff\n")
+    with pytest.raises(KgdashError, match="can not read"):
+        read_entity_types(Path("nowhere.tsv"), GRAPH)
+
+
+def test_ambiguous_labels_and_unknown_types():
+    graph = make_graph([(0, 0, 1), (1, 0, 2)])
+    object.__setattr__(graph, "entity_labels", ("same", "same", "E2"))
+    with pytest.raises(KgdashError, match=r"labelled 'same'.*types.tsv, line 2"):
+        read_entity_types(Path("types.tsv"), graph, b"E2\ta\nsame\tb\n")
+    with pytest.raises(KgdashError, match="unknown type 'c'"):
+        entity_types([(0, "a"), (1, "b")]).entities_of(["c"])

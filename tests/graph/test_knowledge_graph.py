@@ -1,0 +1,137 @@
+"""Graphs: splits, names, filters, digests."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.graph import FILTERS, default_filter, triple_array
+from tests.support.fakes import array, make_graph
+
+GRAPH = make_graph([(0, 0, 1), (1, 1, 2)], [(2, 0, 0)], [(0, 1, 0), (0, 0, 1)])
+
+
+def test_all_triples_are_the_union_once():
+    assert GRAPH.all_triples.tolist() == [[0, 0, 1], [0, 1, 0], [1, 1, 2], [2, 0, 0]]
+    assert (GRAPH.num_entities, GRAPH.num_relations) == (3, 2)
+
+
+def test_known_by_splits():
+    triples = array([(0, 0, 1), (2, 0, 0), (0, 1, 0)])
+    assert GRAPH.known(("train",)).contains(triples).tolist() == [True, False, False]
+    assert GRAPH.known(("train", "valid")).contains(triples).tolist() == [True, True, False]
+    assert GRAPH.known(("test",)).contains(triples).tolist() == [True, False, True]
+    assert GRAPH.known().contains(triples).all()
+    assert len(GRAPH.known(())) == 0
+
+
+def test_split_of_names_the_first_that_holds_it():
+    asked = array([(0, 1, 0), (0, 0, 1), (2, 0, 0), (2, 1, 2)])
+    assert GRAPH.split_of(asked).tolist() == ["test", "train", "valid", "none"]
+
+
+def test_degrees_count_triples():
+    # e0 is an end of all but (1, 1, 2); the loop (0, 1, 0) is one triple.
+    assert GRAPH.degrees.tolist() == [3, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("split", "expected"),
+    [
+        ("valid", "train+valid"),
+        ("test", "train+valid+test"),
+        ("train", "train+valid+test"),
+        (None, "train+valid+test"),
+    ],
+)
+def test_default_filter_hides_test_from_validation(split, expected):
+    assert default_filter(split) == expected
+    assert expected in FILTERS
+
+
+def test_a_split_that_is_not_there():
+    with pytest.raises(KgdashError, match=r"unknown split 'tests'.*did you mean 'test'"):
+        GRAPH.split("tests")
+    with pytest.raises(KgdashError, match=r"'valid' of graph tiny holds no triples.*train \(1\)"):
+        make_graph([(0, 0, 0)]).split("valid")
+
+
+def test_equal_graphs_have_equal_digests_and_others_not():
+    again = make_graph([(1, 1, 2), (0, 0, 1)], [(2, 0, 0)], [(0, 1, 0), (0, 0, 1)])
+    assert again.digest == GRAPH.digest
+    renamed = replace(GRAPH, entities=("e0", "e1", "x"), _indexes={})
+    swapped = make_graph([(2, 0, 0)], [(0, 0, 1), (1, 1, 2)], [(0, 1, 0), (0, 0, 1)])
+    moved = make_graph([(0, 0, 1), (1, 1, 2), (2, 0, 0)], [], [(0, 1, 0), (0, 0, 1)])
+    shifted = replace(GRAPH, entities=("e0", "e1e2", ""), _indexes={})
+    digests = {g.digest for g in (GRAPH, renamed, swapped, moved, shifted)}
+    assert len(digests) == 5
+
+
+class TestNames:
+    graph = replace(
+        GRAPH, entity_labels=("Paris", "paris", "Rome"), relation_labels=("In", "in"), _indexes={}
+    )
+
+    @pytest.mark.parametrize(
+        ("name", "number"),
+        [("e0", 0), ("E1", 1), ("Paris", 0), ("paris", 1), ("rome", 2), ("ROME", 2), ("e2", 2)],
+    )
+    def test_name_then_label_then_any_case(self, name, number):
+        assert self.graph.entity_id(name) == number
+
+    def test_relations_likewise(self):
+        assert [self.graph.relation_id(n) for n in ("r1", "In", "in", "R0")] == [1, 0, 1, 0]
+
+    def test_ambiguous(self):
+        with pytest.raises(KgdashError, match=r"2 entries .* labelled 'PARIS'.* 'e0', 'e1'"):
+            self.graph.entity_id("PARIS")
+
+    def test_a_name_wins_over_another_ones_label(self):
+        graph = replace(GRAPH, entity_labels=("e1", "x", "y"), _indexes={})
+        assert graph.entity_id("e1") == 1
+
+    def test_unknown_suggests(self):
+        with pytest.raises(
+            KgdashError, match=r"unknown entity 'Romme' in graph tiny .*did you mean 'Rome'"
+        ):
+            self.graph.entity_id("Romme")
+        with pytest.raises(KgdashError, match="unknown relation 'zzz'"):
+            self.graph.relation_id("zzz")
+
+
+def test_labelled_replaces_ids_in_a_copy():
+    table = pd.DataFrame({"head": [2], "relation": [1], "tail": [0], "relik": [0.5]})
+    assert GRAPH.labelled(table).iloc[0].tolist() == ["E2", "R1", "E0", 0.5]
+    assert table["head"].tolist() == [2]
+    assert GRAPH.labelled(table[["tail", "relik"]]).iloc[0].tolist() == ["E0", 0.5]
+
+
+class TestTripleArray:
+    @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint8])
+    def test_gives_int64(self, dtype):
+        made = triple_array(np.array([[0, 1, 2]], dtype=dtype), GRAPH)
+        assert made.dtype == np.int64
+        assert made.tolist() == [[0, 1, 2]]
+
+    def test_takes_lists_of_tuples(self):
+        assert triple_array([(0, 1, 2), (1, 0, 0)], GRAPH).tolist() == [[0, 1, 2], [1, 0, 0]]
+
+    @pytest.mark.parametrize(
+        ("triples", "message"),
+        [
+            ([], r"non-empty array of triples of shape \(n, 3\); found \(0,\)"),
+            (np.zeros((0, 3), dtype=int), r"found \(0, 3\)"),
+            ([(0, 0)], "triples of 3 ids each; found rows of 2"),
+            ([(0, 0, 0), (0, 1)], "triples of 3 ids each; found rows of 2, 3"),
+            (np.zeros(3, dtype=int), r"found \(3,\)"),
+            ([(0.0, 0.0, 1.0)], "integer ids .* float64"),
+            ([(0, 0, 1), (3, 0, 0)], r"triple 1 has ids \(3, 0, 0\), outside .* 3 entities"),
+            ([(0, 2, 0)], r"triple 0 has ids \(0, 2, 0\).* 2 relations"),
+            ([(0, 0, -1)], r"triple 0 has ids \(0, 0, -1\)"),
+        ],
+    )
+    def test_refuses(self, triples, message):
+        with pytest.raises(KgdashError, match=message):
+            triple_array(triples, GRAPH)

@@ -1,0 +1,74 @@
+"""The index of known triples against sets of tuples."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgdash.graph.known_triples import KnownTriples, SortedSlices
+from tests.support.fakes import array
+
+TRIPLE = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4))
+TRIPLES = st.lists(TRIPLE, max_size=20)
+
+
+def test_lookup_finds_slices():
+    slices = SortedSlices(np.array([3, 4, 12, 29]))  # width 10: 0 → 3, 4; 1 → 2; 2 → 9
+    owner, value = slices.lookup(np.array([2, 0, 5, 0]), width=10)
+    assert owner.tolist() == [0, 1, 1, 3, 3]
+    assert value.tolist() == [9, 3, 4, 3, 4]
+
+
+def test_answers_by_hand():
+    known = KnownTriples(array([(0, 0, 1), (0, 0, 2), (0, 1, 1), (3, 0, 1)]), 5, 2)
+    query = array([(0, 0, 1), (4, 1, 4)])
+    assert [a.tolist() for a in known.answers(query, "tail")] == [[0, 0], [1, 2]]
+    assert [a.tolist() for a in known.answers(query, "head")] == [[0, 0], [0, 3]]
+    assert [a.tolist() for a in known.answers(query, "relation")] == [[0, 0], [0, 1]]
+
+
+@given(TRIPLES, TRIPLES)
+def test_equals_a_set_of_tuples(triples, asked):
+    known, facts = KnownTriples(array(triples), 5, 3), set(triples)
+    assert len(known) == len(facts)
+    assert known.contains(array(asked)).tolist() == [x in facts for x in asked]
+    for side, column in (("head", 0), ("relation", 1), ("tail", 2)):
+        owner, value = known.answers(array(asked), side)
+        assert (np.diff(owner) >= 0).all()
+        found = {(int(o), int(v)) for o, v in zip(owner, value, strict=True)}
+        assert len(found) == len(owner)
+        assert found == {
+            (number, fact[column])
+            for number, query in enumerate(asked)
+            for fact in facts
+            if all(fact[c] == query[c] for c in range(3) if c != column)
+        }
+
+
+@given(TRIPLES, st.lists(st.integers(0, 4), max_size=4))
+def test_around_an_anchor(triples, anchors):
+    known, facts = KnownTriples(array(triples), 5, 3), set(triples)
+    for side, own, other in (("head", 0, 2), ("tail", 2, 0)):
+        owner, value = known.around(np.array(anchors, dtype=np.int64), side)
+        expected = [
+            (number, position)
+            for number, anchor in enumerate(anchors)
+            for position in sorted(f[1] * 5 + f[other] for f in facts if f[own] == anchor)
+        ]
+        assert list(zip(owner.tolist(), value.tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("side", ["head", "relation", "tail"])
+def test_nothing_is_known_of_nothing(side):
+    known = KnownTriples(np.empty((0, 3), dtype=np.int64), 3, 2)
+    assert len(known) == 0
+    assert not known.contains(array([(0, 0, 0)])).any()
+    assert [len(part) for part in known.answers(array([(2, 1, 2)]), side)] == [0, 0]
+
+
+def test_keys_do_not_overflow_at_the_size_of_wikidata5m():
+    last = (4_594_484, 821, 4_594_484)
+    known = KnownTriples(array([last]), 4_594_485, 822)
+    assert known.contains(array([last, (last[0], 820, last[2])])).tolist() == [True, False]
+    for side, answer in (("head", last[0]), ("relation", last[1]), ("tail", last[2])):
+        assert known.answers(array([last]), side)[1].tolist() == [answer]

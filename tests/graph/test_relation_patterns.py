@@ -1,0 +1,100 @@
+"""Cardinality and patterns of relations, on graphs made by hand."""
+
+import numpy as np
+import pytest
+
+from kgdash.graph.relation_patterns import NO_PATTERN, NOT_IN_TRAIN, relation_kinds
+from tests.support.fakes import make_graph
+
+
+@pytest.mark.parametrize(
+    ("pairs", "cardinality", "tails_per_head", "heads_per_tail"),
+    [
+        ([(0, 1), (2, 3)], "1-1", 1.0, 1.0),
+        ([(0, 1), (0, 2), (0, 3)], "1-n", 3.0, 1.0),
+        ([(1, 0), (2, 0), (3, 0)], "n-1", 1.0, 3.0),
+        ([(0, 2), (0, 3), (1, 2), (1, 3)], "n-n", 2.0, 2.0),
+        ([(0, 1), (0, 2), (3, 4)], "1-n", 1.5, 1.0),  # the threshold itself is many
+        ([(0, 1), (0, 2), (3, 4), (5, 6)], "1-1", 4 / 3, 1.0),
+    ],
+)
+def test_cardinality(pairs, cardinality, tails_per_head, heads_per_tail):
+    kinds = relation_kinds(make_graph([(h, 0, t) for h, t in pairs], entities=7)).iloc[0]
+    assert kinds["cardinality"] == cardinality
+    assert kinds["train"] == len(pairs)
+    assert kinds["tails_per_head"] == pytest.approx(tails_per_head)
+    assert kinds["heads_per_tail"] == pytest.approx(heads_per_tail)
+
+
+def test_only_train_counts():
+    graph = make_graph([(0, 0, 1)], test=[(0, 0, 2), (0, 0, 3), (1, 1, 0)])
+    kinds = relation_kinds(graph)
+    assert kinds["cardinality"].tolist() == ["1-1", NOT_IN_TRAIN]
+    assert kinds["pattern"].tolist() == [NO_PATTERN, NOT_IN_TRAIN]
+    assert kinds["train"].tolist() == [1, 0]
+    assert np.isnan(kinds["tails_per_head"][1])
+
+
+def pattern(train, relation=0, **sizes):
+    kinds = relation_kinds(make_graph(train, **sizes)).iloc[relation]
+    return kinds["pattern"], kinds["partners"]
+
+
+def test_symmetric():
+    both_ways = [(0, 0, 1), (1, 0, 0), (2, 0, 3), (3, 0, 2)]
+    assert pattern(both_ways) == ("symmetric", "")
+    assert pattern([*both_ways, (4, 0, 5)]) == ("symmetric", "")  # 4 of 5
+    assert pattern([*both_ways, (4, 0, 5), (6, 0, 7)]) == (NO_PATTERN, "")  # 4 of 6
+
+
+def test_loops_make_no_pattern():
+    assert pattern([(0, 0, 0), (1, 0, 1)]) == (NO_PATTERN, "")
+    loops = [(e, 0, e) for e in range(10)]
+    assert pattern([*loops, (0, 0, 1), (1, 0, 0)]) == ("symmetric", "")
+    assert pattern([*loops, (0, 0, 1), (0, 0, 2)]) == (NO_PATTERN, "")
+
+
+def test_inverse_holds_both_ways():
+    one = [(e, 0, e + 5) for e in range(5)]
+    other = [(e + 5, 1, e) for e in range(5)]
+    assert pattern(one + other) == ("inverse", "R1")
+    assert pattern(one + other, relation=1) == ("inverse", "R0")
+    assert pattern(one + other[:4]) == ("inverse", "R1")  # 4 of 5 are reversed
+    assert pattern(one + other[:3]) == (NO_PATTERN, "")
+    wider = [(e + 5, 1, (e + 1) % 5) for e in range(5)]
+    # All of r0 is reversed, but only half of r1 is of r0.
+    assert pattern(one + other + wider) == (NO_PATTERN, "")
+
+
+def test_composed():
+    first = [(e, 1, e + 4) for e in range(4)]
+    second = [(e + 4, 2, e + 8) for e in range(4)]
+    ends = [(e, 0, e + 8) for e in range(4)]
+    assert pattern(ends + first + second) == ("composed", "R1, R2")
+    assert pattern(ends[:3] + first + second) == (NO_PATTERN, "")  # 3 of 4 paths hold
+    more = [(8, 0, e) for e in (0, 1, 2)]
+    assert pattern(ends + more + first + second) == ("composed", "R1, R2")  # 4 of 7 covered
+    more = [(8, 0, e) for e in (0, 1, 2, 3, 4)]
+    assert pattern(ends + more + first + second) == (NO_PATTERN, "")  # 4 of 9
+
+
+def test_transitive_is_composed_of_itself():
+    order = [(a, 0, b) for a in range(5) for b in range(a + 1, 5)]
+    assert pattern(order) == ("composed", "R0, R0")
+
+
+def test_the_first_pattern_that_holds():
+    everything = [(a, r, b) for r in (0, 1) for a in range(4) for b in range(4) if a != b]
+    assert pattern(everything) == ("symmetric", "")
+
+
+def test_an_empty_train_split():
+    kinds = relation_kinds(make_graph([], test=[(0, 0, 1)]))
+    assert kinds["pattern"].tolist() == [NOT_IN_TRAIN]
+
+
+def test_labels_of_the_graph(bundled):
+    kinds = relation_kinds(bundled("umls-transe").graph)
+    labels = list(bundled("umls-transe").graph.relation_labels)
+    assert kinds["partners"][labels.index("isa")] == "isa, isa"
+    assert kinds["train"].sum() == len(bundled("umls-transe").graph.split("train"))

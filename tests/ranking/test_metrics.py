@@ -1,0 +1,249 @@
+"""Metrics by §2: PyKEEN's own values for the bundled runs, and what must hold for any ranks."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from pykeen.evaluation import RankBasedEvaluator
+from scipy import stats
+
+from kgdash.errors import KgdashError
+from kgdash.ranking.metric_info import DEFAULT_KS, metric_guide
+from kgdash.ranking.metrics import mean_reciprocal_rank, metrics, metrics_frame, pooled, tie_summary
+from kgdash.runs.bundled import bundled_names, bundled_runs
+from tests.support.fakes import FakeScorer, fake_run, make_graph, random_scorer
+from tests.support.tiny_runs import MODELS
+
+
+def table(optimistic, pessimistic=None, candidates=10, side="tail"):
+    low = np.array(optimistic, dtype=np.int64)
+    high = low if pessimistic is None else np.array(pessimistic, dtype=np.int64)
+    return pd.DataFrame(
+        {
+            "side": side,
+            "optimistic": low,
+            "realistic": (low + high) / 2,
+            "pessimistic": high,
+            "candidates": np.broadcast_to(np.int64(candidates), low.shape),
+        }
+    )
+
+
+class TestAgainstPyKEEN:
+    def test_the_six_models_are_bundled(self):
+        assert set(MODELS) <= set(bundled_names())
+
+    @pytest.mark.parametrize("name", MODELS)
+    def test_all_values_of_its_evaluator(self, bundled, name):
+        run = bundled(name)
+        splits = {s: torch.from_numpy(x) for s, x in run.graph.splits.items()}
+        theirs = (
+            RankBasedEvaluator(filtered=True)
+            .evaluate(
+                model=run.scorer.model,
+                mapped_triples=splits["test"],
+                additional_filter_triples=[splits["train"], splits["valid"]],
+                batch_size=256,
+                use_tqdm=False,
+            )
+            .to_flat_dict()
+        )
+        ours = {
+            f"{side}.{rank_type}.{key}": value
+            for side, types in metrics(run.ranks()).items()
+            for rank_type, values in types.items()
+            for key, value in values.items()
+        }
+        assert len(theirs) == 225
+        assert ours.keys() == theirs.keys()
+        wrong = {
+            key: (ours[key], value)
+            for key, value in theirs.items()
+            if not (
+                math.isclose(ours[key], value, rel_tol=1e-8, abs_tol=1e-8)
+                or (math.isnan(ours[key]) and math.isnan(value))
+            )
+        }
+        assert not wrong
+
+    @pytest.mark.parametrize("name", bundled_names())
+    def test_recorded_evaluation_is_what_the_run_gives(self, bundled, name):
+        run = bundled(name)
+        found = metrics(run.ranks(), ks=(1, 3, 10))["both"]["realistic"]
+        recorded = run.training["evaluation"]
+        assert {"inverse_harmonic_mean_rank", "hits_at_1", "hits_at_10"} <= set(recorded)
+        assert {key: found[key] for key in recorded} == pytest.approx(recorded, abs=1e-6)
+        (listed,) = [row for row in bundled_runs() if row["name"] == name]
+        assert listed["mrr"] == recorded["inverse_harmonic_mean_rank"]
+
+
+class TestByHand:
+    ranks = pd.concat([table([1, 2, 4], side="head"), table([1, 10], side="tail")])
+
+    def test_values(self):
+        values = metrics(self.ranks)
+        assert set(values) == {"head", "tail", "both"}
+        head = values["head"]["realistic"]
+        assert head["inverse_harmonic_mean_rank"] == pytest.approx((1 + 1 / 2 + 1 / 4) / 3)
+        assert head["arithmetic_mean_rank"] == pytest.approx(7 / 3)
+        assert head["geometric_mean_rank"] == pytest.approx(2)
+        assert [head[f"hits_at_{k}"] for k in (1, 3, 5)] == pytest.approx([1 / 3, 2 / 3, 1])
+        assert head["count"] == 3
+        # E[MR] = (10 + 1) / 2; AMRI = 1 − 2 Σ(r − 1) / Σ(N − 1)
+        assert head["adjusted_arithmetic_mean_rank"] == pytest.approx(7 / 3 / 5.5)
+        assert head["adjusted_arithmetic_mean_rank_index"] == pytest.approx(1 - 2 * 4 / 27)
+
+    def test_both_pools_ranks_and_does_not_average_means(self):
+        values = metrics(self.ranks)
+        both = values["both"]["realistic"]["inverse_harmonic_mean_rank"]
+        assert both == pytest.approx((1 + 1 / 2 + 1 / 4 + 1 + 1 / 10) / 5)
+        means = [values[s]["realistic"]["inverse_harmonic_mean_rank"] for s in ("head", "tail")]
+        assert both != pytest.approx(np.mean(means))
+        assert values["both"]["realistic"]["count"] == 5
+
+    def test_rank_types_are_their_own_columns(self):
+        values = metrics(table([1, 1], [1, 3]))["tail"]
+        found = [values[t]["inverse_harmonic_mean_rank"] for t in values]
+        assert list(values) == ["optimistic", "realistic", "pessimistic"]
+        assert found == pytest.approx([1, (1 + 1 / 2) / 2, (1 + 1 / 3) / 2])
+
+    def test_relation_side_stands_alone(self):
+        values = metrics(pd.concat([self.ranks, table([3], side="relation", candidates=4)]))
+        assert list(values) == ["head", "tail", "both", "relation"]
+        assert values["relation"]["realistic"]["arithmetic_mean_rank"] == 3
+        assert values["both"]["realistic"]["count"] == 5
+
+    def test_one_side_has_no_both(self):
+        assert list(metrics(table([1]))) == ["tail"]
+
+    def test_a_single_candidate_is_no_failure(self):
+        values = metrics(table([1], candidates=1))["tail"]["realistic"]
+        assert values["inverse_harmonic_mean_rank"] == 1
+
+    def test_mean_reciprocal_rank(self):
+        assert mean_reciprocal_rank(self.ranks, ["head"]) == pytest.approx(7 / 12)
+        assert math.isnan(mean_reciprocal_rank(self.ranks, ["relation"]))
+        worst = mean_reciprocal_rank(table([1], [4]), ["tail"], "pessimistic")
+        assert worst == pytest.approx(1 / 4)
+
+
+class TestRandomScorer:
+    def test_uniform_ranks_have_amri_zero(self):
+        for size in (2, 7, 50):
+            values = metrics(table(np.arange(1, size + 1), candidates=size))["tail"]["realistic"]
+            assert values["adjusted_arithmetic_mean_rank_index"] == pytest.approx(0, abs=1e-7)
+            assert values["adjusted_arithmetic_mean_rank"] == pytest.approx(1)
+
+    def test_constant_scores_have_amri_zero(self):
+        graph = make_graph([(0, 0, 1), (1, 0, 2)], [], [(2, 0, 3), (0, 0, 2)])
+        values = metrics(fake_run(graph, FakeScorer(np.zeros((4, 1, 4)))).ranks())
+        for side in ("head", "tail", "both"):
+            found = values[side]["realistic"]["adjusted_arithmetic_mean_rank_index"]
+            assert found == pytest.approx(0, abs=1e-7)
+
+    def test_random_scores_come_near(self):
+        size, rng = 40, np.random.default_rng(1)
+        test = np.unique(rng.integers(0, (size, 3, size), size=(600, 3)), axis=0)
+        graph = make_graph([(0, 0, 1)], [], test, entities=size, relations=3)
+        ranks = fake_run(graph, random_scorer(size, 3, seed=2)).ranks(filtered=False)
+        found = metrics(ranks)["both"]["realistic"]["adjusted_arithmetic_mean_rank_index"]
+        # Var(r) = (N² − 1) / 12 for uniform r, so sd(AMRI) = 2 / (N − 1) · √((N² − 1) / 12n)
+        deviation = 2 / (size - 1) * math.sqrt((size**2 - 1) / 12 / len(ranks))
+        assert abs(found) < 4 * deviation
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("ks", [(0,), (1, -3), (1.5,), ()])
+    def test_ks(self, ks):
+        with pytest.raises(KgdashError, match="k of Hits@k to be whole numbers ≥ 1"):
+            metrics(table([1]), ks)
+
+    def test_no_ranks(self):
+        with pytest.raises(KgdashError, match="no ranks to take metrics of"):
+            metrics(table([]))
+        with pytest.raises(KgdashError, match="no ranks"):
+            list(pooled(table([])))
+
+
+def test_any_k_in_any_sequence():
+    values = metrics(table([1, 20, 60]), ks=[50, 50, 2])["tail"]["realistic"]
+    assert [key for key in values if key.startswith("hits_at")] == ["hits_at_2", "hits_at_50"]
+    assert values["hits_at_50"] == pytest.approx(2 / 3)
+
+
+def test_frame_has_a_row_per_metric():
+    frame = metrics_frame(metrics(TestByHand.ranks))
+    assert frame.shape == (25, 9)
+    assert frame.loc["count", ("both", "pessimistic")] == 5
+    assert frame.columns.names == ["side", "rank_type"]
+
+
+class TestTies:
+    def test_by_hand(self):
+        # Tie groups of 1, 3 and 2 scores.
+        found = tie_summary(table([1, 2, 1], [1, 4, 2]))
+        assert found["tied_share"] == pytest.approx(2 / 3)
+        assert found["largest_tie"] == 3
+        assert found["mrr_gap"] == pytest.approx((1 + 1 / 2 + 1) / 3 - (1 + 1 / 4 + 1 / 2) / 3)
+
+    def test_none(self):
+        assert tie_summary(table([3, 1])) == {"tied_share": 0, "largest_tie": 1, "mrr_gap": 0}
+        assert tie_summary(table([])) == {"tied_share": 0, "largest_tie": 1, "mrr_gap": 0}
+
+
+class TestGuide:
+    guide = metric_guide(DEFAULT_KS)
+
+    def test_describes_every_metric_that_is_computed(self):
+        values = metrics(table([1, 2]))["tail"]["realistic"]
+        assert list(self.guide) == list(values)
+        assert all(info.label and info.formula and info.value_range for info in self.guide.values())
+        assert len({info.label for info in self.guide.values()}) == len(self.guide)
+
+    @pytest.mark.parametrize(
+        ("key", "label", "arrow", "value_range", "depends"),
+        [
+            ("inverse_harmonic_mean_rank", "Mean reciprocal rank (MRR)", "↑", "(0, 1]", True),
+            ("arithmetic_mean_rank", "Mean rank (MR)", "↓", "[1, ∞)", True),
+            ("hits_at_10", "Hits@10", "↑", "[0, 1]", True),
+            (
+                "adjusted_arithmetic_mean_rank_index",
+                "Adjusted mean rank index (AMRI)",
+                "↑",
+                "[−1, 1]",
+                False,
+            ),
+            ("count", "Count", "", "[0, ∞)", False),
+        ],
+    )
+    def test_directions_and_ranges(self, key, label, arrow, value_range, depends):
+        info = self.guide[key]
+        assert (info.label, info.arrow, info.value_range) == (label, arrow, value_range)
+        assert info.depends_on_num_entities == depends
+
+    def test_better_ranks_move_every_metric_its_way(self):
+        """A model whose ranks are better everywhere must not look worse by any arrow."""
+        rng = np.random.default_rng(0)
+        worse = rng.integers(20, 60, size=50)
+        better = worse - rng.integers(5, 20, size=50)
+        spread = {"variance", "standard_deviation", "median_absolute_deviation", "count"}
+        good, bad = (
+            metrics(table(r, candidates=100), ks=(30,))["tail"]["realistic"]
+            for r in (better, worse)
+        )
+        for key, info in metric_guide((30,)).items():
+            if key in spread or np.isnan(good[key]):
+                continue
+            first, second = (good, bad) if info.increasing else (bad, good)
+            assert first[key] >= second[key], key
+
+
+def test_count_is_a_whole_number_of_ranks_and_median_is_the_median():
+    ranks = table([1, 5, 2, 9])
+    values = metrics(ranks)["tail"]["realistic"]
+    assert values["median_rank"] == 3.5
+    assert values["median_absolute_deviation"] == pytest.approx(
+        stats.median_abs_deviation([1, 5, 2, 9], scale="normal")
+    )

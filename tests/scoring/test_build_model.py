@@ -1,0 +1,272 @@
+"""Models rebuilt from configuration and weights: the same scores, or a refusal that says why."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+import torch
+from pykeen.datasets import Nations
+from pykeen.models import (
+    RGCN,
+    CompGCN,
+    ConvE,
+    DistMult,
+    FixedModel,
+    Model,
+    NodePiece,
+    RotatE,
+    TransE,
+)
+from safetensors.torch import load_file, save_file
+
+from kgdash.errors import KgdashError
+from kgdash.scoring.build_model import ModelSpec, build_model, is_train_only, scoring_state
+from kgdash.scoring.model_spec import ARGUMENTS, constructor_arguments, model_class
+
+ENTITIES, RELATIONS, WHERE = 14, 55, "runs/nations"
+TRAINING = Nations().training.mapped_triples.numpy()
+TRANSE = ModelSpec("TransE", {"embedding_dim": 8, "scoring_fct_norm": 2})
+
+
+def original(cls: type[Model], inverse: bool = False, **kwargs) -> Model:
+    factory = Nations(create_inverse_triples=inverse).training
+    model = cls(triples_factory=factory, random_seed=0, **kwargs)
+    return model.eval()
+
+
+def rebuild(spec: ModelSpec, state: dict, entities: int = ENTITIES, relations: int = RELATIONS):
+    return build_model(spec, TRAINING, entities, relations, state, WHERE)
+
+
+@pytest.fixture
+def state() -> dict[str, torch.Tensor]:
+    return scoring_state(original(TransE, embedding_dim=8, scoring_fct_norm=2))
+
+
+@pytest.mark.parametrize(
+    ("cls", "kwargs", "inverse"),
+    [
+        (TransE, {"embedding_dim": 8, "scoring_fct_norm": 2}, False),
+        (DistMult, {"embedding_dim": 8}, True),
+        (RotatE, {"embedding_dim": 8}, False),
+        (ConvE, {"embedding_dim": 12, "output_channels": 4}, True),
+        (CompGCN, {"embedding_dim": 8}, True),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_scores_survive_safetensors_bit_for_bit(cls, kwargs, inverse, tmp_path):
+    model = original(cls, inverse, **kwargs)
+    save_file(scoring_state(model), tmp_path / "weights.safetensors")
+    written = json.loads(json.dumps(ModelSpec(cls.__name__, kwargs, inverse).to_json()))
+    rebuilt = rebuild(ModelSpec.from_json(written), load_file(tmp_path / "weights.safetensors"))
+    pairs = torch.cartesian_prod(torch.arange(ENTITIES), torch.arange(RELATIONS))
+    assert torch.equal(rebuilt.predict_t(pairs), model.predict_t(pairs))
+    assert torch.equal(rebuilt.predict_h(pairs.flip(1)), model.predict_h(pairs.flip(1)))
+    assert not rebuilt.training
+    assert not any(p.requires_grad for p in rebuilt.parameters())
+    assert rebuilt.device == torch.device("cpu")
+
+
+def test_state_holds_what_scores_and_shares_no_memory():
+    model = original(DistMult, embedding_dim=8)
+    state = scoring_state(model)
+    assert sorted(state) == [
+        "entity_representations.0._embeddings.weight",
+        "relation_representations.0._embeddings.weight",
+    ]
+    tensor = state["entity_representations.0._embeddings.weight"]
+    assert tensor.is_contiguous()
+    before = tensor.clone()
+    with torch.no_grad():
+        next(iter(model.entity_representations[0].parameters())).zero_()
+    assert torch.equal(tensor, before)
+
+
+def test_rebuilt_model_shares_no_memory_with_the_given_weights(state):
+    model = rebuild(TRANSE, state)
+    before = scoring_state(model)
+    for tensor in state.values():
+        tensor.zero_()
+    assert all(torch.equal(value, before[name]) for name, value in scoring_state(model).items())
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("loss.weight", True),
+        ("dummy", True),
+        ("entity_representations.0.regularizer.weight", True),
+        ("weight_regularizers.0.regularization_term", True),
+        ("entity_representations.0._embeddings.weight", False),
+        ("interaction.loss", False),
+        ("regularizer", False),
+    ],
+)
+def test_rule_for_train_only_tensors(name, expected):
+    assert is_train_only(name) is expected
+
+
+def test_train_only_tensors_are_ignored_whatever_they_are(state):
+    state["loss.x"] = torch.tensor([float("nan")])
+    state["entity_representations.0.regularizer.weight"] = torch.ones(3)
+    assert rebuild(TRANSE, state).num_entities == ENTITIES
+
+
+def test_fixed_model_needs_no_weights():
+    model = original(FixedModel)
+    assert scoring_state(model) == {}
+    pair = torch.tensor([[3, 5]])
+    assert torch.equal(rebuild(ModelSpec("FixedModel"), {}).predict_t(pair), model.predict_t(pair))
+
+
+def test_random_states_are_left_alone(state):
+    torch.manual_seed(1)
+    np.random.seed(1)
+    random.seed(1)
+    expected = torch.rand(1), np.random.rand(), random.random()
+    torch.manual_seed(1)
+    np.random.seed(1)
+    random.seed(1)
+    rebuild(TRANSE, state)
+    assert (torch.rand(1), np.random.rand(), random.random()) == expected
+
+
+# Refusals of configurations
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "expected keys create_inverse_triples, kwargs, name; found list"),
+        ({"name": "TransE"}, "found name"),
+        ({"name": "TransE", "kwargs": {}, "create_inverse_triples": True, "code": ""}, "code"),
+        ({"name": 1, "kwargs": {}, "create_inverse_triples": True}, "name: expected str"),
+        ({"name": "TransE", "kwargs": [], "create_inverse_triples": True}, "kwargs: expected"),
+        ({"name": "TransE", "kwargs": {}, "create_inverse_triples": 1}, "expected bool"),
+        ({"name": "T", "kwargs": {"p": [1]}, "create_inverse_triples": True}, "kwargs.p"),
+    ],
+)
+def test_json_of_another_form_is_refused(data, message):
+    with pytest.raises(KgdashError, match=message):
+        ModelSpec.from_json(data)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (ModelSpec("Trans"), "unknown model 'Trans'.*did you mean 'Trans"),
+        (ModelSpec("os.system"), "unknown model"),
+        (ModelSpec("DistMultLiteral"), "numeric attributes"),
+        (ModelSpec("CooccurrenceFilteredModel"), "wraps another model"),
+        (ModelSpec("TransE", {"embeding_dim": 8}), "did you mean 'embedding_dim'"),
+        (ModelSpec("TransE", {"loss": "nssa"}), "unknown argument 'loss'"),
+        (ModelSpec("TransE", {"entity_initializer": "uniform"}), "unknown argument"),
+        (ModelSpec("TransE", {"num_slices": 2}), "unknown argument"),
+        (ModelSpec("TransE", {"embedding_dim": 10**9}), "whole number from 1 to 65,536"),
+        (ModelSpec("TransE", {"embedding_dim": True}), "found True"),
+        (ModelSpec("TransE", {"embedding_dim": 0}), "found 0"),
+        (ModelSpec("TransE", {"scoring_fct_norm": float("nan")}), "a number from"),
+        (ModelSpec("TransE", {"scoring_fct_norm": "2"}), "found '2'"),
+        (ModelSpec("TransE", {"power_norm": 1}), "true or false"),
+        (ModelSpec("AutoSF", {"num_components": 1000}), "from 1 to 64"),
+        (ModelSpec("ERMLP", {"activation": "os; system"}), "expected a name"),
+        (ModelSpec("ERMLP", {"activation": "system"}), "PyKEEN cannot build ERMLP"),
+        (ModelSpec("RGCN", {}, create_inverse_triples=True), "PyKEEN cannot build RGCN"),
+    ],
+)
+def test_configuration_is_refused(spec, message, state):
+    with pytest.raises(KgdashError, match=message) as caught:
+        rebuild(spec, state)
+    assert WHERE in str(caught.value)
+
+
+def test_every_listed_argument_belongs_to_some_model():
+    models = ["TransE", "CP", "NTN", "ConvE", "ConvKB", "RGCN", "AutoSF", "NodePiece", "BoxE"]
+    models += ["TuckER", "SimplE", "TransR", "KG2E", "ERMLP", "ERMLPE", "CrossE", "ProjE"]
+    used = set().union(*(constructor_arguments(model_class(m, WHERE)) for m in models))
+    assert used == {name for names in ARGUMENTS.values() for name in names}
+
+
+# Refusals of weights
+
+ENTITY = "entity_representations.0._embeddings.weight"
+RELATION = "relation_representations.0._embeddings.weight"
+
+
+def test_weights_of_another_graph(state):
+    with pytest.raises(KgdashError, match="weights are for 14 entities, the graph has 135"):
+        rebuild(TRANSE, state, entities=135)
+    with pytest.raises(KgdashError, match="weights are for 55 relations, the graph has 56"):
+        rebuild(TRANSE, state, relations=56)
+    inverse = ModelSpec(TRANSE.name, TRANSE.kwargs, create_inverse_triples=True)
+    with pytest.raises(KgdashError, match="the graph has 110, inverse ones included"):
+        rebuild(inverse, state)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({ENTITY: torch.zeros(14, 9)}, r"expected shape \(14, 8\), found \(14, 9\)"),
+        ({ENTITY: torch.zeros(14)}, r"expected shape \(14, 8\), found \(14,\)"),
+        ({ENTITY: torch.zeros(14, 8).double()}, "expected torch.float32, found torch.float64"),
+        ({ENTITY: torch.zeros(14, 8).to_sparse()}, "sparse"),
+        ({ENTITY: torch.zeros(14, 8, device="meta")}, "data-less"),
+        ({ENTITY: np.zeros((14, 8))}, "expected a tensor, found ndarray"),
+        ({"extra": torch.zeros(1)}, r"1 unexpected \(extra\)"),
+        (
+            {RELATION: torch.full((55, 8), float("nan"))},
+            "relation_representations.*of 440 weights 440 are NaN and 0 infinite",
+        ),
+        ({RELATION: torch.full((55, 8), float("inf"))}, "0 are NaN and 440 infinite"),
+    ],
+)
+def test_weights_are_refused(change, message, state):
+    with pytest.raises(KgdashError, match=message):
+        rebuild(TRANSE, state | change)
+
+
+def test_missing_weights_are_named(state):
+    del state[ENTITY]
+    with pytest.raises(KgdashError, match=r"1 missing \(entity_representations.0"):
+        rebuild(TRANSE, state)
+
+
+def test_absurd_sizes_are_refused_before_anything_is_allocated(state):
+    spec = ModelSpec("TuckER", {"embedding_dim": 65_536, "relation_dim": 65_536})
+    with pytest.raises(KgdashError, match="do not fit"):
+        rebuild(spec, state)
+
+
+def test_one_tensor_under_two_names_must_agree():
+    state = scoring_state(original(CompGCN, inverse=True, embedding_dim=8))
+    name = "entity_representations.0.combined.layers.0.w_loop"
+    state[name] = state[name] + 1
+    spec = ModelSpec("CompGCN", {"embedding_dim": 8}, create_inverse_triples=True)
+    with pytest.raises(KgdashError, match="are one tensor in the model but differ"):
+        rebuild(spec, state)
+
+
+@pytest.mark.parametrize("value", [-1, ENTITIES])
+@pytest.mark.parametrize(
+    ("cls", "name"), [(RGCN, "sources"), (RGCN, "targets"), (CompGCN, "combined.edge_index")]
+)
+def test_edges_beyond_the_graph_are_refused(cls, name, value):
+    inverse = cls is CompGCN
+    state = scoring_state(original(cls, inverse, embedding_dim=8))
+    for key in [key for key in state if key.endswith(name)]:
+        state[key].fill_(value)
+    spec = ModelSpec(cls.__name__, {"embedding_dim": 8}, inverse)
+    with pytest.raises(KgdashError, match=f"expected indices from 0 to 13, found {value}"):
+        rebuild(spec, state)
+
+
+def test_tokens_and_relations_beyond_the_graph_are_refused():
+    state = scoring_state(original(NodePiece, inverse=True, embedding_dim=8))
+    state["entity_representations.0.base.0.assignment"].fill_(111)
+    with pytest.raises(KgdashError, match="from 0 to 110, found 111"):
+        rebuild(ModelSpec("NodePiece", {"embedding_dim": 8}, True), state)
+    state = scoring_state(original(RGCN, embedding_dim=8))
+    state["entity_representations.0.edge_types"].fill_(RELATIONS)
+    with pytest.raises(KgdashError, match="from 0 to 54, found 55"):
+        rebuild(ModelSpec("RGCN", {"embedding_dim": 8}), state)

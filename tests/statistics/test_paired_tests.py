@@ -1,0 +1,223 @@
+"""Paired tests: against full enumeration, SciPy's own functions, and closed forms."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from kgdash.files.table_cache import cached_table
+from kgdash.statistics import paired_tests as module
+from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.paired_tests import EXACT, paired_tests, permutation_p
+
+#: reciprocal ranks, so that equal ones are the rule
+RECIPROCALS = st.sampled_from([1.0, 1 / 2, 1 / 3, 1 / 4, 2 / 3, 1 / 7])
+
+
+def reciprocals(triples, runs, seed=0):
+    return 1.0 / np.random.default_rng(seed).integers(1, 12, size=(triples, runs))
+
+
+def enumerated_p(differences):
+    """Go through all ways to swap, in plain numbers."""
+    observed = abs(sum(differences))
+    sums = [
+        abs(sum(sign * d for sign, d in zip(signs, differences, strict=True)))
+        for signs in product((1, -1), repeat=len(differences))
+    ]
+    return sum(total >= observed - 1e-9 for total in sums) / len(sums)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(RECIPROCALS, RECIPROCALS), min_size=1, max_size=9))
+def test_few_triples_are_enumerated(pairs):
+    differences = np.array([a - b for a, b in pairs])[:, None]
+    assert permutation_p(differences)[0] == enumerated_p(differences[:, 0].tolist())
+
+
+def test_exact_up_to_thirteen_that_differ():
+    rng = np.random.default_rng(3)
+    differences = rng.normal(0.3, 1, size=12)
+    padded = np.concatenate([differences, np.zeros(40)])[:, None]
+    expected = enumerated_p(differences.tolist())
+    assert permutation_p(padded, resamples=9)[0] == expected
+    found = stats.permutation_test(
+        (differences,), np.sum, permutation_type="samples", n_resamples=np.inf
+    )
+    assert expected == pytest.approx(found.pvalue, abs=1e-12)
+    at_limit = np.arange(1.0, EXACT + 1)[:, None]
+    assert permutation_p(at_limit, resamples=9)[0] == 2 / 2**EXACT
+    beyond = np.arange(1.0, EXACT + 2)[:, None]
+    assert permutation_p(beyond, resamples=9)[0] >= 1 / 10
+
+
+def test_random_swaps_agree_with_scipy():
+    values = reciprocals(300, 2)
+    values[:, 0] += 0.02
+    differences = values[:, 0] - values[:, 1]
+    found = permutation_p(differences[:, None], 9999, seed=1)[0]
+    wanted = stats.permutation_test(
+        (differences,),
+        lambda x, axis: x.mean(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=9999,
+        rng=np.random.default_rng(2),
+    ).pvalue
+    # Two estimates of one probability, of 9,999 draws each: five standard errors.
+    assert abs(found - wanted) < 5 * np.sqrt(2 * wanted * (1 - wanted) / 9999)
+    assert 0.05 < wanted < 0.6
+
+
+def test_p_is_never_zero_and_counts_the_swap_that_was_seen():
+    differences = np.full((40, 1), 0.5)
+    assert permutation_p(differences, resamples=99)[0] == 1 / 100
+    mixed = np.concatenate([np.full(20, 0.5), np.full(20, -0.5)])[:, None]
+    assert permutation_p(mixed, resamples=99)[0] == 1.0
+    p = permutation_p(reciprocals(50, 2) @ [[1.0], [-1.0]], resamples=99)[0]
+    assert p * 100 == pytest.approx(round(p * 100))
+
+
+def test_equal_sums_count_as_extreme():
+    """Of 20 differences of ±1 with sum 2, a swap is as extreme unless its sum is 0."""
+    differences = np.array([1.0] * 11 + [-1.0] * 9)[:, None] / 3
+    m = 9999
+    expected = 1 - stats.binom.pmf(10, 20, 0.5)
+    error = np.sqrt(expected * (1 - expected) / m)
+    assert abs(permutation_p(differences, m)[0] - expected) < 5 * error
+
+
+def test_runs_that_do_not_differ():
+    values = np.repeat(reciprocals(30, 1), 2, axis=1)
+    row = paired_tests(values, ["a", "b"], resamples=50).iloc[0]
+    assert (row["difference"], row["low"], row["high"]) == (0, 0, 0)
+    assert (row["p_permutation"], row["p_holm"], row["p_wilcoxon"]) == (1, 1, 1)
+    assert (row["wins"], row["ties"], row["losses"]) == (0, 30, 0)
+    assert np.isnan(row["effect_size"])
+
+
+def test_one_triple():
+    row = paired_tests(np.array([[1.0, 0.5]]), ["a", "b"], resamples=50).iloc[0]
+    assert row["difference"] == 0.5
+    assert np.isnan(row[["low", "high", "effect_size"]].astype(float)).all()
+    assert row["p_permutation"] == 1
+
+
+def test_every_pair_in_order():
+    values, names = reciprocals(60, 4), list("abcd")
+    table = paired_tests(values, names, resamples=200)
+    assert list(zip(table["a"], table["b"], strict=True)) == list(combinations(names, 2))
+    for (i, j), row in zip(combinations(range(4), 2), table.to_dict("records"), strict=True):
+        first, second = values[:, i], values[:, j]
+        assert row["triples"] == 60
+        assert (row["mean_a"], row["mean_b"]) == pytest.approx((first.mean(), second.mean()))
+        assert row["difference"] == pytest.approx(first.mean() - second.mean(), abs=1e-15)
+        assert row["low"] <= row["difference"] <= row["high"]
+        counts = [sum(first > second), sum(first == second), sum(first < second)]
+        assert [row["wins"], row["ties"], row["losses"]] == counts
+        # t of the paired t-test is Cohen's d of the differences times √n.
+        t = stats.ttest_rel(first, second).statistic
+        assert row["effect_size"] == pytest.approx(t / np.sqrt(60))
+        assert row["p_wilcoxon"] == stats.wilcoxon(first, second).pvalue
+    np.testing.assert_array_equal(table["p_holm"], holm(table["p_permutation"].to_numpy()))
+
+
+def test_a_pair_does_not_depend_on_the_other_runs():
+    values = reciprocals(80, 3)
+    numbers = ["difference", "low", "high", "p_permutation", "wins"]
+    alone = paired_tests(values[:, [0, 2]], ["a", "c"], resamples=300)[numbers].iloc[0]
+    among = paired_tests(values, ["a", "b", "c"], resamples=300)[numbers].iloc[1]
+    np.testing.assert_allclose(among.to_numpy(float), alone.to_numpy(float), atol=1e-12)
+
+
+def test_swapped_runs_turn_the_sign():
+    values = reciprocals(80, 2)
+    first = paired_tests(values, ["a", "b"], resamples=300).iloc[0]
+    second = paired_tests(values[:, ::-1], ["b", "a"], resamples=300).iloc[0]
+    ends = [-second["high"], -second["low"]]
+    np.testing.assert_allclose(first[["low", "high"]].to_numpy(float), ends, atol=1e-12)
+    assert first["p_permutation"] == second["p_permutation"]
+    assert (first["wins"], first["losses"]) == (second["losses"], second["wins"])
+
+
+def test_interval_of_two_triples():
+    """Their resamples are both once, or either twice, a quarter of the time each."""
+    row = paired_tests(np.array([[1.0, 0.5], [0.5, 0.8]]), ["a", "b"], resamples=999).iloc[0]
+    assert (row["low"], row["high"]) == (pytest.approx(-0.3), pytest.approx(0.5))
+
+
+@pytest.mark.parametrize("level", [0.95, 0.5])
+def test_interval_against_scipy_and_the_normal_limit(level):
+    values = reciprocals(400, 2, seed=5)
+    differences = values[:, 0] - values[:, 1]
+    row = paired_tests(values, ["a", "b"], level=level, resamples=4000).iloc[0]
+    found = row[["low", "high"]].to_numpy(float)
+    error = differences.std() / np.sqrt(400)
+    wanted = stats.bootstrap(
+        (values[:, 0], values[:, 1]),
+        lambda a, b, axis: (a - b).mean(axis=axis),
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=4000,
+        confidence_level=level,
+        rng=np.random.default_rng(9),
+    ).confidence_interval
+    np.testing.assert_allclose(found, wanted, atol=0.15 * error)
+    limit = differences.mean() + stats.norm.ppf([(1 - level) / 2, (1 + level) / 2]) * error
+    np.testing.assert_allclose(found, limit, atol=0.2 * error)
+
+
+def test_blocks_do_not_change_the_draws(monkeypatch):
+    values = reciprocals(60, 3)
+    whole = module._paired_tests(values, list("abc"), 0.95, 100, 0, lambda *_: None)
+    monkeypatch.setattr(module, "_BLOCK", 60 * 9 * 7)
+    cut = module._paired_tests(values, list("abc"), 0.95, 100, 0, lambda *_: None)
+    # Bits are drawn in blocks, whole bytes at a time, so only the bootstrap is bit for bit.
+    np.testing.assert_allclose(cut[["low", "high"]], whole[["low", "high"]], atol=1e-15)
+
+
+def test_seeded():
+    values = reciprocals(60, 2)
+    draws = [
+        module._paired_tests(values, ["a", "b"], 0.95, 99, seed, lambda *_: None).iloc[0]
+        for seed in (0, 0, 1)
+    ]
+    assert draws[0]["low"] == draws[1]["low"]
+    assert draws[0]["p_permutation"] == draws[1]["p_permutation"]
+    assert draws[0]["low"] != draws[2]["low"]
+
+
+def test_progress_and_cancelling():
+    values, seen = reciprocals(60, 2), []
+    paired_tests(values, ["a", "b"], resamples=20, progress=lambda d, t: seen.append(d / t))
+    assert seen == sorted(seen)
+    assert seen[-1] == pytest.approx(1)
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        paired_tests(values, ["a", "b"], resamples=21, progress=stop)
+
+
+def test_kept_by_content(monkeypatch):
+    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1.0)
+    values = reciprocals(20, 2)
+    first = paired_tests(values, ["a", "b"], resamples=30)
+    monkeypatch.setattr(module, "_paired_tests", lambda *_: pytest.fail("computed again"))
+    np.testing.assert_array_equal(paired_tests(values, ["a", "b"], resamples=30), first)
+    for change in (
+        {"names": ["a", "c"]},
+        {"resamples": 31},
+        {"seed": 1},
+        {"level": 0.9},
+        {"values": values[::-1]},
+    ):
+        chosen = {"values": values, "names": ["a", "b"], "resamples": 30, **change}
+        with pytest.raises(pytest.fail.Exception, match="computed again"):
+            paired_tests(**chosen)
+    assert module.cached_table is cached_table

@@ -1,0 +1,77 @@
+"""Seeds of one configuration are recognised, and summarised as OBL2021 asks."""
+
+from dataclasses import replace
+from statistics import mean, stdev
+
+import pandas as pd
+import pytest
+
+from kgdash.ranking.metrics import metrics
+from kgdash.studies.comparison.comparison import compared_ranks, overall
+from kgdash.studies.comparison.seeds import configuration, seed_groups, seed_spread
+
+SEEDS = ("umls-transe", "umls-transe-seed1", "umls-transe-seed2")
+
+
+@pytest.fixture(scope="module")
+def runs(bundled):
+    return {name: bundled(name) for name in (*SEEDS, "umls-distmult", "umls-rotate")}
+
+
+def test_the_bundled_seeds_are_found(runs):
+    assert seed_groups(runs) == {"umls-transe": list(SEEDS)}
+    assert seed_groups({name: runs[name] for name in ("umls-transe", "umls-rotate")}) == {}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"epochs": 99},
+        {"optimizer_kwargs": {"lr": 0.02}},
+        {"dataset": "other"},
+        {"something_new": 1},
+    ],
+)
+def test_another_setting_is_another_configuration(runs, changed):
+    run = runs[SEEDS[0]]
+    other = replace(run, training={**run.training, **changed})
+    assert configuration(other) != configuration(run)
+
+
+def test_another_model_is_another_configuration(runs):
+    run = runs[SEEDS[0]]
+    spec = replace(run.spec, create_inverse_triples=True)
+    assert configuration(replace(run, spec=spec)) != configuration(run)
+
+
+def test_what_training_led_to_is_no_setting(runs):
+    run = runs[SEEDS[0]]
+    results = {"losses": [1.0], "seconds": 3.0, "evaluation": {}, "random_seed": 7}
+    assert configuration(replace(run, training={**run.training, **results})) == configuration(run)
+
+
+def test_nothing_recorded_is_no_configuration(runs):
+    run = runs[SEEDS[0]]
+    bare = {name: replace(run, training={"losses": [1.0]}) for name in "ab"}
+    assert configuration(bare["a"]) is None
+    assert seed_groups(bare) == {}
+
+
+def test_mean_and_standard_deviation(runs):
+    ranks = compared_ranks(list(runs.values()))
+    found = seed_spread(overall(ranks), SEEDS).set_index(["metric", "side", "rank_type"])
+    own = [metrics(ranks[name]) for name in SEEDS]
+    assert not found.isna().any(axis=None)
+    for (metric, side, rank_type), row in found.iterrows():
+        values = [of_run[side][rank_type][metric] for of_run in own]
+        assert row["seeds"] == 3
+        assert row["mean"] == pytest.approx(mean(values))
+        assert row["standard_deviation"] == pytest.approx(stdev(values), abs=1e-12)
+        assert (row["low"], row["high"]) == (min(values), max(values))
+
+
+def test_one_seed_has_no_deviation():
+    table = pd.DataFrame({"metric": ["m"], "side": "both", "rank_type": "realistic"})
+    found = seed_spread(table.assign(run="a", value=0.5), ["a"]).iloc[0]
+    assert (found["seeds"], found["mean"]) == (1, 0.5)
+    assert pd.isna(found["standard_deviation"])

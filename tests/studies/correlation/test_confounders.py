@@ -1,0 +1,263 @@
+"""What explains ReliK: against plain counting, SciPy, statsmodels' formulas, and planted causes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from kgdash.errors import KgdashError
+from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.partial_correlation import partial_correlations
+from kgdash.studies.correlation import confounders as module
+from kgdash.studies.correlation.confounder_regression import REGRESSED, regression
+from kgdash.studies.correlation.confounder_words import remains_in_words
+from kgdash.studies.correlation.confounders import (
+    COUNTS,
+    class_figures,
+    factor_tests,
+    stored,
+    triple_factors,
+    triple_partials,
+)
+from kgdash.studies.correlation.confounders_of_subgraphs import (
+    mean_log_degrees,
+    subgraph_factors,
+    subgraph_partials,
+)
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures
+
+
+@pytest.fixture(scope="module")
+def umls(bundled):
+    return bundled("umls-distmult")
+
+
+@pytest.fixture(scope="module")
+def factors(umls):
+    return triple_factors(umls)
+
+
+def planted(rows=400, noise=0.1, seed=0):
+    """A table in which ReliK = head degree^-½ · (3 if 1-1), but for noise, and nothing else."""
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {name: rng.integers(0, 500, size=rows) for name in ("head_degree", "tail_degree")}
+    )
+    table["entity_degree"] = table.mean(axis=1)
+    table["frequency"] = rng.integers(1, 60, size=rows)
+    kinds = ("cardinality", ("1-1", "n-n", "not in train")), ("pattern", ("symmetric", "none"))
+    for name, names in kinds:
+        table[name] = pd.Categorical(rng.choice(names[:2], rows), names, ordered=True)
+    table["relation"] = rng.integers(0, 5, size=rows)
+    boost = np.where(table["cardinality"] == "1-1", 3.0, 1.0)
+    table["relik"] = boost * (1.0 + table["head_degree"]) ** -0.5
+    table["relik"] *= 10 ** rng.normal(0, noise, rows) if noise else 1.0
+    return table
+
+
+def test_factors_by_counting(umls, factors):
+    train = [tuple(row) for row in umls.graph.splits["train"].tolist()]
+    ranks, relik = umls.ranks(), umls.relik()
+    assert len(factors) == len(umls.graph.splits["test"])
+    for number in (0, 7, 300):
+        row = factors.iloc[number]
+        degrees = [sum(row[end] in (h, t) for h, _, t in train) for end in ("head", "tail")]
+        assert [row["head_degree"], row["tail_degree"]] == degrees
+        assert row["entity_degree"] == np.mean(degrees)
+        assert row["frequency"] == sum(r == row["relation"] for _, r, _ in train)
+        same = ranks[(ranks[["head", "relation", "tail"]] == row[:3].to_list()).all(axis=1)]
+        assert row["reciprocal_rank"] == pytest.approx((1 / same["realistic"]).mean())
+        assert row["relik"] == relik["relik"].iloc[number]
+    other = triple_factors(umls, "valid", "tail", "pessimistic")
+    tails = umls.ranks("valid").query("side == 'tail'")["pessimistic"]
+    np.testing.assert_allclose(other["reciprocal_rank"], 1 / tails)
+
+
+def test_factor_tests_are_scipy_s(factors):
+    found = factor_tests(factors, resamples=20).set_index("factor")
+    for name in COUNTS:
+        expected = stats.spearmanr(factors["relik"], factors[name])
+        assert found.loc[name, ["value", "p"]].tolist() == pytest.approx(list(expected))
+        assert found.loc[name, "low"] < found.loc[name, "value"] < found.loc[name, "high"]
+    for name in ("cardinality", "pattern"):
+        groups = [part["relik"] for _, part in factors.groupby(name, observed=True)]
+        h, p = stats.kruskal(*groups)
+        assert found.loc[name, "value"] == pytest.approx(h / (len(factors) - 1))
+        assert found.loc[name, "p"] == pytest.approx(p)
+    np.testing.assert_array_equal(found["p_holm"], holm(found["p"].to_numpy()))
+
+
+def test_a_factor_that_is_the_same_everywhere_has_no_test():
+    found = factor_tests(planted().assign(frequency=3), resamples=5).set_index("factor")
+    assert found.loc["frequency", ["value", "p", "p_holm", "low"]].isna().all()
+    assert found.loc["head_degree", "value"] < -0.4
+    one_class = planted()
+    one_class["pattern"] = pd.Categorical(["none"] * len(one_class))
+    assert np.isnan(factor_tests(one_class, resamples=5)["value"].iloc[-1])
+
+
+def test_classes(factors):
+    found = class_figures(factors, "pattern")
+    assert found["triples"].sum() == len(factors)
+    for row in found.to_dict("records"):
+        part = factors[factors["pattern"] == row["class"]]
+        assert row["relations"] == part["relation"].nunique()
+        assert row["mean"] == pytest.approx(part["relik"].mean())
+        assert row["median"] == pytest.approx(part["relik"].median())
+        assert (row["least"], row["greatest"]) == (part["relik"].min(), part["relik"].max())
+    with pytest.raises(KgdashError, match="unknown class 'degree'"):
+        class_figures(factors, "degree")
+
+
+def test_the_regression_finds_what_was_planted():
+    table = planted(noise=0.0)
+    found = regression(table)
+    terms = found.coefficients.set_index("term")
+    spread = np.log10(1 + table["head_degree"]).std(ddof=0)
+    assert terms.loc["head_degree", "estimate"] == pytest.approx(-0.5 * spread)
+    sign = 1 if found.references["cardinality"] == "n-n" else -1
+    assert terms.loc[["1-1", "n-n"][sign < 0], "estimate"] == pytest.approx(sign * np.log10(3))
+    assert terms.loc[["tail_degree", "frequency"], "estimate"].abs().max() < 1e-12
+    assert found.r_squared == pytest.approx(1)
+    shares = found.shares.set_index("factor")["drop_in_r_squared"]
+    assert shares[["tail_degree", "frequency", "pattern"]].abs().max() < 1e-12
+    assert shares["head_degree"] > 0.3
+
+
+def test_the_regression_by_its_formulas():
+    """Normal equations, HC3 by MacKinnon and White, R² by definition."""
+    table = planted(noise=0.4, seed=2)
+    found = regression(table, level=0.9)
+    logs = [np.log10(1 + table[name].to_numpy()) for name in REGRESSED]
+    columns = [np.ones(len(table)), *((log - log.mean()) / log.std() for log in logs)]
+    for factor in ("cardinality", "pattern"):
+        other = found.coefficients.loc[found.coefficients["factor"] == factor, "term"].item()
+        columns.append((table[factor] == other).to_numpy(dtype=float))
+    x, y = np.column_stack(columns), np.log10(table["relik"].to_numpy())
+    bread = np.linalg.inv(x.T @ x)
+    beta = bread @ x.T @ y
+    residuals, leverage = y - x @ beta, np.einsum("ij,jk,ik->i", x, bread, x)
+    meat = (x * ((residuals / (1 - leverage)) ** 2)[:, None]).T @ x
+    errors = np.sqrt(np.diag(bread @ meat @ bread))
+    np.testing.assert_allclose(found.coefficients["estimate"], beta[1:])
+    np.testing.assert_allclose(found.coefficients["error"], errors[1:])
+    half = stats.t.ppf(0.95, len(y) - 6) * errors[1:]
+    np.testing.assert_allclose(found.coefficients["high"], beta[1:] + half)
+    total = ((y - y.mean()) ** 2).sum()
+    assert found.r_squared == pytest.approx(1 - (residuals**2).sum() / total)
+    without = np.delete(x, 1, axis=1)
+    rest = y - without @ np.linalg.lstsq(without, y, rcond=None)[0]
+    dropped = ((rest**2).sum() - (residuals**2).sum()) / total
+    assert found.shares["drop_in_r_squared"].iloc[0] == pytest.approx(dropped)
+    alone = stats.pearsonr(x[:, 1], y).statistic ** 2
+    assert found.shares["alone_r_squared"].iloc[0] == pytest.approx(alone)
+
+
+def test_the_regression_leaves_out_what_fits_itself():
+    table = planted()
+    table.loc[:3, "cardinality"] = "not in train"
+    table["tail_degree"] = table["head_degree"]
+    found = regression(table)
+    assert (found.triples, found.left_out) == (396, 4)
+    terms = found.coefficients.set_index("term")
+    assert "not in train" not in terms.index
+    assert np.isnan(terms.loc["tail_degree", "estimate"])
+    assert np.isfinite(terms.loc["head_degree", "estimate"])
+    with pytest.raises(KgdashError, match="found 0 triples in classes of at least 10"):
+        regression(planted(rows=8))
+    with pytest.raises(KgdashError, match="differ in ReliK"):
+        regression(planted().assign(relik=0.5))
+
+
+def test_partials_over_triples(factors):
+    found = triple_partials(factors, resamples=10)
+    logs = {n: np.log10(1 + factors[n].to_numpy()) for n in REGRESSED}
+    for row in found.to_dict("records"):
+        names = {
+            "none": (),
+            "degree": REGRESSED[:2],
+            "frequency": REGRESSED[2:],
+            "degree and frequency": REGRESSED,
+        }[row["controls"]]
+        expected = partial_correlations(
+            factors["relik"].to_numpy(),
+            factors["reciprocal_rank"].to_numpy(),
+            {n: logs[n] for n in names},
+            [names],
+            row["coefficient"],
+            resamples=1,
+        )[0]
+        assert (row["value"], row["p"]) == pytest.approx((expected.value, expected.p))
+        assert row["freedom"] == len(factors) - 2 - len(names)
+    np.testing.assert_array_equal(found["p_holm"], holm(found["p"].to_numpy()))
+
+
+def test_a_correlation_by_degree_alone_goes_when_degree_is_taken_out():
+    rng = np.random.default_rng(4)
+    degrees = rng.normal(2, 0.5, size=200)
+    figures = pd.DataFrame({"relik": -degrees + rng.normal(0, 0.2, 200)})
+    figures["tail_mrr"] = -degrees + rng.normal(0, 0.2, 200)
+    figures.loc[3, "tail_mrr"] = np.nan
+    figures["mean_log_degree"] = degrees
+    found = subgraph_partials(figures, ["tail_mrr"], resamples=200)
+    rows = found.set_index(["coefficient", "controls"])
+    for coefficient in ("spearman", "pearson"):
+        assert rows.loc[(coefficient, "none"), "value"] > 0.7
+        assert rows.loc[(coefficient, "none"), "rows"] == 199
+        last = rows.loc[(coefficient, "degree")]
+        assert last["low"] < 0 < last["high"]
+    degree = found[found["controls"] == "degree"]
+    np.testing.assert_array_equal(degree["p_holm"], holm(degree["p"].to_numpy()))
+    assert "degree accounts for what" in remains_in_words(found)
+    with pytest.raises(KgdashError, match="unknown task 'mrr'"):
+        subgraph_partials(figures, ["mrr"])
+    with pytest.raises(KgdashError, match="at least one task"):
+        subgraph_partials(figures, [])
+
+
+def test_mean_degrees_of_subgraphs(umls):
+    parts = [umls.subgraph(entity, size=5) for entity in (0, 3)]
+    train = umls.graph.splits["train"].tolist()
+    for part, found in zip(parts, mean_log_degrees(parts), strict=True):
+        degrees = [sum(e in (h, t) for h, _, t in train) for e in part.entities.tolist()]
+        assert found == pytest.approx(np.mean([np.log10(1 + d) for d in degrees]))
+    assert mean_log_degrees([]).shape == (0,)
+    table = subgraph_factors(umls, 4, 6, seed=2)
+    parts = draw_subgraphs(umls, 4, 6, seed=2)
+    np.testing.assert_array_equal(table["mean_log_degree"], mean_log_degrees(parts))
+    pd.testing.assert_frame_equal(
+        table.drop(columns="mean_log_degree"), subgraph_figures(umls, parts)
+    )
+
+
+@pytest.mark.parametrize(
+    ("plain", "partial", "words"),
+    [
+        ((0.5, 0.4, 0.6), (0.48, 0.4, 0.6), "nearly all of it remains"),
+        ((0.5, 0.4, 0.6), (0.25, 0.1, 0.4), "50% of it remains, degree explains the rest"),
+        ((0.5, 0.4, 0.6), (0.01, -0.1, 0.1), "degree accounts for"),
+        ((0.5, 0.4, 0.6), (0.7, 0.6, 0.8), "degree hid a part of it"),
+        ((0.5, 0.4, 0.6), (-0.3, -0.4, -0.2), "turns into its opposite"),
+        ((-0.5, -0.6, -0.4), (-0.25, -0.3, -0.2), "50% of it remains"),
+        ((0.1, -0.1, 0.2), (0.3, 0.2, 0.4), "but 0.30 once degree is taken out: degree hid it"),
+        ((0.1, -0.1, 0.2), (0.0, -0.1, 0.1), "nothing to explain"),
+        ((0.1, -0.1, 0.2), (np.nan, np.nan, np.nan), "Too little is left"),
+    ],
+)
+def test_words(plain, partial, words):
+    rows = [
+        dict(zip(("value", "low", "high"), values, strict=True))
+        | {"controls": controls, "coefficient": "spearman"}
+        for controls, values in (("none", plain), ("degree", partial))
+    ]
+    assert words in remains_in_words(pd.DataFrame(rows))
+
+
+def test_tables_are_kept(umls, factors, monkeypatch):
+    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1)
+    first = stored(umls, "factors", factors)
+    monkeypatch.setattr(module, "factor_tests", lambda *_, **__: pytest.fail("computed again"))
+    pd.testing.assert_frame_equal(stored(umls, "factors", factors), first)
+    for changed in ({"level": 0.9}, {"seed": 1}, {"table": factors.assign(relik=0.5)}):
+        with pytest.raises(pytest.fail.Exception, match="computed again"):
+            stored(**{"run": umls, "name": "factors", "table": factors, **changed})

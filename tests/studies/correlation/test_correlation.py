@@ -1,0 +1,159 @@
+"""The correlation study: against the figures of single subgraphs, SciPy, and chance."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from kgdash.errors import KgdashError
+from kgdash.statistics.correlation_bootstrap import Resamples
+from kgdash.studies.correlation.correlation import (
+    correlations,
+    regression_band,
+    study,
+    study_runs,
+)
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures
+
+FUNCTIONS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+
+
+@pytest.fixture(scope="module")
+def umls(bundled):
+    return bundled("umls-distmult")
+
+
+def figures(relik, **tasks):
+    return pd.DataFrame({"relik": relik, **tasks})
+
+
+def test_coefficients_are_scipy_s():
+    rng = np.random.default_rng(0)
+    x = rng.random(40)
+    y = x + rng.normal(size=40) * 0.3
+    y[3] = np.nan
+    found = correlations(figures(x, tail_mrr=y), ["tail_mrr"]).set_index("coefficient")
+    kept = np.isfinite(y)
+    for name, function in FUNCTIONS.items():
+        row, expected = found.loc[name], function(x[kept], y[kept])
+        assert row["value"] == pytest.approx(expected.statistic)
+        assert row["p"] == pytest.approx(expected.pvalue)
+        assert row["low"] < row["value"] < row["high"]
+        assert (row["subgraphs"], row["left_out"]) == (39, 1)
+        theirs = stats.bootstrap(
+            (x[kept], y[kept]),
+            lambda a, b, f=function: f(a, b).statistic,
+            paired=True,
+            vectorized=False,
+            n_resamples=600,
+            method="percentile",
+            rng=np.random.default_rng(1),
+        ).confidence_interval
+        width = theirs.high - theirs.low
+        assert [row["low"], row["high"]] == pytest.approx(list(theirs), abs=0.15 * width)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=9))
+def test_coefficients_of_resamples_are_scipy_s(points):
+    x, y = np.array(points, dtype=float).T
+    resamples = Resamples(x, 5, seed=len(points))
+    for name, function in FUNCTIONS.items():
+        for at, found in zip(resamples.drawn, resamples.coefficients(name, y), strict=True):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                expected = function(x[at], y[at]).statistic
+            assert found == pytest.approx(expected, nan_ok=True)
+
+
+def test_perfect_and_constant():
+    x = np.arange(1.0, 9)
+    table = figures(x, tail_mrr=2 * x, head_mrr=np.ones(8))
+    found = correlations(table, ["tail_mrr", "head_mrr"], resamples=50)
+    assert found["value"].tolist()[:3] == pytest.approx([1, 1, 1])
+    assert found[["value", "p", "low", "high"]][3:].isna().all(axis=None)
+
+
+def test_shuffled_relik_foretells_nothing(umls):
+    """The p-values of shuffled figures are uniform (Kolmogorov and Smirnov at 0.1 %)."""
+    table = subgraph_figures(umls, draw_subgraphs(umls, 60, 20))
+    rng = np.random.default_rng(5)
+    p_values = {name: [] for name in ("pearson", "spearman", "kendall")}
+    for _ in range(80):
+        shuffled = table.assign(relik=rng.permutation(table["relik"]))
+        found = correlations(shuffled, ["tail_mrr"], resamples=2)
+        for row in found.itertuples():
+            p_values[row.coefficient].append(row.p)
+    for values in p_values.values():
+        assert stats.kstest(values, "uniform").pvalue > 0.001
+
+
+def test_sizes(umls):
+    tables, found = study(umls, [8, 20], count=12, seed=4, resamples=40)
+    assert found["size"].tolist() == [8] * 51 + [20] * 51
+    table = subgraph_figures(umls, draw_subgraphs(umls, 12, 20, seed=4), seed=4)
+    expected = correlations(table, seed=4, resamples=40)
+    for whole, part in ((tables, table), (found, expected)):
+        rows = whole[whole["size"] == 20].drop(columns="size").reset_index(drop=True)
+        pd.testing.assert_frame_equal(rows, part)
+    assert tables["seed_entity"][:12].tolist() == tables["seed_entity"][12:].tolist()
+
+
+def test_several_runs_are_each_run_s_study(umls, bundled):
+    runs = {"a": umls, "b": bundled("umls-transe")}
+    options = {"sizes": [10], "count": 8, "resamples": 20}
+    whole = study_runs(runs, **options)
+    for name, run in runs.items():
+        for both, one in zip(whole, study(run, **options), strict=True):
+            rows = both[both["run"] == name].drop(columns="run").reset_index(drop=True)
+            pd.testing.assert_frame_equal(rows, one)
+    seeds = [whole[0].loc[whole[0]["run"] == name, "walk_seed"].tolist() for name in runs]
+    assert seeds[0] == seeds[1]
+
+
+def test_corrected_for_the_number_of_tasks():
+    rng = np.random.default_rng(1)
+    tasks = {f"{side}_mrr": rng.random(12) for side in ("head", "tail", "both")}
+    found = correlations(figures(rng.random(12), **tasks), resamples=5)
+    for _, rows in found.groupby("coefficient"):
+        expected = np.maximum.accumulate(np.sort(rows["p"]) * [3, 2, 1]).clip(max=1)
+        assert np.sort(rows["p_holm"]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("log_relik", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 1e-9])
+def test_the_band_is_of_the_closed_form(log_relik, scale):
+    rng = np.random.default_rng(2)
+    x = 10 ** rng.uniform(-3, 0, 30) * scale
+    y = rng.random(30)
+    band = regression_band(figures(x, tail_mrr=y), "tail_mrr", 0.9, log_relik, points=7)
+    assert band["relik"].iloc[[0, -1]].tolist() == pytest.approx([x.min(), x.max()])
+    u = np.log10(x) if log_relik else x / scale
+    grid = np.log10(band["relik"]) if log_relik else band["relik"] / scale
+    line = stats.linregress(u, y)
+    residual = y - line.intercept - line.slope * u
+    spread = np.sqrt((residual**2).sum() / 28)
+    leverage = 1 / 30 + (grid - u.mean()) ** 2 / ((u - u.mean()) ** 2).sum()
+    half = stats.t.ppf(0.95, 28) * spread * np.sqrt(leverage)
+    mean = line.intercept + line.slope * grid
+    for column, expected in (("mean", mean), ("low", mean - half), ("high", mean + half)):
+        assert band[column].to_numpy() == pytest.approx(expected.to_numpy())
+
+
+def test_no_line_through_too_little():
+    for relik in ([0.1, np.nan, 0.2], [0.3, 0.3, 0.3]):
+        assert regression_band(figures(relik, tail_mrr=[0.1, 0.2, 0.4]), "tail_mrr").empty
+
+
+def test_refusals():
+    with pytest.raises(KgdashError, match="unknown task 'mrr'"):
+        correlations(figures([1.0, 2.0], tail_mrr=[1.0, 2.0]), ["mrr"])
+    for level in (95, 0):
+        with pytest.raises(KgdashError, match=f"level between 0 and 1; found {level}"):
+            correlations(figures([1.0, 2.0]), [], level=level)
+        with pytest.raises(KgdashError, match=f"level between 0 and 1; found {level}"):
+            regression_band(figures([1.0], tail_mrr=[1.0]), "tail_mrr", level)
+    assert correlations(figures([1.0, 2.0])).empty

@@ -1,0 +1,174 @@
+import gzip
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.graph.datasets import load_dataset
+from kgdash.studies.instances import instance_table as rule_table
+from kgdash.studies.instances.instance_table import read_rule_table, write_rule_table
+from kgdash.studies.queries.sources import sample_queries
+from kgdash.studies.rules.mining import mine_rules
+from kgdash.studies.rules.predictions import rule_instances
+from tests.support.instance_fakes import small_graph
+from tests.support.paths import EXAMPLE
+
+HEADER = "rule\tinstance\thead\trelation\ttail\tlabel\n"
+GRAPH = small_graph([(0, 0, 1), (1, 1, 2), (0, 1, 2)])
+GOOD = HEADER + "A\tx\te0\tr0\te1\ttrue\nA\tx\te0\tr1\te1\ttrue\nA\ty\te1\tr1\te1\tno\n"
+
+
+def read(text, name="rules.tsv", graph=GRAPH):
+    return read_rule_table(text.encode(), graph, name)
+
+
+def test_a_table_by_hand():
+    instances = read(GOOD)
+    assert instances.table[["group", "label", "question", "answer"]].to_numpy().tolist() == [
+        ["A", True, "r1(e0, ?)", "e1"],
+        ["A", False, "r1(e1, ?)", "e1"],
+    ]
+    assert instances.triples["is_head"].tolist() == [False, True, True]
+    assert instances.triples["relation"].tolist() == [0, 1, 1]
+
+
+def test_the_same_from_csv_bytes_order_of_columns_gz_and_byte_order_mark(tmp_path):
+    expected = read(GOOD).triples
+    table = pd.read_csv(io.StringIO(GOOD), sep="\t")
+    shuffled = table[["label", "tail", "instance", "relation", "rule", "head"]]
+    csv = tmp_path / "rules.csv.gz"
+    csv.write_bytes(gzip.compress(b"\xef\xbb\xbf" + shuffled.to_csv(index=False).encode()))
+    for found in (
+        read_rule_table(csv, GRAPH),
+        read(GOOD.replace("\n", "\r\n")),
+        read(GOOD.replace("\n", "\n\n") + "\n\n"),
+        read(GOOD.upper().replace("A\tX", "A\tx").replace("A\tY", "A\ty")),
+    ):
+        pd.testing.assert_frame_equal(found.triples, expected)
+
+
+def test_roles_and_chains():
+    text = (
+        "chain\trole\trule\tinstance\thead\trelation\ttail\tlabel\n"
+        "1\thead\tA\tx\te0\tr1\te2\tyes\n1\tbody\tA\tx\te0\tr0\te1\tyes\n"
+        "2\t\tA\tx\te1\tr0\te1\tyes\n2\tHEAD\tA\tx\te0\tr1\te2\tyes\n"
+    )
+    instances = read(text)
+    assert instances.table["chains"].tolist() == [2]
+    assert instances.triples["is_head"].tolist() == [True, False, False, True]
+
+
+def test_instances_of_two_rules_may_have_the_same_name():
+    text = HEADER + "A\t1\te0\tr0\te1\t1\nB\t1\te0\tr0\te1\t0\n"
+    assert read(text).table["label"].tolist() == [True, False]
+
+
+@pytest.mark.parametrize("label", ["true", "1", "yes", "Positive", "FALSE", "0", "no", "negative"])
+def test_labels(label):
+    truth = label.lower() in ("true", "1", "yes", "positive")
+    assert read(HEADER + f"A\t1\te0\tr0\te1\t{label}\n").table["label"].tolist() == [truth]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "rules.tsv is empty; expected columns rule, instance"),
+        (b" \n\n", "rules.tsv is empty"),
+        (HEADER.encode(), "holds no instances: expected rows below"),
+        (b"head\trelation\ttail\n", r"rule, instance, label missing \(rules.tsv, line 1\)"),
+        (b"hello", r"found hello: rule, .* missing \(rules.tsv, line 1\)"),
+        (GOOD.replace("instance", "rule").encode(), "instance missing"),
+        ((HEADER[:-1] + "\tlabel\n").encode(), "label occurs twice"),
+        (GOOD.replace("e0\tr1", "e0 r1").encode(), r"found 5 \(rules.tsv, line 3\)"),
+        (GOOD.replace("no", "maybe").encode(), r"found 'maybe' \(rules.tsv, line 4\)"),
+        (GOOD.replace("no", "").encode(), r"value in column label; found none \(rules.tsv, line 4"),
+        (GOOD.replace("e0\tr1", "e00\tr1").encode(), r"unknown entity 'e00'.*'e0'.*line 3"),
+        (GOOD.replace("r0", "q0").encode(), r"unknown relation 'q0'.*line 2"),
+        (
+            GOOD.replace("r1\te1\ttrue", "r1\te1\tfalse").encode(),
+            r"found false for instance 'x' of rule 'A', true in line 2 \(rules.tsv, line 3\)",
+        ),
+        (GOOD.replace("A", "all").encode(), "not called 'all'"),
+        (GOOD.encode()[:-4] + b"\xff\n", r"found byte 0xff \(rules.tsv, line 4\). Save"),
+        (GOOD.encode("utf-16"), "expected UTF-8 text"),
+        (gzip.compress(GOOD.encode(), mtime=0)[:-9], "is not a whole gzip file"),
+        (b"\x1f\x8bnonsense", "is not a whole gzip file"),
+        (b'rule,instance,head,relation,tail,label\nA,"1,e0,r0,e1,yes\n', "not valid CSV.*line 2"),
+        (b"\0\0\0\0", "expected columns"),
+    ],
+)
+def test_defects_are_named_with_file_and_line(content, message):
+    with pytest.raises(KgdashError, match=message):
+        read_rule_table(content, GRAPH, "rules.tsv")
+
+
+def test_wrong_roles():
+    text = HEADER[:-1] + "\trole\nA\t1\te0\tr0\te1\t1\t"
+    with pytest.raises(KgdashError, match=r"expected role head or body; found 'heda'.*'head'"):
+        read(text + "heda\n")
+    with pytest.raises(KgdashError, match=r"a triple with role head in instance '1'.*line 2"):
+        read(text + "body\n")
+
+
+def test_which_end_is_asked():
+    text = GOOD.replace("label", "label\tasked", 1).replace("true", "true\tHEAD", 1)
+    text = text.replace("true\n", "true\ttail\n").replace("no\n", "no\t\n")
+    assert read(text).triples["asked"].tolist() == ["head", "tail", "tail"]
+    with pytest.raises(KgdashError, match=r"expected asked head or tail; found 'heed'.*'head'"):
+        read(text.replace("HEAD", "heed"))
+
+
+def test_too_much_is_refused(monkeypatch):
+    monkeypatch.setattr(rule_table, "MAX_ROWS", 2)
+    with pytest.raises(KgdashError, match="more than 2 rows"):
+        read(GOOD)
+    monkeypatch.setattr(rule_table, "MAX_BYTES", 2**20)
+    for content in (b"a" * 2**21, gzip.compress(b"a" * 2**24)):
+        with pytest.raises(KgdashError, match="more than 1 MiB; keep less"):
+            read_rule_table(content, GRAPH, "rules.tsv")
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(KgdashError, match=r"can not read .*nowhere.tsv: No such file"):
+        read_rule_table(tmp_path / "nowhere.tsv", GRAPH)
+
+
+def test_written_and_read_again():
+    graph = load_dataset("umls")
+    rules = mine_rules(graph, min_support=10, max_rules=30)
+    for instances in (
+        rule_instances(graph, rules, per_rule=5),
+        sample_queries(graph, per_type=5),
+    ):
+        again = read(write_rule_table(instances, graph), graph=graph)
+        expected = instances.triples.astype({"group": str, "asked": str})
+        pd.testing.assert_frame_equal(again.triples, expected)
+        if instances.table["group"].str.contains("=>").all():
+            pd.testing.assert_frame_equal(again.table, instances.table)
+
+
+def test_names_that_would_break_the_table_are_refused():
+    instances = read(GOOD)
+    for name in ("a\tb", "a\nb", " a", ""):
+        broken = small_graph([(0, 0, 1), (1, 1, 2)])
+        broken = type(broken)(
+            "g", (name, "e1", "e2"), broken.relations, broken.splits, ("x",) * 3, ("y",) * 2
+        )
+        with pytest.raises(KgdashError, match="can not stand in a tab-separated table"):
+            write_rule_table(instances, broken)
+
+
+def test_the_example_in_the_documentation():
+    graph = load_dataset("umls")
+    instances = read_rule_table(EXAMPLE, graph)
+    counts = instances.counts()
+    assert 20 <= len(instances) <= 60
+    assert (counts["n_true"] == counts["n_false"]).all()
+    heads = instances.triples[instances.triples["is_head"]]
+    split = graph.split_of(heads[["head", "relation", "tail"]].to_numpy())
+    assert np.isin(split[heads["label"]], ["valid", "test"]).all()
+    assert (split[~heads["label"]] == "none").all()
+    body = instances.triples[~instances.triples["is_head"]]
+    assert (graph.split_of(body[["head", "relation", "tail"]].to_numpy()) == "train").all()

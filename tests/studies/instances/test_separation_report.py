@@ -1,0 +1,78 @@
+"""Results as Markdown: every figure is the table's, and what does not separate is named."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.studies.instances.separation import compare_measures
+from kgdash.studies.instances.separation_report import separation_report, separation_rows
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Three groups: ReliK separates one, says nothing of the next, is wrong in the last."""
+    rng, parts = np.random.default_rng(0), []
+    for group, shift in (("1p", 2.0), ("2p", 0.0), ("3p", -2.0)):
+        label = np.tile([True, False], 40)
+        columns = {
+            "group": group,
+            "question": [f"{group} {i // 2}" for i in range(80)],
+            "label": label,
+        }
+        for measure, way in (("relik", shift), ("reciprocal_rank", -shift), ("score", 0.0)):
+            columns[f"{measure}_best"] = np.exp(rng.normal(size=80) + way * label)
+        parts.append(pd.DataFrame(columns))
+    return compare_measures(pd.concat(parts, ignore_index=True), order="given", resamples=200)
+
+
+@pytest.fixture(scope="module")
+def text(found, bundled):
+    return separation_report(
+        "Queries on UMLS", bundled("umls-transe"), found, "run this", "best", ["hard is hard"]
+    )
+
+
+def test_figures_are_those_of_the_tables(text, found):
+    relik = found.by_measure["relik"].set_index("group")
+    for group in ("1p", "2p", "3p"):
+        row = relik.loc[group]
+        mean = f"{row['mean_true']:.4f} ({row['low_true']:.4f} to {row['high_true']:.4f})"
+        assert f"| {group} | 40 | 40 | {mean} |" in text
+        auc = f"{row['roc_auc']:.3f} ({row['auc_low']:.3f} to {row['auc_high']:.3f})"
+        assert f"| {group} | {auc} |" in text
+        difference = found.difference("reciprocal_rank", group)["difference"]
+        assert f" {difference:.3f} (".replace("-", "−") in text
+    assert "| **all** | 120 | 120 |" in text
+    assert "135 entities, 46 relations, 6,529 known triples" in text
+    assert "- Hard is hard.\n" in text
+    assert "```sh\nrun this\n```" in text
+
+
+def test_what_does_not_separate_is_named(text):
+    assert "Of 3 groups, ReliK separates 1 " in text
+    after = text.split("Worse than guessing:")[1]
+    wrong, unsure = after.split("Not told from guessing:")
+    assert "- 3p: AUC 0." in wrong
+    assert "2p" not in wrong
+    assert "- 2p: AUC 0." in unsure
+    assert "higher in 1 groups and lower in 1; in 1 the interval" in text
+
+
+def test_one_against_one_tells_nothing(bundled):
+    """However well one true instance is told from one false, and however narrow the interval."""
+    columns = {f"{m}_best": [0.1, 0.9] for m in ("relik", "reciprocal_rank", "score")}
+    rows = pd.DataFrame({"group": "1p", "question": ["a", "b"], "label": [True, False], **columns})
+    found = compare_measures(rows, resamples=50)
+    assert found.by_measure["relik"]["roc_auc"].tolist() == [0, 0]
+    text = separation_report("One", bundled("umls-transe"), found, "x", "best")
+    assert "Of 1 groups, ReliK separates 0 " in text
+    assert "Not told from guessing:\n\n- 1p: AUC 0.000 (1 true, 1 false)" in text
+    assert "Worse" not in text
+
+
+def test_all_measures_in_one_table(found):
+    rows = separation_rows(found)
+    assert rows["measure"].value_counts().to_dict() == dict.fromkeys(found.by_measure, 4)
+    assert rows.columns[:2].tolist() == ["measure", "group"]
+    kept = rows[rows["measure"] == "score"].drop(columns="measure").reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, found.by_measure["score"])

@@ -1,0 +1,261 @@
+"""OBL2021 by its definition: sorted lists of candidates, plain loops."""
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kgdash
+from kgdash.errors import KgdashError
+from kgdash.graph import FILTERS
+from kgdash.studies.obl2021 import top_ten as obl2021
+from kgdash.studies.obl2021.top_ten import (
+    NOBODY,
+    compare,
+    entity_numbers,
+    evaluate,
+    figures_table,
+    predict,
+)
+from tests.support.brute_force import candidates
+from tests.support.fakes import FakeScorer, array, fake_run, make_graph, random_scorer, worlds
+
+
+def left(run, triple, side, known):
+    """List (score, entity) of the candidates of a triple that remain."""
+    place = {"head": 0, "tail": 2}[side]
+    return [
+        (run.scorer(*other, side), other[place])
+        for other in candidates(triple, side, run.graph.num_entities, run.graph.num_relations)
+        if other == triple or other not in known
+    ]
+
+
+def ordinal(run, triple, side, known):
+    found = [e for _, e in sorted(left(run, triple, side, known), key=lambda c: (-c[0], c[1]))]
+    return (found + [NOBODY] * 10)[:10]
+
+
+def known_of(run, rows, filter):
+    if filter == "none":
+        return set()
+    parts = [rows, *(run.graph.splits[s] for s in FILTERS[filter])]
+    return {tuple(int(v) for v in row) for part in parts for row in part}
+
+
+@settings(max_examples=30)
+@given(worlds(max_entities=12, max_relations=1), st.sampled_from(list(FILTERS)), st.booleans())
+def test_ordinal_and_random_by_definition(world, filter, small_blocks):
+    scorer, parts, evaluated = world
+    graph = make_graph(*parts, entities=scorer.num_entities, relations=scorer.num_relations)
+    run, rows = fake_run(graph, scorer), array(evaluated)
+    known = known_of(run, rows, filter)
+    with pytest.MonkeyPatch.context() as patch:
+        if small_blocks:
+            patch.setattr(obl2021, "block_bytes", lambda: 1)
+        fixed = predict(run, ties="ordinal", filter=filter, triples=rows)
+        drawn = predict(run, seed=3, filter=filter, triples=rows)
+    for side, by_id, by_chance in zip(("head", "tail"), fixed, drawn, strict=True):
+        for number, triple in enumerate(evaluated):
+            assert by_id[number].tolist() == ordinal(run, triple, side, known)
+            score = {e: s for s, e in left(run, triple, side, known)}
+            best = sorted(score.values(), reverse=True)[:10]
+            chosen = by_chance[number].tolist()
+            assert [score[e] for e in chosen[: len(best)]] == best
+            assert len(set(chosen[: len(best)])) == len(best)
+            assert chosen[len(best) :] == [NOBODY] * (10 - len(best))
+
+
+def test_blocks_do_not_change_random_ties(monkeypatch):
+    generator = torch.Generator().manual_seed(1)
+    run = fake_run(
+        make_graph([(0, 0, 1), (2, 1, 3)], test=[(h, 0, 5) for h in range(30)], entities=30),
+        FakeScorer(torch.randint(0, 3, (30, 2, 30), generator=generator)),
+    )
+    whole = predict(run, seed=5)
+    monkeypatch.setattr(obl2021, "block_bytes", lambda: 1)
+    for one, other in zip(whole, predict(run, seed=5), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert any((a != b).any() for a, b in zip(whole, predict(run, seed=6), strict=True))
+
+
+def test_each_query_is_scored_once():
+    graph = make_graph([(0, 0, 1)], test=[(0, 0, t) for t in range(2, 8)], entities=12)
+    scorer = random_scorer(12, 1)
+    predict(fake_run(graph, scorer))
+    assert scorer.asked == [("heads", 6), ("tails", 1)]
+
+
+def test_random_ties_give_each_place_alike():
+    """All scores equal: over seeds, the answer stands anywhere among the candidates left."""
+    test = [(0, 0, t) for t in range(5)]
+    graph = make_graph([(0, 0, 5)], test=test, entities=25, relations=1)
+    run = fake_run(graph, FakeScorer(torch.zeros(25, 1, 25)))
+    seeds = 300
+    places = {triple: [] for triple in test}
+    hits = []
+    for seed in range(seeds):
+        heads, tails = predict(run, seed=seed)
+        hits.append(evaluate(heads, tails, graph.splits["test"])["tail"]["h10"])
+        for triple, row in zip(test, tails.tolist(), strict=True):
+            places[triple].append(row.index(triple[2]) if triple[2] in row else None)
+    # 19 entities are no known tails; the answer is the twentieth candidate.
+    for found in places.values():
+        counts = np.bincount([p for p in found if p is not None], minlength=10)
+        expected = seeds / 20
+        assert ((counts - expected) ** 2 / expected).sum() < 30  # 10 degrees: p < 0.001
+        assert abs(sum(counts) / seeds - 0.5) < 0.1
+    assert abs(np.mean(hits) - 0.5) < 0.05
+    ranks = run.ranks(sides=("tail",))
+    assert (ranks["candidates"] == 20).all()
+
+
+def test_expected_hits_under_random_ties_follow_from_the_ranks():
+    generator = torch.Generator().manual_seed(2)
+    scores = torch.randint(0, 4, (40, 2, 40), generator=generator)
+    triples = np.unique(
+        torch.randint(0, 40, (30, 3), generator=generator).numpy() % [40, 2, 40], axis=0
+    )
+    run = fake_run(make_graph([(0, 0, 0)], test=triples, entities=40), FakeScorer(scores))
+    ranks = run.ranks()
+    tied = ranks["pessimistic"] - ranks["optimistic"] + 1
+    expected = ((11 - ranks["optimistic"]) / tied).clip(0, 1).mean()
+    found = [evaluate(*predict(run, seed=s), run.graph.splits["test"])["h10"] for s in range(100)]
+    assert abs(np.mean(found) - expected) < 0.015
+
+
+@pytest.mark.parametrize("name", ["umls-transe", "umls-distmult", "umls-conve"])
+@pytest.mark.parametrize("filter", ["train+valid+test", "none"])
+def test_without_ties_it_is_the_hits_at_10_of_the_ranks(bundled, name, filter):
+    run = bundled(name)
+    ranks = run.ranks(filter=filter)
+    assert (ranks["optimistic"] == ranks["pessimistic"]).mean() > 0.999
+    found = evaluate(*predict(run, filter=filter), run.graph.split("test"))
+    values = kgdash.metrics(ranks)
+    assert found["h10"] == values["both"]["realistic"]["hits_at_10"]
+    for side in ("head", "tail"):
+        assert found[side]["h10"] == values[side]["realistic"]["hits_at_10"]
+
+
+def test_mrr_at_10_cuts_the_reciprocal_ranks(bundled):
+    run = bundled("umls-transe")
+    found = evaluate(*predict(run, "valid"), run.graph.split("valid"))
+    ranks = run.ranks("valid")["realistic"]
+    assert found["mrr10"] == pytest.approx(np.where(ranks <= 10, 1 / ranks, 0).mean(), abs=1e-12)
+    assert found["triples"] == len(run.graph.split("valid"))
+
+
+def test_worked_example():
+    top = np.arange(10)[None].repeat(2, 0)
+    found = evaluate(top, top, array([(0, 0, 4), (99, 0, 1)]))
+    assert found["h10"] == 3 / 4
+    assert found["mrr10"] == pytest.approx((1 + 1 / 5 + 1 / 2) / 4)
+    assert found["head"] == {"h10": 0.5, "mrr10": 0.5}
+    assert found["tail"] == {"h10": 1.0, "mrr10": pytest.approx((1 / 5 + 1 / 2) / 2)}
+
+
+def test_submissions_are_compared_by_mean_and_deviation():
+    top = np.arange(10)[None]
+    figures = [evaluate(top, top, array([(h, 0, 4)])) for h in (0, 99, 1)]
+    table = compare(figures).set_index(["measure", "side"])
+    assert table.loc[("h10", "both"), "mean"] == pytest.approx(5 / 6)
+    assert table.loc[("h10", "head"), "standard_deviation"] == pytest.approx(np.sqrt(1 / 3))
+    assert table.loc[("h10", "tail"), "standard_deviation"] == 0
+    assert (table["submissions"] == 3).all()
+    assert np.isnan(compare(figures[:1])["standard_deviation"]).all()
+    listed = figures_table(["a", "b", "c"], figures)
+    assert listed["h10"].tolist() == [1.0, 0.5, 1.0]
+    assert listed["mrr10_tail"].tolist() == [0.2, 0.2, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ties": "top"}, "unknown tie policy 'top' in OBL2021 (random, ordinal)"),
+        ({"seed": -1}, "seed of at least 0; found -1"),
+        ({"filter": "some"}, "unknown filter 'some'"),
+        ({"split": "dev"}, "unknown split 'dev'"),
+        ({"triples": np.array([[0, 0, 99]])}, "outside the graph"),
+    ],
+)
+def test_refusals(arguments, message):
+    run = fake_run(make_graph([(0, 0, 1)], test=[(1, 0, 0)]), random_scorer(2, 1))
+    with pytest.raises(KgdashError) as caught:
+        predict(run, **arguments)
+    assert message in str(caught.value)
+
+
+def test_nan_and_wrong_shapes_are_refused():
+    graph = make_graph([(0, 0, 1)], test=[(1, 0, 0)])
+    with pytest.raises(KgdashError, match="NaN"):
+        predict(fake_run(graph, FakeScorer(torch.full((2, 1, 2), float("nan")))))
+    top = np.zeros((1, 10), dtype=int)
+    with pytest.raises(KgdashError, match=r"top10_tails: expected shape \(1, 10\)"):
+        evaluate(top, top[:, :9], graph.splits["test"])
+    with pytest.raises(KgdashError, match="no submissions"):
+        compare([])
+
+
+def test_entities_named_by_numbers():
+    graph = make_graph([(0, 0, 1)], entities=3)
+    with pytest.raises(KgdashError, match="found 'e0' in graph tiny"):
+        entity_numbers(graph)
+    named = kgdash.graph.KnowledgeGraph(
+        "n", ("0", "10", "2"), ("r",), graph.splits, ("a", "b", "c"), ("r",)
+    )
+    assert entity_numbers(named).tolist() == [0, 10, 2]
+    twice = kgdash.graph.KnowledgeGraph(
+        "n", ("0", "00", "2"), ("r",), graph.splits, ("a", "b", "c"), ("r",)
+    )
+    with pytest.raises(KgdashError, match="same number"):
+        entity_numbers(twice)
+
+
+def test_progress_reaches_its_end_and_may_cancel():
+    run = fake_run(make_graph([(0, 0, 1)], test=[(1, 0, 0)]), random_scorer(2, 1))
+    reports = []
+    predict(run, progress=lambda done, total: reports.append(done / total))
+    assert reports == sorted(reports)
+    assert reports[-1] == 1
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        predict(run, progress=stop)
+
+
+def _original_evaluator():
+    """Take the class out of openbiolink's file: importing the package needs much else."""
+    spec = importlib.util.find_spec("openbiolink")
+    if spec is None:
+        pytest.skip("openbiolink (0.1.4) is not installed")
+    source = Path(spec.submodule_search_locations[0]) / "obl2021" / "obl2021.py"
+    tree = ast.parse(source.read_text(encoding="utf-8"))
+    (wanted,) = (n for n in tree.body if getattr(n, "name", "") == "OBL2021Evaluator")
+    scope = {"torch": torch, "np": np}
+    exec(compile(ast.Module([wanted], []), str(source), "exec"), scope)
+    return scope["OBL2021Evaluator"]()
+
+
+def test_as_the_original_evaluator(bundled, capsys):
+    evaluator = _original_evaluator()
+    run = bundled("umls-transe")
+    triples = run.graph.split("test")
+    for filter in ("none", "train+valid+test"):
+        heads, tails = predict(run, filter=filter)
+        found = evaluate(heads, tails, triples)
+        evaluator.eval(heads, tails, triples, save_submission=False)
+        line = ast.literal_eval(capsys.readouterr().out.splitlines()[-1])
+        # The original divides in float32.
+        assert found["h10"] == pytest.approx(line["h10"], rel=1e-6)
+        answers, top = (
+            torch.from_numpy(np.concatenate(parts))
+            for parts in ((triples[:, 2], triples[:, 0]), (tails, heads))
+        )
+        assert found["mrr10"] == pytest.approx(evaluator._calculate_mrr(answers, top), rel=1e-5)

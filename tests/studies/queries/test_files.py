@@ -1,0 +1,282 @@
+"""Queries in files: what is written is read back, and what is wrong is named with its line."""
+
+import gzip
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgdash.errors import KgdashError
+from kgdash.studies.queries.files import read_queries, write_queries
+from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries
+from tests.support.instance_fakes import small_graph
+
+GRAPH = small_graph([(0, 0, 1), (1, 1, 2), (2, 2, 3), (3, 0, 4)], entities=5, relations=3)
+NAMED = small_graph([(0, 0, 1)], entities=3, relations=2)
+
+
+def asked_queries(graph, kind: str):
+    """Draw queries of a type, each once, with at least one answer."""
+    shape = QUERY_TYPES[kind]
+    entity = st.integers(0, graph.num_entities - 1)
+    relation = st.integers(0, 2 * graph.num_relations - 1)
+    query = st.tuples(*[entity] * len(shape.branches), *[relation] * shape.num_relations)
+    answers = st.dictionaries(entity, st.booleans(), min_size=1)
+
+    def made(found):
+        table = np.array([list(q) for q in found]).reshape(len(found), -1)
+        cut = len(shape.branches)
+        pairs = [(i, a, found[q][a]) for i, q in enumerate(found) for a in sorted(found[q])]
+        owner, answer, hard = np.array(pairs).T
+        return AskedQueries(shape, table[:, :cut], table[:, cut:], owner, answer, hard.astype(bool))
+
+    return st.dictionaries(query, answers, min_size=1, max_size=4).map(made)
+
+
+def several(graph):
+    kinds = st.lists(st.sampled_from(list(QUERY_TYPES)), min_size=1, max_size=3, unique=True)
+    return kinds.flatmap(
+        lambda chosen: st.fixed_dictionaries(
+            {kind: asked_queries(graph, kind) for kind in QUERY_TYPES if kind in chosen}
+        )
+    )
+
+
+def assert_same(found, expected) -> None:
+    assert list(found) == [kind for kind in QUERY_TYPES if kind in expected]
+    for kind, queries in expected.items():
+        assert found[kind].kind == queries.kind
+        for field in ("anchors", "relations", "owner", "answers", "hard"):
+            np.testing.assert_array_equal(getattr(found[kind], field), getattr(queries, field))
+            assert getattr(found[kind], field).dtype == getattr(queries, field).dtype
+
+
+@settings(max_examples=40)
+@given(several(GRAPH), st.sampled_from([".jsonl", ".json", ".tsv", ".parquet"]))
+def test_round_trip(tmp_path_factory, asked, extension):
+    path = tmp_path_factory.mktemp("q") / f"queries{extension}"
+    write_queries(asked, GRAPH, path)
+    for source in (path, path.read_bytes()):
+        found, notes = read_queries(source, GRAPH)
+        assert_same(found, asked)
+        assert notes == []
+
+
+@settings(max_examples=15)
+@given(several(GRAPH))
+def test_one_list_and_commas_and_gzip_hold_the_same(tmp_path_factory, asked):
+    folder = tmp_path_factory.mktemp("q")
+    write_queries(asked, GRAPH, folder / "q.jsonl")
+    write_queries(asked, GRAPH, folder / "q.tsv")
+    lines = [json.loads(line) for line in (folder / "q.jsonl").read_text().splitlines()]
+    for content in (
+        json.dumps(lines, indent=2).encode(),
+        "\n\n".join(json.dumps(line, indent=1) for line in lines).encode(),
+        (folder / "q.tsv").read_text().replace("\t", ",").encode(),
+        b"\xef\xbb\xbf" + (folder / "q.tsv").read_bytes().replace(b"\n", b"\r\n"),
+        gzip.compress((folder / "q.jsonl").read_bytes()),
+    ):
+        assert_same(read_queries(content, GRAPH)[0], asked)
+
+
+def one(anchors, relations, easy=(), hard=(), kind="1p") -> str:
+    return json.dumps(
+        {"type": kind, "anchors": anchors, "relations": relations, "easy": easy, "hard": hard}
+    )
+
+
+def read(*lines: str):
+    return read_queries("\n".join(lines).encode(), NAMED, "mine.jsonl")
+
+
+def test_names_labels_and_backwards():
+    found, notes = read(
+        one(["e0"], ["r1"], ["e2"]), one(["E1"], ["^R0"], [], ["e0"]), one(["e0"], ["r1"], ["e1"])
+    )
+    assert notes == []
+    queries = found["1p"]
+    assert queries.anchors.tolist() == [[0], [1]]
+    assert queries.relations.tolist() == [[1], [0 + 2]]
+    assert (queries.owner.tolist(), queries.answers.tolist()) == ([0, 0, 1], [1, 2, 0])
+    assert queries.hard.tolist() == [False, False, True]
+
+
+def test_types_of_query2box_are_known_by_their_names():
+    found, _ = read(one(["e0", "e1"], ["r0", "r1", "r1"], ["e2"], kind="ci"))
+    assert list(found) == ["pi"]
+
+
+def test_unknown_names_are_left_out_counted_and_named():
+    found, notes = read(
+        one(["e0"], ["r1"], ["e2", "e22"]),
+        one(["e9"], ["r1"], ["e2"]),
+        one(["e0"], ["^r7"], ["e2"]),
+        one(["e0"], ["^r0"], ["/m/x"]),
+    )
+    assert len(found["1p"]) == 1
+    assert found["1p"].answers.tolist() == [2]
+    assert "2 of 4 queries left out" in notes[0]
+    assert "'e9'" in notes[0]
+    assert "did you mean" in notes[0]
+    assert "mine.jsonl, line 2" in notes[0]
+    assert "2 of 5 answers left out" in notes[1]
+    assert "'e22'" in notes[1]
+    assert "mine.jsonl, line 1" in notes[1]
+    assert notes[2] == "1 of 4 queries left out: no answer that is in the graph"
+
+
+def test_no_query_left_is_refused_with_the_reason():
+    with pytest.raises(KgdashError, match=r"no query of graph .*unknown relation 'r5'.*line 1"):
+        read(one(["e0"], ["r5"], ["e2"]))
+
+
+MALFORMED = [
+    (['{"type": "1p"'], "line 1"),
+    ([one(["e0"], ["r1"], ["e2"]), "", "{"], "line 3"),
+    (["[" + one(["e0"], ["r1"], ["e2"])], "ends within a list"),
+    (["[", one(["e0"], ["r1"], ["e2"]), ",3]"], "line 3"),
+    (['{"type": "1p", "anchors": ["e0"]}'], "expected an object"),
+    ([one(["e0"], ["r1"])], "expected easy or hard answers"),
+    ([one(["e0"], ["r1"], ["e2"], kind="4p")], "unknown query type '4p'"),
+    ([one(["e0", "e1"], ["r1"], ["e2"])], "has 1 anchors and 1 relations; found 2 and 1"),
+    ([one(["e0"], ["r1"], [3])], "list of names under 'easy'"),
+    ([one(["e0"], [""], ["e1"])], "list of names under 'relations'"),
+    ([one(["e0"], ["r1"], "e1")], "list of names under 'easy'"),
+    (['{"type": "1p", "anchors": [], "relations": [], "answers": []}'], "unknown key 'answers'"),
+    (["[" * 100_000 + "]" * 100_000], "line 1"),
+    ([one(["e0"], ["r1"], ["e2"], ["e2"])], "easy and as a hard answer"),
+    ([""], "is empty"),
+    (["type\tanchor_1\trelation_1\tanswer"], "hard missing"),
+    (["type\tanchor_1\trelation_1\tanswer\thard\thard"], "hard occurs twice"),
+    (["type\tanchor_1\trelation_1\tanswer\thard", "1p\te0\tr0\te1"], "line 2"),
+    (["type\tanchor_1\trelation_1\tanswer\thard", "1p\te0\tr0\te1\ttru"], "did you mean 'true'"),
+    (["type\tanchor_1\trelation_1\tanswer\thard", "1p\te0\tr0\t\ttrue"], "expected an answer"),
+    (["type\tanchor_1\trelation_1\tanswer\thard", "", "2p\te0\tr0\te1\ttrue"], "line 3"),
+    (["type\tanchor_1\trelation_1\tanswer\thard"], "no query of graph"),
+    (["type,anchor_1,relation_1,answer,hard", '1p,"e0,r0,e1,true'], "quote"),
+]
+
+
+@pytest.mark.parametrize(("lines", "said"), MALFORMED)
+def test_malformed_files_are_refused(lines, said):
+    with pytest.raises(KgdashError) as caught:
+        read(*lines)
+    assert said in str(caught.value)
+    assert "mine.jsonl" in str(caught.value)
+
+
+def test_other_encodings_pickles_and_sizes_are_refused(monkeypatch, tmp_path):
+    with pytest.raises(KgdashError, match=r"line 2\)\. Save the file as UTF-8"):
+        read_queries(b"{}\n\xff", NAMED)
+    with pytest.raises(KgdashError, match="import-queries"):
+        read_queries(b"\x80\x04}.", NAMED)
+    with pytest.raises(KgdashError, match="can not read"):
+        read_queries(tmp_path / "absent.jsonl", NAMED)
+    with pytest.raises(KgdashError, match="gzip"):
+        read_queries(gzip.compress(b"{}")[:-3], NAMED)
+    monkeypatch.setattr("kgdash.studies.queries.files.MAX_BYTES", 100)
+    with pytest.raises(KgdashError, match="holds more than"):
+        read_queries(gzip.compress(b" " * 1000), NAMED)
+
+
+def test_an_ambiguous_label_is_named_with_its_line():
+    graph = replace(NAMED, entity_labels=("e0", "same", "same"))
+    with pytest.raises(KgdashError, match=r"labelled 'same'.*mine\.jsonl, line 2\)"):
+        read_queries(
+            "\n".join([one(["e0"], ["r1"], ["e2"]), one(["e0"], ["r0"], ["same"])]).encode(),
+            graph,
+            "mine.jsonl",
+        )
+
+
+def parquet(tmp_path, **columns) -> bytes:
+    whole = {"type": ["1p"], "anchors": [["e0"]], "relations": [["r0"]], "easy": [["e1"]]}
+    whole |= {"hard": [["e2"]]} | columns
+    pd.DataFrame({k: v for k, v in whole.items() if v is not None}).to_parquet(tmp_path / "q")
+    return (tmp_path / "q").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"hard": None}, "expected columns"),
+        ({"type": ["9p"]}, "unknown query type '9p'"),
+        ({"type": [None]}, "expected names under 'type'"),
+        ({"type": ["2i"]}, "has 2 anchors; found 1 (q, row 1)"),
+        ({"anchors": [["e0", None]]}, "expected names under 'anchors'"),
+        ({"easy": [None]}, "expected names under 'easy'"),
+        ({"easy": [1.5]}, "expected names under 'easy'; found double"),
+        ({"easy": [[1.5]]}, "expected names under 'easy'; found double"),
+        ({"anchors": ["e0"]}, "expected names under 'anchors'"),
+    ],
+)
+def test_other_parquet_files_are_refused(tmp_path, columns, said):
+    content = parquet(tmp_path, **columns)
+    with pytest.raises(KgdashError) as caught:
+        read_queries(content, NAMED, "q")
+    assert said in str(caught.value)
+    with pytest.raises(KgdashError, match="no Parquet file of queries"):
+        read_queries(content[:200], NAMED, "q")
+
+
+def test_parquet_is_read_and_a_large_one_refused(tmp_path, monkeypatch):
+    found, _ = read_queries(parquet(tmp_path), NAMED)
+    assert found["1p"].answers.tolist() == [1, 2]
+    monkeypatch.setattr("kgdash.studies.queries.files_parquet._MAX_VALUES", 3)
+    with pytest.raises(KgdashError, match="keep fewer"):
+        read_queries(parquet(tmp_path), NAMED)
+
+
+def test_a_small_parquet_file_stays_small(tmp_path):
+    # One name of a megabyte, a hundred thousand times: 100 GB if it were unpacked each time.
+    long = "x" * 2**20
+    lists = pa.ListArray.from_arrays(
+        pa.array([0, 100_000], pa.int32()),
+        pa.DictionaryArray.from_arrays(np.zeros(100_000, dtype=np.int32), [long]),
+    )
+    names = {"anchors": [["e0"]], "relations": [["r0"]], "easy": [["e1"]]}
+    pq.write_table(pa.table({"type": ["1p"], **names, "hard": lists}), tmp_path / "q.parquet")
+    assert (tmp_path / "q.parquet").stat().st_size < 2 * 2**20
+    found, notes = read_queries(tmp_path / "q.parquet", NAMED)
+    assert found["1p"].answers.tolist() == [1]
+    assert notes[0].startswith("100,000 of 100,001 answers left out")
+
+
+def test_row_groups_are_one_file(tmp_path):
+    named = pa.table(
+        {
+            "type": ["1p", "2p", "1p"],
+            "anchors": [["e0"], ["e1"], ["e2"]],
+            "relations": [["r0"], ["^r1", "r0"], ["r1"]],
+            "easy": [["e1"], [], []],
+            "hard": [[], ["e0"], ["e2", "e0"]],
+        }
+    )
+    pq.write_table(named, tmp_path / "q.parquet", row_group_size=1)
+    found, _ = read_queries(tmp_path / "q.parquet", NAMED)
+    assert found["1p"].anchors.tolist() == [[0], [2]]
+    assert found["1p"].relations.tolist() == [[0], [1]]
+    assert found["1p"].answers.tolist() == [1, 0, 2]
+    assert found["2p"].relations.tolist() == [[3, 0]]
+    pq.write_table(named.slice(0, 0), tmp_path / "none.parquet")
+    with pytest.raises(KgdashError, match="holds no query"):
+        read_queries(tmp_path / "none.parquet", NAMED)
+
+
+def test_what_can_not_be_written_is_refused(tmp_path):
+    shape = QUERY_TYPES["1p"]
+    zero = np.zeros((1, 1), dtype=np.int64)
+    asked = {"1p": AskedQueries(shape, zero, zero, zero[0], zero[0], zero[0] > 0)}
+    with pytest.raises(KgdashError, match="expected an output file"):
+        write_queries(asked, NAMED, tmp_path / "q.pkl")
+    with pytest.raises(KgdashError, match="can not stand in a tab-separated table"):
+        write_queries(asked, replace(NAMED, entities=("a\tb", "c", "d")), tmp_path / "q.tsv")
+    with pytest.raises(KgdashError, match="followed backwards"):
+        write_queries(asked, replace(NAMED, relations=("r", "^r")), tmp_path / "q.jsonl")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,144 @@
+"""Instances of queries, sampled or of a file, in one."""
+
+import re
+from dataclasses import replace
+from itertools import product
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kgdash.errors import KgdashError
+from kgdash.graph.datasets import load_dataset
+from kgdash.studies.queries.files import write_queries
+from kgdash.studies.queries.query_instances import query_instances
+from kgdash.studies.queries.query_types import HARD, PAPER_TYPES, QUERY_TYPES
+from kgdash.studies.queries.sampling import draw_queries
+from kgdash.studies.queries.sources import queries_of_file, sample_queries
+from tests.support.instance_fakes import graphs, small_graph
+
+ALL = tuple(QUERY_TYPES)
+
+#: 0 –r0→ 1, 2 –r1→ 3, and the held-out 1 –r1→ 3; 4 and 5 are other ends of r1
+CHAIN = small_graph(
+    [(0, 0, 1), (0, 0, 2), (6, 0, 6), (7, 1, 4), (2, 1, 5)], test=[(1, 1, 3), (2, 1, 3)]
+)
+
+
+ATOM = re.compile(r"r(\d+)\(([^,]+), ([^)]+)\)")
+
+
+def answers_to(text, facts, entities):
+    """Answer a question as it is written, by trying all entities for its variables."""
+    union, _, after = text.partition(")) ∧ ")
+    found = set()
+    for part in union.split(" ∨ "):
+        atoms = ATOM.findall(f"{part}) ∧ {after}")
+        names = sorted({x for atom in atoms for x in atom[1:] if not x.startswith("e")})
+        for values in product(entities, repeat=len(names)):
+            value = dict(zip(names, values, strict=True))
+            if all(
+                (value.get(x, x), f"r{relation}", value.get(y, y)) in facts
+                for relation, x, y in atoms
+            ):
+                found.add(value["?"])
+    return found
+
+
+@settings(max_examples=4)
+@given(graphs(entities=5), st.sampled_from(sorted(HARD)), st.integers(0, 100), st.booleans())
+def test_answers_are_what_the_questions_say(graph, hard, seed, both_ways):
+    def facts(splits):
+        return {
+            (graph.entities[h], graph.relations[r], graph.entities[t])
+            for split in splits
+            for h, r, t in graph.splits[split].tolist()
+        }
+
+    sampled = sample_queries(graph, ALL, 2, hard, seed, follow_backwards=both_ways)
+    everything, easy = facts(("train", "valid", "test")), facts(HARD[hard])
+    for row in sampled.table.to_dict("records"):
+        answers = answers_to(row["question"], everything, graph.entities)
+        assert (row["answer"] in answers) == row["label"]
+        assert row["answer"] not in answers_to(row["question"], easy, graph.entities)
+
+
+def test_a_path_query_by_hand():
+    sampled = sample_queries(CHAIN, ("2p",), per_type=10)
+    assert sampled.table["question"].unique().tolist() == ["r0(e0, x) ∧ r1(x, ?)"]
+    true = sampled.triples[sampled.triples["label"]]
+    found = {
+        tuple(map(tuple, c[["head", "relation", "tail"]].to_numpy().tolist()))
+        for _, c in true.groupby("chain")
+    }
+    assert found == {((0, 0, 1), (1, 1, 3)), ((0, 0, 2), (2, 1, 3))}
+    # 5 is an answer too, so that the range of r1 leaves only 4 as a false one.
+    assert sampled.table["answer"].tolist() == ["e3", "e4"]
+    false = sampled.triples[~sampled.triples["label"]]
+    assert false["tail"].tolist() == [1, 4, 2, 4]
+    assert sampled.notes == (
+        "hard means outside train",
+        "2p: 1 of 10 queries found; the graph has few with an answer outside train",
+    )
+
+
+def test_chains_are_capped():
+    sampled = sample_queries(CHAIN, ("2p",), per_type=1, max_chains=1)
+    assert sampled.table["chains"].tolist() == [1, 1]
+
+
+def test_no_query_found_is_said():
+    graph = small_graph([(0, 0, 0)], test=[(0, 0, 1)])
+    sampled = sample_queries(graph, ("1p",))
+    assert len(sampled) == 0
+    assert sampled.notes[1].startswith("1p: 0 of 50 queries found")
+
+
+def test_the_paper_s_types_unless_others_are_asked_for():
+    graph, calls = load_dataset("umls"), []
+    sampled = sample_queries(
+        graph, per_type=5, seed=3, progress=lambda done, total: calls.append(done / total)
+    )
+    assert sampled.counts()["group"].tolist() == list(PAPER_TYPES)
+    apart = query_instances(graph, draw_queries(graph, PAPER_TYPES, 5, seed=3), seed=3)
+    pd.testing.assert_frame_equal(sampled.triples, apart.triples)
+    assert calls == sorted(calls)
+    assert calls[-1] == 1
+
+
+@pytest.fixture(scope="module")
+def file_of_queries(tmp_path_factory):
+    graph = load_dataset("umls")
+    path = tmp_path_factory.mktemp("queries") / "some.jsonl"
+    asked = draw_queries(graph, ("2p", "up"), 12, follow_backwards=True)
+    write_queries(asked, graph, path)
+    return graph, asked, path
+
+
+def test_queries_of_a_file_are_those_that_were_written(file_of_queries):
+    graph, asked, path = file_of_queries
+    made = queries_of_file(graph, path, seed=4)
+    pd.testing.assert_frame_equal(made.triples, query_instances(graph, asked, 50, 4).triples)
+    assert made.notes == (
+        "the answers of all 24 queries are those of graph umls",
+        "hard answers are those outside train",
+    )
+    some = queries_of_file(graph, path.read_bytes(), ("1p", "up"), 5, name="mine")
+    assert some.counts()[["group", "n_true"]].to_numpy().tolist() == [["up", 5]]
+
+
+def test_a_file_without_the_types_asked_for(file_of_queries):
+    graph, _, path = file_of_queries
+    with pytest.raises(KgdashError, match="mine has queries of type 2p, up; none of the chosen 3i"):
+        queries_of_file(graph, path, ("3i",), name="mine")
+
+
+def test_a_file_of_another_graph_s_answers_is_told(file_of_queries):
+    graph, asked, _ = file_of_queries
+    fewer = replace(graph, splits=graph.splits | {"test": graph.splits["test"][:0]})
+    made = query_instances(fewer, asked)
+    assert "2p: left out hard answers that do not hold in graph umls" in " ".join(made.notes)
+    known = fewer.known()
+    endings = made.triples[made.triples["is_head"] & made.triples["label"]]
+    assert known.contains(endings[["head", "relation", "tail"]].to_numpy()).all()

@@ -1,0 +1,199 @@
+"""Local ReliK beside local MRR by §6: figures recomputed from the run's own tables."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.graph.subgraph import neighbourhood
+from kgdash.studies.reliability.local_comparison import compare, compare_steps, summary
+from tests.support.fakes import FakeScorer, fake_run, make_graph, random_scorer
+
+#: 0, 1, 2 are close; 3 – 4 are apart and hold no test triple
+GRAPH = make_graph(
+    [(0, 0, 1), (1, 1, 2), (3, 0, 4), (2, 1, 5)],
+    [(2, 0, 0)],
+    [(0, 1, 2), (1, 0, 0), (5, 0, 1)],
+    entities=7,
+    relations=2,
+)
+
+
+@pytest.fixture
+def run():
+    return fake_run(GRAPH, random_scorer(7, 2, seed=3, inverse=True))
+
+
+def inside(size=3):
+    found = neighbourhood(GRAPH, 0, size=size, hops=1)
+    assert sorted(found.entities) == [0, 1, 2]
+    return found
+
+
+def test_figures_of_the_test_triples(run):
+    found = compare(run, inside())
+    rows = found.triples
+    assert rows[["head", "relation", "tail"]].to_numpy().tolist() == [
+        [0, 0, 1],
+        [0, 1, 2],
+        [1, 0, 0],
+        [1, 1, 2],
+        [2, 0, 0],
+    ]
+    assert rows["split"].tolist() == ["train", "test", "test", "train", "valid"]
+    relik = run.relik(triples=rows[["head", "relation", "tail"]].to_numpy())
+    assert rows["relik"].tolist() == relik["relik"].tolist()
+    assert rows["relik_head_rank"].tolist() == relik["head_rank"].tolist()
+    assert found.figures["relik"] == (pytest.approx(relik["relik"].mean()), 5)
+
+    ranks = run.ranks(triples=np.array([(0, 1, 2), (1, 0, 0)]), sides=("head", "tail", "relation"))
+    for side in ("head", "tail", "relation"):
+        own = ranks.loc[ranks["side"] == side, "realistic"]
+        assert found.figures[f"{side}_mrr"] == (pytest.approx((1 / own).mean()), 2)
+        assert rows.loc[rows["split"] == "test", f"{side}_rank"].tolist() == own.tolist()
+        assert rows.loc[rows["split"] != "test", f"{side}_rank"].isna().all()
+    pooled = ranks.loc[ranks["side"] != "relation", "realistic"]
+    assert found.figures["both_mrr"] == (pytest.approx((1 / pooled).mean()), 4)
+    first = rows.loc[1]
+    expected = 0.5 * (1 / first["head_rank"] + 1 / first["tail_rank"])
+    assert first["reciprocal_rank"] == pytest.approx(expected)
+
+
+def test_all_triples_on_request(run):
+    found = compare(run, inside(), evaluated="all")
+    assert found.evaluated == "all"
+    assert found.figures["tail_mrr"][1] == 5
+    assert found.figures["both_mrr"][1] == 10
+    assert found.triples["tail_rank"].notna().all()
+
+
+def test_candidates_are_all_entities_not_only_those_inside(run):
+    outside = compare(run, inside()).triples["tail_rank"].max()
+    run.scorer.tails[:, :, 6] = 99.0  # an entity outside beats every tail
+    beaten = compare(fake_run(GRAPH, run.scorer), inside()).triples["tail_rank"]
+    assert beaten.min() >= 2
+    assert beaten.max() >= outside
+
+
+@pytest.mark.parametrize(("filter", "rank"), [("train+valid+test", 3.5), ("none", 4.0)])
+def test_ranks_are_realistic_and_filtered_as_asked(filter, rank):
+    """All scores tie. For (?, r0, e0) there are 7 candidates, of which (e2, r0, e0) is known."""
+    run = fake_run(GRAPH, FakeScorer(np.zeros((7, 2, 7))))
+    rows = compare(run, inside(), filter=filter).triples.set_index(["head", "relation", "tail"])
+    assert rows.loc[(1, 0, 0), "head_rank"] == rank
+
+
+def test_no_test_triple_inside(run):
+    found = compare(run, neighbourhood(GRAPH, 3, size=10))
+    assert found.figures["relik"][1] == 1
+    for side in ("head", "tail", "both", "relation"):
+        value, count = found.figures[f"{side}_mrr"]
+        assert math.isnan(value)
+        assert count == 0
+
+
+def test_no_triple_inside(run):
+    found = compare(run, neighbourhood(GRAPH, 6))
+    assert len(found.triples) == 0
+    assert all(math.isnan(value) and count == 0 for value, count in found.figures.values())
+    assert "relik" in found.triples
+
+
+def test_sampled_figures_come_with_an_interval(run):
+    found = compare(run, inside(), method="sampled")
+    low, value, high = (found.figures[key][0] for key in ("relik_low", "relik", "relik_high"))
+    assert low <= value <= high
+    assert {"relik_low", "relik_high"} <= set(found.triples)
+    assert "relik_low" not in compare(run, inside()).figures
+
+
+class TestSteps:
+    """As soon as there are figures: sampled, then exact, with the same ranks."""
+
+    graph = make_graph(
+        [(0, 0, 1), (1, 1, 2), (2, 0, 0)], (), [(0, 1, 2), (1, 0, 0)], entities=150, relations=80
+    )
+
+    @pytest.fixture
+    def run(self):
+        return fake_run(self.graph, random_scorer(150, 80, seed=3))
+
+    @pytest.fixture
+    def part(self):
+        return neighbourhood(self.graph, 0, size=3)
+
+    @pytest.mark.parametrize("evaluated", ["test", "all"])
+    def test_each_is_what_compare_says(self, run, part, evaluated):
+        steps = list(compare_steps(run, part, evaluated))
+        assert [step.method for step in steps] == ["sampled", "exact"]
+        for step in steps:
+            expected = compare(run, part, evaluated, step.method)
+            pd.testing.assert_frame_equal(step.triples, expected.triples)
+            assert step.figures == expected.figures
+            assert step.evaluated == evaluated
+
+    def test_ranks_are_computed_once(self, run, part):
+        steps = compare_steps(run, part)
+        next(steps)
+        run.scorer.asked.clear()
+        next(steps)
+        assert "relations" not in {method for method, _ in run.scorer.asked}
+
+    def test_going_on_from_a_sampled_comparison(self, run, part):
+        sampled, exact = compare_steps(run, part)
+        run.scorer.asked.clear()
+        (again,) = compare_steps(run, part, sampled=sampled)
+        pd.testing.assert_frame_equal(again.triples, exact.triples)
+        assert again.figures == exact.figures
+        assert not {"triples", "relations"} & {method for method, _ in run.scorer.asked}
+        assert "relik_low" in sampled.triples, "the first comparison stays as it was"
+
+    @pytest.mark.parametrize("method", ["sampled", "lower-bound"])
+    def test_another_method_is_one_step(self, run, part, method):
+        (only,) = compare_steps(run, part, method=method)
+        assert only.method == method
+        assert only.figures == compare(run, part, method=method).figures
+
+    def test_no_triple_inside(self, run):
+        (only,) = compare_steps(run, neighbourhood(self.graph, 9))
+        assert (len(only.triples), only.method) == (0, "exact")
+
+    def test_small_graph_is_one_step(self):
+        small = fake_run(GRAPH, random_scorer(7, 2, seed=3))
+        assert [step.method for step in compare_steps(small, inside())] == ["exact"]
+
+    def test_progress_runs_from_nothing_to_all(self, run, part):
+        told = []
+        list(compare_steps(run, part, progress=lambda done, of: told.append(done / of)))
+        assert told == sorted(told)
+        assert told[-1] == pytest.approx(1)
+
+
+def test_unknown_choice(run):
+    with pytest.raises(KgdashError, match=r"evaluated triples 'tests'.*did you mean 'test'"):
+        compare(run, inside(), evaluated="tests")
+
+
+def test_summary_names_things(run):
+    found = compare(run, inside())
+    made = summary(found, run)
+    assert made["seed_entity"] == "e0"
+    assert made["entities"][0] == "e0"
+    assert made["entity_labels"][0] == "E0"
+    assert made["relik"] == found.figures["relik"][0]
+    assert made["mrr"]["tail"] == found.figures["tail_mrr"][0]
+    assert made["counts"]["both_mrr"] == 4
+    assert made["triples"][0]["relation"] == "R0"
+    assert made["parameters"] == {"size": 3, "hops": 1, "direction": "either"}
+
+
+def test_bundled_run_agrees_with_its_global_tables(bundled):
+    run = bundled("umls-transe")
+    everything = neighbourhood(run.graph, 0, size=1000, hops=3)
+    assert len(everything.entities) == run.graph.num_entities
+    found = compare(run, everything, method="lower-bound")
+    ranks = run.ranks()
+    assert found.figures["both_mrr"][1] == len(ranks)
+    assert found.figures["both_mrr"][0] == pytest.approx((1 / ranks["realistic"]).mean())

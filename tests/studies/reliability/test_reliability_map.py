@@ -1,0 +1,130 @@
+"""ReliK over the whole graph: against means taken triple by triple."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from kgdash.errors import KgdashError
+from kgdash.graph.communities import find_regions
+from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.reliability.reliability_map import (
+    between,
+    describe_members,
+    reliability_map,
+    reliability_steps,
+)
+from tests.support.fakes import fake_run, make_graph, random_scorer
+
+
+@pytest.fixture(scope="module")
+def umls(bundled):
+    return reliability_map(bundled("umls-distmult"))
+
+
+def touching(triples, what, number, groups):
+    """Tell which triples count for an entity, a relation or a community."""
+    if what == "relation":
+        return triples[:, 1] == number
+    ends = triples[:, [0, 2]]
+    if what == "entity":
+        return (ends == number).any(axis=1)
+    return (groups[ends] == number).all(axis=1)
+
+
+@pytest.mark.parametrize("what", ["entity", "relation", "communities"])
+def test_means_are_those_of_the_triples(umls, what):
+    graph = umls.run.graph
+    groups = find_regions(graph, 1.5, 0)
+    table = umls.by(what, resolution=1.5)
+    assert table["relik"].is_monotonic_increasing
+    heads, _, tails = graph.all_triples.T
+    inside = groups[heads[groups[heads] == groups[tails]]]
+    expected = {"entity": 135, "relation": 46, "communities": len(np.unique(inside))}
+    assert len(table) == expected[what]
+    ranks = umls.run.ranks("test")
+    reciprocal = (1 / ranks["realistic"]).groupby(ranks["side"]).apply(np.array)
+    for row in table.iloc[::5].to_dict("records"):
+        inside = touching(graph.all_triples, what, row["id"], groups)
+        own = umls.relik["relik"].to_numpy()[inside]
+        assert row["triples"] == len(own)
+        assert row["relik"] == pytest.approx(own.mean())
+        assert row["typical"] == pytest.approx(stats.gmean(own))
+        assert row["small"] == (len(own) < 30)
+        if len(own) > 1 and np.ptp(own):
+            assert row["low"] < row["relik"] < row["high"]
+        tested = touching(graph.splits["test"], what, row["id"], groups)
+        mrr = (reciprocal["head"] + reciprocal["tail"])[tested] / 2
+        assert row["evaluated"] == tested.sum()
+        assert row["mrr"] == pytest.approx(mrr.mean() if len(mrr) else np.nan, nan_ok=True)
+
+
+def test_intervals_are_scipy_s(umls):
+    row = umls.by("relation").iloc[5]
+    own = umls.relik.loc[umls.relik["relation"] == row["id"], "relik"].to_numpy()
+    theirs = stats.bootstrap(
+        (own,), np.mean, method="percentile", n_resamples=2000, rng=np.random.default_rng(0)
+    ).confidence_interval
+    width = theirs.high - theirs.low
+    assert [row["low"], row["high"]] == pytest.approx(list(theirs), abs=0.1 * width)
+
+
+def test_a_community_has_the_relik_of_its_subgraph(umls):
+    graph = umls.run.graph
+    groups = find_regions(graph)
+    row = umls.by("communities").iloc[0]
+    members = np.flatnonzero(groups == row["id"])
+    part = umls.run.subgraph(int(members[0]), "neighbourhood", 5)
+    alike = compare(umls.run, type(part)(graph, int(members[0]), members, "given", {}))
+    assert row["relik"] == pytest.approx(alike.figures["relik"][0])
+    assert row["triples"] == alike.figures["relik"][1]
+    assert row["entities"] == len(members)
+    assert row["mrr"] == pytest.approx(alike.figures["both_mrr"][0])
+
+
+def test_between_communities(umls):
+    groups = find_regions(umls.run.graph)
+    table = between(umls, groups)
+    heads, _, tails = umls.run.graph.all_triples.T
+    for row in table.itertuples():
+        pair = {(row.a, row.b), (row.b, row.a)}
+        crossing = [p in pair for p in zip(groups[heads], groups[tails], strict=True)]
+        assert row.triples == sum(crossing)
+        assert row.relik == pytest.approx(umls.relik["relik"][crossing].mean())
+    assert table["triples"].sum() == (groups[heads] != groups[tails]).sum()
+
+
+def test_loops_count_once_and_isolated_entities_do_not():
+    graph = make_graph([(0, 0, 0), (0, 1, 1), (1, 0, 2)], entities=4)
+    map_ = reliability_map(fake_run(graph, random_scorer(4, 2)))
+    table = map_.by("entity").set_index("id")
+    assert table["triples"].to_dict() == {0: 2, 1: 2, 2: 1}
+    assert (table["evaluated"] == 0).all()
+    assert table["mrr"].isna().all()
+    assert table[["low", "high"]].isna().all(axis=1).to_dict() == {0: False, 1: False, 2: True}
+    assert describe_members(graph, np.array([1, 0])) == ("E0, E1", "R0, R1")
+    assert describe_members(graph, np.array([3])) == ("E3", "")
+
+
+def test_sampled_comes_first_where_it_pays():
+    rng = np.random.default_rng(0)
+    triples = np.column_stack([rng.integers(0, e, 40) for e in (60, 200, 60)])
+    graph = make_graph(triples[8:], test=triples[:8], entities=60, relations=200)
+    run = fake_run(graph, random_scorer(60, 200))
+    first, last = reliability_steps(run)
+    assert (first.method, last.method) == ("sampled", "exact")
+    np.testing.assert_array_equal(first.reciprocal, last.reciprocal)
+    (alone,) = reliability_steps(run, ranked=first)
+    for map_ in (last, alone):
+        pd.testing.assert_frame_equal(map_.relik, reliability_map(run).relik)
+
+
+def test_refusals(umls):
+    with pytest.raises(KgdashError, match="unknown way to read the map 'entities'"):
+        umls.by("entities")
+    with pytest.raises(KgdashError, match="level between 0 and 1; found 2"):
+        umls.by("entity", level=2)
+    with pytest.raises(KgdashError, match="resolution above 0"):
+        umls.by("communities", resolution=0)
+    with pytest.raises(KgdashError, match="unknown method"):
+        reliability_map(umls.run, "guess")

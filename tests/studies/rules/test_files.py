@@ -1,0 +1,184 @@
+import gzip
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.graph.datasets import load_dataset
+from kgdash.studies.rules import files as rule_files
+from kgdash.studies.rules.confidence import FIGURES, count_rules
+from kgdash.studies.rules.files import read_rules
+from kgdash.studies.rules.rule import parse_rule
+from tests.support.instance_fakes import AMIE, ANYBURL, CODEX, needs_codex, small_graph
+
+GRAPH = small_graph([(0, 0, 1), (0, 1, 1)], entities=4)
+LOG = (
+    "Loading files...\nStarting the mining phase... Rule\tHead Coverage\tStd Confidence\t"
+    "PCA Confidence\tPositive Examples\tBody size\tPCA Body size\tFunctional variable\n"
+    "Using 2 threads\n"
+    "?a  r0  ?b   => ?a  r1  ?b\t0.5\t0.25\t1\t3\t12\t3\t?a\n"
+    "[still mining: 40 %]\n"
+    "?b  r0  ?h  ?a  r1  ?h   => ?a  r1  ?b\t0,125\t0.1\t0.2\t2\t20\t10\t?b\n"
+    "Mining done in 5.09 s\n2 rules mined.\n"
+)
+BURL = "39\t5\t0.128\tr0(X,Y) <= r1(X,A), r0(A,Y)\n12\t3\t0.25\tr0(X,e1) <= r1(e2,X)\n"
+TABLE = (
+    'rule,support,pca_confidence,note\n"r0(X,Y) <= r1(X,Y)",7,0.5,x\n?a r1 ?b => ?b r0 ?a,,0.25,\n'
+)
+
+
+def read(text, graph=GRAPH):
+    return read_rules(text.encode(), graph, "rules.txt")
+
+
+def test_amie_s_log():
+    found = read(LOG)
+    assert found.table.to_dict("records")[0] == {
+        "rule": "?a  r0  ?b   => ?a  r1  ?b",
+        "reading": "r0(a, b) ⇒ r1(a, b)",
+        "source": "AMIE",
+        "support": 3,
+        "body_size": 12,
+        "pca_body_size": 3,
+        "head_coverage": 0.5,
+        "standard_confidence": 0.25,
+        "pca_confidence": 1,
+    }
+    assert found.table["head_coverage"].tolist() == [0.5, 0.125]
+    assert found.notes == ()
+
+
+def test_anyburl_s_rows():
+    table = read(BURL).table
+    assert table["source"].tolist() == ["AnyBURL"] * 2
+    assert table["rule"].tolist() == [
+        "?a  r1  ?h  ?h  r0  ?b   => ?a  r0  ?b",
+        "e2  r1  ?a   => ?a  r0  e1",
+    ]
+    assert table[["body_size", "support", "standard_confidence"]].to_numpy().tolist() == [
+        [39, 5, 0.128],
+        [12, 3, 0.25],
+    ]
+    assert table[["pca_confidence", "pca_body_size", "head_coverage"]].isna().all(axis=None)
+
+
+def test_a_table_of_rules():
+    table = read(TABLE).table
+    assert table["source"].tolist() == ["table"] * 2
+    assert table["pca_confidence"].tolist() == [0.5, 0.25]
+    assert table["support"].fillna(-1).tolist() == [7, -1]
+    saved = count_rules(GRAPH, table["rule"])
+    again = read(saved.to_csv(index=False, sep="\t")).table
+    assert again["rule"].tolist() == table["rule"].tolist()
+    np.testing.assert_array_equal(again[[*FIGURES]], saved[[*FIGURES]].astype(float))
+
+
+def test_other_forms_of_the_same(tmp_path):
+    expected = read(LOG).table
+    path = tmp_path / "rules.tsv.gz"
+    path.write_bytes(gzip.compress(LOG.encode()))
+    bare = "".join(line.split("\t")[0] + "\n" for line in LOG.splitlines())
+    for found in (
+        read_rules(path, GRAPH).table,
+        read("\ufeff" + LOG.replace("\n", "\r\n")).table,
+        read(
+            LOG.replace("?a  r0  ?b   =>", "?x  <r0>  ?b   =>").replace("=> ?a", "=> ?x", 1)
+        ).table,
+        read(LOG.replace("Starting the mining phase... ", "")).table,
+        read("\n".join(line for line in LOG.split("\n") if "Rule\t" not in line)).table,
+    ):
+        pd.testing.assert_frame_equal(found, expected)
+    assert read(bare).table["rule"].tolist() == expected["rule"].tolist()
+    assert read(bare).table[[*FIGURES]].isna().all(axis=None)
+
+
+def test_what_does_not_fit_is_left_out_and_counted():
+    more = (
+        "5\t5\t1.0\tr0(X,Y) <= r1(X,B), r0(B,Y)\n"
+        "5\t5\t1.0\tr7(X,Y) <= r1(X,Y)\n"
+        "5\t5\t1.0\tr0(X,e1) <= r1(X,e99)\n"
+        "5\t5\t1.0\tr0(X,e1) <= \n"
+        "5\t5\t1.0\tr0(X,Y) <= r1(X,e1)\n"
+    )
+    found = read(BURL + more)
+    pd.testing.assert_frame_equal(found.table, read(BURL).table)
+    assert found.notes == (
+        "1 of 7 rules left out, that came before (first: line 3)",
+        "2 of 7 rules left out, over names that the graph does not have (first: 'r7', line 4)",
+        "1 of 7 rules left out, not of one to three atoms (first: 'r0(X,e1) <=', line 6)",
+        "1 of 7 rules left out, that can not be used (first: variable ?Y of the head is not in the "
+        "body, line 7)",
+    )
+
+
+def test_a_label_of_two_entities_is_not_guessed():
+    graph = replace(GRAPH, entity_labels=("e0", "twin", "twin", "e3"))
+    found = read(BURL.replace("e2", "twin"), graph)
+    assert len(found.table) == 1
+    assert "2 entries of graph tiny are labelled 'twin'" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"rules.txt gives no rule for graph tiny: no line is a rule. Expected"),
+        ("hello\nworld\n", "no line is a rule"),
+        ("5\t5\t1.0\tr7(X,Y) <= r1(X,Y)\n", "1 of 1 rules left out, over names .* 'r7', line 1"),
+        (LOG.replace("0.25", "often"), r"number for the standard confidence; found 'often' .*4"),
+        (LOG.replace("\t0.5\t", "\t"), "expected 8 columns, a rule and Head .*found 7.*4"),
+        (BURL.replace("\t5\t", "\t"), r"expected AnyBURL's columns.* \(rules.txt, line 1\)"),
+        (BURL + "the end\n", r"found 'the end' \(rules.txt, line 3\)"),
+        (BURL.replace("39", "many"), r"number for the body size; found 'many'.*line 1"),
+        ("rule,support\n,3\n", "no rule"),
+    ],
+)  # fmt: skip
+def test_defects_are_named_with_file_and_line(text, message):
+    with pytest.raises(KgdashError, match=message):
+        read(text)
+
+
+def test_too_many_rules_and_a_missing_file(monkeypatch, tmp_path):
+    monkeypatch.setattr(rule_files, "MAX_RULES", 1)
+    with pytest.raises(KgdashError, match="more than 1 rules; keep those of highest confidence"):
+        read(BURL)
+    with pytest.raises(KgdashError, match=r"can not read .*nowhere"):
+        read_rules(tmp_path / "nowhere", GRAPH)
+
+
+@needs_codex
+def test_all_rows_of_amie_and_anyburl_are_read():
+    graph = load_dataset(CODEX)
+    amie = read_rules(AMIE, graph)
+    assert (len(amie.table), amie.notes) == (214, ())
+    assert amie.table[[*FIGURES]].notna().all(axis=None)
+    anyburl = read_rules(ANYBURL, graph)
+    assert (len(anyburl.table), anyburl.notes) == (1838, ())
+
+
+@needs_codex
+def test_anyburl_counts_as_we_do_but_for_the_head_s_own_constant():
+    """A variable does not take the value of a constant in AnyBURL's own counts."""
+    graph = load_dataset(CODEX)
+    table = read_rules(ANYBURL, graph).table
+    rules = [parse_rule(text, graph) for text in table["rule"]]
+    # One atom, a constant in head and body, few predictions: nothing to sample.
+    fixed = np.array(
+        [len(r.body) == 1 and all(len({*map(type, a[1:])}) == 2 for a in r.atoms) for r in rules]
+    )
+    table = table[fixed & (table["body_size"] < 100)][::8]
+    counted = count_rules(graph, table["rule"])
+    own = np.array([_covers_itself(parse_rule(text, graph), graph) for text in table["rule"]])
+    assert len(table) > 100
+    assert own.any()
+    assert (counted["support"].to_numpy() == table["support"]).mean() > 0.99
+    assert (counted["body_size"].to_numpy() - own == table["body_size"]).mean() > 0.99
+
+
+def _covers_itself(rule, graph):
+    """Tell whether the constant of the head satisfies the body."""
+    constant = next(term for term in rule.head[1:] if isinstance(term, int))
+    relation, *ends = rule.body[0]
+    head, tail = (constant if isinstance(term, str) else term for term in ends)
+    return bool(graph.known(("train",)).contains(np.array([(head, relation, tail)]))[0])

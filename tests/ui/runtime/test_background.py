@@ -1,0 +1,134 @@
+"""A computation in a thread: what it yields is seen at once, and it ends when asked to."""
+
+import gc
+import threading
+
+import pytest
+
+from kgdash.ui.runtime.background import Job
+
+PATIENCE = 60
+
+
+class Slow:
+    """Yields a first result, then reports progress until it is let go."""
+
+    def __init__(self):
+        self.go, self.left, self.given = threading.Event(), threading.Event(), []
+
+    def __call__(self, progress, latest):
+        self.given.append(latest)
+        try:
+            progress(0, 4)
+            if latest is None:
+                yield "first"
+            progress(1, 4)
+            while not self.go.wait(0.01):
+                progress(2, 4)
+            yield "last"
+        finally:
+            self.left.set()
+
+
+@pytest.fixture
+def slow():
+    steps = Slow()
+    yield steps
+    steps.go.set()
+
+
+def test_the_first_result_is_there_before_the_last(slow):
+    job = Job(slow)
+    assert job.wait_for_result(PATIENCE)
+    assert job.latest == "first"
+    assert job.status == "running"
+    assert not job.wait(0)
+    slow.go.set()
+    assert job.wait(PATIENCE)
+    assert (job.latest, job.status, job.error) == ("last", "done", None)
+    job.stop()
+    assert job.status == "done"
+
+
+def test_stop_keeps_what_was_yielded(slow):
+    job = Job(slow)
+    job.wait_for_result(PATIENCE)
+    job.stop()
+    assert job.status == "stopped"
+    assert slow.left.wait(PATIENCE)
+    assert job.wait(PATIENCE)
+    assert (job.latest, job.status) == ("first", "stopped")
+
+
+def test_again_goes_on_from_the_latest_result(slow):
+    job = Job(slow)
+    job.wait_for_result(PATIENCE)
+    job.stop()
+    more = job.again()
+    assert more.wait_for_result(0)
+    assert more.latest == "first"
+    slow.go.set()
+    assert more.wait(PATIENCE)
+    assert (more.latest, more.status) == ("last", "done")
+    assert slow.given == [None, "first"]
+
+
+def test_stopped_before_any_result():
+    entered, reported = threading.Event(), threading.Event()
+
+    def steps(progress, latest):
+        entered.set()
+        reported.wait(PATIENCE)
+        progress(1, 2)
+        yield "never"
+
+    job = Job(steps)
+    assert entered.wait(PATIENCE)
+    job.stop()
+    reported.set()
+    assert job.wait(PATIENCE)
+    assert job.wait_for_result(0), "nobody may wait for what will not come"
+    assert (job.latest, job.status) == (None, "stopped")
+
+
+def test_a_job_that_nobody_holds_ends(slow):
+    job = Job(slow)
+    job.wait_for_result(PATIENCE)
+    del job
+    gc.collect()
+    assert slow.left.wait(PATIENCE)
+
+
+def test_failure_is_told_and_what_came_before_stays():
+    def steps(progress, latest):
+        yield "first"
+        raise ValueError("NaN")
+
+    job = Job(steps)
+    assert job.wait(PATIENCE)
+    assert (job.status, job.latest, str(job.error)) == ("failed", "first", "NaN")
+
+
+def test_share_and_time_left_count_from_the_latest_result(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("kgdash.ui.runtime.background.time.monotonic", lambda: now[0])
+    at, seen = threading.Event(), threading.Event()
+
+    def steps(progress, latest):
+        progress(20, 100)
+        yield "first"
+        at.wait(PATIENCE)
+        progress(60, 100)
+        seen.set()
+        at.clear()
+        at.wait(PATIENCE)
+
+    job = Job(steps)
+    assert job.wait_for_result(PATIENCE)
+    assert (job.share(), job.remaining()) == (None, None)
+    now[0] = 104.0
+    at.set()
+    assert seen.wait(PATIENCE)
+    assert job.share() == pytest.approx(0.5)
+    assert job.remaining() == pytest.approx(4)
+    at.set()
