@@ -1,4 +1,5 @@
-"""Table of ranks → any metric by groups of triples, with bootstrap intervals and ties (§2).
+"""Table of ranks → any metric by groups of triples, with bootstrap intervals and ties
+(numbers.md#2-metrics).
 
 The metrics of `kgdash.ranking.ratio_metrics` are computed for all groups at once by NumPy's group
 reductions; all others by PyKEEN's classes, group by group. Tests hold both against these classes.

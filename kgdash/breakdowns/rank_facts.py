@@ -1,4 +1,7 @@
-"""Table of ranks → what each rank can be grouped by: counts, kinds and names (§2, §3)."""
+"""Table of ranks → what each rank can be grouped by: counts, kinds and names.
+
+Defined in numbers.md#2-metrics and numbers.md#3-restriction.
+"""
 
 from __future__ import annotations
 

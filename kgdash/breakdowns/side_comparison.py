@@ -1,4 +1,7 @@
-"""Head against tail queries: why their figures differ, and what "both" is (§1, §2)."""
+"""Head against tail queries: why their figures differ, and what "both" is.
+
+Defined in numbers.md#1-ranks and numbers.md#2-metrics.
+"""
 
 from __future__ import annotations
 

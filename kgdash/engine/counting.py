@@ -1,4 +1,5 @@
-"""Counting better candidates (§1) and better negatives (§4) with a model's form.
+"""Counting better candidates (numbers.md#1-ranks) and better negatives (numbers.md#4-relik) with a
+model's form.
 
 Every job is rows (queries) in groups; each triple's own score is a threshold of its group. Ranks
 have one group per query. For ReliK a group is an entity, and its rows are the queries of all
@@ -61,14 +62,16 @@ def count_ranks(
     memory: int = 2**31,
     entities: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count, per triple, the candidates that beat and that tie with the true answer (§1).
+    """Count, per triple, the candidates that beat and that tie with the true answer
+    (numbers.md#1-ranks).
 
     :param form: the model
     :param triples: int64, ``(n, 3)``
     :param known: triples whose answers are no candidates, or None for raw ranks
     :param side: "head" or "tail"
     :param memory: bytes to stay within, roughly
-    :param entities: the only candidates (§3), ids in ascending order, among them all answers
+    :param entities: the only candidates (numbers.md#3-restriction), ids in ascending order, among
+        them all answers
     :return: int64, ``(n,)`` each: strictly better, equal (the triple itself not counted),
         candidates left (the triple itself counted)
     """
@@ -115,7 +118,8 @@ def count_negatives(
     progress: Progress = silent,
     memory: int = 2**31,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the negatives around each triple's head (or tail) that beat and tie with it (§4).
+    """Count the negatives around each triple's head (or tail) that beat and tie with it
+    (numbers.md#4-relik).
 
     :param side: "head" for N⁻(h), "tail" for N⁻(t)
     :return: int64, ``(n,)`` each: strictly better, equal (the triple itself not counted)

@@ -4,7 +4,7 @@ Numba's own vectoriser neither keeps a block of accumulators in registers nor sa
 adds. Here each score is one chain of operations over the dimensions k = 0, 1, …, with fused
 multiply-add where a product is added: the same chain for every entity, block and thread, so that a
 score is a pure function of its two vectors, bit for bit. Equal vectors tie, and a triple's own
-score equals the number found in its row (§1).
+score equals the number found in its row (numbers.md#1-ranks).
 
 All functions take addresses (``uintp``) of float32 or int64 data; nothing is bounds-checked.
 """

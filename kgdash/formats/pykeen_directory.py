@@ -1,4 +1,4 @@
-"""Reading a directory that PyKEEN's ``PipelineResult.save_to_directory`` wrote (§11).
+"""Reading a directory that PyKEEN's ``PipelineResult.save_to_directory`` wrote.
 
 Only ``trained_model.pkl`` is a pickle that is read, by a reader that builds no class of the file's;
 ``training_triples/base.pth`` is never opened.

@@ -1,4 +1,4 @@
-"""A dataset, by PyKEEN name or from a folder, as a KnowledgeGraph (§11)."""
+"""A dataset, by PyKEEN name or from a folder, as a KnowledgeGraph."""
 
 from __future__ import annotations
 

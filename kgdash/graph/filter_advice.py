@@ -1,4 +1,5 @@
-"""When each filter of known triples is the right one (§1), and when one lets test triples leak."""
+"""When each filter of known triples is the right one (numbers.md#1-ranks), and when one lets test
+triples leak."""
 
 from __future__ import annotations
 

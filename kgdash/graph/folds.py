@@ -1,4 +1,7 @@
-"""Cutting the known triples of a graph into folds for cross-validation (§6)."""
+"""Cutting the known triples of a graph into folds for cross-validation.
+
+Defined in numbers.md#6-correlation-study.
+"""
 
 from __future__ import annotations
 

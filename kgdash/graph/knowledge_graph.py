@@ -20,7 +20,7 @@ SPLITS = ("train", "valid", "test")
 #: to follow triples either way, from head to tail, or from tail to head
 DIRECTIONS = ("either", "outgoing", "incoming")
 
-#: filter name -> splits whose triples count as known (§1)
+#: filter name -> splits whose triples count as known (numbers.md#1-ranks)
 FILTERS: dict[str, tuple[str, ...]] = {
     "train+valid+test": ("train", "valid", "test"),
     "train+valid": ("train", "valid"),
@@ -103,7 +103,7 @@ class KnowledgeGraph:
     def known_with(self, triples: np.ndarray, splits: Sequence[str]) -> KnownTriples:
         """Return the index of ``splits`` and ``triples`` together.
 
-        What is evaluated is always part of the filter (§1).
+        What is evaluated is always part of the filter (numbers.md#1-ranks).
 
         :param triples: ids, int64, shape ``(n, 3)``
         """
@@ -186,7 +186,10 @@ class KnowledgeGraph:
 
 
 def default_filter(split: str | None) -> str:
-    """Name the filter that fits a split: validation must not see test triples (§1)."""
+    """Name the filter that fits a split: validation must not see test triples.
+
+    Defined in numbers.md#1-ranks.
+    """
     return "train+valid" if split == "valid" else "train+valid+test"
 
 

@@ -2,7 +2,7 @@
 
 A triple is encoded as one integer whose leading digits are the query and whose last digits are the
 answer, so that the answers of a query are one contiguous slice of a sorted array. Three orders
-serve every question of ranking (§1) and ReliK (§4).
+serve every question of ranking (numbers.md#1-ranks) and ReliK (numbers.md#4-relik).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIDES: dict[str, tuple[tuple[int, int], int]] = {
     "tail": ((0, 1), 2),
 }
 
-#: how ties count (§1)
+#: how ties count (numbers.md#1-ranks)
 RANK_TYPES = ("optimistic", "realistic", "pessimistic")
 
 
@@ -90,7 +90,8 @@ class KnownTriples:
         return known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
 
     def answers(self, triples: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
-        """Find the known answers of each triple's query on a side (the filter of §1).
+        """Find the known answers of each triple's query on a side (the filter of
+        numbers.md#1-ranks).
 
         :param triples: shape ``(n, 3)``; the column of the answer is ignored
         :param side: "head" for (?, r, t), "relation" for (h, ?, t), "tail" for (h, r, ?)
@@ -104,7 +105,8 @@ class KnownTriples:
         return self._by_pair.lookup(head * self.num_entities + tail, self.num_relations)
 
     def around(self, anchors: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
-        """Find all known triples that share an anchor entity (what N⁻ of §4 leaves out).
+        """Find all known triples that share an anchor entity (what N⁻ of numbers.md#4-relik leaves
+        out).
 
         :param anchors: shape ``(n,)``, entity ids
         :param side: ``"head"`` if the anchors are heads, ``"tail"`` if they are tails

@@ -1,4 +1,5 @@
-"""Which entities and relations an evaluation is restricted to (§3), as people name them."""
+"""Which entities and relations an evaluation is restricted to (numbers.md#3-restriction), as people
+name them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The score health of a run: tables kept on disk, and what they say (§2)."""
+"""The score health of a run: tables kept on disk, and what they say (numbers.md#2-metrics)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """All scores that ranks compare, shown to a visitor block by block, NaN and infinities included.
 
-Ranking refuses NaN (§1); whoever asks why must see them.
+Ranking refuses NaN (numbers.md#1-ranks); whoever asks why must see them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from kgdash.scoring import Scorer, unchecked_rows
 
 
 def asked_by(triples: np.ndarray, known: KnownTriples | None, side: str) -> Asked:
-    """List the queries of triples on a side, with the candidates that are left out (§1).
+    """List the queries of triples on a side, with the candidates that are left out
+    (numbers.md#1-ranks).
 
     Left out are known answers, and the triple's own: what is left are its rivals. Triples with the
     same rivals share a row.

@@ -1,4 +1,7 @@
-"""What each rank-based metric is: formula, direction, range, and when to use it (§2)."""
+"""What each rank-based metric is: formula, direction, range, and when to use it.
+
+Defined in numbers.md#2-metrics.
+"""
 
 from __future__ import annotations
 

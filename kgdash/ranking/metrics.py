@@ -1,4 +1,4 @@
-"""Table of ranks → PyKEEN's rank-based metrics per side and rank type (§2)."""
+"""Table of ranks → PyKEEN's rank-based metrics per side and rank type (numbers.md#2-metrics)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric_info import DEFAULT_KS, metric_calculators
 
-#: side of the result -> sides of the ranks that it pools; "both" pools ranks, not means (§2)
+#: side of the result -> sides of the ranks that it pools; "both" pools ranks, not means
+#: (numbers.md#2-metrics)
 POOLS: dict[str, tuple[str, ...]] = {
     "head": ("head",),
     "tail": ("tail",),
@@ -25,7 +26,7 @@ POOLS: dict[str, tuple[str, ...]] = {
 def metrics(
     ranks: pd.DataFrame, ks: Sequence[int] = DEFAULT_KS
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Compute all of PyKEEN's rank-based metrics from a table of ranks (§2).
+    """Compute all of PyKEEN's rank-based metrics from a table of ranks (numbers.md#2-metrics).
 
     The values come from PyKEEN's own metric classes, given our ranks and numbers of candidates.
 
@@ -81,13 +82,16 @@ def metrics_frame(values: dict[str, dict[str, dict[str, float]]]) -> pd.DataFram
 def mean_reciprocal_rank(
     ranks: pd.DataFrame, sides: Sequence[str], rank_type: str = "realistic"
 ) -> float:
-    """Return mean(1/r) over the ranks of some sides, NaN if there are none (§2)."""
+    """Return mean(1/r) over the ranks of some sides, NaN if there are none.
+
+    Defined in numbers.md#2-metrics.
+    """
     values = ranks.loc[ranks["side"].isin(sides), rank_type].to_numpy(dtype=np.float64)
     return float(np.mean(1.0 / values)) if len(values) else float("nan")
 
 
 def tie_summary(ranks: pd.DataFrame) -> dict[str, float]:
-    """Tell how much equal scores blur a table of ranks (§2).
+    """Tell how much equal scores blur a table of ranks (numbers.md#2-metrics).
 
     :return: ``tied_share`` (share in [0, 1] of rows whose true answer shares its score with another
         candidate), ``largest_tie`` (scores in the largest such group, the true one included; 1 if

@@ -1,4 +1,4 @@
-"""Scores → table of filtered ranks, one row per triple and side (§1)."""
+"""Scores → table of filtered ranks, one row per triple and side (numbers.md#1-ranks)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rank_triples(
     progress: Progress = silent,
     entities: np.ndarray | None = None,
 ) -> pd.DataFrame:
-    """Rank each triple among the candidates of its query, by §1.
+    """Rank each triple among the candidates of its query, by numbers.md#1-ranks.
 
     With g remaining candidates scored strictly higher than the true one and q others scored
     exactly equal: optimistic = g + 1, pessimistic = g + q + 1, realistic = their mean.
@@ -35,11 +35,13 @@ def rank_triples(
     :param known: triples removed from the candidates (the true one never is), or None for raw ranks
     :param sides: any of "head" (?, r, t), "tail" (h, r, ?), "relation" (h, ?, t)
     :param progress: called with (done, total)
-    :param entities: the only candidates on the entity sides (§3), ids, among them both ends of all
+    :param entities: the only candidates on the entity sides (numbers.md#3-restriction), ids, among
+        them both ends of all
         triples; default: all
     :return: one row per side and triple, sides one after another in the given order, triples in
         theirs: ``head, relation, tail`` (int64 ids), ``side`` (str), ``optimistic`` (int64, ≥ 1),
-        ``realistic`` (float64), ``pessimistic`` (int64), ``candidates`` (int64: the N_i of §1, the
+        ``realistic`` (float64), ``pessimistic`` (int64), ``candidates`` (int64: the N_i of
+        numbers.md#1-ranks, the
         true one included)
     :raises KgdashError: if a score is NaN, or a side is unknown
     """

@@ -1,4 +1,4 @@
-"""Scores → table of head and tail ranks among negatives → ReliK (§4): exact."""
+"""Scores → table of head and tail ranks among negatives → ReliK (numbers.md#4-relik): exact."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SideCounts:
 def relik_exact(
     scorer: Scorer, triples: np.ndarray, known: KnownTriples, progress: Progress = silent
 ) -> pd.DataFrame:
-    """Compute ReliK's ranks exactly, by the definition of §4.
+    """Compute ReliK's ranks exactly, by the definition of numbers.md#4-relik.
 
     The |R|·|E| scores of an anchor (the head, then the tail) are computed once for all its triples.
 
@@ -84,7 +84,8 @@ def _both_sides(
 
 
 def relik_values(counts: pd.DataFrame, rank_type: str = "optimistic") -> pd.DataFrame:
-    """Turn the counts of `relik_exact` into ranks and ReliK = ½ (1/rank_H + 1/rank_T) (§4).
+    """Turn the counts of `relik_exact` into ranks and ReliK = ½ (1/rank_H + 1/rank_T)
+    (numbers.md#4-relik).
 
     :param counts: a table of `relik_exact`
     :param rank_type: how ties count: "optimistic" (the paper's strict inequality), "realistic",

@@ -1,4 +1,7 @@
-"""ReliK from a sample of the negatives, with an exact finite-population interval (§4)."""
+"""ReliK from a sample of the negatives, with an exact finite-population interval.
+
+Defined in numbers.md#4-relik.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,8 @@ def relik_sampled(
     seed: int = 0,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Count better negatives in uniform samples of N⁻(h) and N⁻(t), without replacement (§4).
+    """Count better negatives in uniform samples of N⁻(h) and N⁻(t), without replacement
+    (numbers.md#4-relik).
 
     Triples that share an anchor share its sample; with ``samples`` ≥ |N⁻| the sample is everything.
 
@@ -163,7 +167,7 @@ def _scores(scorer: Scorer, triples: np.ndarray, side: str) -> np.ndarray:
 
 
 def estimate(counts: pd.DataFrame, method: str = "sampled", level: float = 0.95) -> pd.DataFrame:
-    """Turn sampled counts into ReliK with an interval (§4).
+    """Turn sampled counts into ReliK with an interval (numbers.md#4-relik).
 
     - "sampled": rank ≈ 1 + better · population / sample (the corrected estimate),
     - "sampled-paper": the paper's ½ Σ |S| / (rank_S · |N⁻|), whose ceiling is |S| / |N⁻|,
@@ -203,7 +207,7 @@ def estimate(counts: pd.DataFrame, method: str = "sampled", level: float = 0.95)
 def better_interval(
     better: np.ndarray, sampled: np.ndarray, population: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Bound the number of better negatives in the whole population (§4).
+    """Bound the number of better negatives in the whole population (numbers.md#4-relik).
 
     The sampled number is hypergeometric; as in Clopper and Pearson's interval, the bounds are the
     smallest and largest numbers under which it would not be in a tail of (1 − level) / 2.

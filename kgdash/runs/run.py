@@ -71,7 +71,7 @@ class Run:
         entities: Sequence[int] | np.ndarray | None = None,
         relations: Sequence[int] | np.ndarray | None = None,
     ) -> pd.DataFrame:
-        """Rank triples among their candidates, by §1 and §3.
+        """Rank triples among their candidates, by numbers.md#1-ranks and numbers.md#3-restriction.
 
         :param split: "train", "valid" or "test"; ignored if ``triples`` are given
         :param triples: int64 ids, shape ``(n, 3)``; facts or not
@@ -79,10 +79,12 @@ class Run:
         :param sides: any of "head", "tail", "relation"
         :param filter: what counts as known: "train+valid+test", "train+valid", "train+test" or
             "none"; default: train+valid on valid, else all three
-        :param evaluated_are_known: the ranked triples count as known too, as §1 has it; False for
+        :param evaluated_are_known: the ranked triples count as known too, as numbers.md#1-ranks has
+            it; False for
             sets that mix facts with false triples, which must not hide one another
         :param progress: called with (done, total); may raise to cancel
-        :param entities: ids: only triples between them are ranked, among them alone (§3)
+        :param entities: ids: only triples between them are ranked, among them alone
+            (numbers.md#3-restriction)
         :param relations: ids: only their triples are ranked
         :return: one row per side and triple: ``head, relation, tail`` (int64 ids), ``side``,
             ``optimistic``, ``realistic``, ``pessimistic`` ranks (≥ 1), ``candidates`` (int64)
@@ -126,7 +128,7 @@ class Run:
         seed: int = 0,
         progress: Progress = silent,
     ) -> pd.DataFrame:
-        """Compute the ReliK of triples, by §4.
+        """Compute the ReliK of triples, by numbers.md#4-relik.
 
         :param split: "train", "valid" or "test"; ignored if ``triples`` are given
         :param triples: int64 ids, shape ``(n, 3)``; facts or not
@@ -211,7 +213,7 @@ class Run:
         hops: int = 1,
         direction: str = "either",
     ) -> Subgraph:
-        """Pick a part of the graph around an entity, by §5.
+        """Pick a part of the graph around an entity, by numbers.md#5-subgraphs.
 
         :param entity: name, label or id
         :param method: "rwr" (random walk with restart) or "neighbourhood"
@@ -256,7 +258,7 @@ def _ids(chosen: Sequence[int] | np.ndarray | None, count: int, what: str) -> np
 def _restrict(
     rows: np.ndarray, entities: np.ndarray | None, relations: np.ndarray | None
 ) -> np.ndarray:
-    """Keep the triples of some relations between some entities (§3)."""
+    """Keep the triples of some relations between some entities (numbers.md#3-restriction)."""
     kept = np.ones(len(rows), dtype=bool)
     if entities is not None:
         kept &= np.isin(rows[:, [0, 2]], entities).all(axis=1)

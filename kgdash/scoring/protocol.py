@@ -1,4 +1,7 @@
-"""The Scorer protocol: a model as a black box s: E×R×E → ℝ, higher is more plausible (§1)."""
+"""The Scorer protocol: a model as a black box s: E×R×E → ℝ, higher is more plausible.
+
+Defined in numbers.md#1-ranks.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ def score_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tensor:
 
     :param queries: as `unchecked_rows` takes them
     :return: scores, shape ``(b, |E|)`` or ``(b, |R|)``
-    :raises KgdashError: if a score is NaN, since a NaN can not be ranked (§1)
+    :raises KgdashError: if a score is NaN, since a NaN can not be ranked (numbers.md#1-ranks)
     """
     return refuse_nan(unchecked_rows(scorer, side, queries))
 

@@ -1,4 +1,5 @@
-"""Counts by form: §1 and §4 by their definitions, whatever the form, the chunks and the threads."""
+"""Counts by form: numbers.md#1-ranks and numbers.md#4-relik by their definitions, whatever the
+form, the chunks and the threads."""
 
 import itertools
 import threading
@@ -39,7 +40,7 @@ def index(form, known):
 
 
 def brute_ranks(form, triples, known, side):
-    """List (better, equal, candidates) by §1."""
+    """List (better, equal, candidates) by numbers.md#1-ranks."""
     scorer, found = form.scorer(), []
     for triple in triples:
         low, _, high, left = brute_force.ranks(
@@ -50,7 +51,7 @@ def brute_ranks(form, triples, known, side):
 
 
 def brute_negatives(form, triples, known, side):
-    """List (better, equal) by §4."""
+    """List (better, equal) by numbers.md#4-relik."""
     scorer, found = form.scorer(), []
     for triple in triples:
         low, high = (
@@ -133,7 +134,8 @@ def check_negatives(form, triples, known):
 @given(world=worlds(), side=st.sampled_from(["head", "tail"]), data=st.data())
 @settings(max_examples=20, derandomize=True)
 def test_ranks_among_some_entities_only(kernels, world, side, data):
-    """§3: candidates are the chosen entities, all answers among them; filtering as before."""
+    """numbers.md#3-restriction: candidates are the chosen entities, all answers among them;
+    filtering as before."""
     form, triples, known = world
     some = set(data.draw(st.lists(st.integers(0, form.num_entities - 1))))
     some |= {x[ANCHOR[side]] for x in triples}

@@ -1,4 +1,4 @@
-"""Random walks, neighbourhoods and induced triples by §5."""
+"""Random walks, neighbourhoods and induced triples by numbers.md#5-subgraphs."""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,5 @@
-"""Metrics by §2: PyKEEN's own values for the bundled runs, and what must hold for any ranks."""
+"""Metrics by numbers.md#2-metrics: PyKEEN's own values for the bundled runs, and what must hold for
+any ranks."""
 
 import math
 

@@ -74,7 +74,8 @@ def test_models_full_of_ties(bundled, name):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("kernels", [True, False])
 def test_candidates_restricted_to_some_entities(bundled, name, kernels):
-    """§3: triples of some relations between some entities, ranked among those alone."""
+    """numbers.md#3-restriction: triples of some relations between some entities, ranked among those
+    alone."""
     run = bundled(name)
     graph, model = run.graph, run.scorer.model
     entities, relations = np.arange(0, graph.num_entities, 2), np.arange(graph.num_relations)[::3]

@@ -1,4 +1,4 @@
-"""Ranks by §1: worked out by hand, and count for count as the brute force."""
+"""Ranks by numbers.md#1-ranks: worked out by hand, and count for count as the brute force."""
 
 import numpy as np
 import pytest

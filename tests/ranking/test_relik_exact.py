@@ -1,4 +1,4 @@
-"""Exact ReliK by §4: worked out by hand, and equal to the brute force."""
+"""Exact ReliK by numbers.md#4-relik: worked out by hand, and equal to the brute force."""
 
 import numpy as np
 import pytest

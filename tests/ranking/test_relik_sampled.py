@@ -1,4 +1,5 @@
-"""Sampled ReliK by §4: the sample, the estimates, and what the interval promises."""
+"""Sampled ReliK by numbers.md#4-relik: the sample, the estimates, and what the interval
+promises."""
 
 from fractions import Fraction
 from itertools import combinations

@@ -1,4 +1,5 @@
-"""§1 and §4 by their definitions: sets of tuples, plain loops, nothing clever."""
+"""numbers.md#1-ranks and numbers.md#4-relik by their definitions: sets of tuples, plain loops,
+nothing clever."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def candidates(triple: Triple, side: str, entities: int, relations: int) -> list
 def ranks(
     score: Score, triple: Triple, side: str, known: Iterable[Triple], entities: int, relations: int
 ) -> tuple[float, float, float, int]:
-    """Rank a triple among the candidates that are not known (§1).
+    """Rank a triple among the candidates that are not known (numbers.md#1-ranks).
 
     :param known: the triples to filter; nothing for raw ranks
     :return: optimistic, realistic and pessimistic rank, candidates left (the true one counted)
@@ -44,7 +45,8 @@ def ranks(
 def negatives(
     triple: Triple, side: str, known: Iterable[Triple], entities: int, relations: int
 ) -> list[Triple]:
-    """List N⁻(h) for side "head", N⁻(t) for side "tail" (§4); the triple itself may be in it."""
+    """List N⁻(h) for side "head", N⁻(t) for side "tail" (numbers.md#4-relik); the triple itself may
+    be in it."""
     known = set(known)
     everything = [
         (triple[0], r, e) if side == "head" else (e, r, triple[2])
@@ -63,7 +65,7 @@ def relik_rank(
     relations: int,
     rank_type: str = "optimistic",
 ) -> float:
-    """Rank a triple among the negatives that share its head, or its tail (§4)."""
+    """Rank a triple among the negatives that share its head, or its tail (numbers.md#4-relik)."""
     # Negatives around the head differ in the tail, so they score as tail candidates do.
     scored_as = "tail" if side == "head" else "head"
     own, better, tied = score(*triple, scored_as), 0, 0
@@ -82,7 +84,7 @@ def relik(
     relations: int,
     rank_type: str = "optimistic",
 ) -> float:
-    """Return ½ (1/rank_H + 1/rank_T) (§4)."""
+    """Return ½ (1/rank_H + 1/rank_T) (numbers.md#4-relik)."""
     head, tail = (
         relik_rank(score, triple, side, known, entities, relations, rank_type)
         for side in ("head", "tail")

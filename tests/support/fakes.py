@@ -15,7 +15,7 @@ from kgdash.scoring.model_spec import ModelSpec
 
 INF = float("inf")
 
-#: few values, so that ties are the rule; infinities are legal scores (§1)
+#: few values, so that ties are the rule; infinities are legal scores (numbers.md#1-ranks)
 TIED_SCORES = (-INF, -1.0, 0.0, 0.0, 0.5, 0.5, 1.0, INF)
 
 

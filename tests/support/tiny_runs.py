@@ -11,7 +11,7 @@ import torch
 from kgdash.formats.run_directory import read_run, write_run
 from kgdash.runs.bundled import DEFAULT_RUN, DEMO
 
-#: the six models that are tested by name (§11)
+#: the six models that are tested by name
 
 
 def save_pykeen_directory(folder: Path) -> Path:

@@ -1,4 +1,7 @@
-"""Does ReliK tell where a model judges triples right? Accuracy by ReliK of the true triple (§7)."""
+"""Does ReliK tell where a model judges triples right? Accuracy by ReliK of the true triple.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Scores as probabilities: Platt's and isotonic calibration, and how far they are right (§7)."""
+"""Scores as probabilities: Platt's and isotonic calibration, and how far they are right.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Triple classification of a run (§7): a threshold from validation, judged on test."""
+"""Triple classification of a run (numbers.md#7-triple-classification): a threshold from validation,
+judged on test."""
 
 from __future__ import annotations
 
@@ -206,7 +207,8 @@ def classify(
     level: float = 0.95,
     progress: Progress = silent,
 ) -> Classification:
-    """Choose the threshold with the highest accuracy on validation, and judge test by it (§7).
+    """Choose the threshold with the highest accuracy on validation, and judge test by it
+    (numbers.md#7-triple-classification).
 
     :param run: model and graph, with valid and test triples
     :param negatives: "corrupted", "relation" (see `corrupted_split`) or "given"

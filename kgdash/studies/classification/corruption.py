@@ -1,4 +1,7 @@
-"""Negatives out of positives: one end of a known triple is replaced, not by a known one (§7)."""
+"""Negatives out of positives: one end of a known triple is replaced, not by a known one.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 

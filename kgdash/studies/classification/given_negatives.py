@@ -1,4 +1,7 @@
-"""False triples that a dataset ships or a user gives, such as CoDEx's, verified by people (§7)."""
+"""False triples that a dataset ships or a user gives, such as CoDEx's, verified by people.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Triples labelled true or false, to classify (§7): those of a split, and as many false ones."""
+"""Triples labelled true or false, to classify (numbers.md#7-triple-classification): those of a
+split, and as many false ones."""
 
 from __future__ import annotations
 

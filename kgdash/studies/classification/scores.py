@@ -1,4 +1,7 @@
-"""How well labelled triples were told apart: accuracy to average precision, with intervals (§7)."""
+"""How well labelled triples were told apart: accuracy to average precision, with intervals.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The score from which on triples are called true: the one with the highest accuracy (§7)."""
+"""The score from which on triples are called true: the one with the highest accuracy.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 

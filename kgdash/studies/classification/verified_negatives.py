@@ -1,4 +1,7 @@
-"""Triples that people found to be false: shipped with a run's dataset, or a user's files (§9)."""
+"""Triples that people found to be false: shipped with a run's dataset, or a user's files.
+
+Defined in numbers.md#9-rules.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""2 to 8 runs on one graph, side by side: every metric, any group, and each run's position (§2)."""
+"""2 to 8 runs on one graph, side by side: every metric, any group, and each run's position.
+
+Defined in numbers.md#2-metrics.
+"""
 
 from __future__ import annotations
 
@@ -200,7 +203,7 @@ def stacked_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realistic"
 def reciprocal_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realistic") -> np.ndarray:
     """Return the reciprocal rank of every triple by every run.
 
-    The mean of a column is the run's MRR on that side (§2).
+    The mean of a column is the run's MRR on that side (numbers.md#2-metrics).
 
     :param ranks: of `compared_ranks`, or some of them
     :param side: "head", "tail", or "both" for the mean of the triple's two

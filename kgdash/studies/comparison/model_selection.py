@@ -1,4 +1,5 @@
-"""Which of several models to trust where: what ReliK picks, what is best, and what that costs (§6).
+"""Which of several models to trust where: what ReliK picks, what is best, and what that costs
+(numbers.md#6-correlation-study).
 
 The honest competitor of picking by ReliK in each part of the graph is to take everywhere the model
 that is best overall.

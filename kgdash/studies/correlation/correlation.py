@@ -1,4 +1,7 @@
-"""Does ReliK foretell local performance? How the figures of subgraphs correlate (§6)."""
+"""Does ReliK foretell local performance? How the figures of subgraphs correlate.
+
+Defined in numbers.md#6-correlation-study.
+"""
 
 from __future__ import annotations
 

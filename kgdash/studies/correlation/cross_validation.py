@@ -37,7 +37,7 @@ from kgdash.studies.reliability.subgraph_table import (
     subgraph_figures,
 )
 
-#: the paper's six (§6)
+#: the paper's six (numbers.md#6-correlation-study)
 MODELS = ("TransE", "DistMult", "RotatE", "PairRE", "ComplEx", "ConvE")
 
 #: what an epoch costs beside one of TransE, where that is not about the same: for the time left

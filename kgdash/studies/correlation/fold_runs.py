@@ -1,4 +1,7 @@
-"""Trained models of folds on disk: each is trained once and found again (§6)."""
+"""Trained models of folds on disk: each is trained once and found again.
+
+Defined in numbers.md#6-correlation-study.
+"""
 
 from __future__ import annotations
 

@@ -42,7 +42,8 @@ def spread(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def averaged_figures(figures: pd.DataFrame) -> pd.DataFrame:
-    """Average the figures of each subgraph over the folds where it has evaluated triples (§12.5).
+    """Average the figures of each subgraph over the folds where it has evaluated triples (the
+    authors' code).
 
     ReliK is averaged over the same folds as the tasks.
 
@@ -65,7 +66,8 @@ def averaged_figures(figures: pd.DataFrame) -> pd.DataFrame:
 def averaged_correlations(
     figures: pd.DataFrame, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
 ) -> pd.DataFrame:
-    """Correlate once, as the paper did: the figures of subgraphs averaged over the folds (§12.5).
+    """Correlate once, as the paper did: the figures of subgraphs averaged over the folds (the
+    authors' code).
 
     :param figures: of `kgdash.studies.correlation.cross_validation.cross_validate`
     :param level: of the bootstrap intervals, in (0, 1)

@@ -1,4 +1,7 @@
-"""The paper's table: models × tasks, what is not significant and what is negative marked (§6)."""
+"""The paper's table: models × tasks, what is not significant and what is negative marked.
+
+Defined in numbers.md#6-correlation-study.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How well subgraphs are predicted that were not learnt from: repeated cross-validation (§6)."""
+"""How well subgraphs are predicted that were not learnt from: repeated cross-validation.
+
+Defined in numbers.md#6-correlation-study.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Predicting a subgraph's performance from its ReliK: curves, and intervals around them (§6).
+"""Predicting a subgraph's performance from its ReliK: curves, and intervals around them
+(numbers.md#6-correlation-study).
 
 The values of subgraphs are means over few or many evaluated triples, so that their scatter around
 the curve has a part that stays, τ², and one that shrinks with the number n of triples, σ²/n. Curves

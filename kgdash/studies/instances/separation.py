@@ -1,4 +1,7 @@
-"""How well measures tell true instances from false ones (§8, §9)."""
+"""How well measures tell true instances from false ones.
+
+Defined in numbers.md#8-queries and numbers.md#9-rules.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What tells true from false instances, as one Markdown text (§8, §9)."""
+"""What tells true from false instances, as one Markdown text.
+
+Defined in numbers.md#8-queries and numbers.md#9-rules.
+"""
 
 from __future__ import annotations
 

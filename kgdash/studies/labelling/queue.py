@@ -37,7 +37,7 @@ class Reliability(Protocol):
         *,
         progress: Progress = ...,
     ) -> pd.DataFrame:
-        """Compute the ReliK of triples (§4)."""
+        """Compute the ReliK of triples (numbers.md#4-relik)."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ class LabelQueue:
 
     ``order``: the triples, by name. ``triples`` and ``table``: as in
     `kgdash.studies.rules.predictions.Predictions`, with ``relik`` (float64, in (0, 1]) of each
-    triple and of each instance: the mean over the triples of a chain, of the best chain (§9).
+    triple and of each instance: the mean over the triples of a chain, of the best chain
+    (numbers.md#9-rules).
     """
 
     graph: KnowledgeGraph

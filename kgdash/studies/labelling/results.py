@@ -1,4 +1,7 @@
-"""What came of judging predictions: tables, and instances to compare ReliK on (§9)."""
+"""What came of judging predictions: tables, and instances to compare ReliK on.
+
+Defined in numbers.md#9-rules.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The task of OBL2021 (§10): the ten best heads and tails of every triple, and what they hit.
+"""The task of OBL2021 (numbers.md#10-obl2021): the ten best heads and tails of every triple, and
+what they hit.
 
 Source: Breit, Ott, Agibetov, Samwald, "OpenBioLink: a benchmarking framework for large-scale
 biomedical link prediction", Bioinformatics 2020, and the evaluator of openbiolink 0.1.4.
@@ -47,7 +48,8 @@ def predict(
     """Find the ten best heads and the ten best tails for each triple.
 
     Candidates are those of `Run.ranks`: known answers other than the triple's own are removed
-    (§1). Each distinct query is scored once. Nothing depends on how scores are cut into blocks.
+    (numbers.md#1-ranks). Each distinct query is scored once. Nothing depends on how scores are cut
+    into blocks.
 
     :param run: the model on its graph
     :param split: "train", "valid" or "test"; ignored if ``triples`` are given
@@ -121,7 +123,7 @@ def figures_table(names: Sequence[str], figures: Sequence[dict[str, Any]]) -> pd
 
 
 def compare(figures: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Summarise submissions that differ only in the seed (§10).
+    """Summarise submissions that differ only in the seed (numbers.md#10-obl2021).
 
     :param figures: of `evaluate`, one per submission
     :return: one row per measure ("h10", "mrr10") and side ("both", "head", "tail"): ``measure``,

@@ -1,4 +1,7 @@
-"""Facts sorted so that relations can be followed from many entities at once (§8)."""
+"""Facts sorted so that relations can be followed from many entities at once.
+
+Defined in numbers.md#8-queries.
+"""
 
 from __future__ import annotations
 

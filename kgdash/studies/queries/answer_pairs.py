@@ -1,4 +1,4 @@
-"""A true and a false answer of each query (§8)."""
+"""A true and a false answer of each query (numbers.md#8-queries)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Answers of logical queries: sets of entities, for whole batches of queries at once (§8)."""
+"""Answers of logical queries: sets of entities, for whole batches of queries at once.
+
+Defined in numbers.md#8-queries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Intermediate entities of queries as the model finds them: a beam of its best ones (§8)."""
+"""Intermediate entities of queries as the model finds them: a beam of its best ones.
+
+Defined in numbers.md#8-queries.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +114,7 @@ class Beam:
         ):
             if rows.any():
                 scores = score_rows(self.scorer, side, np.column_stack([first, second])[rows])
-                # Infinite scores are legal (§1), but not in a softmax.
+                # Infinite scores are legal (numbers.md#1-ranks), but not in a softmax.
                 finite = scores.detach().cpu().double().clamp(-3e38, 3e38)
                 shares[torch.from_numpy(rows)] = torch.log_softmax(finite, dim=1)
         return shares

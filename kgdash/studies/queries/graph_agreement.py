@@ -1,4 +1,7 @@
-"""Are a file's answers those of the graph, and which of two meanings has "hard" in it? (§8)"""
+"""Are a file's answers those of the graph, and which of two meanings has "hard" in it?.
+
+Defined in numbers.md#8-queries.
+"""
 
 from __future__ import annotations
 

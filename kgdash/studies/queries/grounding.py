@@ -1,4 +1,4 @@
-"""Candidates for queries, grown around held-out triples by random facts (§8)."""
+"""Candidates for queries, grown around held-out triples by random facts (numbers.md#8-queries)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Queries with their answers in names, as files hold them, and what they are in a graph (§8)."""
+"""Queries with their answers in names, as files hold them, and what they are in a graph.
+
+Defined in numbers.md#8-queries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Labelled instances of queries: hard true answers, and false ones beside them (§8)."""
+"""Labelled instances of queries: hard true answers, and false ones beside them.
+
+Defined in numbers.md#8-queries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of logical queries, and queries with their answers as arrays (§8)."""
+"""Types of logical queries, and queries with their answers as arrays (numbers.md#8-queries)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Queries sampled from a graph, with all their answers, of which some are hard (§8)."""
+"""Queries sampled from a graph, with all their answers, of which some are hard.
+
+Defined in numbers.md#8-queries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances of queries, sampled from the graph or read from a file (§8)."""
+"""Instances of queries, sampled from the graph or read from a file (numbers.md#8-queries)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sample_queries(
     beam: Beam | None = None,
     progress: Progress = silent,
 ) -> Instances:
-    """Sample queries, each with one hard true answer and one false one (§8).
+    """Sample queries, each with one hard true answer and one false one (numbers.md#8-queries).
 
     Queries are those of `kgdash.studies.queries.sampling.draw_queries`, answers and chains those of
     `kgdash.studies.queries.query_instances.query_instances`, whose parameters these are.
@@ -60,7 +60,8 @@ def queries_of_file(
     name: str | None = None,
     progress: Progress = silent,
 ) -> Instances:
-    """Take queries from a file, each with one hard true answer and one false one (§8).
+    """Take queries from a file, each with one hard true answer and one false one
+    (numbers.md#8-queries).
 
     :param source: as `kgdash.studies.queries.files.read_queries` takes it
     :param types: None for all that the file has

@@ -1,4 +1,7 @@
-"""Local ReliK beside local MRR: what a subgraph says of the model there (§6)."""
+"""Local ReliK beside local MRR: what a subgraph says of the model there.
+
+Defined in numbers.md#6-correlation-study.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS, mean_reciprocal_rank
 from kgdash.runs import Run
 
-#: choice -> splits whose triples the reciprocal ranks are taken of (§6)
+#: choice -> splits whose triples the reciprocal ranks are taken of (numbers.md#6-correlation-study)
 EVALUATED: dict[str, tuple[str, ...]] = {
     "test": ("test",),
     "all": ("train", "valid", "test"),
@@ -52,7 +55,7 @@ def compare(
     filter: str = "train+valid+test",
     progress: Progress = silent,
 ) -> LocalComparison:
-    """Compare mean ReliK with reciprocal ranks inside a subgraph (§6).
+    """Compare mean ReliK with reciprocal ranks inside a subgraph (numbers.md#6-correlation-study).
 
     ReliK is taken of all known triples inside. Candidates for the ranks are all entities of the
     graph, not only those inside.

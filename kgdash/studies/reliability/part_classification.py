@@ -1,4 +1,7 @@
-"""Triple classification beside ReliK in a part of the graph of one's choice (§7)."""
+"""Triple classification beside ReliK in a part of the graph of one's choice.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The most and the least reliable regions of a graph, found by a scan (§4, §5).
+"""The most and the least reliable regions of a graph, found by a scan (numbers.md#4-relik,
+numbers.md#5-subgraphs).
 
 Groups of entities are grown from every entity along known triples, without looking at ReliK. The
 scan statistic of each says by how much the ReliK inside differs from that elsewhere; its p-value

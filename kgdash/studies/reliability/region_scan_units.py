@@ -1,4 +1,7 @@
-"""What a scan for reliable regions sums up: the ReliK of triples, or of entities (§4)."""
+"""What a scan for reliable regions sums up: the ReliK of triples, or of entities.
+
+Defined in numbers.md#4-relik.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,8 @@ def entity_units(graph: KnowledgeGraph, relik: pd.DataFrame) -> Units:
     """Take the own reliability of entities, less the mean of like degrees, over its deviation.
 
     An entity's own reliability is the mean log of 1/rank_H over the triples that it is the head of
-    and of 1/rank_T over those that it is the tail of (§4): ranks among its own negatives. Two
+    and of 1/rank_T over those that it is the tail of (numbers.md#4-relik): ranks among its own
+    negatives. Two
     neighbours share triples, but no rank. Strata are tenths of the entities by degree.
 
     :param relik: of `Run.relik`, rows as ``graph.all_triples``

@@ -1,4 +1,4 @@
-"""ReliK over the whole graph: per entity, per relation, per community (§4).
+"""ReliK over the whole graph: per entity, per relation, per community (numbers.md#4-relik).
 
 Every known triple has its ReliK; an entity's is the mean over the triples that it is an end of.
 """

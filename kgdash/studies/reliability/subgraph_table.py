@@ -1,4 +1,5 @@
-"""Random subgraphs and the figures of each: mean ReliK beside performance (§5, §6).
+"""Random subgraphs and the figures of each: mean ReliK beside performance (numbers.md#5-subgraphs,
+numbers.md#6-correlation-study).
 
 Every known triple that is in some subgraph gets its ReliK once, every evaluated one its ranks once;
 the figures of a subgraph are means over what is inside it.
@@ -22,7 +23,7 @@ from kgdash.runs import Run
 from kgdash.studies.reliability.local_comparison import EVALUATED
 from kgdash.studies.reliability.subgraph_classification import accuracies
 
-#: sizes by the paper (§5), by name of the graph; else the first that fits
+#: sizes by the paper (numbers.md#5-subgraphs), by name of the graph; else the first that fits
 SIZES = {"codex-s": 60, "codex-m": 100, "codex-l": 100, "fb15k-237": 200}
 
 #: k of the Hits@k
@@ -30,7 +31,10 @@ KS = (1, 3, 10)
 
 
 def default_size(run: Run) -> int:
-    """Return how many entities a subgraph has by default: the paper's number, or 60 (§5)."""
+    """Return how many entities a subgraph has by default: the paper's number, or 60.
+
+    Defined in numbers.md#5-subgraphs.
+    """
     return min(SIZES.get(run.graph.name.lower(), 60), run.graph.num_entities)
 
 

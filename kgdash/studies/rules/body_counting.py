@@ -1,4 +1,7 @@
-"""Counting the bodies x –first→ h –second→ y of rules, for one first and all second steps (§9)."""
+"""Counting the bodies x –first→ h –second→ y of rules, for one first and all second steps.
+
+Defined in numbers.md#9-rules.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Support and confidence of any rule by our own count, with AMIE's definitions (§9)."""
+"""Support and confidence of any rule by our own count, with AMIE's definitions.
+
+Defined in numbers.md#9-rules.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ FIGURES = (
 def count_rules(
     graph: KnowledgeGraph, rules: Sequence[str], progress: Progress = silent
 ) -> pd.DataFrame:
-    """Count rules on the train graph (§9).
+    """Count rules on the train graph (numbers.md#9-rules).
 
     With `B ⇒ r(x, y)` and distinct variables allowed to take the same value: ``support`` is the
     number of distinct (x, y) with B and r(x, y), ``body_size`` that of distinct (x, y) with B,
@@ -93,7 +96,8 @@ def _share(part: int, whole: int) -> float:
 def rule_confidence(
     graph: KnowledgeGraph, groups: Iterable[str], progress: Progress = silent
 ) -> dict[str, float]:
-    """Return the PCA confidence on train of those groups that are rules (§9); NaN if undefined.
+    """Return the PCA confidence on train of those groups that are rules (numbers.md#9-rules); NaN
+    if undefined.
 
     :param graph: of the run that scored
     :param groups: of instances: rules as AMIE or AnyBURL write them, or anything else

@@ -1,4 +1,4 @@
-"""Rules of a file and their labelled predictions, in one step (§9)."""
+"""Rules of a file and their labelled predictions, in one step (numbers.md#9-rules)."""
 
 from __future__ import annotations
 

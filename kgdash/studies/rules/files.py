@@ -1,4 +1,5 @@
-"""Rules out of files: what AMIE or AnyBURL wrote, or a table with a column ``rule`` (§9).
+"""Rules out of files: what AMIE or AnyBURL wrote, or a table with a column ``rule``
+(numbers.md#9-rules).
 
 Which of them a file is follows from its content.
 

@@ -1,4 +1,7 @@
-"""Which predictions of rules are true, which false, and which nobody has judged (§9)."""
+"""Which predictions of rules are true, which false, and which nobody has judged.
+
+Defined in numbers.md#9-rules.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How AMIE and AnyBURL write rules: text → atoms of names (§9).
+"""How AMIE and AnyBURL write rules: text → atoms of names (numbers.md#9-rules).
 
 AMIE: ``?a  P27  ?h  ?h  P37  ?b   => ?a  P1412  ?b``, two blanks between the parts where names hold
 blanks. AnyBURL: ``P1412(X,Y) <= P27(X,A), P37(A,Y)``, single upper-case letters being variables. In

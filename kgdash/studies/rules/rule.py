@@ -1,4 +1,7 @@
-"""Horn rules of one to three body atoms: what they are, how they are written and read (§9)."""
+"""Horn rules of one to three body atoms: what they are, how they are written and read.
+
+Defined in numbers.md#9-rules.
+"""
 
 from __future__ import annotations
 

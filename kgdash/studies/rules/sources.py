@@ -1,4 +1,7 @@
-"""Rules mined from the train graph and their labelled predictions, in one step (§9)."""
+"""Rules mined from the train graph and their labelled predictions, in one step.
+
+Defined in numbers.md#9-rules.
+"""
 
 from __future__ import annotations
 

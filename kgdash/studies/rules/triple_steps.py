@@ -1,4 +1,7 @@
-"""The facts of a graph as steps from entity to entity, in the orders that rules ask for (§9)."""
+"""The facts of a graph as steps from entity to entity, in the orders that rules ask for.
+
+Defined in numbers.md#9-rules.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Local ReliK beside local MRR by §6: figures recomputed from the run's own tables."""
+"""Local ReliK beside local MRR by numbers.md#6-correlation-study: figures recomputed from the run's
+own tables."""
 
 import math
 
