@@ -13,8 +13,10 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 from scipy.sparse.csgraph import breadth_first_order
 
-from kgdash.errors import KgdashError
+from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import DIRECTIONS, SPLITS, KnowledgeGraph
+
+SUBGRAPH_METHODS = ("rwr", "neighbourhood")
 
 #: steps without a new entity after which a walk gives up
 _PATIENCE = 200_000
@@ -57,6 +59,35 @@ class Subgraph:
             "note": self.note,
             "entities": [self.graph.entities[e] for e in self.entities],
         }
+
+
+@dataclass(frozen=True)
+class SubgraphSampling:
+    """How subgraphs are picked: ``count`` of them, where a study asks for several.
+
+    ``method`` is "rwr" or "neighbourhood"; ``size`` the entities to collect, ≥ 1; ``restart`` of
+    the walk, in [0, 1); ``hops`` of the neighbourhood, 1 to 3; ``direction`` one of
+    `kgdash.graph.DIRECTIONS`; ``seed`` of the walk and of the seed entities.
+    """
+
+    count: int = 100
+    size: int = 60
+    method: str = "rwr"
+    restart: float = 0.2
+    hops: int = 1
+    direction: str = "either"
+    seed: int = 0
+
+    def pick(self, graph: KnowledgeGraph, entity: int) -> Subgraph:
+        """Pick the subgraph around an entity, by id.
+
+        :raises KgdashError: on an unknown method, or a parameter out of range
+        """
+        if self.method == "rwr":
+            return random_walk(graph, entity, self.size, self.restart, self.direction, self.seed)
+        if self.method == "neighbourhood":
+            return neighbourhood(graph, entity, self.size, self.hops, self.direction)
+        raise unknown_name("method", self.method, SUBGRAPH_METHODS, "subgraphs")
 
 
 def triples_inside(subgraphs: Sequence[Subgraph], triples: np.ndarray) -> csr_array:

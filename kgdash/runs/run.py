@@ -15,7 +15,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.table_cache import cached_table, stored_table
 from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.graph.subgraph import Subgraph, neighbourhood, random_walk
+from kgdash.graph.subgraph import Subgraph, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.ranks import rank_triples
 from kgdash.ranking.relik_exact import relik_exact, relik_values
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from kgdash.scoring.model_spec import ModelSpec
 
 RELIK_METHODS = ("exact", "sampled", "sampled-paper", "lower-bound")
-SUBGRAPH_METHODS = ("rwr", "neighbourhood")
-
 #: raise when the meaning of a stored table changes
 _TABLE_VERSION = 2
 
@@ -225,11 +223,10 @@ class Run:
         :raises KgdashError: on an unknown entity or method, or a parameter out of range
         """
         number = self.graph.entity_id(entity) if isinstance(entity, str) else int(entity)
-        if method == "rwr":
-            return random_walk(self.graph, number, size, restart, direction, seed)
-        if method == "neighbourhood":
-            return neighbourhood(self.graph, number, size, hops, direction)
-        raise unknown_name("method", method, SUBGRAPH_METHODS, "subgraphs")
+        sampling = SubgraphSampling(
+            size=size, method=method, restart=restart, hops=hops, direction=direction, seed=seed
+        )
+        return sampling.pick(self.graph, number)
 
     def _triples(self, split: str, triples: np.ndarray | None) -> np.ndarray:
         return self.graph.split(split) if triples is None else triple_array(triples, self.graph)

@@ -1,10 +1,37 @@
-"""Intervals by resampling (Efron 1979): one home for levels and percentiles."""
+"""Intervals by resampling (Efron 1979): one home for levels, draws and percentiles."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from kgdash.errors import KgdashError
+
+#: bytes that one block of draws may take
+_BLOCK = 1 << 27
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How an interval is bootstrapped.
+
+    ``level`` in (0, 1), ``resamples`` ≥ 1, ``seed`` of the draws ≥ 0.
+
+    :raises KgdashError: if one of them is out of range
+    """
+
+    level: float = 0.95
+    resamples: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if self.resamples < 1:
+            raise KgdashError(f"expected at least 1 resample; found {self.resamples}")
+        if self.seed < 0:
+            raise KgdashError(f"expected a seed ≥ 0; found {self.seed}")
 
 
 def check_level(level: float) -> None:
@@ -16,14 +43,41 @@ def check_level(level: float) -> None:
         raise KgdashError(f"expected a level between 0 and 1; found {level:g}")
 
 
-def percentiles(values: np.ndarray, confidence: float) -> tuple[float, float]:
-    """Return the ends of the percentile interval: NaN where no resample has the figure.
+def percentile_interval(values: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the percentile interval along the first axis.
 
-    :param values: float64, ``(resamples,)``; NaN are left out
-    :param confidence: in (0, 1)
+    :param values: of a figure in each resample: float64, ``(resamples, …)``; those that are not
+        finite are left out
+    :param level: in (0, 1)
+    :return: the lower and the upper end, each of shape ``(…)``; NaN where no resample is finite
     """
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return np.nan, np.nan
-    low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
+    values = np.where(np.isfinite(values), values, np.nan)
+    ends = np.full((2, *values.shape[1:]), np.nan)
+    some = np.isfinite(values).any(axis=0)
+    quantiles = [(1 - level) / 2, (1 + level) / 2]
+    if some.all():
+        whole = np.isfinite(values).all()
+        ends[...] = (np.quantile if whole else np.nanquantile)(values, quantiles, axis=0)
+    elif some.any():
+        ends[:, some] = np.nanquantile(values[:, some], quantiles, axis=0)
+    return ends[0], ends[1]
+
+
+def resample_counts(
+    count: int, resamples: int, rng: np.random.Generator, width: int = 1
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Draw rows with replacement, as many as there are, and count how often each was drawn.
+
+    :param count: rows, ≥ 1
+    :param resamples: how many draws
+    :param rng: made for this alone
+    :param width: numbers that the caller makes of each row, to bound the memory of a block
+    :return: blocks of resamples and their counts: float64, ``(block, count)``
+    """
+    step = max(1, _BLOCK // (8 * count * width))
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        drawn = rng.integers(0, count, size=(size, count))
+        drawn += np.arange(size)[:, None] * count
+        times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
+        yield slice(start, start + size), times.astype(np.float64)

@@ -21,10 +21,10 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, KnowledgeGraph
 from kgdash.graph.folds import Fold, cut_folds
-from kgdash.graph.subgraph import Subgraph
+from kgdash.graph.subgraph import SUBGRAPH_METHODS, Subgraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.runs.run import RELIK_METHODS, SUBGRAPH_METHODS
+from kgdash.runs.run import RELIK_METHODS
 from kgdash.runs.training import TrainingConfig
 from kgdash.scoring.model_spec import check_arguments
 from kgdash.studies.correlation.fold_runs import fold_run, is_trained

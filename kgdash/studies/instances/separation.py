@@ -15,7 +15,7 @@ from scipy import stats
 from kgdash.engine.workers import share
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.progress import Progress, silent
-from kgdash.statistics.bootstrap import percentiles
+from kgdash.statistics.bootstrap import percentile_interval
 from kgdash.statistics.multiple_testing import holm
 from kgdash.studies.instances.instances import CHAINS, MEASURES
 from kgdash.studies.instances.separation_bootstrap import Resampled, resampled
@@ -237,12 +237,14 @@ def _compare(
     row: dict[str, float] = {"n_true": len(true), "n_false": len(false)}
     for name, own in (("true", true), ("false", false)):
         row[f"mean_{name}"] = float(own.mean()) if len(own) else np.nan
-        row[f"low_{name}"], row[f"high_{name}"] = percentiles(drawn[f"mean_{name}"], confidence)
+        row[f"low_{name}"], row[f"high_{name}"] = percentile_interval(
+            drawn[f"mean_{name}"], confidence
+        )
     row["roc_auc"] = roc_auc(true, false)
-    row["auc_low"], row["auc_high"] = percentiles(drawn["roc_auc"], confidence)
+    row["auc_low"], row["auc_high"] = percentile_interval(drawn["roc_auc"], confidence)
     row["cliffs_delta"] = 2 * row["roc_auc"] - 1
     row["average_precision"] = average_precision(true, false)
-    row["ap_low"], row["ap_high"] = percentiles(drawn["average_precision"], confidence)
+    row["ap_low"], row["ap_high"] = percentile_interval(drawn["average_precision"], confidence)
     row["share_true"] = len(true) / len(values) if len(values) else np.nan
     row["cohens_d"] = cohens_d(true, false)
     both = len(true) and len(false)
@@ -256,7 +258,9 @@ def _differences(
     first, *others = found
     rows = []
     for other in others:
-        low, high = percentiles(drawn[first]["roc_auc"] - drawn[other]["roc_auc"], confidence)
+        low, high = percentile_interval(
+            drawn[first]["roc_auc"] - drawn[other]["roc_auc"], confidence
+        )
         difference = found[first] - found[other]
         rows.append(
             {"group": group, "against": other, "difference": difference, "low": low, "high": high}

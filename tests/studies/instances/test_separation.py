@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from kgdash.engine.separation_kernels import weighted_separation
 from kgdash.errors import KgdashError
-from kgdash.statistics.bootstrap import percentiles
+from kgdash.statistics.bootstrap import percentile_interval
 from kgdash.studies.instances.separation import (
     average_precision,
     cohens_d,
@@ -130,7 +130,7 @@ def test_intervals_hold_what_they_promise():
     for _ in range(200):
         values = {"m": 10.0 ** rng.uniform(-6, 0, 120)}
         drawn = resampled(values, labels, np.arange(120), 400, seed=0)["m"]["roc_auc"]
-        low, high = percentiles(drawn, 0.95)
+        low, high = percentile_interval(drawn, 0.95)
         held.append(low <= 0.5 <= high)
     assert 0.9 < np.mean(held) < 0.985
 
