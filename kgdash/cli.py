@@ -34,6 +34,7 @@ from kgdash.commands import (
     train,
     which_model,
 )
+from kgdash.commands.renamed import refuse_old_names
 from kgdash.errors import KgdashError
 
 app = typer.Typer(
@@ -82,8 +83,10 @@ def main() -> None:
     # PyKEEN and torch report on every model that they build; none of it is for our users.
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
+    arguments = sys.argv[1:]
     try:
-        app()
+        refuse_old_names(arguments)
+        app(arguments)
     except KgdashError as error:
         print(f"kgdash: {error}", file=sys.stderr)
         sys.exit(2)

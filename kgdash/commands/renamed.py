@@ -1,0 +1,30 @@
+"""Names that commands and options had before, refused with the name that they have now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kgdash.errors import KgdashError
+
+#: old command -> new one
+COMMANDS: dict[str, str] = {}
+
+#: command, by its new name -> its old options and what they are now
+OPTIONS: dict[str, dict[str, str]] = {}
+
+
+def refuse_old_names(arguments: Sequence[str]) -> None:
+    """Refuse a command line that uses an old name.
+
+    :param arguments: of the command line, without the program
+    :raises KgdashError: which says the new name
+    """
+    if not arguments:
+        return
+    command, *options = arguments
+    if command in COMMANDS:
+        raise KgdashError(f"the command {command!r} is now {COMMANDS[command]!r}")
+    renamed = OPTIONS.get(command, {})
+    for option in (text.split("=")[0] for text in options):
+        if option in renamed:
+            raise KgdashError(f"{command}: the option {option} is now {renamed[option]}")
