@@ -46,7 +46,7 @@ def test_table_and_file(call, umls, tmp_path):
     ("options", "message"),
     [
         (["--by", "size"], "unknown grouping 'size'"),
-        (["--metric", "mrr"], "unknown metric 'mrr'"),
+        (["--metric", "mrx"], "unknown metric 'mrx'"),
         (["--rank-type", "median"], "unknown rank type 'median'"),
         (["--level", "95"], "expected a level between 0 and 1; found 95"),
         (["--split", "dev"], "unknown split 'dev'"),

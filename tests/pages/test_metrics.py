@@ -7,7 +7,7 @@ import torch
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 from kgdash.ranking.metrics import metrics_frame, tie_summary
 from kgdash.ui.runtime.computed import _STOPPED
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
@@ -17,7 +17,7 @@ from tests.support.tiny_runs import altered_run
 def expected_cards(loaded, split="test", filter=None, side="both", rank_type="realistic", k=10):
     ks = tuple(sorted({1, 3, 5, 10, k}))
     values = kgdash.metrics(loaded.ranks(split=split, filter=filter), ks)[side][rank_type]
-    guide = metric_guide(ks)
+    guide = metric_records(ks)
     keys = (
         "inverse_harmonic_mean_rank",
         f"hits_at_{k}",
