@@ -15,7 +15,13 @@ from kgdash.ui.metrics.restriction_form import choose_restriction, restriction_t
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.choices import choose_filter, choose_rank_type, choose_side, choose_split
+from kgdash.ui.widgets.choices import (
+    choose_filter,
+    choose_metric,
+    choose_rank_type,
+    choose_side,
+    choose_split,
+)
 from kgdash.ui.widgets.table import download
 
 run = current_run()
@@ -84,7 +90,7 @@ if ties["tied_share"] > 0:
 left, right = st.columns(2, gap="large")
 with left:
     st.subheader("One metric, every side and rank type")
-    metric = choose_metric(guide, width="stretch")
+    metric = choose_metric(metrics=guide, width="stretch")
     show_chart(metric_bars(values, metric), "bars", f"{run.name}-{split}-{metric.key}")
 with right:
     st.subheader("Distribution of ranks")

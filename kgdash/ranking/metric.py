@@ -304,7 +304,7 @@ METRICS: dict[str, Metric] = {
             True,
             "Hits@10 between guessing (0) and perfect (1): where |E| is so small "
             "that guessing hits often.",
-            ("adjusted_hits_at_10", "ahits_at_k", "ah_at_k", "ahk"),
+            ("adjusted_hits_at_10", "ahits_at_10", "ahits_at_k", "ah_at_10", "ah_at_k", "ahk"),
             short="Adjusted Hits@10",
             depends_on_num_entities=False,
             source=_HOYT,

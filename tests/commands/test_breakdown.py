@@ -54,3 +54,12 @@ def test_table_and_file(call, umls, tmp_path):
 )
 def test_refusals(refused, options, message):
     assert refused("breakdown", "umls-transe", *options).startswith(message)
+
+
+@pytest.mark.parametrize("name", ["mr", "Mean rank", "MR", "arithmetic_mean_rank"])
+def test_metrics_by_the_names_that_people_use(call, name):
+    found = json.loads(
+        call("breakdown", "umls-transe", "--by", "pattern", "--metric", name, "--json")
+    )
+    assert found["metric"] == "arithmetic_mean_rank"
+    assert found["groups"][0]["value"] > 1

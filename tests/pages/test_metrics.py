@@ -111,6 +111,22 @@ def test_metric_of_the_chart_is_named_in_the_page():
     assert app.get("plotly_chart")
 
 
+@pytest.mark.parametrize("name", ["mr", "MR", "mean_rank", "arithmetic_mean_rank"])
+def test_the_address_names_metrics_as_people_do(name):
+    app = open_page("metrics", metric=name)
+    assert app.get_by_key("metric").value == "arithmetic_mean_rank"
+    assert not messages(app)
+    choose(app, metric="hits_at_3", side="head")
+    assert app.get_by_key("metric").value == "hits_at_3"
+
+
+def test_the_address_may_show_the_label_or_nonsense():
+    app = open_page("metrics", metric="Median rank ↓")
+    assert app.get_by_key("metric").value == "median_rank"
+    app = open_page("metrics", metric="mrx")
+    assert app.get_by_key("metric").value == "inverse_harmonic_mean_rank"
+
+
 def test_stopped_ranking_says_so_and_starts_again(run):
     app = open_page("overview")
     app.session_state[_STOPPED] = (run.digest, "ranks", "test", "train+valid+test")

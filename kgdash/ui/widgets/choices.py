@@ -75,8 +75,8 @@ def choose_rank_type(width: int = 150) -> str:
 
 
 def choose_metric(
-    metrics: Mapping[str, Metric] | None = None,
     help: str | None = None,
+    metrics: Mapping[str, Metric] | None = None,
     width: int | Literal["stretch"] = 290,
 ) -> Metric:
     """Show metrics; the mean reciprocal rank at first. An address may name it as people do.
