@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.graph import communities as module
 from kgdash.graph.communities import find_regions
 from kgdash.ranking.ratio_metrics import RatioMetric, ratio_intervals
-from kgdash.studies.comparison import region_differences as module
 from kgdash.studies.comparison.comparison import compared_ranks, reciprocal_ranks, triples_of
 from kgdash.studies.comparison.region_differences import entity_differences, region_differences
 from tests.support.compared_tables import AB, GRAPH
