@@ -30,8 +30,8 @@ class Steps:
     @classmethod
     def of(cls, triples: np.ndarray, num_entities: int, num_relations: int) -> Steps:
         """Turn distinct triples, shape ``(n, 3)``, into steps."""
-        steps = np.ascontiguousarray(with_inverses(triples, num_relations).T)
-        return cls(*steps, num_entities, num_relations)
+        start, step, end = np.ascontiguousarray(with_inverses(triples, num_relations).T)
+        return cls(start, step, end, num_entities, num_relations)
 
     def matrix(self, step: int) -> sparse.csr_array:
         """Return the pairs of one step: bool, shape ``(|E|, |E|)``."""
