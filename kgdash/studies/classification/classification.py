@@ -1,5 +1,7 @@
-"""Triple classification of a run (numbers.md#7-triple-classification): a threshold from validation,
-tried on test."""
+"""Triple classification of a run: a threshold from validation, tried on test.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 
@@ -145,8 +147,9 @@ def classify(
     given: GivenNegatives | None = None,
     progress: Progress = silent,
 ) -> Classification:
-    """Choose the threshold with the highest accuracy on validation, and predict test by it
-    (numbers.md#7-triple-classification).
+    """Choose the threshold with the highest accuracy on validation, and predict test by it.
+
+    Defined in numbers.md#7-triple-classification.
 
     :param run: model and graph, with valid and test triples
     :param setting: negatives, thresholds, seed and level

@@ -1,5 +1,7 @@
-"""Triple classification inside subgraphs (numbers.md#7-triple-classification): how often the model
-tells true from false there."""
+"""Triple classification inside subgraphs: how often the model tells true from false there.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 
@@ -91,8 +93,9 @@ def subgraph_accuracies(
     thresholds: str = "global",
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Return the accuracy of triple classification in each subgraph
-    (numbers.md#7-triple-classification).
+    """Return the accuracy of triple classification in each subgraph.
+
+    Defined in numbers.md#7-triple-classification.
 
     Positives are the evaluated triples with both ends inside; each has one negative, as
     `local_triples` tells. The threshold is the one with the highest accuracy on validation, with
