@@ -4,7 +4,7 @@ An instance is a question with an answer that holds or does not: a query's answe
 (numbers.md#8-queries) or a rule's prediction (numbers.md#9-rules). It comes with its groundings,
 the sets of triples that lead to it: of a query its paths, of a rule its body with values for the
 variables. Queries, mined rules and a user's own table all end up in this one noun, so that scoring,
-separation and charts know only it.
+separation and charts know only it (numbers.md#11-instances-true-and-false).
 """
 
 from __future__ import annotations
