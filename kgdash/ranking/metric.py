@@ -1,6 +1,6 @@
 """What each rank-based metric is, one record each: names, formula, range, direction, use, source.
 
-Defined in numbers.md#2-metrics. Start at `find_metric` and `METRICS`.
+Defined in numbers.md#15-metric-guide. Start at `find_metric` and `METRICS`.
 """
 
 from __future__ import annotations

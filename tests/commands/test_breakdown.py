@@ -58,7 +58,7 @@ def test_refusals(refused, options, message):
 
 @pytest.mark.parametrize("name", ["mr", "Mean rank", "MR", "arithmetic_mean_rank"])
 def test_metrics_by_the_names_that_people_use(call, name):
-    found = json.loads(
+    found = strict_json(
         call("breakdown", "umls-transe", "--by", "pattern", "--metric", name, "--json")
     )
     assert found["metric"] == "arithmetic_mean_rank"

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from kgdash.graph.sorted_slices import expand_slices
 from kgdash.studies.rules.body_matrix import Body
 
 #: rows that a join of one block may have
@@ -27,8 +28,8 @@ def groundings(
     :param body: a rule's body on the facts
     :param triples: predictions of that rule: int64, shape ``(n, 3)``
     :param most: groundings kept per prediction, ≥ 1
-    :return: one row per triple: ``instance`` (position in ``triples``), ``chain`` (unique over all
-        instances), ``head, relation, tail`` (int64 ids), ``is_head`` (bool)
+    :return: one row per triple: ``instance`` (position in ``triples``), ``grounding`` (unique over
+        all instances), ``head, relation, tail`` (int64 ids), ``is_answer_triple`` (bool)
     """
     found = [_ground(body, triples, block, most, rng) for block in _blocks(body, triples, most)]
     names = found[0].keys() if found else ()
@@ -40,11 +41,11 @@ def groundings(
         pd.DataFrame(
             {
                 "instance": values["instance"],
-                "chain": np.arange(count),
+                "grounding": np.arange(count),
                 "head": values[x] if isinstance(x, str) else np.full(count, x),
                 "relation": relation,
                 "tail": values[y] if isinstance(y, str) else np.full(count, y),
-                "is_head": place == len(body.rule.body),
+                "is_answer_triple": place == len(body.rule.body),
             }
         )
         for place, (relation, x, y) in enumerate(body.rule.atoms)
@@ -98,11 +99,9 @@ def _column(body: Body, variable: str, triples: np.ndarray) -> np.ndarray:
 def _expanded(values: _Values, stem: str, variable: str, matrix: sparse.csr_array) -> _Values:
     """Join all values of a further variable, by their matrix with one that has values."""
     first, last = (matrix.indptr[values[stem] + add].astype(np.int64) for add in (0, 1))
-    counts = last - first
-    row = np.repeat(np.arange(len(counts)), counts)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    row, place = expand_slices(first, last - first)
     joined = {name: column[row] for name, column in values.items()}
-    joined[variable] = matrix.indices[first[row] + place].astype(np.int64)
+    joined[variable] = matrix.indices[place].astype(np.int64)
     return joined
 
 

@@ -195,7 +195,7 @@ def test_what_a_region_is_told_by():
 
 def test_regions_without_ranked_triples_are_left_out():
     regions = np.array([0, 0, 0, 0, 0, 0, 1])
-    graph = replace(GRAPH, entities=(*GRAPH.entities, "e6"), _indexes={})
-    graph = replace(graph, entity_labels=graph.entities, _indexes={})
+    graph = replace(GRAPH, entities=(*GRAPH.entities, "e6"))
+    graph = replace(graph, entity_labels=graph.entities)
     assert region_differences(AB, "A", "B", graph, regions)["region"].tolist() == [0]
     assert region_differences(AB, "A", "B", graph, regions)["central"][0].endswith(" …")
