@@ -151,7 +151,8 @@ class PickleMachine:
                 module, name = (self.expect(part, str) for part in self.last(2))
                 self.stack.append(self.admit(module, name))
             case "REDUCE" | "NEWOBJ":
-                self.stack.append(self.call(*self.last(2), {}))
+                function, arguments = self.last(2)
+                self.stack.append(self.call(function, arguments, {}))
             case "NEWOBJ_EX":
                 function, arguments, keywords = self.last(3)
                 self.stack.append(self.call(function, arguments, self.expect(keywords, dict)))

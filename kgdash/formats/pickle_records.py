@@ -143,8 +143,9 @@ class _RecordMachine(PickleMachine):
             self.expect(key, str | int if container is dict else str)
 
     def items_of(self, target: object) -> Any:
-        ordered = isinstance(target, Call) and target.name == "collections.OrderedDict"
-        return target.items if ordered else target
+        if isinstance(target, Call) and target.name == "collections.OrderedDict":
+            return target.items
+        return target
 
 
 def brief(value: object) -> str:
