@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.progress import Progress, silent
+from kgdash.statistics.bootstrap import percentile_interval, times_drawn
 
 #: figure -> what it is; all are in [0, 1], higher is better
 FIGURES = {
@@ -121,19 +122,18 @@ def figure_intervals(
     for start in range(0, resamples, block):
         count = min(block, resamples - start)
         weights = np.empty((count, len(table)))
-        drawn = [_times(rng, len(group), count) for group in groups[: 1 if paired else 2]]
+        drawn = [
+            times_drawn(rng.integers(0, len(group), size=(count, len(group))))
+            for group in groups[: 1 if paired else 2]
+        ]
         for group, times in zip(groups, [*drawn, drawn[0]] if paired else drawn, strict=True):
             weights[:, group] = times
         found.append(weighted_figures(table, weights))
         progress(start + count, resamples)
     ends = {}
     for name in FIGURES:
-        values = np.concatenate([part[name] for part in found])
-        values = values[np.isfinite(values)]
-        ends[name] = (np.nan, np.nan)
-        if len(values):
-            low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-            ends[name] = (float(low), float(high))
+        low, high = percentile_interval(np.concatenate([part[name] for part in found]), level)
+        ends[name] = (float(low), float(high))
     return ends
 
 
@@ -169,13 +169,6 @@ def weighted_figures(table: pd.DataFrame, weights: np.ndarray) -> dict[str, np.n
             "roc_auc": areas.sum(axis=1) / (true * false),
             "pr_auc": (gained * precision).sum(axis=1) / true,
         }
-
-
-def _times(rng: np.random.Generator, count: int, resamples: int) -> np.ndarray:
-    """Draw ``count`` of so many with replacement: how often each was drawn, per resample."""
-    drawn = rng.integers(0, count, size=(resamples, count))
-    drawn += np.arange(resamples)[:, None] * count
-    return np.bincount(drawn.ravel(), minlength=resamples * count).reshape(resamples, count)
 
 
 def _places(scores: np.ndarray) -> np.ndarray:
