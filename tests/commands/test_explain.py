@@ -22,7 +22,7 @@ def test_json(call, run):
     options = ["--split", "valid", "--side", "head", "--seed", 3, "--level", 0.9]
     found = strict_json(call("explain", RUN, *options, "--json"))
     factors = triple_factors(run, "valid", "head")
-    partial, fit = triple_partials(factors, 0.9, 3), regression(factors, 0.9)
+    partial, fit = triple_partials(factors, Bootstrap(0.9, seed=3)), regression(factors, 0.9)
     for name, table in (
         ("factors", factor_tests(factors, 0.9, 3)),
         ("partial", partial),

@@ -1,5 +1,7 @@
-"""Triple classification of a run (numbers.md#7-triple-classification): a threshold from validation,
-judged on test."""
+"""Triple classification of a run: a threshold from validation, judged on test.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 
@@ -207,8 +209,9 @@ def classify(
     level: float = 0.95,
     progress: Progress = silent,
 ) -> Classification:
-    """Choose the threshold with the highest accuracy on validation, and judge test by it
-    (numbers.md#7-triple-classification).
+    """Choose the threshold with the highest accuracy on validation, and judge test by it.
+
+    Defined in numbers.md#7-triple-classification.
 
     :param run: model and graph, with valid and test triples
     :param negatives: "corrupted", "relation" (see `corrupted_split`) or "given"

@@ -1,5 +1,7 @@
-"""Triples labelled true or false, to classify (numbers.md#7-triple-classification): those of a
-split, and as many false ones."""
+"""Triples labelled true or false, to classify: those of a split, and as many false ones.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Triples that people found to be false: shipped with a run's dataset, or a user's files.
 
-Defined in numbers.md#9-rules.
+Defined in numbers.md#11-instances-true-and-false.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def study(
     evaluated: str = "test",
     relik_method: str = "exact",
     filter: str = "train+valid+test",
-    bootstrap: Bootstrap = BOOTSTRAP,
+    bootstrap: Bootstrap | None = None,
     progress: Progress = silent,
     ks: Sequence[int] = KS,
     corrupt: str = "inside",
@@ -156,10 +156,12 @@ def study(
     `correlations`.
 
     :param sizes: of the subgraphs, in entities; default: `default_size` alone
+    :param bootstrap: of the intervals; default: as usual, with the seed of the subgraphs
     :return: the tables of `subgraph_figures` and of `correlations`, each with a column ``size``
         before
     :raises KgdashError: as they do
     """
+    bootstrap = bootstrap or Bootstrap(seed=seed)
     chosen = list(sizes) or [default_size(run)]
     drawing, measuring, asking = phases(progress, [0.1, 0.8, 0.1])
     drawn = []

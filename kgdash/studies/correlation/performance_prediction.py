@@ -1,6 +1,6 @@
 """What performance does ReliK lead to expect? Learnt on some subgraphs, checked on others.
 
-Defined in numbers.md#6-correlation-study.
+Defined in numbers.md#17-prognosis.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Chains of queries: how an entity is reached from the anchors, counted, and drawn at random
-(numbers.md#8-queries).
+"""Chains of queries: how an entity is reached from the anchors, counted, and drawn at random.
+
+Defined in numbers.md#8-queries.
 
 A query may reach an entity in millions of ways. They are counted and numbered without being listed;
 `chains` writes down those whose numbers were drawn.
@@ -13,6 +14,7 @@ from functools import reduce
 
 import numpy as np
 
+from kgdash.graph.sorted_slices import expand_slices
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.query_types import QueryType
 
@@ -179,8 +181,7 @@ def draw_numbers(
     :return: owner (position in ``ways``, ascending) and number, below ``ways``, ascending within
     """
     counts = np.minimum(ways, most)
-    owner = np.repeat(np.arange(len(ways)), counts)
-    number = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+    owner, number = expand_slices(np.zeros_like(counts), counts)
     first = np.cumsum(counts) - counts
     for place in np.flatnonzero(ways > counts):
         drawn = np.sort(rng.choice(ways[place], counts[place], replace=False, shuffle=False))

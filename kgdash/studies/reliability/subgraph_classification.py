@@ -1,5 +1,7 @@
-"""Triple classification inside subgraphs (numbers.md#7-triple-classification): how often the model
-tells true from false there."""
+"""Triple classification inside subgraphs: how often the model tells true from false there.
+
+Defined in numbers.md#7-triple-classification.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,9 @@ def accuracies(
     seed: int = 0,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Return the accuracy of triple classification in each subgraph
-    (numbers.md#7-triple-classification).
+    """Return the accuracy of triple classification in each subgraph.
+
+    Defined in numbers.md#7-triple-classification.
 
     Positives are the evaluated triples with both ends inside; each has one negative, as
     `local_triples` tells. The threshold is the one with the highest accuracy on validation, with

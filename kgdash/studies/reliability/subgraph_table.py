@@ -1,5 +1,6 @@
-"""Random subgraphs and the figures of each: mean ReliK beside performance (numbers.md#5-subgraphs,
-numbers.md#6-correlation-study).
+"""Random subgraphs and the values of each: mean ReliK and performance.
+
+Defined in numbers.md#5-subgraphs and numbers.md#6-correlation-study.
 
 Every known triple that is in some subgraph gets its ReliK once, every evaluated one its ranks once;
 the figures of a subgraph are means over what is inside it.

@@ -118,7 +118,7 @@ def test_the_paper_s_way(figures):
 def test_both_ways_side_by_side(figures):
     table = both_ways(figures, Bootstrap(0.9, 50, 1))
     keys = ["model", "size", "task", "coefficient"]
-    once = averaged_correlations(figures, 0.9, 1, 50).set_index(keys)
+    once = averaged_correlations(figures, Bootstrap(0.9, 50, 1)).set_index(keys)
     means = spread(fold_correlations(figures)).set_index(keys)
     table = table.set_index(keys)
     assert table.index.equals(means.index)
