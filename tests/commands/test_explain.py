@@ -24,7 +24,7 @@ def test_json(call, run):
     factors = triple_factors(run, "valid", "head")
     partial, fit = triple_partials(factors, Bootstrap(0.9, seed=3)), regression(factors, 0.9)
     for name, table in (
-        ("factors", factor_tests(factors, 0.9, 3)),
+        ("factors", factor_tests(factors, Bootstrap(0.9, seed=3))),
         ("partial", partial),
         ("regression", fit.coefficients),
         ("shares", fit.shares),
