@@ -115,8 +115,8 @@ def partial_correlations(
     defined = np.array([np.isfinite(value) for value, _, _ in points])
     ends = np.full((2, len(points)), np.nan)
     if defined.any():
-        fewer = max(FEWEST_RESAMPLES, _DRAWS // len(columns))
-        fewer = replace(bootstrap, resamples=min(bootstrap.resamples, fewer))
+        most = max(FEWEST_RESAMPLES, _DRAWS // len(columns))
+        fewer = replace(bootstrap, resamples=min(bootstrap.resamples, most))
         drawn = _resampled(columns, controls.places, ranked, fewer, progress)
         ends[:, defined] = percentile_interval(drawn[defined].T, bootstrap.level)
     return [
