@@ -19,9 +19,9 @@ from kgdash.breakdowns.rank_facts import SINGLE_SIDES
 from kgdash.engine.ordering_kernels import stable_order
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric import DEFAULT_KS, Metric, find_metric, metric_calculators
+from kgdash.ranking.metric import DEFAULT_KS, Metric, RatioMetric, find_metric, metric_calculators
 from kgdash.ranking.metrics import POOLS
-from kgdash.ranking.ratio_metrics import RatioMetric, ratio_intervals
+from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.statistics.bootstrap import check_level
 
 #: groups of fewer triples are marked: their values say little

@@ -6,6 +6,7 @@ Defined in numbers.md#15-metric-guide. Start at `find_metric` and `METRICS`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.ranking.ratio_metrics import RatioMetric
 
 DEFAULT_KS = (1, 3, 5, 10)
 
@@ -40,6 +40,31 @@ _FROM_0, _FROM_1 = (pd.Interval(least, np.inf, closed="left") for least in (0, 1
 _RECIPROCAL = pd.Interval(0, 1, closed="right")
 _TO_1 = pd.Interval(-np.inf, 1, closed="right")
 _ANY = pd.Interval(-np.inf, np.inf, closed="neither")
+
+
+def _ranks(ranks: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    return ranks
+
+
+def _ones(ranks: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    return np.ones(len(ranks))
+
+
+def _same(mean: np.ndarray) -> np.ndarray:
+    return mean
+
+
+@dataclass(frozen=True)
+class RatioMetric:
+    """A metric as ``transform(Σ numerator / Σ denominator)`` over ranks.
+
+    ``numerator`` and ``denominator`` take ranks and numbers of candidates, both ``(n,)``;
+    ``transform`` takes the ratio. It is monotone, so that it carries intervals over.
+    """
+
+    numerator: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ranks
+    denominator: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ones
+    transform: Callable[[np.ndarray], np.ndarray] = _same
 
 
 @dataclass(frozen=True)

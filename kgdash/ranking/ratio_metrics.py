@@ -6,8 +6,7 @@ reductions give all groups at once, and a bootstrap needs no ranks but two numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import ndtri
@@ -15,6 +14,7 @@ from scipy.special import ndtri
 from kgdash.engine.resampling_kernels import resample_groups
 from kgdash.engine.workers import share
 from kgdash.progress import silent
+from kgdash.ranking.metric import RatioMetric
 from kgdash.statistics.bootstrap import percentile_interval
 
 #: resamples of a bootstrap, and the triples from which on its limit takes its place
@@ -22,31 +22,6 @@ RESAMPLES, LARGE = 1000, 2000
 
 #: groups that a thread resamples before it takes more
 _AT_ONCE = 4
-
-
-def _ranks(ranks: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    return ranks
-
-
-def _ones(ranks: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    return np.ones(len(ranks))
-
-
-def _same(mean: np.ndarray) -> np.ndarray:
-    return mean
-
-
-@dataclass(frozen=True)
-class RatioMetric:
-    """A metric ``transform(Σ numerator / Σ denominator)`` over ranks.
-
-    ``numerator`` and ``denominator`` take ranks and numbers of candidates, both ``(n,)``;
-    ``transform`` takes the ratio. It is monotone, so that it carries intervals over.
-    """
-
-    numerator: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ranks
-    denominator: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ones
-    transform: Callable[[np.ndarray], np.ndarray] = _same
 
 
 def ratio_intervals(
