@@ -1,7 +1,10 @@
 """What exists is documented, and what CI runs is what the README says."""
 
+import ast
 import re
 from pathlib import Path
+
+import typer
 
 from kgdash.cli import app
 from kgdash.ui.runtime import navigation
@@ -9,18 +12,45 @@ from tests.support.paths import ROOT
 
 
 def test_every_command_is_documented():
+    commands = _commands(typer.main.get_command(app))
+    assert commands.keys() >= {"runs", "metrics", "relik", "subgraph", "import", "cache list"}
+    assert commands.keys() == _sections().keys()
+
+
+def test_options_in_the_docs_exist():
+    commands = _commands(typer.main.get_command(app))
+    wrong = []
+    for name, section in _sections().items():
+        options = {option for p in commands[name].params for option in p.opts} | {"--help"}
+        named = re.findall(r"`(--[^`]+)`", section)
+        named += re.findall(r"(?m)^kgdash .*", section)
+        wrong += [
+            (name, o)
+            for text in named
+            for o in re.findall(r"--[a-z0-9-]+", text)
+            if o not in options
+        ]
+    assert not wrong
+
+
+def _sections() -> dict[str, str]:
+    """Return the text of each command in docs/commands.md, by the command's name."""
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    names = _names(app.registered_commands)
-    for group in app.registered_groups:
-        names |= {
-            f"{group.name} {name}" for name in _names(group.typer_instance.registered_commands)
-        }
-    assert names >= {"runs", "metrics", "relik", "subgraph", "import", "train", "cache list"}
-    assert not [name for name in names if f"| `{name}" not in text]
+    parts = re.split(r"(?m)^## (?:kgdash )?(.*)\n", text)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    del sections["Settings by environment"]
+    return sections
 
 
-def _names(commands) -> set[str]:
-    return {command.name or command.callback.__name__ for command in commands}
+def _commands(group, path: str = "") -> dict:
+    """Return the commands by what is typed: those of groups too, and groups that run alone."""
+    commands = {}
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            commands |= _commands(command, f"{path}{name} ")
+        if getattr(command, "invoke_without_command", True):
+            commands[f"{path}{name}"] = command
+    return commands
 
 
 def test_every_page_is_in_the_readme():
@@ -44,10 +74,59 @@ def test_every_setting_is_documented():
 
 
 def test_links_in_the_docs_lead_somewhere():
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
-        text = page.read_text(encoding="utf-8")
-        for target in re.findall(r"\]\((?!http)([^)#]+)\)", text):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+    dead = []
+    for page in (path for path in _texts() if path.suffix == ".md"):
+        for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8")):
+            name, _, anchor = target.partition("#")
+            to = page.parent / name if name else page
+            if not to.exists() or (anchor and anchor not in _anchors(to)):
+                dead.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not dead
+
+
+def test_sections_of_the_numbers_that_code_refers_to_exist():
+    used = {
+        (path.relative_to(ROOT), anchor)
+        for path in _texts()
+        for anchor in re.findall(r"numbers\.md#([\w-]+)", path.read_text(encoding="utf-8"))
+    }
+    anchors = _anchors(ROOT / "docs" / "numbers.md")
+    assert len(used) > 50
+    assert not sorted((path, anchor) for path, anchor in used if anchor not in anchors)
+
+
+def test_summaries_of_docstrings_are_one_line():
+    long = []
+    for path in (ROOT / "kgdash").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                summary = (ast.get_docstring(node) or "").split("\n\n")[0]
+                if "\n" in summary:
+                    long.append(f"{path.relative_to(ROOT)}: {summary}")
+    assert not long
+
+
+def test_no_text_refers_to_sections_by_a_sign():
+    sign = chr(0xA7)  # such references once led to a text that is not in the repository
+    assert not [path for path in _texts() if sign in path.read_text(encoding="utf-8")]
+
+
+def _texts() -> list[Path]:
+    """List the repository's texts: code and Markdown."""
+    top = [*ROOT.glob("*.py"), *ROOT.glob("*.md")]
+    folders = ("kgdash", "pages", "tests", "benchmarks", "docs", "scripts")
+    inside = (path for folder in folders for path in (ROOT / folder).rglob("*"))
+    return [*top, *(path for path in inside if path.suffix in (".py", ".md"))]
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the anchors of a Markdown page's headings, as GitHub makes them."""
+    text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))
+    slugs: list[str] = []
+    for heading in re.findall(r"(?m)^#+ (.+?)\s*$", text):
+        slug = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        slugs.append(f"{slug}-{slugs.count(slug)}" if slug in slugs else slug)
+    return set(slugs)
 
 
 def test_readme_holds_one_test_command():

@@ -71,7 +71,7 @@ def label(
 def _predictions(
     run: Run, table: Path | None, rules: Path | None, chosen: tuple[int, float, int, int]
 ) -> Predictions:
-    from kgdash.studies.classification.verified_negatives import verified_negatives
+    from kgdash.studies.classification.given_negatives import verified_negatives
     from kgdash.studies.instances.instance_table import read_rule_table
     from kgdash.studies.labelling.sources import (
         file_predictions,

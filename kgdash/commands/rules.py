@@ -66,7 +66,7 @@ def rules(
     results: ResultsOption = None,
 ) -> None:
     """Compare ReliK on true and false instances of rules (--out: per instance)."""
-    from kgdash.studies.classification.verified_negatives import negatives_by_name
+    from kgdash.studies.classification.given_negatives import negatives_by_name
     from kgdash.studies.instances.instance_table import read_rule_table
     from kgdash.studies.rules.selection import check_choice, chosen_instances
 

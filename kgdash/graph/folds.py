@@ -1,6 +1,6 @@
 """Cutting the known triples of a graph into folds for cross-validation.
 
-Defined in numbers.md#6-correlation-study.
+Defined in numbers.md#16-cross-validation.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def cut_folds(graph: KnowledgeGraph, count: int, seed: int = 0) -> list[Fold]:
         }
         # Sorted, as all graphs are: what is trained depends on the order.
         splits = {name: np.unique(split, axis=0) for name, split in splits.items()}
-        folds.append(Fold(number, replace(graph, splits=splits, _indexes={}), int(needed.sum())))
+        folds.append(Fold(number, replace(graph, splits=splits), int(needed.sum())))
     return folds
 
 

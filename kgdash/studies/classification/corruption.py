@@ -12,6 +12,7 @@ import numpy as np
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import SIDES, KnownTriples
+from kgdash.graph.sorted_slices import expand_slices
 
 #: candidates drawn before those of a query are listed; few queries have so few free ones
 _TRIES = 6
@@ -55,13 +56,17 @@ class Candidates:
         return np.where(self.keys[at] == key, at - self.starts[group], -1)
 
 
-def everyone(graph: KnowledgeGraph) -> Candidates:
+def all_entities(graph: KnowledgeGraph) -> Candidates:
     """Return all entities as one group."""
     return Candidates(np.arange(graph.num_entities), 1, graph.num_entities)
 
 
-def seen_with_relation(graph: KnowledgeGraph, side: str) -> Candidates:
-    """Return per relation the entities that are head, or tail, of a known triple of it."""
+def type_constrained_entities(graph: KnowledgeGraph, side: str) -> Candidates:
+    """Return per relation the entities that are head, or tail, of a known triple of it.
+
+    Type-constrained negatives (Krompaß, Baier and Tresp 2015) under the local closed-world
+    assumption: what a relation was seen with stands for its domain and range.
+    """
     entities, relations = graph.all_triples[:, SIDES[side][1]], graph.all_triples[:, 1]
     keys = np.unique(relations * graph.num_entities + entities)
     return Candidates(keys, graph.num_relations, graph.num_entities)
@@ -143,7 +148,7 @@ def _out_of_the_free(
     place = (draw * free).astype(np.int64)
     # Taken places ascend: the j-th one (from 0) stands before the free one that is wanted if it
     # leaves no more than that many free places before itself.
-    before = taken - (np.arange(len(taken)) - np.repeat(np.cumsum(counts) - counts, counts))
+    before = taken - expand_slices(np.zeros_like(counts), counts)[1]
     place += np.bincount(owner[before <= place[owner]], minlength=len(triples))
     entities = np.full(len(triples), -1)
     there = free > 0

@@ -1,10 +1,9 @@
 """Positive against negative: instances labelled true or false, and what a model makes of them.
 
 An instance is a question with an answer that holds or does not: a query's answer
-(numbers.md#8-queries) or a rule's
-prediction (numbers.md#9-rules). It comes with the chains of triples that lead to it. Queries, mined
-rules and a
-user's own table all end up in this one noun, so that scoring, separation and charts know only it.
+(numbers.md#8-queries) or a rule's prediction (numbers.md#9-rules). It comes with the chains of
+triples that lead to it. Queries, mined rules and a user's own table all end up in this one noun, so
+that scoring, separation and charts know only it (numbers.md#11-instances-true-and-false).
 """
 
 from __future__ import annotations
@@ -155,8 +154,7 @@ def make_instances(
     """Bring rows in any order into the shape that `Instances` promises.
 
     A chain is a set of triples (numbers.md#8-queries): one that occurs twice in it is kept once, at
-    its
-    last place.
+    its last place.
 
     :param triples: `TRIPLE_COLUMNS`, ``asked`` may be absent ("tail" throughout) and others may be
         there; instances and chains are numbered anew, in order
@@ -191,12 +189,11 @@ def score_instances(
     """Measure the triples of all instances, each distinct triple once, and sum up per instance.
 
     Of a triple: ReliK (numbers.md#4-relik), the model's score, and the reciprocal rank ½ (1/entity
-    rank +
-    1/relation rank), both ranks filtered by all known triples and realistic (numbers.md#9-rules,
-    the authors' code); the entity
-    is the tail, or the head where the relation is followed backwards. Of a chain: the mean over its
-    triples, and over those alone that give the answer (``…_head``). Of an instance: the best of its
-    chains and their mean (numbers.md#8-queries).
+    rank + 1/relation rank), both ranks filtered by all known triples and realistic
+    (numbers.md#11-instances-true-and-false, as in the authors' code); the entity is the tail, or
+    the head where the relation is followed backwards. Of a chain: the mean over its triples, and
+    over those alone that give the answer (``…_head``). Of an instance: the best of its chains and
+    their mean (numbers.md#8-queries).
 
     :param run: a `kgdash.runs.Run`
     :param instances: what to score

@@ -1,6 +1,6 @@
 """What tells true from false instances, as one Markdown text.
 
-Defined in numbers.md#8-queries and numbers.md#9-rules.
+Defined in numbers.md#11-instances-true-and-false.
 """
 
 from __future__ import annotations

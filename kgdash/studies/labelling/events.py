@@ -1,5 +1,6 @@
-"""Predictions judged by people: what was said, skipped and taken back, as a list of events
-(numbers.md#9-rules).
+"""Predictions judged by people: what was said, skipped and taken back, as a list of events.
+
+Defined in numbers.md#9-rules.
 
 Nothing is ever changed or removed: a label, a skip and an undo are events, numbered from 0 in their
 order, and what holds now follows from all of them. So it can be kept as a journal on disk.

@@ -32,6 +32,7 @@ from functools import reduce
 
 import numpy as np
 
+from kgdash.graph.sorted_slices import expand_slices
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.query_types import QueryType
 
@@ -232,9 +233,8 @@ def draw_path_numbers(
         the owner's ``num_paths`` − 1, ascending within an owner; both int64 ``(m,)``
     """
     counts = np.minimum(num_paths, most)
-    owner = np.repeat(np.arange(len(num_paths)), counts)
+    owner, number = expand_slices(np.zeros_like(counts), counts)
     first = np.cumsum(counts) - counts
-    number = np.arange(len(owner)) - first[owner]
     for place in np.flatnonzero(num_paths > counts):
         drawn = rng.choice(num_paths[place], counts[place], replace=False, shuffle=False)
         number[first[place] : first[place] + counts[place]] = np.sort(drawn)

@@ -35,8 +35,9 @@ def rule_instances(
     judged: pd.DataFrame | None = None,
     max_rules: int | None = None,
 ) -> Instances:
-    """Label the predictions of rules: what they say of the train graph that is not in it
-    (numbers.md#9-rules).
+    """Label the predictions of rules: what they say of the train graph that is not in it.
+
+    Defined in numbers.md#9-rules.
 
     A prediction is true if it is in valid ∪ test. Without ``negatives`` every other one is false:
     the closed-world reading, under which a fact that nobody wrote down counts as false. With

@@ -8,8 +8,7 @@ import numpy as np
 import streamlit as st
 
 from kgdash.runs import Run
-from kgdash.studies.classification.given_negatives import find_negatives
-from kgdash.studies.classification.verified_negatives import verified_negatives
+from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.rules.file_sources import rule_file_instances
 from kgdash.studies.rules.selection import ORDERS
