@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgdash.commands.separation import (
-    ChainsOption,
-    CredibleOption,
+    AggregateOption,
     OverOption,
+    PlausibleOption,
     SuspiciousOption,
     compare_labels,
 )
@@ -67,12 +67,12 @@ def queries(
         Path | None,
         typer.Option(help="Write the sampled queries with all answers (.jsonl, .tsv, .parquet)."),
     ] = None,
-    chains: ChainsOption = "best",
+    aggregate: AggregateOption = "max",
     over: OverOption = "all triples",
     as_json: JsonOption = False,
     out: OutOption = None,
     suspicious: SuspiciousOption = None,
-    credible: CredibleOption = None,
+    plausible: PlausibleOption = None,
     results: ResultsOption = None,
 ) -> None:
     """Compare ReliK of queries' true and false answers (--out: per instance)."""
@@ -95,7 +95,7 @@ def queries(
         if save is not None:
             _write_sampled(graph, sampling, save)
         found = sample_queries(graph, sampling, beam=searching, progress=progress)
-    compare_labels(loaded, found, chains, as_json, out, over, suspicious, credible, results)
+    compare_labels(loaded, found, aggregate, as_json, out, over, suspicious, plausible, results)
 
 
 def _check_save(save: Path, file: Path | None) -> None:
