@@ -1,8 +1,8 @@
-"""Intermediate entities of queries as the model finds them: a beam of its best ones
-(numbers.md#8-queries).
+"""Intermediate entities of queries as the model finds them: a beam of its best ones.
 
-After CQD-Beam (Arakelyan et al., "Complex Query Answering with Neural Link Predictors", ICLR 2021),
-whose t-norm is the product here: log-softmax scores are summed.
+Defined in numbers.md#8-queries. After CQD-Beam (Arakelyan et al., "Complex Query Answering with
+Neural Link Predictors", ICLR 2021), whose t-norm is the product here: log-softmax scores are
+summed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Paths of queries: the triples by which an entity is reached from the anchors, counted, numbered,
-and written down (numbers.md#8-queries).
+"""Paths of queries: the triples by which an entity is reached from the anchors, counted.
 
-A query may reach an entity by millions of paths. They are numbered without being listed;
-`list_paths` writes down those whose numbers were drawn. An example of three triples: what do they
-sell where ann's drink **or** bob's drink is on the menu? The entities are ann 0, bob 1, tea 2,
-cake 3; the relations drinks 0, sold with 1.
+Defined in numbers.md#8-queries. A query may reach an entity by millions of paths. They are numbered
+without being listed; `list_paths` writes down those whose numbers were drawn. An example of three
+triples: what is sold with what ann **or** bob drinks? The entities are ann 0, bob 1, tea 2, cake 3;
+the relations drinks 0, sold with 1.
 
 >>> facts = Adjacency.of(np.array([[0, 0, 2], [1, 0, 2], [2, 1, 3]]), num_relations=2)
 >>> drinks, sold_with = np.array([0]), np.array([1])  # of each query, and here there is one
@@ -17,7 +16,7 @@ cake 3; the relations drinks 0, sold with 1.
 >>> list_paths(cake, np.array([0, 0]), np.array([0, 1])).tolist()
 [[[0, 0, 2], [2, 1, 3]], [[1, 0, 2], [2, 1, 3]]]
 
-Had the query asked for ann's drink **and** bob's, one path would hold all three triples:
+With what ann **and** bob drink, there is one path, and it holds all three triples:
 
 >>> cake = follow_relation(facts, merge_branches(QUERY_TYPES["ip"], branches), sold_with)
 >>> list_paths(cake, np.array([0]), np.array([0])).tolist()

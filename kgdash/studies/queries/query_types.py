@@ -1,11 +1,11 @@
-"""Types of logical queries, queries with their answers as arrays, and how they read
-(numbers.md#8-queries).
+"""Types of logical queries, queries with their answers as arrays, and how they read.
 
-Conjunctive queries over knowledge graphs, answered in embedding space: Hamilton, Bajaj, Zitnik,
-Jurafsky and Leskovec, "Embedding Logical Queries on Knowledge Graphs", NeurIPS 2018 (GQE). The nine
-types are those of Ren, Hu and Leskovec, "Query2box: Reasoning over Knowledge Graphs in Vector Space
-Using Box Embeddings", ICLR 2020; their names those of Ren and Leskovec, "Beta Embeddings for
-Multi-Hop Logical Reasoning in Knowledge Graphs", NeurIPS 2020 (BetaE).
+Defined in numbers.md#8-queries. Conjunctive queries over knowledge graphs, answered in embedding
+space: Hamilton, Bajaj, Zitnik, Jurafsky and Leskovec, "Embedding Logical Queries on Knowledge
+Graphs", NeurIPS 2018 (GQE). The nine types are those of Ren, Hu and Leskovec, "Query2box: Reasoning
+over Knowledge Graphs in Vector Space Using Box Embeddings", ICLR 2020; their names those of Ren and
+Leskovec, "Beta Embeddings for Multi-Hop Logical Reasoning in Knowledge Graphs", NeurIPS 2020
+(BetaE).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Queries sampled from a graph, with all their answers, of which some are hard
-(numbers.md#8-queries).
+"""Queries sampled from a graph, with all their answers, of which some are hard.
 
-As Hamilton et al. (2018), Query2box and BetaE sample theirs (cited in `query_types`): a type is
-grounded by triples of the graph, and queries without a hard answer are left out.
+Defined in numbers.md#8-queries. As Hamilton et al. (2018), Query2box and BetaE sample theirs (cited
+in `query_types`): a type is grounded by triples of the graph, and queries without a hard answer are
+left out.
 """
 
 from __future__ import annotations
