@@ -126,8 +126,8 @@ def _show(queue: LabelQueue, triple: NamedTriple) -> None:
         print(f"  because {words[rule]}")
         rows = queue.shown(instance)
         columns = ["head", "relation", "tail", "split", "relik"]
-        for number, chain in rows[~rows["is_head"]].groupby("chain"):
-            for head, relation, tail, split, relik in chain[columns].to_numpy():
+        for number, grounding in rows[~rows["is_answer_triple"]].groupby("grounding"):
+            for head, relation, tail, split, relik in grounding[columns].to_numpy():
                 print(
                     f"    {number + 1}. {head} — {relation} → {tail}  ({split}, ReliK {relik:.1e})"
                 )

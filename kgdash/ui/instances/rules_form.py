@@ -24,7 +24,7 @@ _FORMAT = """One row per triple, tab- or comma-separated, with these columns:
 | head, relation, tail | names or labels as in the graph |
 | label | true or false, the same on all triples of an instance |
 | role | optional: body or head; without it an instance's last triple is its head |
-| chain | optional: groundings of one conclusion, where an instance has several |
+| grounding | optional: which grounding of one conclusion, where an instance has several |
 """
 
 _ORIGINS = ("mined", "from a file")
