@@ -501,7 +501,7 @@ def test_k_below_one(refused, k):
         (["--method", "neighbourhood", "--hops", 4], "hops"),
         (["--direction", "up"], "direction"),
         (["--method", "bfs"], "method"),
-        (["--evaluate", "valid"], "'valid'"),
+        (["--evaluated", "valid"], "'valid'"),
         (["--relik-method", "guess"], "method"),
         (["--seed", -1], "seed"),
     ],

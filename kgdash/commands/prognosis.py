@@ -49,7 +49,7 @@ def prognosis(
     hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1,
     direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either",
     seed: SeedOption = 0,
-    evaluate: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
+    evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
     filter: FilterOption = None,
     relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact",
     curve: Annotated[str, typer.Option(help="linear (on log ReliK), isotonic or mean.")] = "linear",
@@ -85,7 +85,7 @@ def prognosis(
         subgraphs,
         entities,
         method,
-        evaluate,
+        evaluated,
         relik_method,
         known,
         curve,
@@ -98,7 +98,7 @@ def prognosis(
     tables = {"errors": found.errors, "coverage": found.coverage}
     tables["points"] = found.points.drop(columns="row")
     if parts:
-        tables["expected"] = expect(loaded, found, learnt, parts, evaluate, relik_method, known)
+        tables["expected"] = expect(loaded, found, learnt, parts, evaluated, relik_method, known)
     for name in ("points", "expected"):
         if name in tables:
             names = [loaded.graph.entities[e] for e in tables[name]["seed_entity"]]
@@ -117,7 +117,7 @@ def prognosis(
             "size": entities,
             "method": method,
             "seed": seed,
-            "evaluated": evaluate,
+            "evaluated": evaluated,
             "relik_method": relik_method,
             "notes": loaded.notes,
         }

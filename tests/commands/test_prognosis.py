@@ -6,7 +6,7 @@ import pytest
 from kgdash.studies.correlation.performance_prediction import expect, prognosis_of_run
 from tests.support.cli import strict_json, without_nan
 
-OPTIONS = ["--subgraphs", 22, "--size", 9, "--seed", 2, "--evaluate", "all", "--level", 0.8]
+OPTIONS = ["--subgraphs", 22, "--size", 9, "--seed", 2, "--evaluated", "all", "--level", 0.8]
 ARGUMENTS = {"count": 22, "size": 9, "seed": 2, "evaluated": "all", "level": 0.8}
 
 

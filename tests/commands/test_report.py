@@ -206,7 +206,7 @@ class TestLatex:
 
     def test_beside_another_run_restricted(self, call, umls, bundled):
         printed = call(
-            "metrics", "umls-transe", "--beside", "umls-distmult", "--relation", "affects"
+            "metrics", "umls-transe", "--with", "umls-distmult", "--relation", "affects"
         )
         relations = [umls.graph.relation_id("affects")]
         runs = {
@@ -220,9 +220,9 @@ class TestLatex:
     def test_refusals(self, refused, tmp_path, umls):
         other = altered_run(tmp_path / "other", splits={"test": umls.graph.splits["test"][:5]})
         assert "is of another graph than umls-transe" in refused(
-            "metrics", "umls-transe", "--beside", other
+            "metrics", "umls-transe", "--with", other
         )
-        assert refused("metrics", "umls-transe", "--beside", "umls-transe").startswith(
+        assert refused("metrics", "umls-transe", "--with", "umls-transe").startswith(
             "two runs are called umls-transe"
         )
         told = refused("metrics", "umls-transe", "--latex", "--out", "x.csv")
