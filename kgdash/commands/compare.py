@@ -52,7 +52,7 @@ def compare(
         typer.Option(help="Grouping, as of `breakdown`: adds the table groups."),
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="Of the groups: key of a metric, as `metrics` prints it.")
+        str, typer.Option(help="Of the groups: mrr, amri, hits@k, …, or a key of `metrics`.")
     ] = "inverse_harmonic_mean_rank",
     side: Annotated[
         str, typer.Option(help="Of tests, communities, entities and triples: head, tail or both.")
@@ -78,9 +78,11 @@ def compare(
 ) -> None:
     """Compare runs overall, by group, by paired tests, over seeds, and two of them in detail."""
     from kgdash.graph import default_filter
+    from kgdash.ranking.metric import find_metric
     from kgdash.ranking.rank_setting import RankSetting, RankType, Side
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names, pair_of
 
+    key = find_metric(metric).key
     wanted = table or ("groups" if by else "relations" if pair else "overall")
     if wanted not in _TABLES:
         raise unknown_name("table", wanted, _TABLES, "compare")
@@ -92,7 +94,7 @@ def compare(
     grouping = None if by is None else grouping_by(loaded[0], by)
     tables = _tables_of_all(named, ranks, setting, seed)
     if grouping is not None:
-        tables["groups"] = lambda: _groups(loaded[0], ranks, grouping, metric, rank_type)
+        tables["groups"] = lambda: _groups(loaded[0], ranks, grouping, key, rank_type)
     if pair is not None:
         two = pair_of(ranks, *pair)
         tables |= _tables_of_pair(loaded[0].graph, two, setting, resolution, seed)
@@ -106,7 +108,7 @@ def compare(
             "filter": chosen,
             "side": side,
         }
-        about |= {"by": by, "metric": metric, "rank_type": rank_type, "pair": pair, "seed": seed}
+        about |= {"by": by, "metric": key, "rank_type": rank_type, "pair": pair, "seed": seed}
         print_json(about | {name: make().to_dict("records") for name, make in tables.items()})
     if out is not None or not as_json:
         write_or_print(tables[wanted](), out)

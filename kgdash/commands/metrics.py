@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.metrics_latex import WithOption, LatexOption, MetricsOutOption
+from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOption
 from kgdash.commands.metrics_latex import latex as print_latex
 from kgdash.commands.shared import (
     DatasetOption,
@@ -64,7 +64,7 @@ def metrics(
     from kgdash.graph import FILTERS, default_filter
     from kgdash.graph.filter_advice import leak
     from kgdash.graph.restriction import read_entities, restrict
-    from kgdash.ranking.metric_info import DEFAULT_KS
+    from kgdash.ranking.metric import DEFAULT_KS
     from kgdash.ranking.metrics import metrics as compute
     from kgdash.ranking.metrics import metrics_frame, tie_summary
 

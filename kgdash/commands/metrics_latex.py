@@ -25,7 +25,9 @@ LatexOption = Annotated[
 ]
 WithOption = Annotated[
     list[str] | None,
-    typer.Option("--with", help="Another run of the same graph in the LaTeX table; repeat for several."),
+    typer.Option(
+        "--with", help="Another run of the same graph in the LaTeX table; repeat for several."
+    ),
 ]
 MetricsOutOption = Annotated[
     Path | None,

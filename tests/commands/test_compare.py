@@ -100,7 +100,7 @@ def test_the_dataset_is_for_pykeen_directories(refused, tmp_path):
         (NAMES[:1], "expected 2 to 8 runs to compare; found 1"),
         ([NAMES[0], NAMES[0]], "umls-transe and umls-transe are the same run"),
         ([*NAMES, "--by", "size"], "unknown grouping 'size'"),
-        ([*NAMES, "--by", "pattern", "--metric", "mrr"], "unknown metric 'mrr'"),
+        ([*NAMES, "--by", "pattern", "--metric", "mrx"], "unknown metric 'mrx'"),
         ([*NAMES, "--side", "relation"], "unknown side 'relation'"),
         ([*NAMES, "--rank-type", "median"], "unknown rank type 'median'"),
         ([*NAMES, "--table", "scatter"], "unknown table 'scatter'"),

@@ -74,7 +74,7 @@ class TestReport:
             (["umls-transe", "r.pdf"], "expected an output file in .html; found r.pdf"),
             (["umls-trans", "r.html"], "unknown run 'umls-trans'"),
             (["umls-transe", "r.html", "--split", "dev"], "unknown split 'dev'"),
-            (["umls-transe", "r.html", "--metric", "mrr"], "unknown metric 'mrr'"),
+            (["umls-transe", "r.html", "--metric", "mrx"], "unknown metric 'mrx'"),
         ],
     )
     def test_refusals(self, refused, tmp_path, monkeypatch, arguments, message):
@@ -205,9 +205,7 @@ class TestLatex:
         assert out.read_text(encoding="utf-8") == printed
 
     def test_beside_another_run_restricted(self, call, umls, bundled):
-        printed = call(
-            "metrics", "umls-transe", "--with", "umls-distmult", "--relation", "affects"
-        )
+        printed = call("metrics", "umls-transe", "--with", "umls-distmult", "--relation", "affects")
         relations = [umls.graph.relation_id("affects")]
         runs = {
             name: metrics(bundled(name).ranks(relations=relations))

@@ -10,7 +10,8 @@ import pytest
 from kgdash.errors import KgdashError
 from kgdash.graph import communities as module
 from kgdash.graph.communities import find_communities
-from kgdash.ranking.ratio_metrics import RatioMetric, ratio_intervals
+from kgdash.ranking.metric import RatioMetric
+from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.studies.comparison.community_differences import (
     community_differences,
     entity_differences,
