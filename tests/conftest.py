@@ -36,16 +36,6 @@ def pytest_configure(config: pytest.Config) -> None:
         subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
 
 
-MODELS = (
-    "umls-transe",
-    "umls-distmult",
-    "umls-rotate",
-    "umls-pairre",
-    "umls-complex",
-    "umls-conve",
-)
-
-
 @pytest.fixture(autouse=True)
 def cache_folder(tmp_path_factory, monkeypatch) -> Path:
     """Keep every test's tables and settings apart from the user's and from other tests'."""

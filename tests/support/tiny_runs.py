@@ -12,6 +12,14 @@ from kgdash.formats.run_directory import read_run, write_run
 from kgdash.runs.bundled import DEFAULT_RUN, DEMO
 
 #: the six models that are tested by name
+MODELS = (
+    "umls-transe",
+    "umls-distmult",
+    "umls-rotate",
+    "umls-pairre",
+    "umls-complex",
+    "umls-conve",
+)
 
 
 def save_pykeen_directory(folder: Path) -> Path:
