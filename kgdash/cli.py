@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from collections.abc import Callable
 
 import typer
 
@@ -44,7 +45,7 @@ app = typer.Typer(
     help="See where a knowledge-graph embedding can be trusted.",
 )
 
-for name, command in {
+COMMANDS: dict[str, Callable[..., None]] = {
     "breakdown": breakdown.breakdown,
     "chart": report.chart,
     "classify": classify.classify,
@@ -68,7 +69,8 @@ for name, command in {
     "train": train.train,
     "trials": train.trials,
     "which-model": which_model.which_model,
-}.items():
+}
+for name, command in COMMANDS.items():
     app.command(name)(command)
 for name, commands in {
     "cache": cache.app,

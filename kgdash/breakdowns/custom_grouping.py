@@ -15,6 +15,7 @@ from kgdash.breakdowns.rank_facts import RankFacts
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_types import EntityTypes, entity_types
+from kgdash.graph.sorted_slices import expand_slices
 
 #: whose types count: of the triple's ends, or of the entity asked for and of the one given
 ENDS = ("head", "tail", "answer", "query")
@@ -53,13 +54,13 @@ class TypeGrouping:
         entities = facts.triples[rows, columns[rows]]
         first = np.searchsorted(self.types.entities, entities, "left")
         count = np.searchsorted(self.types.entities, entities, "right") - first
-        place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        codes = self.types.types[np.repeat(first, count) + place]
+        owner, place = expand_slices(first, count)
+        codes = self.types.types[place]
         names = list(dict.fromkeys([*self.types.names, UNTYPED]))
         without = rows[count == 0]
         untyped = np.full(len(without), names.index(UNTYPED))
         return Groups(
-            np.concatenate([np.repeat(rows, count), without]),
+            np.concatenate([rows[owner], without]),
             np.concatenate([codes, untyped]),
             names,
         )

@@ -16,6 +16,7 @@ import torch
 from kgdash.engine.form import Form, candidate_vectors
 from kgdash.engine.kernels import Masks
 from kgdash.engine.microkernels import DOT, L1, L2
+from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Progress
 
 #: the part of the memory budget that a tile may take, and that its comparisons may
@@ -86,10 +87,8 @@ def count_rows_on_device(
         # NaN exceeds nothing and equals nothing.
         scores[_put(row, device), _put(masks.columns[left_out], device)] = float("nan")
         here = groups[first:last]
-        lengths = starts[here + 1] - starts[here]
-        row = np.repeat(np.arange(last - first), lengths)
-        offset = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        triples = by_group[np.repeat(starts[here], lengths) + offset]
+        row, place = expand_slices(starts[here], starts[here + 1] - starts[here])
+        triples = by_group[place]
         for start in range(0, len(triples), rows):
             part = _put(triples[start : start + rows], device)
             theirs = scores[_put(row[start : start + rows], device)]

@@ -72,7 +72,7 @@ def cut_folds(graph: KnowledgeGraph, count: int, seed: int = 0) -> list[Fold]:
         }
         # Sorted, as all graphs are: what is trained depends on the order.
         splits = {name: np.unique(split, axis=0) for name, split in splits.items()}
-        folds.append(Fold(number, replace(graph, splits=splits, _indexes={}), int(needed.sum())))
+        folds.append(Fold(number, replace(graph, splits=splits), int(needed.sum())))
     return folds
 
 

@@ -49,9 +49,6 @@ class KnowledgeGraph:
     relation_labels: tuple[str, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
     folder: Path | None = field(default=None, compare=False)
-    _indexes: dict[tuple[str, ...], KnownTriples] = field(
-        default_factory=dict, repr=False, compare=False
-    )
 
     @property
     def num_entities(self) -> int:
@@ -99,6 +96,11 @@ class KnowledgeGraph:
             parts = [np.empty((0, 3), dtype=np.int64), *(self.splits[s] for s in key)]
             self._indexes[key] = self.index(np.concatenate(parts))
         return self._indexes[key]
+
+    # Kept outside the constructor: `replace(graph, splits=…)` must not carry them along.
+    @cached_property
+    def _indexes(self) -> dict[tuple[str, ...], KnownTriples]:
+        return {}
 
     def known_with(self, triples: np.ndarray, splits: Sequence[str]) -> KnownTriples:
         """Return the index of ``splits`` and ``triples`` together.

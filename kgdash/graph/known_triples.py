@@ -7,10 +7,11 @@ serve every question of ranking (numbers.md#1-ranks) and ReliK (numbers.md#4-rel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
+from kgdash.graph.sorted_slices import SortedSlices
 
 #: side -> (columns of the query, column of the answer) in a (head, relation, tail) array
 SIDES: dict[str, tuple[tuple[int, int], int]] = {
@@ -23,27 +24,13 @@ SIDES: dict[str, tuple[tuple[int, int], int]] = {
 RANK_TYPES = ("optimistic", "realistic", "pessimistic")
 
 
-@dataclass(frozen=True)
-class SortedSlices:
-    """Sorted integers ``prefix * width + value`` that answer "all values under this prefix"."""
+def with_inverses(triples: np.ndarray, num_relations: int) -> np.ndarray:
+    """Append each triple from tail to head, with its relation's id plus |R|.
 
-    keys: np.ndarray
-
-    def lookup(self, prefixes: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the values under each prefix.
-
-        :param prefixes: shape ``(n,)``, dtype int64
-        :param width: number of values that a prefix can have
-        :return: two int64 arrays of equal length: the position in ``prefixes`` that a value belongs
-            to (ascending) and the value, in ``[0, width)``
-        """
-        prefixes = np.asarray(prefixes, dtype=np.int64)
-        start = np.searchsorted(self.keys, prefixes * width)
-        counts = np.searchsorted(self.keys, (prefixes + 1) * width) - start
-        owner = np.repeat(np.arange(len(prefixes)), counts)
-        offset = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
-        position = np.repeat(start, counts) + offset
-        return owner, self.keys[position] - prefixes[owner] * width
+    :param triples: int64, shape ``(n, 3)``
+    :return: int64, shape ``(2n, 3)``
+    """
+    return np.concatenate([triples, triples[:, ::-1] + np.array([0, num_relations, 0])])
 
 
 class KnownTriples:

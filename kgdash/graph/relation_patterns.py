@@ -11,6 +11,7 @@ from scipy import sparse
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import KnownTriples
+from kgdash.graph.sorted_slices import expand_slices
 
 #: a side of a relation with at least so many answers per query on average is "n" (Bordes 2013)
 MANY = 1.5
@@ -166,8 +167,8 @@ def _likely_paths(
 ) -> list[tuple[int, int, int]]:
     """List ``(relation, first, second)`` whose paths join a good part of some of its triples."""
     order = np.argsort(triples[:, 1], kind="stable")
-    place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    step = np.repeat(np.maximum(1, sizes // _LOOKED_AT), sizes)
+    relation, place = expand_slices(np.zeros_like(sizes), sizes)
+    step = np.maximum(1, sizes // _LOOKED_AT)[relation]
     chosen = triples[order[(place % step == 0) & (place // step < _LOOKED_AT)]]
     count, width = len(sizes), known.num_entities
     left, leaving = known.around(chosen[:, 0], "head")

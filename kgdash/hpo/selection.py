@@ -144,7 +144,7 @@ def best_command(study: StudyFile) -> str:
 def _without_test(graph: KnowledgeGraph) -> KnowledgeGraph:
     nothing = np.empty((0, 3), dtype=np.int64)
     left_out = {split: count for split, count in graph.left_out.items() if split != "test"}
-    return replace(graph, splits={**graph.splits, "test": nothing}, left_out=left_out, _indexes={})
+    return replace(graph, splits={**graph.splits, "test": nothing}, left_out=left_out)
 
 
 def _about(seen: KnowledgeGraph, plan: SearchPlan) -> dict[str, Any]:

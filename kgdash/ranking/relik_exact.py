@@ -14,6 +14,7 @@ from kgdash.engine.counting import count_negatives as count_by_form
 from kgdash.engine.memory import block_bytes, memory_budget
 from kgdash.engine.row_counting import count_against
 from kgdash.graph.known_triples import RANK_TYPES, KnownTriples
+from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import ENTITY_SIDES, Scorer, score_rows
 
@@ -224,10 +225,8 @@ def _count_excluded(
     :param excluded: position of each known triple, ``relation * |E| + entity``
     """
     starts = np.searchsorted(owner, np.arange(scores.shape[0] + 1))
-    lengths = (starts[1:] - starts[:-1])[own_row]
-    triple = np.repeat(np.arange(len(own_row)), lengths)
-    offset = np.arange(len(triple)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    known = excluded[np.repeat(starts[own_row], lengths) + offset]
+    triple, place = expand_slices(starts[own_row], np.diff(starts)[own_row])
+    known = excluded[place]
     other = known != position[triple]
     triple = np.concatenate([triple[other], np.arange(len(own_row))])
     column = np.concatenate([known[other], position]) - first

@@ -175,7 +175,7 @@ def start(tmp_path, request):
         "import sys, time\n"
         "from pathlib import Path\n"
         "import pandas as pd\n"
-        "from kgdash import store\n"
+        "from kgdash.files import table_cache as store\n"
         "store._WORTH_KEEPING = -1\n"
         "folder, name = Path(sys.argv[1]), sys.argv[2]\n"
         "def compute():\n"
@@ -245,7 +245,7 @@ class TestTwoProcesses:
     def test_clearing_while_the_other_reads_and_writes(self, cache_folder):
         code = (
             "import pandas as pd\n"
-            "from kgdash import store\n"
+            "from kgdash.files import table_cache as store\n"
             "store._WORTH_KEEPING = -1\n"
             "for n in range(40):\n"
             "    make = lambda: pd.DataFrame({'x': [n % 4] * 5000})\n"

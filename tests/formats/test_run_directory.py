@@ -30,7 +30,6 @@ GROUND = replace(
     make_graph([(0, 0, 1), (1, 1, 2)], [(2, 0, 0)], [(0, 1, 0)]),
     entity_labels=("naïve", "E1", "E2"),
     left_out={"test": 3},
-    _indexes={},
 )
 SPEC = ModelSpec("DistMult", {"embedding_dim": 4})
 STATE = {

@@ -27,6 +27,26 @@ def test_known_by_splits():
     assert len(GRAPH.known(())) == 0
 
 
+def test_a_graph_with_other_splits_asks_its_own_triples():
+    # Each of these is kept once it was asked for.
+    assert GRAPH.known().contains(array([(0, 0, 1)])).all()
+    assert GRAPH.adjacency("outgoing")[0, 1] == 1
+    assert (len(GRAPH.all_triples), GRAPH.degrees[1], len(GRAPH.digest)) == (4, 2, 64)
+    other = replace(GRAPH, splits={**GRAPH.splits, "train": array([(1, 0, 1)]), "test": array([])})
+    asked = array([(0, 0, 1), (1, 0, 1), (2, 0, 0)])
+    assert other.known().contains(asked).tolist() == [False, True, True]
+    assert other.known(("train",)).contains(asked).tolist() == [False, True, False]
+    assert other.known_with(asked[1:], ("train",)).contains(asked).tolist() == [False, True, True]
+    assert other.split_of(asked).tolist() == ["none", "train", "valid"]
+    assert other.adjacency("outgoing")[0, 1] == 0
+    assert (other.all_triples.tolist(), other.degrees.tolist()) == (
+        [[1, 0, 1], [2, 0, 0]],
+        [1, 1, 1],
+    )
+    assert other.digest != GRAPH.digest
+    assert GRAPH.known().contains(asked).tolist() == [True, False, True]
+
+
 def test_split_of_names_the_first_that_holds_it():
     asked = array([(0, 1, 0), (0, 0, 1), (2, 0, 0), (2, 1, 2)])
     assert GRAPH.split_of(asked).tolist() == ["test", "train", "valid", "none"]
@@ -61,18 +81,16 @@ def test_a_split_that_is_not_there():
 def test_equal_graphs_have_equal_digests_and_others_not():
     again = make_graph([(1, 1, 2), (0, 0, 1)], [(2, 0, 0)], [(0, 1, 0), (0, 0, 1)])
     assert again.digest == GRAPH.digest
-    renamed = replace(GRAPH, entities=("e0", "e1", "x"), _indexes={})
+    renamed = replace(GRAPH, entities=("e0", "e1", "x"))
     swapped = make_graph([(2, 0, 0)], [(0, 0, 1), (1, 1, 2)], [(0, 1, 0), (0, 0, 1)])
     moved = make_graph([(0, 0, 1), (1, 1, 2), (2, 0, 0)], [], [(0, 1, 0), (0, 0, 1)])
-    shifted = replace(GRAPH, entities=("e0", "e1e2", ""), _indexes={})
+    shifted = replace(GRAPH, entities=("e0", "e1e2", ""))
     digests = {g.digest for g in (GRAPH, renamed, swapped, moved, shifted)}
     assert len(digests) == 5
 
 
 class TestNames:
-    graph = replace(
-        GRAPH, entity_labels=("Paris", "paris", "Rome"), relation_labels=("In", "in"), _indexes={}
-    )
+    graph = replace(GRAPH, entity_labels=("Paris", "paris", "Rome"), relation_labels=("In", "in"))
 
     @pytest.mark.parametrize(
         ("name", "number"),
@@ -89,7 +107,7 @@ class TestNames:
             self.graph.entity_id("PARIS")
 
     def test_a_name_wins_over_another_ones_label(self):
-        graph = replace(GRAPH, entity_labels=("e1", "x", "y"), _indexes={})
+        graph = replace(GRAPH, entity_labels=("e1", "x", "y"))
         assert graph.entity_id("e1") == 1
 
     def test_unknown_suggests(self):

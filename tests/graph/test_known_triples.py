@@ -5,18 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdash.graph.known_triples import KnownTriples, SortedSlices
+from kgdash.graph.known_triples import KnownTriples, with_inverses
 from tests.support.fakes import array
 
 TRIPLE = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4))
 TRIPLES = st.lists(TRIPLE, max_size=20)
 
 
-def test_lookup_finds_slices():
-    slices = SortedSlices(np.array([3, 4, 12, 29]))  # width 10: 0 → 3, 4; 1 → 2; 2 → 9
-    owner, value = slices.lookup(np.array([2, 0, 5, 0]), width=10)
-    assert owner.tolist() == [0, 1, 1, 3, 3]
-    assert value.tolist() == [9, 3, 4, 3, 4]
+def test_inverses_by_hand():
+    facts = array([(0, 0, 1), (3, 1, 3)])
+    assert with_inverses(facts, 2).tolist() == [[0, 0, 1], [3, 1, 3], [1, 2, 0], [3, 3, 3]]
+    assert with_inverses(array([]), 2).shape == (0, 3)
 
 
 def test_answers_by_hand():

@@ -77,7 +77,7 @@ def trained(monkeypatch):
 
 
 def with_test(graph, triples):
-    return replace(graph, splits={**graph.splits, "test": triples}, _indexes={})
+    return replace(graph, splits={**graph.splits, "test": triples})
 
 
 def outcome(study):
@@ -277,9 +277,7 @@ class TestGoingOn:
         assert study_file.read_bytes() == before
 
     def test_another_graph_is_refused(self, graph, study_file):
-        other = replace(
-            graph, splits={**graph.splits, "valid": graph.splits["valid"][1:]}, _indexes={}
-        )
+        other = replace(graph, splits={**graph.splits, "valid": graph.splits["valid"][1:]})
         with pytest.raises(KgdashError, match="holds another search: train and valid was"):
             search(other, plan(), study_file, trials=2)
 
@@ -419,9 +417,7 @@ class TestSpace:
         for budget in ({}, {"trials": 0}, {"seconds": 0}):
             with pytest.raises(KgdashError, match="a budget"):
                 search(graph, plan(), file, **budget)
-        bare = replace(
-            graph, splits={**graph.splits, "valid": graph.splits["valid"][:0]}, _indexes={}
-        )
+        bare = replace(graph, splits={**graph.splits, "valid": graph.splits["valid"][:0]})
         with pytest.raises(KgdashError, match=r"split 'valid' .* holds no triples"):
             search(bare, plan(), file, trials=1)
         assert not file.exists()

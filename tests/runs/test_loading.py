@@ -116,7 +116,7 @@ def test_weights_digest_follows_every_part():
 def test_the_package_names_what_readers_of_the_readme_use():
     assert kgdash.load is load
     assert kgdash.Run.__name__ == "Run"
-    assert kgdash.ranking.metrics.__name__ == "metrics"
+    assert kgdash.metrics.__name__ == "metrics"
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         kgdash.nothing  # noqa: B018
     assert Path(kgdash.__file__).parent == DEMO.parent

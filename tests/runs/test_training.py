@@ -81,7 +81,7 @@ def test_more_epochs_train_further(graph, tmp_path):
 
 def test_a_graph_without_held_out_triples(graph, tmp_path):
     nothing = {split: graph.splits[split][:0] for split in ("valid", "test")}
-    only = replace(graph, splits={**graph.splits, **nothing}, _indexes={})
+    only = replace(graph, splits={**graph.splits, **nothing})
     run = run_of(only, tmp_path / "run", **TRANSE)
     assert "evaluation" not in run.training
     assert load(tmp_path / "run").graph.splits["test"].shape == (0, 3)

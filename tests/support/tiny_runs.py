@@ -46,9 +46,9 @@ def altered_run(
 ) -> Path:
     """Write the default bundled run with other triples, weights or names; checksums are right."""
     graph, spec, state, manifest = read_run(DEMO / DEFAULT_RUN)
-    graph = replace(graph, splits={**graph.splits, **(splits or {})}, _indexes={})
+    graph = replace(graph, splits={**graph.splits, **(splits or {})})
     if entities is not None:
-        graph = replace(graph, entities=entities, entity_labels=entities, _indexes={})
+        graph = replace(graph, entities=entities, entity_labels=entities)
     state = {key: weights(tensor) for key, tensor in state.items()}
     return write_run(out, graph, spec, state, manifest["training"], manifest["provenance"])
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import SIDES, KnownTriples
+from kgdash.graph.sorted_slices import expand_slices
 
 #: candidates drawn before those of a query are listed; few queries have so few free ones
 _TRIES = 6
@@ -143,7 +144,7 @@ def _out_of_the_free(
     place = (draw * free).astype(np.int64)
     # Taken places ascend: the j-th one (from 0) stands before the free one that is wanted if it
     # leaves no more than that many free places before itself.
-    before = taken - (np.arange(len(taken)) - np.repeat(np.cumsum(counts) - counts, counts))
+    before = taken - expand_slices(np.zeros_like(counts), counts)[1]
     place += np.bincount(owner[before <= place[owner]], minlength=len(triples))
     entities = np.full(len(triples), -1)
     there = free > 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -234,7 +235,7 @@ def _compare(
     values: np.ndarray, labels: np.ndarray, drawn: dict[str, np.ndarray], confidence: float
 ) -> dict:
     true, false = values[labels], values[~labels]
-    row: dict[str, float] = {"n_true": len(true), "n_false": len(false)}
+    row: dict[str, Any] = {"n_true": len(true), "n_false": len(false)}
     for name, own in (("true", true), ("false", false)):
         row[f"mean_{name}"] = float(own.mean()) if len(own) else np.nan
         row[f"low_{name}"], row[f"high_{name}"] = percentile_interval(

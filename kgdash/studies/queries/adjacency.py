@@ -11,11 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgdash.graph import SPLITS, KnowledgeGraph
-
-
-def backwards(triples: np.ndarray, num_relations: int) -> np.ndarray:
-    """Return triples ``(n, 3)`` from tail to head, with relation ids plus |R|."""
-    return triples[:, ::-1] + np.array([0, num_relations, 0])
+from kgdash.graph.known_triples import with_inverses
+from kgdash.graph.sorted_slices import expand_slices
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Adjacency:
         count, width = 2 * graph.num_relations, graph.num_entities
         nothing = np.empty((0, 3), dtype=np.int64)
         facts = np.concatenate([nothing, *(graph.splits[s] for s in splits)])
-        facts = np.concatenate([facts, backwards(facts, graph.num_relations)])
+        facts = with_inverses(facts, graph.num_relations)
         sorted_facts = np.unique((facts[:, 0] * count + facts[:, 1]) * width + facts[:, 2])
         return cls(*np.divmod(sorted_facts, width), count, width)
 
@@ -64,10 +61,8 @@ class Adjacency:
         :return: two int64 arrays of equal length: position in ``entity`` (ascending), entity there
         """
         start, stop = self._slices(entity, relation)
-        count = stop - start
-        owner = np.repeat(np.arange(len(count)), count)
-        offset = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
-        return owner, self.others[np.repeat(start, count) + offset]
+        owner, place = expand_slices(start, stop - start)
+        return owner, self.others[place]
 
     def draw(
         self, entity: np.ndarray, rng: np.random.Generator

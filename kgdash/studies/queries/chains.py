@@ -13,6 +13,7 @@ from functools import reduce
 
 import numpy as np
 
+from kgdash.graph.sorted_slices import expand_slices
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.query_types import QueryType
 
@@ -179,8 +180,7 @@ def draw_numbers(
     :return: owner (position in ``ways``, ascending) and number, below ``ways``, ascending within
     """
     counts = np.minimum(ways, most)
-    owner = np.repeat(np.arange(len(ways)), counts)
-    number = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+    owner, number = expand_slices(np.zeros_like(counts), counts)
     first = np.cumsum(counts) - counts
     for place in np.flatnonzero(ways > counts):
         drawn = np.sort(rng.choice(ways[place], counts[place], replace=False, shuffle=False))

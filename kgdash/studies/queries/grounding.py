@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgdash.graph import KnowledgeGraph
-from kgdash.studies.queries.adjacency import Adjacency, backwards
+from kgdash.graph.known_triples import with_inverses
+from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.query_types import QueryType
 
 
@@ -31,8 +32,7 @@ class Growth:
         """Prepare to grow from ``held_out``, shape ``(n, 3)``, by all facts of a graph."""
         facts, count = graph.all_triples, graph.num_relations
         if follow_backwards:
-            facts = np.concatenate([facts, backwards(facts, count)])
-            held_out = np.concatenate([held_out, backwards(held_out, count)])
+            facts, held_out = with_inverses(facts, count), with_inverses(held_out, count)
         by_relation = facts[np.argsort(facts[:, 1], kind="stable")]
         return cls(
             Adjacency.of(facts, 2 * count),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.graph.sorted_slices import expand_slices
 
 
 @dataclass(frozen=True)
@@ -121,14 +122,12 @@ class AskedQueries:
         """Return some of the queries, by position, in the order given."""
         places = np.asarray(chosen, dtype=np.int64)
         ends = np.searchsorted(self.owner, np.arange(len(self) + 1))
-        counts = np.diff(ends)[places]
-        offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        rows = np.repeat(ends[:-1][places], counts) + offset
+        owner, rows = expand_slices(ends[places], np.diff(ends)[places])
         return AskedQueries(
             self.kind,
             self.anchors[places],
             self.relations[places],
-            np.repeat(np.arange(len(places)), counts),
+            owner,
             self.answers[rows],
             self.hard[rows],
         )

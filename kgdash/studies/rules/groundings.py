@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from kgdash.graph.sorted_slices import expand_slices
 from kgdash.studies.rules.body_matrix import Body
 
 #: rows that a join of one block may have
@@ -98,11 +99,9 @@ def _column(body: Body, variable: str, triples: np.ndarray) -> np.ndarray:
 def _expanded(values: _Values, stem: str, variable: str, matrix: sparse.csr_array) -> _Values:
     """Join all values of a further variable, by their matrix with one that has values."""
     first, last = (matrix.indptr[values[stem] + add].astype(np.int64) for add in (0, 1))
-    counts = last - first
-    row = np.repeat(np.arange(len(counts)), counts)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    row, place = expand_slices(first, last - first)
     joined = {name: column[row] for name, column in values.items()}
-    joined[variable] = matrix.indices[first[row] + place].astype(np.int64)
+    joined[variable] = matrix.indices[place].astype(np.int64)
     return joined
 
 

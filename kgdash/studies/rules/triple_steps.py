@@ -11,6 +11,8 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from kgdash.graph.known_triples import with_inverses
+
 
 @dataclass(frozen=True)
 class Steps:
@@ -28,14 +30,8 @@ class Steps:
     @classmethod
     def of(cls, triples: np.ndarray, num_entities: int, num_relations: int) -> Steps:
         """Turn distinct triples, shape ``(n, 3)``, into steps."""
-        head, relation, tail = triples.T
-        return cls(
-            np.concatenate([head, tail]),
-            np.concatenate([relation, relation + num_relations]),
-            np.concatenate([tail, head]),
-            num_entities,
-            num_relations,
-        )
+        start, step, end = np.ascontiguousarray(with_inverses(triples, num_relations).T)
+        return cls(start, step, end, num_entities, num_relations)
 
     def matrix(self, step: int) -> sparse.csr_array:
         """Return the pairs of one step: bool, shape ``(|E|, |E|)``."""

@@ -201,7 +201,7 @@ def test_other_graphs_are_named(runs):
 
 def test_the_same_triples_in_another_split_are_another_graph():
     splits = {**GRAPH.splits, "valid": GRAPH.splits["test"], "test": GRAPH.splits["train"]}
-    moved = replace(GRAPH, splits=splits, _indexes={})
+    moved = replace(GRAPH, splits=splits)
     with pytest.raises(KgdashError, match="same graph with the same splits"):
         check_comparable(
             [fake_run(g, random_scorer(6, 2, n)) for n, g in enumerate((GRAPH, moved))]

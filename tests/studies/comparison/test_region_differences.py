@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.graph import communities as module
 from kgdash.graph.communities import find_regions
 from kgdash.ranking.ratio_metrics import RatioMetric, ratio_intervals
-from kgdash.studies.comparison import region_differences as module
 from kgdash.studies.comparison.comparison import compared_ranks, reciprocal_ranks, triples_of
 from kgdash.studies.comparison.region_differences import entity_differences, region_differences
 from tests.support.compared_tables import AB, GRAPH
@@ -195,7 +195,7 @@ def test_what_a_region_is_told_by():
 
 def test_regions_without_ranked_triples_are_left_out():
     regions = np.array([0, 0, 0, 0, 0, 0, 1])
-    graph = replace(GRAPH, entities=(*GRAPH.entities, "e6"), _indexes={})
-    graph = replace(graph, entity_labels=graph.entities, _indexes={})
+    graph = replace(GRAPH, entities=(*GRAPH.entities, "e6"))
+    graph = replace(graph, entity_labels=graph.entities)
     assert region_differences(AB, "A", "B", graph, regions)["region"].tolist() == [0]
     assert region_differences(AB, "A", "B", graph, regions)["central"][0].endswith(" …")

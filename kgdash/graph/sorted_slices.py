@@ -1,0 +1,44 @@
+"""Slices of sorted arrays: everything that belongs to many keys, found at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def expand_slices(starts: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Write slices of different lengths out, one after another.
+
+    Slices ``[5, 0]`` with counts ``[2, 3]`` give owners ``[0, 0, 1, 1, 1]`` and positions
+    ``[5, 6, 0, 1, 2]``.
+
+    :param starts: of each slice, int64, shape ``(n,)``
+    :param counts: length of each slice, ≥ 0, int64, shape ``(n,)``
+    :return: owner (which slice, ascending) and position (from the slice's start on), both int64, of
+        length ``counts.sum()``
+    """
+    owner = np.repeat(np.arange(len(counts)), counts)
+    first = np.cumsum(counts) - counts
+    return owner, np.arange(len(owner)) + np.repeat(starts - first, counts)
+
+
+@dataclass(frozen=True)
+class SortedSlices:
+    """Sorted integers ``prefix * width + value`` that answer "all values under this prefix"."""
+
+    keys: np.ndarray
+
+    def lookup(self, prefixes: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the values under each prefix.
+
+        :param prefixes: shape ``(n,)``, dtype int64
+        :param width: number of values that a prefix can have
+        :return: two int64 arrays of equal length: the position in ``prefixes`` that a value belongs
+            to (ascending) and the value, in ``[0, width)``
+        """
+        prefixes = np.asarray(prefixes, dtype=np.int64)
+        start = np.searchsorted(self.keys, prefixes * width)
+        stop = np.searchsorted(self.keys, (prefixes + 1) * width)
+        owner, position = expand_slices(start, stop - start)
+        return owner, self.keys[position] - prefixes[owner] * width

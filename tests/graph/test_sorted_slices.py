@@ -1,0 +1,23 @@
+"""Slices of sorted arrays against loops."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgdash.graph.sorted_slices import SortedSlices, expand_slices
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=12))
+def test_slices_written_out(slices):
+    starts, counts = np.array(slices, dtype=np.int64).reshape(-1, 2).T
+    owner, position = expand_slices(starts, counts)
+    expected = [(i, start + k) for i, (start, count) in enumerate(slices) for k in range(count)]
+    assert list(zip(owner.tolist(), position.tolist(), strict=True)) == expected
+    assert owner.dtype == position.dtype == np.int64
+
+
+def test_lookup_finds_slices():
+    slices = SortedSlices(np.array([3, 4, 12, 29]))  # width 10: 0 → 3, 4; 1 → 2; 2 → 9
+    owner, value = slices.lookup(np.array([2, 0, 5, 0]), width=10)
+    assert owner.tolist() == [0, 1, 1, 3, 3]
+    assert value.tolist() == [9, 3, 4, 3, 4]
