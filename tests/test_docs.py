@@ -1,5 +1,6 @@
 """What exists is documented, and what CI runs is what the README says."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -73,10 +74,59 @@ def test_every_setting_is_documented():
 
 
 def test_links_in_the_docs_lead_somewhere():
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
-        text = page.read_text(encoding="utf-8")
-        for target in re.findall(r"\]\((?!http)([^)#]+)\)", text):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+    dead = []
+    for page in (path for path in _texts() if path.suffix == ".md"):
+        for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8")):
+            name, _, anchor = target.partition("#")
+            to = page.parent / name if name else page
+            if not to.exists() or (anchor and anchor not in _anchors(to)):
+                dead.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not dead
+
+
+def test_sections_of_the_numbers_that_code_refers_to_exist():
+    used = {
+        (path.relative_to(ROOT), anchor)
+        for path in _texts()
+        for anchor in re.findall(r"numbers\.md#([\w-]+)", path.read_text(encoding="utf-8"))
+    }
+    anchors = _anchors(ROOT / "docs" / "numbers.md")
+    assert len(used) > 50
+    assert not sorted((path, anchor) for path, anchor in used if anchor not in anchors)
+
+
+def test_summaries_of_docstrings_are_one_line():
+    long = []
+    for path in (ROOT / "kgdash").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                summary = (ast.get_docstring(node) or "").split("\n\n")[0]
+                if "\n" in summary:
+                    long.append(f"{path.relative_to(ROOT)}: {summary}")
+    assert not long
+
+
+def test_no_text_refers_to_sections_by_a_sign():
+    sign = chr(0xA7)  # such references once led to a text that is not in the repository
+    assert not [path for path in _texts() if sign in path.read_text(encoding="utf-8")]
+
+
+def _texts() -> list[Path]:
+    """List the repository's texts: code and Markdown."""
+    top = [*ROOT.glob("*.py"), *ROOT.glob("*.md")]
+    folders = ("kgdash", "pages", "tests", "benchmarks", "docs", "scripts")
+    inside = (path for folder in folders for path in (ROOT / folder).rglob("*"))
+    return [*top, *(path for path in inside if path.suffix in (".py", ".md"))]
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the anchors of a Markdown page's headings, as GitHub makes them."""
+    text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text(encoding="utf-8"))
+    slugs: list[str] = []
+    for heading in re.findall(r"(?m)^#+ (.+?)\s*$", text):
+        slug = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        slugs.append(f"{slug}-{slugs.count(slug)}" if slug in slugs else slug)
+    return set(slugs)
 
 
 def test_readme_holds_one_test_command():

@@ -1,5 +1,6 @@
-"""Table of ranks → any metric by groups of triples, with bootstrap intervals and ties
-(numbers.md#2-metrics).
+"""Table of ranks → any metric by groups of triples, with bootstrap intervals and ties.
+
+Defined in numbers.md#13-breakdowns.
 
 The metrics of `kgdash.ranking.ratio_metrics` are computed for all groups at once by NumPy's group
 reductions; all others by PyKEEN's classes, group by group. Tests hold both against these classes.

@@ -1,6 +1,6 @@
 """Table of ranks → what each rank can be grouped by: counts, kinds and names.
 
-Defined in numbers.md#2-metrics and numbers.md#3-restriction.
+Defined in numbers.md#13-breakdowns.
 """
 
 from __future__ import annotations

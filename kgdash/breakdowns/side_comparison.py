@@ -1,6 +1,6 @@
 """Head against tail queries: why their figures differ, and what "both" is.
 
-Defined in numbers.md#1-ranks and numbers.md#2-metrics.
+Defined in numbers.md#13-breakdowns.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgdash.commands.separation import (
-    ChainsOption,
-    CredibleOption,
+    AggregateOption,
     OverOption,
+    PlausibleOption,
     SuspiciousOption,
     compare_labels,
 )
@@ -68,12 +68,12 @@ def queries(
         Path | None,
         typer.Option(help="Write the sampled queries with all answers (.jsonl, .tsv, .parquet)."),
     ] = None,
-    chains: ChainsOption = "best",
+    aggregate: AggregateOption = "max",
     over: OverOption = "all triples",
     as_json: JsonOption = False,
     out: OutOption = None,
     suspicious: SuspiciousOption = None,
-    credible: CredibleOption = None,
+    plausible: PlausibleOption = None,
     results: ResultsOption = None,
 ) -> None:
     """Compare ReliK of queries' true and false answers (--out: per instance)."""
@@ -94,7 +94,7 @@ def queries(
     else:
         sampling = {"hard": hard, "max_answers": max_answers, "follow_backwards": backwards}
         found = _sampled(loaded, tuple(types or PAPER_TYPES), common, sampling, save)
-    compare_labels(loaded, found, chains, as_json, out, over, suspicious, credible, results)
+    compare_labels(loaded, found, aggregate, as_json, out, over, suspicious, plausible, results)
 
 
 def _check_save(save: Path, file: Path | None) -> None:

@@ -10,7 +10,10 @@ from kgdash.errors import KgdashError
 COMMANDS: dict[str, str] = {}
 
 #: command, by its new name -> its old options and what they are now
-OPTIONS: dict[str, dict[str, str]] = {}
+OPTIONS: dict[str, dict[str, str]] = {
+    "queries": {"--chains": "--aggregate", "--credible": "--plausible"},
+    "rules": {"--chains": "--aggregate", "--credible": "--plausible"},
+}
 
 
 def refuse_old_names(arguments: Sequence[str]) -> None:

@@ -121,7 +121,7 @@ def study(
     from kgdash.studies.comparison.comparison import check_comparable, distinct_names
     from kgdash.studies.correlation.correlation import study_runs
     from kgdash.studies.correlation.models_table import models_table
-    from kgdash.studies.reliability.subgraph_table import KS
+    from kgdash.studies.reliability.subgraph_evaluation import KS
 
     first = load_run(run, dataset)
     loaded = [first, *(load_run(other, dataset) for other in beside or ())]

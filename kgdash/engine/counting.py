@@ -1,5 +1,6 @@
-"""Counting better candidates (numbers.md#1-ranks) and better negatives (numbers.md#4-relik) with a
-model's form.
+"""Counting better candidates and better negatives with a model's form.
+
+Candidates: numbers.md#1-ranks; negatives: numbers.md#4-relik.
 
 Every job is rows (queries) in groups; each triple's own score is a threshold of its group. Ranks
 have one group per query. For ReliK a group is an entity, and its rows are the queries of all
@@ -62,8 +63,9 @@ def count_ranks(
     memory: int = 2**31,
     entities: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count, per triple, the candidates that beat and that tie with the true answer
-    (numbers.md#1-ranks).
+    """Count, per triple, the candidates that beat and that tie with the true answer.
+
+    Defined in numbers.md#1-ranks.
 
     :param form: the model
     :param triples: int64, ``(n, 3)``
@@ -118,8 +120,9 @@ def count_negatives(
     progress: Progress = silent,
     memory: int = 2**31,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Count the negatives around each triple's head (or tail) that beat and tie with it
-    (numbers.md#4-relik).
+    """Count the negatives around each triple's head (or tail) that beat and tie with it.
+
+    Defined in numbers.md#4-relik.
 
     :param side: "head" for N⁻(h), "tail" for N⁻(t)
     :return: int64, ``(n,)`` each: strictly better, equal (the triple itself not counted)

@@ -16,8 +16,10 @@ from kgdash.engine.scoring_kernels import COLUMNS, fill
 
 
 class Extremes(NamedTuple):
-    """Per row, over its finite scores: the least, the greatest, how many equal each, how many there
-    are, their sum; and how many scores are +inf and -inf. float64 and int64, ``(rows,)``.
+    """What the scores of each row are like. float64 and int64, ``(rows,)``.
+
+    Over the finite scores: the least, the greatest, how many equal each, how many there are, their
+    sum; and how many scores are +inf and -inf.
     """
 
     low: np.ndarray

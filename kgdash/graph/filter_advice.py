@@ -1,5 +1,7 @@
-"""When each filter of known triples is the right one (numbers.md#1-ranks), and when one lets test
-triples leak."""
+"""When each filter of known triples is the right one, and when one lets test triples leak.
+
+Filters are defined in numbers.md#1-ranks.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Cutting the known triples of a graph into folds for cross-validation.
 
-Defined in numbers.md#6-correlation-study.
+Defined in numbers.md#16-cross-validation.
 """
 
 from __future__ import annotations

@@ -77,8 +77,7 @@ class KnownTriples:
         return known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
 
     def answers(self, triples: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
-        """Find the known answers of each triple's query on a side (the filter of
-        numbers.md#1-ranks).
+        """Find the known answers of each triple's query on a side; what numbers.md#1-ranks removes.
 
         :param triples: shape ``(n, 3)``; the column of the answer is ignored
         :param side: "head" for (?, r, t), "relation" for (h, ?, t), "tail" for (h, r, ?)
@@ -92,8 +91,7 @@ class KnownTriples:
         return self._by_pair.lookup(head * self.num_entities + tail, self.num_relations)
 
     def around(self, anchors: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
-        """Find all known triples that share an anchor entity (what N⁻ of numbers.md#4-relik leaves
-        out).
+        """Find all known triples that share an anchor entity; what N⁻ of numbers.md#4-relik lacks.
 
         :param anchors: shape ``(n,)``, entity ids
         :param side: ``"head"`` if the anchors are heads, ``"tail"`` if they are tails

@@ -1,5 +1,7 @@
-"""Which entities and relations an evaluation is restricted to (numbers.md#3-restriction), as people
-name them."""
+"""Which entities and relations an evaluation is restricted to, as people name them.
+
+Defined in numbers.md#3-restriction.
+"""
 
 from __future__ import annotations
 

@@ -112,8 +112,9 @@ def random_walk(
     direction: str = "either",
     seed: int = 0,
 ) -> Subgraph:
-    """Collect the entities that a random walk with restart visits, until there are enough
-    (numbers.md#5-subgraphs).
+    """Collect the entities that a random walk with restart visits, until there are enough.
+
+    Defined in numbers.md#5-subgraphs.
 
     At each step the walk returns to the seed entity with probability ``restart``, else it moves to
     a uniformly random neighbour (back to the seed where there is none). It stops early when all
@@ -147,8 +148,9 @@ def random_walk(
 def neighbourhood(
     graph: KnowledgeGraph, entity: int, size: int = 60, hops: int = 1, direction: str = "either"
 ) -> Subgraph:
-    """Collect the entities within some hops of an entity, nearest first, then by degree
-    (numbers.md#5-subgraphs).
+    """Collect the entities within some hops of an entity, nearest first, then by degree.
+
+    Defined in numbers.md#5-subgraphs.
 
     :param graph: its known triples are followed
     :param entity: id of the centre

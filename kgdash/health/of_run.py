@@ -1,4 +1,7 @@
-"""The score health of a run: tables kept on disk, and what they say (numbers.md#2-metrics)."""
+"""The score health of a run: tables kept on disk, and what they say.
+
+Defined in numbers.md#12-score-health.
+"""
 
 from __future__ import annotations
 

@@ -22,8 +22,9 @@ def score_spread(
     sides: Sequence[str] = ENTITY_SIDES,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Describe the scores that each triple's rank compares, by numbers.md#1-ranks: all of them,
-    none sampled.
+    """Describe the scores that each triple's rank compares: all of them, none sampled.
+
+    Defined in numbers.md#12-score-health.
 
     A rival is a candidate that is left by the filter, other than the true answer. Scores may be
     NaN or infinite: they are counted.

@@ -19,8 +19,9 @@ from kgdash.scoring import Scorer, unchecked_rows
 
 
 def asked_by(triples: np.ndarray, known: KnownTriples | None, side: str) -> Asked:
-    """List the queries of triples on a side, with the candidates that are left out
-    (numbers.md#1-ranks).
+    """List the queries of triples on a side, with the candidates that are left out.
+
+    Defined in numbers.md#1-ranks.
 
     Left out are known answers, and the triple's own: what is left are its rivals. Triples with the
     same rivals share a row.

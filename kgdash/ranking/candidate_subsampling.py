@@ -1,5 +1,6 @@
-"""What ranks would be among fewer candidates: how plain metrics depend on |E|
-(numbers.md#2-metrics).
+"""What ranks would be among fewer candidates: how plain metrics depend on |E|.
+
+Defined in numbers.md#15-metric-guide.
 
 Every query keeps its true answer and m − 1 of its N − 1 rivals, drawn uniformly without
 replacement. Of the r − 1 rivals that are ranked before it, X stay, a hypergeometric number, so that

@@ -1,6 +1,6 @@
 """What each rank-based metric is: formula, direction, range, and when to use it.
 
-Defined in numbers.md#2-metrics.
+Defined in numbers.md#15-metric-guide.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def mean_reciprocal_rank(
 
 
 def tie_summary(ranks: pd.DataFrame) -> dict[str, float]:
-    """Tell how much equal scores blur a table of ranks (numbers.md#2-metrics).
+    """Tell how much equal scores blur a table of ranks (numbers.md#1-ranks).
 
     :return: ``tied_share`` (share in [0, 1] of rows whose true answer shares its score with another
         candidate), ``largest_tie`` (scores in the largest such group, the true one included; 1 if

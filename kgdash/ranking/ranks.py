@@ -41,8 +41,7 @@ def rank_triples(
     :return: one row per side and triple, sides one after another in the given order, triples in
         theirs: ``head, relation, tail`` (int64 ids), ``side`` (str), ``optimistic`` (int64, ≥ 1),
         ``realistic`` (float64), ``pessimistic`` (int64), ``candidates`` (int64: the N_i of
-        numbers.md#1-ranks, the
-        true one included)
+        numbers.md#2-metrics, the true one included)
     :raises KgdashError: if a score is NaN, or a side is unknown
     """
     wrong = [side for side in sides if side not in SIDES]

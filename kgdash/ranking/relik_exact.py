@@ -85,8 +85,9 @@ def _both_sides(
 
 
 def relik_values(counts: pd.DataFrame, rank_type: str = "optimistic") -> pd.DataFrame:
-    """Turn the counts of `relik_exact` into ranks and ReliK = ½ (1/rank_H + 1/rank_T)
-    (numbers.md#4-relik).
+    """Turn the counts of `relik_exact` into ranks and ReliK = ½ (1/rank_H + 1/rank_T).
+
+    Defined in numbers.md#4-relik.
 
     :param counts: a table of `relik_exact`
     :param rank_type: how ties count: "optimistic" (the paper's strict inequality), "realistic",

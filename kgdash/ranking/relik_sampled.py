@@ -31,8 +31,9 @@ def relik_sampled(
     seed: int = 0,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Count better negatives in uniform samples of N⁻(h) and N⁻(t), without replacement
-    (numbers.md#4-relik).
+    """Count better negatives in uniform samples of N⁻(h) and N⁻(t), without replacement.
+
+    Defined in numbers.md#4-relik.
 
     Triples that share an anchor share its sample; with ``samples`` ≥ |N⁻| the sample is everything.
 

@@ -91,7 +91,7 @@ def _instances(kind: str, what: str) -> Draw:
         table = source.instances(kind).table
         names = readings(table["group"].unique(), source.run.graph)
         if what == "thresholds":
-            labels, values, _ = measured(table, "relik", "best")
+            labels, values, _ = measured(table, "relik", "max")
             curve = threshold_curve(labels, values)
             best = best_of(curve, "accuracy")
             return rates_figure(curve, best, rates_at(curve, best))

@@ -69,7 +69,9 @@ class Run:
         entities: Sequence[int] | np.ndarray | None = None,
         relations: Sequence[int] | np.ndarray | None = None,
     ) -> pd.DataFrame:
-        """Rank triples among their candidates, by numbers.md#1-ranks and numbers.md#3-restriction.
+        """Rank triples among their candidates.
+
+        Defined in numbers.md#1-ranks; with entities or relations in numbers.md#3-restriction.
 
         :param split: "train", "valid" or "test"; ignored if ``triples`` are given
         :param triples: int64 ids, shape ``(n, 3)``; facts or not

@@ -20,8 +20,8 @@ from tests.browser.driver import (
 from tests.support.paths import EXAMPLE
 
 
-def cards(scored, chains="best") -> Cards:
-    found = compare_measures(scored.table, chains=chains)
+def cards(scored, aggregate="max") -> Cards:
+    found = compare_measures(scored.table, aggregate=aggregate)
     relik, rank, score = (found.overall(measure) for measure in found.by_measure)
     return [
         ("Instances", f"{len(scored.table):,}"),

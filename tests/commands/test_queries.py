@@ -39,9 +39,9 @@ def assert_table(path, run, instances):
 
 
 def test_other_types_with_the_model_s_intermediates(run, tmp_path):
-    out, credible = tmp_path / "out.csv", tmp_path / "credible.csv"
+    out, plausible = tmp_path / "out.csv", tmp_path / "plausible.csv"
     options = ("--intermediates", "model", "--beam", 2, "--backwards", "--max-answers", 60)
-    call(*FEW, *options, "--out", out, "--credible", credible)
+    call(*FEW, *options, "--out", out, "--plausible", plausible)
     instances = sample_queries(
         run.graph,
         ("pi", "up"),
@@ -57,7 +57,7 @@ def test_other_types_with_the_model_s_intermediates(run, tmp_path):
             np.array(
                 [
                     (run.graph.entity_id(h), run.graph.relation_id(r), run.graph.entity_id(t))
-                    for h, r, t in pd.read_csv(credible)[["head", "relation", "tail"]].to_numpy()
+                    for h, r, t in pd.read_csv(plausible)[["head", "relation", "tail"]].to_numpy()
                 ]
             )
         )

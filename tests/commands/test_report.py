@@ -133,7 +133,7 @@ class TestCharts:
         scored = score_instances(umls, sampled(umls.graph, seed=3))
         expected = separation(scored.table, "relik").set_index("group")
         drawn = draw_chart(f"{kind}-thresholds", part).data
-        assert drawn[0].x[0] == scored.table["relik_best"].min()
+        assert drawn[0].x[0] == scored.table["relik_max"].min()
         means = draw_chart(f"{kind}-means", part).data
         for trace in means:
             values = expected.loc[list(trace.customdata), f"mean_{trace.name}"]

@@ -7,7 +7,11 @@ from kgdash.charts.style import number
 from kgdash.errors import KgdashError
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import score_instances
-from kgdash.studies.instances.likely_errors import credible_missing, likely_errors, suspicious_facts
+from kgdash.studies.instances.likely_errors import (
+    likely_errors,
+    plausible_missing_triples,
+    suspicious_facts,
+)
 from kgdash.studies.instances.separation import COMPARED, compare_measures
 from kgdash.studies.instances.thresholds import judged_thresholds, rates_at, threshold_curve
 from kgdash.studies.labelling.queue import label_queue
@@ -28,10 +32,10 @@ from tests.support.tiny_runs import altered_run
 FEW = {"types": "2i", "per_type": "8"}
 
 
-def assert_shows(app, run, instances, measure="relik", chains="best", over="all triples"):
+def assert_shows(app, run, instances, measure="relik", aggregate="max", over="all triples"):
     """Compare cards and groups with the library's; return the scored instances."""
     scored = score_instances(run, instances)
-    found = compare_measures(scored.table, COMPARED[over], chains, order="separation")
+    found = compare_measures(scored.table, COMPARED[over], aggregate, order="separation")
     relik, rank, score = (found.overall(measure) for measure in COMPARED[over])
     difference = found.differences.iloc[-2]["difference"]
     assert cards(app) == {
@@ -57,7 +61,7 @@ def test_queries_at_first_then_other_choices_and_measures(run):
     instances = sample_queries(run.graph, ("1p", "3p"), **chosen)
     assert_shows(app, run, instances)
     choose(app, measure="raw score", over="answering triples", chains="mean")
-    assert_shows(app, run, instances, "score_head", "mean", "answering triples")
+    assert_shows(app, run, instances, "score_answer", "mean", "answering triples")
 
 
 def test_the_address_chooses_too(run):
@@ -82,7 +86,7 @@ def test_thresholds(run):
     # The address keeps it; what is no place of the slider leaves it where it is at first.
     app = open_page("queries_rules", view="Threshold", **FEW, **{slider.key: "somewhere"})
     app = open_page("queries_rules", view="Threshold", **FEW, **{slider.key: "0.0100"})
-    curve = threshold_curve(scored.table["label"].to_numpy(), scored.table["relik_best"].to_numpy())
+    curve = threshold_curve(scored.table["label"].to_numpy(), scored.table["relik_max"].to_numpy())
     at = rates_at(curve, 0.01)
     shown = cards(app)
     for name, rate in (("Precision", "precision"), ("Recall", "recall"), ("F1", "f1")):
@@ -98,14 +102,14 @@ def test_likely_errors_and_all_instances(run):
     for shown, label in zip(tables[:2], (True, False), strict=True):
         expected = likely_errors(scored.table, label)
         assert shown["instance"].tolist() == expected["instance"].tolist()
-        assert shown.columns[0] == "relik_best"
-    lists = suspicious_facts(run.graph, scored), credible_missing(run.graph, scored)
+        assert shown.columns[0] == "relik_max"
+    lists = suspicious_facts(run.graph, scored), plausible_missing_triples(run.graph, scored)
     for shown, expected in zip(tables[2:], lists, strict=True):
         np.testing.assert_array_equal(shown["relik"], expected["relik"])
         assert shown["tail_label"].tolist() == expected["tail_label"].tolist()
     choose(app, view="All instances")
     listed = table(app, "instance", "question")
-    for column in ("relik_best", "reciprocal_rank_best", "score_best"):
+    for column in ("relik_max", "reciprocal_rank_max", "score_max"):
         np.testing.assert_array_equal(listed[column], scored.table[column])
     assert (listed["label"] == "true").tolist() == scored.table["label"].tolist()
 

@@ -1,6 +1,6 @@
 """2 to 8 runs on one graph, side by side: every metric, any group, and each run's position.
 
-Defined in numbers.md#2-metrics.
+Defined in numbers.md#14-comparing-runs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Which of several models to trust where: what ReliK picks, what is best, and what that costs
-(numbers.md#6-correlation-study).
+"""Which of several models to trust where: what ReliK picks, what is best, and what that costs.
 
-The honest competitor of picking by ReliK in each part of the graph is to take everywhere the model
-that is best overall.
+Defined in numbers.md#19-which-model-where.
+
+The baseline that picking by ReliK in each part of the graph must beat is to take everywhere the
+model that is best overall.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What several models make of the parts of a graph: mean ReliK and MRR of each.
 
-Defined in numbers.md#6-correlation-study.
+Defined in numbers.md#19-which-model-where.
 """
 
 from __future__ import annotations

@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph.subgraph import Subgraph
+from kgdash.graph.subgraph import Subgraph, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.partial_correlation import RESAMPLES, partial_table
 from kgdash.studies.correlation.confounders import log_count
-from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
+from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs, score_subgraphs
 
 #: what ReliK is held against: columns of `subgraph_factors`
 TASKS = ("tail_mrr", "head_mrr", "both_mrr", "relation_mrr")
@@ -34,14 +35,16 @@ def subgraph_factors(
 ) -> pd.DataFrame:
     """Draw random walks and lay their figures beside the degree of their entities.
 
-    The arguments are those of `draw_subgraphs` and `subgraph_figures`.
+    The arguments are those of `draw_subgraphs` and `score_subgraphs`.
 
     :return: the latter's table with a column ``mean_log_degree`` (of `mean_log_degrees`)
     :raises KgdashError: as they do
     """
     first, second = phases(progress, [0.1, 0.9])
-    parts = draw_subgraphs(run, count, size, seed=seed, progress=first)
-    table = subgraph_figures(run, parts, evaluated, relik_method, progress=second)
+    parts = draw_subgraphs(
+        run, SubgraphSampling(count, default_size(run) if size is None else size, seed=seed), first
+    )
+    table = score_subgraphs(run, parts, SubgraphEvaluation(evaluated, relik_method), second)
     return table.assign(mean_log_degree=mean_log_degrees(parts))
 
 

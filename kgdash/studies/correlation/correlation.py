@@ -13,16 +13,17 @@ import pandas as pd
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from kgdash.errors import unknown_name
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import check_level
 from kgdash.statistics.correlation_bootstrap import Resamples
 from kgdash.statistics.multiple_testing import holm
+from kgdash.studies.reliability.subgraph_evaluation import KS, SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
-    KS,
     default_size,
     draw_subgraphs,
-    subgraph_figures,
+    score_subgraphs,
     task_columns,
 )
 
@@ -58,7 +59,7 @@ def correlations(
     are percentile bootstraps over subgraphs. Overlapping subgraphs are not independent, so that
     p-values and intervals flatter.
 
-    :param table: of `subgraph_figures`
+    :param table: of `score_subgraphs`
     :param tasks: columns of it; default: all
     :param level: of the intervals, in (0, 1)
     :param seed: of the bootstrap, ≥ 0
@@ -107,7 +108,7 @@ def regression_band(
     The band is of the mean at that ReliK, not of single subgraphs (statsmodels'
     ``get_prediction``).
 
-    :param table: of `subgraph_figures`
+    :param table: of `score_subgraphs`
     :param task: a column of it
     :param level: of the band, in (0, 1)
     :param log_relik: fit on log10 of ReliK
@@ -158,11 +159,11 @@ def study(
     """Draw subgraphs of one or several sizes and correlate ReliK with performance for each size.
 
     All sizes start from the same entities and seeds of walks, so that a smaller subgraph is the
-    beginning of a larger one. The arguments are those of `draw_subgraphs`, `subgraph_figures` and
+    beginning of a larger one. The arguments are those of `draw_subgraphs`, `score_subgraphs` and
     `correlations`.
 
     :param sizes: of the subgraphs, in entities; default: `default_size` alone
-    :return: the tables of `subgraph_figures` and of `correlations`, each with a column ``size``
+    :return: the tables of `score_subgraphs` and of `correlations`, each with a column ``size``
         before
     :raises KgdashError: as they do
     """
@@ -171,10 +172,15 @@ def study(
     drawing, measuring, asking = phases(progress, [0.1, 0.8, 0.1])
     drawn = []
     for size, report in zip(chosen, phases(drawing, [1.0] * len(chosen)), strict=True):
-        drawn += draw_subgraphs(run, count, size, method, seed, report, **parameters)
+        drawn += draw_subgraphs(
+            run, SubgraphSampling(count, size, method, seed=seed, **parameters), report
+        )
     # All sizes at once: what they share is scored once.
-    table = subgraph_figures(
-        run, drawn, evaluated, relik_method, filter, measuring, ks, corrupt, seed
+    table = score_subgraphs(
+        run,
+        drawn,
+        SubgraphEvaluation(evaluated, relik_method, filter, tuple(ks), corrupt, seed),
+        measuring,
     )
     table.insert(0, "size", np.repeat(chosen, count))
     found = []

@@ -1,6 +1,6 @@
 """Trained models of folds on disk: each is trained once and found again.
 
-Defined in numbers.md#6-correlation-study.
+Defined in numbers.md#16-cross-validation.
 """
 
 from __future__ import annotations

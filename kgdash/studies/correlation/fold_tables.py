@@ -42,8 +42,9 @@ def spread(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def averaged_figures(figures: pd.DataFrame) -> pd.DataFrame:
-    """Average the figures of each subgraph over the folds where it has evaluated triples (the
-    authors' code).
+    """Average the values of each subgraph over the folds where it has evaluated triples.
+
+    So does the authors' code.
 
     ReliK is averaged over the same folds as the tasks.
 
@@ -66,8 +67,9 @@ def averaged_figures(figures: pd.DataFrame) -> pd.DataFrame:
 def averaged_correlations(
     figures: pd.DataFrame, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
 ) -> pd.DataFrame:
-    """Correlate once, as the paper did: the figures of subgraphs averaged over the folds (the
-    authors' code).
+    """Correlate once, as the paper did: the values of subgraphs averaged over the folds.
+
+    So does the authors' code.
 
     :param figures: of `kgdash.studies.correlation.cross_validation.cross_validate`
     :param level: of the bootstrap intervals, in (0, 1)

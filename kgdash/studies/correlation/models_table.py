@@ -1,6 +1,6 @@
 """The paper's table: models × tasks, what is not significant and what is negative marked.
 
-Defined in numbers.md#6-correlation-study.
+Defined in numbers.md#16-cross-validation.
 """
 
 from __future__ import annotations

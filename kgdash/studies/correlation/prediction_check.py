@@ -1,6 +1,6 @@
 """How well subgraphs are predicted that were not learnt from: repeated cross-validation.
 
-Defined in numbers.md#6-correlation-study.
+Defined in numbers.md#17-prognosis.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Predicting a subgraph's performance from its ReliK: curves, and intervals around them
-(numbers.md#6-correlation-study).
+"""Predicting a subgraph's performance from its ReliK: curves, and intervals around them.
+
+Defined in numbers.md#17-prognosis.
 
 The values of subgraphs are means over few or many evaluated triples, so that their scatter around
 the curve has a part that stays, τ², and one that shrinks with the number n of triples, σ²/n. Curves

@@ -1,5 +1,6 @@
-"""Predictions judged by people: what was said, skipped and taken back, as a list of events
-(numbers.md#9-rules).
+"""Predictions judged by people: what was said, skipped and taken back, as a list of events.
+
+Defined in numbers.md#9-rules.
 
 Nothing is ever changed or removed: a label, a skip and an undo are events, numbered from 0 in their
 order, and what holds now follows from all of them. So it can be kept as a journal on disk.
@@ -17,11 +18,11 @@ LABEL, SKIP, UNDO = "label", "skip", "undo"
 
 
 @dataclass(frozen=True)
-class Grounding:
-    """Why a rule predicts a triple: the body's triples, on each of some chains."""
+class RuleGroundings:
+    """Why a rule predicts a triple: the body's triples in each of some groundings."""
 
     rule: str
-    chains: tuple[tuple[NamedTriple, ...], ...]
+    groundings: tuple[tuple[NamedTriple, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Event:
     triple: NamedTriple | None = None
     label: bool | None = None
     of: int | None = None
-    groundings: tuple[Grounding, ...] = ()
+    groundings: tuple[RuleGroundings, ...] = ()
     by: str = ""
     at: str = ""
 

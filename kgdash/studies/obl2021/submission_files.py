@@ -1,5 +1,6 @@
-"""Files of OBL2021 (numbers.md#10-obl2021): reading predictions without running anything, writing a
-submission.
+"""Files of OBL2021: reading predictions without running anything, writing a submission.
+
+Defined in numbers.md#10-obl2021.
 
 A submission is one NPZ with ``pred_top10``, integers of shape (2n, 10), tails first, then heads;
 or an NPZ, or a dict in a PT file, with ``top10_heads`` and ``top10_tails`` of shape (n, 10); or one

@@ -1,5 +1,6 @@
-"""The task of OBL2021 (numbers.md#10-obl2021): the ten best heads and tails of every triple, and
-what they hit.
+"""The task of OBL2021: the ten best heads and tails of every triple, and what they hit.
+
+Defined in numbers.md#10-obl2021.
 
 Source: Breit, Ott, Agibetov, Samwald, "OpenBioLink: a benchmarking framework for large-scale
 biomedical link prediction", Bioinformatics 2020, and the evaluator of openbiolink 0.1.4.

@@ -1,5 +1,6 @@
-"""Chains of queries: how an entity is reached from the anchors, counted, and drawn at random
-(numbers.md#8-queries).
+"""Chains of queries: how an entity is reached from the anchors, counted, and drawn at random.
+
+Defined in numbers.md#8-queries.
 
 A query may reach an entity in millions of ways. They are counted and numbered without being listed;
 `chains` writes down those whose numbers were drawn.

@@ -1,5 +1,6 @@
-"""Folders of queries as Query2box and BetaE publish them: pickles of plain containers
-(numbers.md#8-queries).
+"""Folders of queries as Query2box and BetaE publish them: pickles of plain containers.
+
+Defined in numbers.md#8-queries.
 
 Query2box has per type T ``test_ans_T.pkl`` (query → all answers) and ``test_ans_T_hard.pkl`` (query
 → hard answers), with ``ind2ent.pkl`` and ``ind2rel.pkl``; ``test_triples_T.pkl`` says nothing more

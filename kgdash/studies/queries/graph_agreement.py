@@ -1,4 +1,4 @@
-"""Are a file's answers those of the graph, and which of two meanings has "hard" in it?.
+"""Are a file's answers those of the graph, and which of two meanings has "hard" in it?
 
 Defined in numbers.md#8-queries.
 """

@@ -158,13 +158,13 @@ class _Writer:
         return pd.DataFrame(
             {
                 "instance": np.repeat(2 * owner + (not label), size),
-                "chain": np.repeat(number, size),
+                "grounding": np.repeat(number, size),
                 "label": label,
                 "head": np.where(back, end, start),
                 "relation": relation % self.graph.num_relations,
                 "tail": np.where(back, start, end),
-                "is_head": np.tile(np.isin(np.arange(size), ending), count),
-                "asked": np.where(back, "head", "tail"),
+                "is_answer_triple": np.tile(np.isin(np.arange(size), ending), count),
+                "predicted_side": np.where(back, "head", "tail"),
             }
         )
 

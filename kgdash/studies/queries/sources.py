@@ -60,8 +60,9 @@ def queries_of_file(
     name: str | None = None,
     progress: Progress = silent,
 ) -> Instances:
-    """Take queries from a file, each with one hard true answer and one false one
-    (numbers.md#8-queries).
+    """Take queries from a file, each with one hard true answer and one false one.
+
+    Defined in numbers.md#8-queries.
 
     :param source: as `kgdash.studies.queries.files.read_queries` takes it
     :param types: None for all that the file has

@@ -1,5 +1,6 @@
-"""The most and the least reliable regions of a graph, found by a scan (numbers.md#4-relik,
-numbers.md#5-subgraphs).
+"""The most and the least reliable regions of a graph, found by a scan.
+
+Defined in numbers.md#18-reliability-map.
 
 Groups of entities are grown from every entity along known triples, without looking at ReliK. The
 scan statistic of each says by how much the ReliK inside differs from that elsewhere; its p-value

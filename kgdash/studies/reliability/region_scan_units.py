@@ -1,6 +1,6 @@
 """What a scan for reliable regions sums up: the ReliK of triples, or of entities.
 
-Defined in numbers.md#4-relik.
+Defined in numbers.md#18-reliability-map.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def entity_units(graph: KnowledgeGraph, relik: pd.DataFrame) -> Units:
 
     An entity's own reliability is the mean log of 1/rank_H over the triples that it is the head of
     and of 1/rank_T over those that it is the tail of (numbers.md#4-relik): ranks among its own
-    negatives. Two
-    neighbours share triples, but no rank. Strata are tenths of the entities by degree.
+    negatives. Two neighbours share triples, but no rank. Strata are tenths of the
+    entities by degree.
 
     :param relik: of `Run.relik`, rows as ``graph.all_triples``
     """

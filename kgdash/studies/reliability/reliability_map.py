@@ -1,6 +1,7 @@
-"""ReliK over the whole graph: per entity, per relation, per community (numbers.md#4-relik).
+"""ReliK over the whole graph: per entity, per relation, per community.
 
-Every known triple has its ReliK; an entity's is the mean over the triples that it is an end of.
+Defined in numbers.md#18-reliability-map. Every known triple has its ReliK;
+an entity's is the mean over the triples that it is an end of.
 """
 
 from __future__ import annotations

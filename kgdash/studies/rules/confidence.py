@@ -96,8 +96,9 @@ def _share(part: int, whole: int) -> float:
 def rule_confidence(
     graph: KnowledgeGraph, groups: Iterable[str], progress: Progress = silent
 ) -> dict[str, float]:
-    """Return the PCA confidence on train of those groups that are rules (numbers.md#9-rules); NaN
-    if undefined.
+    """Return the PCA confidence on train of those groups that are rules; NaN if undefined.
+
+    Defined in numbers.md#9-rules.
 
     :param graph: of the run that scored
     :param groups: of instances: rules as AMIE or AnyBURL write them, or anything else

@@ -1,5 +1,6 @@
-"""Rules out of files: what AMIE or AnyBURL wrote, or a table with a column ``rule``
-(numbers.md#9-rules).
+"""Rules out of files: what AMIE or AnyBURL wrote, or a table with a column ``rule``.
+
+Defined in numbers.md#9-rules.
 
 Which of them a file is follows from its content.
 

@@ -1,5 +1,6 @@
-"""Mining of closed Horn rules with one or two body atoms, with AMIE's four figures
-(numbers.md#9-rules).
+"""Mining of closed Horn rules with one or two body atoms, with AMIE's four figures.
+
+Defined in numbers.md#9-rules.
 
 The body of a rule is a set of pairs (x, y): of one step, of two steps on the same pair, or of a
 chain of two. All bodies that begin with the same step are counted together.
@@ -32,8 +33,9 @@ def mine_rules(
     max_rules: int | None = None,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Mine closed rules with one or two body atoms on the train graph, counted as AMIE does
-    (numbers.md#9-rules).
+    """Mine closed rules with one or two body atoms on the train graph, counted as AMIE does.
+
+    Defined in numbers.md#9-rules.
 
     Distinct variables may take the same value. Rules whose head is among their body atoms are left
     out; unlike AMIE's default, none is left out for having a shorter rule of equal confidence.

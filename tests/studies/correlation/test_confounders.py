@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from kgdash.errors import KgdashError
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.partial_correlation import partial_correlations
 from kgdash.studies.correlation import confounders as module
@@ -24,7 +25,7 @@ from kgdash.studies.correlation.confounders_of_subgraphs import (
     subgraph_factors,
     subgraph_partials,
 )
-from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 
 @pytest.fixture(scope="module")
@@ -223,10 +224,10 @@ def test_mean_degrees_of_subgraphs(umls):
         assert found == pytest.approx(np.mean([np.log10(1 + d) for d in degrees]))
     assert mean_log_degrees([]).shape == (0,)
     table = subgraph_factors(umls, 4, 6, seed=2)
-    parts = draw_subgraphs(umls, 4, 6, seed=2)
+    parts = draw_subgraphs(umls, SubgraphSampling(4, 6, seed=2))
     np.testing.assert_array_equal(table["mean_log_degree"], mean_log_degrees(parts))
     pd.testing.assert_frame_equal(
-        table.drop(columns="mean_log_degree"), subgraph_figures(umls, parts)
+        table.drop(columns="mean_log_degree"), score_subgraphs(umls, parts)
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from kgdash.errors import KgdashError
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.statistics.correlation_bootstrap import Resamples
 from kgdash.studies.correlation.correlation import (
     correlations,
@@ -17,7 +18,8 @@ from kgdash.studies.correlation.correlation import (
     study,
     study_runs,
 )
-from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 FUNCTIONS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
@@ -79,7 +81,7 @@ def test_perfect_and_constant():
 
 def test_shuffled_relik_foretells_nothing(umls):
     """The p-values of shuffled figures are uniform (Kolmogorov and Smirnov at 0.1 %)."""
-    table = subgraph_figures(umls, draw_subgraphs(umls, 60, 20))
+    table = score_subgraphs(umls, draw_subgraphs(umls, SubgraphSampling(60, 20)))
     rng = np.random.default_rng(5)
     p_values = {name: [] for name in ("pearson", "spearman", "kendall")}
     for _ in range(80):
@@ -94,7 +96,9 @@ def test_shuffled_relik_foretells_nothing(umls):
 def test_sizes(umls):
     tables, found = study(umls, [8, 20], count=12, seed=4, resamples=40)
     assert found["size"].tolist() == [8] * 51 + [20] * 51
-    table = subgraph_figures(umls, draw_subgraphs(umls, 12, 20, seed=4), seed=4)
+    table = score_subgraphs(
+        umls, draw_subgraphs(umls, SubgraphSampling(12, 20, seed=4)), SubgraphEvaluation(seed=4)
+    )
     expected = correlations(table, seed=4, resamples=40)
     for whole, part in ((tables, table), (found, expected)):
         rows = whole[whole["size"] == 20].drop(columns="size").reset_index(drop=True)

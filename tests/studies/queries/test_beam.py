@@ -104,9 +104,9 @@ def test_true_and_false_chains_share_the_beam_and_end_in_their_answers(graph, se
             continue
         for row in made.table[made.table["group"] == name].to_dict("records"):
             own = part[part["instance"] == row["instance"]]
-            assert own["chain"].nunique() == row["chains"] == 3
-            ending = own[own["is_head"]]
-            ends = np.where(ending["asked"] == "head", ending["head"], ending["tail"])
+            assert own["grounding"].nunique() == row["groundings"] == 3
+            ending = own[own["is_answer_triple"]]
+            ends = np.where(ending["predicted_side"] == "head", ending["head"], ending["tail"])
             assert {f"e{end}" for end in ends} == {row["answer"]}
 
 

@@ -73,7 +73,7 @@ def test_answers_and_chains_are_what_the_definition_says(kind, graph, seed):
             check_true(true, made.triples, hard, grounded, count)
             open_ones = [c - set(grounded) for c in circles(kind, own[1], facts, graph)]
             assert int(false["answer"][1:]) in next(c for c in open_ones if c)
-            assert false["chains"] <= true["chains"]
+            assert false["groundings"] <= true["groundings"]
             check_false(false, made.triples, kind, own, facts, graph)
 
 
@@ -108,10 +108,10 @@ def check_false(row, triples, kind, own, facts, graph):
 def own_chains(triples, instance, answer):
     """Return an instance's chains as sets of triples, each with the set of those that end it."""
     found = []
-    for _, chain in triples[triples["instance"] == instance].groupby("chain"):
-        ending = chain[chain["is_head"]]
+    for _, chain in triples[triples["instance"] == instance].groupby("grounding"):
+        ending = chain[chain["is_answer_triple"]]
         for row in ending.to_dict("records"):
-            assert row[row["asked"]] == answer
+            assert row[row["predicted_side"]] == answer
         rows = (frozenset(map(tuple, part[IDS].to_numpy().tolist())) for part in (chain, ending))
         found.append(tuple(rows))
     return found
@@ -147,7 +147,7 @@ def test_backwards_relations_ask_for_heads():
     made = query_instances(graph, {"1p": one_query("1p", [2], [1], {0: False, 1: True})})
     assert made.table["question"].tolist() == ["r0(?, e2)"] * 2
     assert made.triples[IDS].to_numpy().tolist() == [[1, 0, 2], [3, 0, 2]]
-    assert made.triples["asked"].tolist() == ["head", "head"]
+    assert made.triples["predicted_side"].tolist() == ["head", "head"]
 
 
 def test_an_intersection_followed_on_by_hand():
@@ -158,7 +158,7 @@ def test_an_intersection_followed_on_by_hand():
     assert made.table["answer"].tolist() == ["e4", "e5"]
     both = [[0, 0, 2], [1, 0, 2]]
     assert made.triples[IDS].to_numpy().tolist() == [*both, [2, 1, 4], *both, [2, 1, 5]]
-    assert made.triples["is_head"].tolist() == [False, False, True] * 2
+    assert made.triples["is_answer_triple"].tolist() == [False, False, True] * 2
 
 
 def test_what_can_not_be_asked_is_left_out_and_counted():
@@ -197,9 +197,9 @@ def test_some_of_many_queries_and_the_seed_decides_which(umls):
 def test_chains_are_capped_and_drawn(umls):
     graph, asked = umls
     few, many = (query_instances(graph, asked, max_chains=most).table for most in (2, 10**6))
-    assert few["chains"].max() == 2
-    assert (few["chains"] == np.minimum(2, many["chains"])).all()
-    pairs = many.groupby(np.arange(len(many)) // 2)["chains"].agg(["first", "last"])
+    assert few["groundings"].max() == 2
+    assert (few["groundings"] == np.minimum(2, many["groundings"])).all()
+    pairs = many.groupby(np.arange(len(many)) // 2)["groundings"].agg(["first", "last"])
     assert (pairs["first"] >= pairs["last"]).all()
 
 

@@ -70,7 +70,7 @@ def test_a_path_query_by_hand():
     true = sampled.triples[sampled.triples["label"]]
     found = {
         tuple(map(tuple, c[["head", "relation", "tail"]].to_numpy().tolist()))
-        for _, c in true.groupby("chain")
+        for _, c in true.groupby("grounding")
     }
     assert found == {((0, 0, 1), (1, 1, 3)), ((0, 0, 2), (2, 1, 3))}
     # 5 is an answer too, so that the range of r1 leaves only 4 as a false one.
@@ -85,7 +85,7 @@ def test_a_path_query_by_hand():
 
 def test_chains_are_capped():
     sampled = sample_queries(CHAIN, ("2p",), per_type=1, max_chains=1)
-    assert sampled.table["chains"].tolist() == [1, 1]
+    assert sampled.table["groundings"].tolist() == [1, 1]
 
 
 def test_no_query_found_is_said():
@@ -140,5 +140,5 @@ def test_a_file_of_another_graph_s_answers_is_told(file_of_queries):
     made = query_instances(fewer, asked)
     assert "2p: left out hard answers that do not hold in graph umls" in " ".join(made.notes)
     known = fewer.known()
-    endings = made.triples[made.triples["is_head"] & made.triples["label"]]
+    endings = made.triples[made.triples["is_answer_triple"] & made.triples["label"]]
     assert known.contains(endings[["head", "relation", "tail"]].to_numpy()).all()
