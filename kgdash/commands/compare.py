@@ -24,6 +24,8 @@ from kgdash.commands.shared import (
 )
 from kgdash.errors import unknown_name
 from kgdash.progress import terminal
+from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.statistics.paired_tests import RESAMPLES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,7 +140,9 @@ def _tables_of_all(
 
     tables: Tables = {
         "overall": lambda: overall(ranks),
-        "tests": lambda: paired_tests(values, list(ranks), seed=seed, progress=terminal("tests")),
+        "tests": lambda: paired_tests(
+            values, list(ranks), Bootstrap(resamples=RESAMPLES, seed=seed), terminal("tests")
+        ),
         "seeds": seeds,
     }
     return tables if grouping is None else {**tables, "groups": groups}

@@ -94,6 +94,7 @@ def explain(
 def _of_triples(
     run: Run, split: str, side: str, rank_type: str, relik_method: str, level: float, seed: int
 ) -> dict[str, Callable[[], pd.DataFrame]]:
+    from kgdash.statistics.bootstrap import Bootstrap
     from kgdash.studies.correlation.confounder_regression import regression
     from kgdash.studies.correlation.confounders import (
         CLASSES,
@@ -103,23 +104,25 @@ def _of_triples(
     )
 
     progress = terminal("ReliK and ranks")
+    bootstrap = Bootstrap(level, seed=seed)
     factors = triple_factors(run, split, side, rank_type, relik_method, progress)
 
     def classes() -> pd.DataFrame:
         return pd.concat([class_figures(factors, name).assign(factor=name) for name in CLASSES])
 
     return {
-        "factors": lambda: stored(run, "factors", factors, level, seed, terminal("factors")),
+        "factors": lambda: stored(run, "factors", factors, bootstrap, terminal("factors")),
         "classes": classes,
         "regression": lambda: regression(factors, level).coefficients,
         "shares": lambda: regression(factors, level).shares,
-        "partial": lambda: stored(run, "partial", factors, level, seed, terminal("partial")),
+        "partial": lambda: stored(run, "partial", factors, bootstrap, terminal("partial")),
     }
 
 
 def _subgraphs(
     run: Run, count: int, size: int | None, seed: int, relik_method: str, level: float
 ) -> pd.DataFrame:
+    from kgdash.statistics.bootstrap import Bootstrap
     from kgdash.studies.correlation.confounders_of_subgraphs import (
         subgraph_factors,
         subgraph_partials,
@@ -128,7 +131,7 @@ def _subgraphs(
     figures = subgraph_factors(
         run, count, size, seed, relik_method=relik_method, progress=terminal("subgraphs")
     )
-    return subgraph_partials(figures, level=level, seed=seed)
+    return subgraph_partials(figures, bootstrap=Bootstrap(level, seed=seed))
 
 
 def _words(made: dict[str, pd.DataFrame]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from scipy.special import ndtri
 from kgdash.engine.resampling_kernels import resample_groups
 from kgdash.engine.workers import share
 from kgdash.progress import silent
+from kgdash.statistics.bootstrap import percentile_interval
 
 #: resamples of a bootstrap, and the triples from which on its limit takes its place
 RESAMPLES, LARGE = 1000, 2000
@@ -97,7 +98,8 @@ def ratio_intervals(
     ratios = _resampled(part, weight, starts, drawn, seeds)
     with np.errstate(divide="ignore", invalid="ignore"):
         if len(drawn):
-            ends[drawn] = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2], axis=1).T
+            whole = np.isfinite(ratios).all(axis=1)
+            ends[drawn[whole]] = np.stack(percentile_interval(ratios[whole].T, level), axis=1)
         for group in np.flatnonzero(sizes >= LARGE):
             own = slice(starts[group], starts[group + 1])
             total = weight[own].sum()

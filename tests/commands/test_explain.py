@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.correlation.confounder_regression import regression
 from kgdash.studies.correlation.confounder_words import remains_in_words
 from kgdash.studies.correlation.confounders import factor_tests, triple_factors, triple_partials
@@ -21,9 +22,9 @@ def test_json(call, run):
     options = ["--split", "valid", "--side", "head", "--seed", 3, "--level", 0.9]
     found = strict_json(call("explain", RUN, *options, "--json"))
     factors = triple_factors(run, "valid", "head")
-    partial, fit = triple_partials(factors, 0.9, 3), regression(factors, 0.9)
+    partial, fit = triple_partials(factors, Bootstrap(0.9, seed=3)), regression(factors, 0.9)
     for name, table in (
-        ("factors", factor_tests(factors, 0.9, 3)),
+        ("factors", factor_tests(factors, Bootstrap(0.9, seed=3))),
         ("partial", partial),
         ("regression", fit.coefficients),
         ("shares", fit.shares),
@@ -37,7 +38,7 @@ def test_subgraphs_to_a_file(call, run, tmp_path):
     out = tmp_path / "table.parquet"
     options = ["--table", "subgraphs", "--subgraphs", 6, "--size", 12, "--seed", 1]
     call("explain", RUN, *options, "--out", out)
-    expected = subgraph_partials(subgraph_factors(run, 6, 12, 1), seed=1)
+    expected = subgraph_partials(subgraph_factors(run, 6, 12, 1), bootstrap=Bootstrap(seed=1))
     pd.testing.assert_frame_equal(pd.read_parquet(out), expected, check_dtype=False)
 
 

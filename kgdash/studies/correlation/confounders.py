@@ -7,6 +7,7 @@ flatter.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,14 @@ from kgdash.errors import unknown_name
 from kgdash.files.table_cache import cached_table
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.statistics.bootstrap import check_level
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
-from kgdash.statistics.partial_correlation import RESAMPLES, partial_correlations, partial_table
+from kgdash.statistics.partial_correlation import (
+    BOOTSTRAP,
+    Controls,
+    partial_correlations,
+    partial_table,
+)
 from kgdash.studies.comparison.comparison import reciprocal_ranks
 
 #: numeric factors: columns of `triple_factors`, all counts of train triples
@@ -36,8 +42,10 @@ CONTROLS: dict[str, tuple[str, ...]] = {
     "degree and frequency": ("head_degree", "tail_degree", "frequency"),
 }
 
+_NONE = Controls({}, {"none": ()})
+
 #: raise when the meaning of a stored table changes
-_VERSION = 1
+_VERSION = 2
 
 
 def log_count(counts: np.ndarray) -> np.ndarray:
@@ -84,11 +92,7 @@ def triple_factors(
 
 
 def factor_tests(
-    table: pd.DataFrame,
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    progress: Progress = silent,
+    table: pd.DataFrame, bootstrap: Bootstrap = BOOTSTRAP, progress: Progress = silent
 ) -> pd.DataFrame:
     """Test each factor for itself: does ReliK go with it?
 
@@ -96,24 +100,19 @@ def factor_tests(
     share of the ranks' variance that lies between classes, 0 to 1.
 
     :param table: of `triple_factors`
-    :param level: of the intervals of ρ, in (0, 1): percentile bootstraps over triples
-    :param seed: of the bootstraps, ≥ 0
+    :param bootstrap: of the intervals of ρ, over triples
     :param progress: called with (done, total); may raise to cancel
     :return: one row per factor: ``factor``, ``measure`` ("spearman" or "epsilon squared"),
         ``value``, ``low``, ``high`` (NaN for classes), ``p``, ``p_holm`` (corrected for the number
         of factors; NaN, as ``value``, where the factor is the same everywhere), ``triples`` (int64)
-    :raises KgdashError: if the level is out of range
     """
-    check_level(level)
     rows = []
     reports = phases(progress, [1.0] * len(COUNTS))
     relik = table["relik"].to_numpy()
     for factor, report in zip(COUNTS, reports, strict=True):
         counts = table[factor].to_numpy(dtype=np.float64)
-        found = partial_correlations(
-            relik, counts, {}, [()], "spearman", level, seed, resamples, report
-        )[0]
-        rows.append((factor, "spearman", found.value, found.low, found.high, found.p))
+        plain = partial_correlations(relik, counts, _NONE, "spearman", bootstrap, report)[0]
+        rows.append((factor, "spearman", plain.value, plain.low, plain.high, plain.p))
     for factor in CLASSES:
         value, p = _kruskal(relik, table[factor])
         rows.append((factor, "epsilon squared", value, np.nan, np.nan, p))
@@ -155,35 +154,28 @@ def class_figures(table: pd.DataFrame, factor: str) -> pd.DataFrame:
 
 
 def triple_partials(
-    table: pd.DataFrame,
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    progress: Progress = silent,
+    table: pd.DataFrame, bootstrap: Bootstrap = BOOTSTRAP, progress: Progress = silent
 ) -> pd.DataFrame:
     """Correlate ReliK with the reciprocal rank, plain and with factors taken out of both.
 
     :param table: of `triple_factors`
-    :param level: of the intervals, in (0, 1)
-    :param seed: of the bootstrap over triples, ≥ 0
+    :param bootstrap: of the intervals, over triples
     :param progress: called with (done, total); may raise to cancel
     :return: one row per coefficient ("spearman", "pearson") and set of `CONTROLS`: ``coefficient``,
         ``controls``, ``value``, ``p``, ``p_holm`` (corrected for the number of rows), ``low``,
         ``high`` (as `kgdash.statistics.partial_correlation.Partial`), ``rows``, ``freedom`` (int64)
-    :raises KgdashError: if the level is out of range
     """
     names = CONTROLS["degree and frequency"]
     logs = {name: log_count(table[name].to_numpy()) for name in names}
     relik, reciprocal = table["relik"].to_numpy(), table["reciprocal_rank"].to_numpy()
-    return partial_table(relik, reciprocal, logs, CONTROLS, level, seed, resamples, progress)
+    return partial_table(relik, reciprocal, Controls(logs, CONTROLS), bootstrap, progress)
 
 
 def stored(
     run: Run,
     name: str,
     table: pd.DataFrame,
-    level: float = 0.95,
-    seed: int = 0,
+    bootstrap: Bootstrap = BOOTSTRAP,
     progress: Progress = silent,
 ) -> pd.DataFrame:
     """Return `factor_tests` or `triple_partials` of a table, kept on disk.
@@ -191,15 +183,16 @@ def stored(
     :param run: that the table is of
     :param name: "factors" or "partial"
     :param table: of `triple_factors`
+    :param bootstrap: of the intervals
     """
     work = {"factors": factor_tests, "partial": triple_partials}[name]
     columns = table[["relik", "reciprocal_rank"]].to_numpy()
-    key = {"kind": f"explanation: {name}", "stored": _VERSION, "level": level, "seed": seed}
+    key = {"kind": f"explanation: {name}", "stored": _VERSION, **asdict(bootstrap)}
     key |= run.table_key(table[["head", "relation", "tail"]].to_numpy())
     key["values"] = hashlib.sha256(np.ascontiguousarray(columns, dtype="<f8").tobytes()).hexdigest()
     return cached_table(
         key,
-        lambda: work(table, level, seed, progress=progress),
+        lambda: work(table, bootstrap, progress),
         run.table_about("comparison", columns, method=f"what explains ReliK: {name}"),
         progress,
     )

@@ -14,8 +14,9 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph.subgraph import Subgraph, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
-from kgdash.statistics.partial_correlation import RESAMPLES, partial_table
+from kgdash.statistics.partial_correlation import BOOTSTRAP, Controls, partial_table
 from kgdash.studies.correlation.confounders import log_count
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs, score_subgraphs
@@ -60,31 +61,26 @@ def mean_log_degrees(subgraphs: Sequence[Subgraph]) -> np.ndarray:
 
 
 def subgraph_partials(
-    figures: pd.DataFrame,
-    tasks: Sequence[str] = TASKS,
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    figures: pd.DataFrame, tasks: Sequence[str] = TASKS, bootstrap: Bootstrap = BOOTSTRAP
 ) -> pd.DataFrame:
     """Correlate mean ReliK with performance over subgraphs, plain and with degree taken out.
 
     :param figures: of `subgraph_factors`; subgraphs without a figure are left out
     :param tasks: columns of the figures
-    :param level: of the intervals, in (0, 1)
-    :param seed: of the bootstrap over subgraphs, ≥ 0
+    :param bootstrap: of the intervals, over subgraphs
     :return: as `partial_table`, with a column ``task`` before,
         for the controls "none" and "degree"; ``p_holm`` is corrected for the number of tasks and
         coefficients
-    :raises KgdashError: if a task is unknown, or the level out of range
+    :raises KgdashError: if a task is unknown
     """
     sets = {"none": (), "degree": ("degree",)}
-    controls = {"degree": figures["mean_log_degree"].to_numpy()}
+    controls = Controls({"degree": figures["mean_log_degree"].to_numpy()}, sets)
     parts = []
     for task in tasks:
         if task not in figures:
             raise unknown_name("task", task, list(tasks), "the study")
         columns = figures["relik"].to_numpy(), figures[task].to_numpy()
-        part = partial_table(*columns, controls, sets, level, seed, resamples)
+        part = partial_table(*columns, controls, bootstrap)
         part.insert(0, "task", task)
         parts.append(part)
     if not parts:

@@ -7,8 +7,9 @@ from scipy import stats
 
 from kgdash.errors import KgdashError
 from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
-from kgdash.statistics.partial_correlation import partial_correlations
+from kgdash.statistics.partial_correlation import Controls, partial_correlations
 from kgdash.studies.correlation import confounders as module
 from kgdash.studies.correlation.confounder_regression import REGRESSED, regression
 from kgdash.studies.correlation.confounder_words import remains_in_words
@@ -75,7 +76,7 @@ def test_factors_by_counting(umls, factors):
 
 
 def test_factor_tests_are_scipy_s(factors):
-    found = factor_tests(factors, resamples=20).set_index("factor")
+    found = factor_tests(factors, bootstrap=Bootstrap(resamples=20)).set_index("factor")
     for name in COUNTS:
         expected = stats.spearmanr(factors["relik"], factors[name])
         assert found.loc[name, ["value", "p"]].tolist() == pytest.approx(list(expected))
@@ -89,12 +90,14 @@ def test_factor_tests_are_scipy_s(factors):
 
 
 def test_a_factor_that_is_the_same_everywhere_has_no_test():
-    found = factor_tests(planted().assign(frequency=3), resamples=5).set_index("factor")
+    found = factor_tests(planted().assign(frequency=3), bootstrap=Bootstrap(resamples=5)).set_index(
+        "factor"
+    )
     assert found.loc["frequency", ["value", "p", "p_holm", "low"]].isna().all()
     assert found.loc["head_degree", "value"] < -0.4
     one_class = planted()
     one_class["pattern"] = pd.Categorical(["none"] * len(one_class))
-    assert np.isnan(factor_tests(one_class, resamples=5)["value"].iloc[-1])
+    assert np.isnan(factor_tests(one_class, bootstrap=Bootstrap(resamples=5))["value"].iloc[-1])
 
 
 def test_classes(factors):
@@ -171,7 +174,7 @@ def test_the_regression_leaves_out_what_fits_itself():
 
 
 def test_partials_over_triples(factors):
-    found = triple_partials(factors, resamples=10)
+    found = triple_partials(factors, bootstrap=Bootstrap(resamples=10))
     logs = {n: np.log10(1 + factors[n].to_numpy()) for n in REGRESSED}
     for row in found.to_dict("records"):
         names = {
@@ -183,10 +186,9 @@ def test_partials_over_triples(factors):
         expected = partial_correlations(
             factors["relik"].to_numpy(),
             factors["reciprocal_rank"].to_numpy(),
-            {n: logs[n] for n in names},
-            [names],
+            Controls({n: logs[n] for n in names}, {"these": names}),
             row["coefficient"],
-            resamples=1,
+            Bootstrap(resamples=1),
         )[0]
         assert (row["value"], row["p"]) == pytest.approx((expected.value, expected.p))
         assert row["freedom"] == len(factors) - 2 - len(names)
@@ -200,7 +202,7 @@ def test_a_correlation_by_degree_alone_goes_when_degree_is_taken_out():
     figures["tail_mrr"] = -degrees + rng.normal(0, 0.2, 200)
     figures.loc[3, "tail_mrr"] = np.nan
     figures["mean_log_degree"] = degrees
-    found = subgraph_partials(figures, ["tail_mrr"], resamples=200)
+    found = subgraph_partials(figures, ["tail_mrr"], bootstrap=Bootstrap(resamples=200))
     rows = found.set_index(["coefficient", "controls"])
     for coefficient in ("spearman", "pearson"):
         assert rows.loc[(coefficient, "none"), "value"] > 0.7
@@ -259,6 +261,10 @@ def test_tables_are_kept(umls, factors, monkeypatch):
     first = stored(umls, "factors", factors)
     monkeypatch.setattr(module, "factor_tests", lambda *_, **__: pytest.fail("computed again"))
     pd.testing.assert_frame_equal(stored(umls, "factors", factors), first)
-    for changed in ({"level": 0.9}, {"seed": 1}, {"table": factors.assign(relik=0.5)}):
+    for changed in (
+        {"bootstrap": Bootstrap(0.9)},
+        {"bootstrap": Bootstrap(seed=1)},
+        {"table": factors.assign(relik=0.5)},
+    ):
         with pytest.raises(pytest.fail.Exception, match="computed again"):
             stored(**{"run": umls, "name": "factors", "table": factors, **changed})
