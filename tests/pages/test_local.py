@@ -166,6 +166,7 @@ def test_choice_of_edges_leaves_the_numbers_alone(edges):
     assert len(app.get("plotly_chart")) == charts
 
 
+@pytest.mark.own_cache
 @pytest.mark.parametrize("step", ["subgraph", "comparison", "layout"])
 def test_stopped_step_says_so_and_starts_again(run, step):
     arguments = {

@@ -111,6 +111,7 @@ def test_metric_of_the_chart_is_named_in_the_page():
     assert app.get("plotly_chart")
 
 
+@pytest.mark.own_cache
 def test_stopped_ranking_says_so_and_starts_again(run):
     app = open_page("overview")
     app.session_state[_STOPPED] = (run.digest, "ranks", "test", "train+valid+test")
