@@ -54,7 +54,7 @@ class Labels:
             label = judged["label"].to_numpy(dtype=bool)
             true, false = graph.index(ids[label]), graph.index(ids[~label])
             if (both := false.contains(ids[label])).any():
-                row = graph.labelled(judged[label][both]).iloc[0]
+                row = graph.with_names(judged[label][both]).iloc[0]
                 raise KgdashError(
                     f"({row['head']}, {row['relation']}, {row['tail']}) is judged both true and "
                     "false; keep one of the two"
