@@ -23,7 +23,8 @@ from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import separation
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import compare
-from kgdash.studies.rules.sources import mined_instances
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances
 from tests.support.report_page import read_page, table
 from tests.support.tiny_runs import altered_run
 
@@ -127,7 +128,11 @@ class TestCharts:
         assert len(nodes.x) == 20
 
     @pytest.mark.parametrize(
-        ("kind", "sampled"), [("queries", sample_queries), ("rules", mined_instances)]
+        ("kind", "sampled"),
+        [
+            ("queries", sample_queries),
+            ("rules", lambda graph, seed: find_instances(graph, RuleSelection(seed=seed))),
+        ],
     )
     def test_the_numbers_of_instances(self, part, umls, kind, sampled):
         scored = score_instances(umls, sampled(umls.graph, seed=3))
