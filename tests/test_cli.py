@@ -21,6 +21,7 @@ from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.likely_errors import plausible_missing_triples, suspicious_facts
 from kgdash.studies.instances.separation import COMPARED, compare_measures
 from kgdash.studies.instances.thresholds import judged_thresholds
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.rules.confidence import rule_confidence
@@ -209,7 +210,7 @@ def expected_separation(run, instances, aggregate="max", over="all triples"):
 def test_queries(call, run, tmp_path):
     options = ("--type", "2i", "--type", "1p", "--per-type", 8, "--seed", 2)
     found = strict_json(call("queries", "umls-transe", *options, "--aggregate", "mean", "--json"))
-    instances = sample_queries(run.graph, ("2i", "1p"), 8, seed=2)
+    instances = sample_queries(run.graph, QuerySampling(("2i", "1p"), 8, seed=2))
     assert found["separation"] == expected_separation(run, instances, "mean")
     call("queries", "umls-transe", *options, "--out", tmp_path / "q.csv")
     table = score_instances(run, instances).table

@@ -75,7 +75,7 @@ class TestReport:
             (["umls-transe", "r.pdf"], "expected an output file in .html; found r.pdf"),
             (["umls-trans", "r.html"], "unknown run 'umls-trans'"),
             (["umls-transe", "r.html", "--split", "dev"], "unknown split 'dev'"),
-            (["umls-transe", "r.html", "--metric", "mrr"], "unknown metric 'mrr'"),
+            (["umls-transe", "r.html", "--metric", "mrx"], "unknown metric 'mrx'"),
         ],
     )
     def test_refusals(self, refused, tmp_path, monkeypatch, arguments, message):

@@ -19,6 +19,7 @@ from kgdash.studies.labelling.results import labelled_instances
 from kgdash.studies.labelling.session import judge
 from kgdash.studies.labelling.sources import instance_predictions
 from kgdash.studies.queries.query_types import PAPER_TYPES
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
@@ -59,7 +60,7 @@ def test_queries_at_first_then_other_choices_and_measures(run):
     assert first == sorted([*PAPER_TYPES, "all"])
     choose(app, types=["3p", "1p"], per_type=7, query_seed=3, hard="outside train+valid")
     chosen = {"per_type": 7, "seed": 3, "hard": "outside train+valid"}
-    instances = sample_queries(run.graph, ("1p", "3p"), **chosen)
+    instances = sample_queries(run.graph, QuerySampling(("1p", "3p"), **chosen))
     assert_shows(app, run, instances)
     choose(app, measure="raw score", over="answering triples", chains="mean")
     assert_shows(app, run, instances, "score_answer", "mean", "answering triples")
@@ -81,7 +82,7 @@ def test_the_address_chooses_too(run):
 
 def test_thresholds(run):
     app = open_page("queries_rules", view="Threshold", **FEW)
-    scored = score_instances(run, sample_queries(run.graph, ("2i",), 8))
+    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("2i",), 8)))
     slider = next(w for w in app.main.select_slider if w.key.startswith("threshold"))
     choose(app, threshold_group="2i", **{slider.key: 0.01})
     # The address keeps it; what is no place of the slider leaves it where it is at first.
@@ -98,7 +99,7 @@ def test_thresholds(run):
 
 def test_likely_errors_and_all_instances(run):
     app = open_page("queries_rules", view="Likely errors", **FEW)
-    scored = score_instances(run, sample_queries(run.graph, ("2i",), 8))
+    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("2i",), 8)))
     tables = [frame.value for frame in app.main.dataframe]
     for shown, label in zip(tables[:2], (True, False), strict=True):
         expected = likely_errors(scored.table, label)
@@ -187,4 +188,4 @@ def test_stopped_scoring_says_so_and_starts_again(run, monkeypatch):
     assert not app.main.metric
     app.main.button[0].click()
     rerun(app)
-    assert_shows(app, run, sample_queries(run.graph, ("2i",), 8))
+    assert_shows(app, run, sample_queries(run.graph, QuerySampling(("2i",), 8)))

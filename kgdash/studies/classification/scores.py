@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.progress import Progress, silent
-from kgdash.statistics.bootstrap import percentile_interval, resample_counts
+from kgdash.statistics.bootstrap import percentile_interval, times_drawn
 
 #: metric -> what it is; all are in [0, 1], higher is better
 METRICS = {
@@ -123,7 +123,7 @@ def metric_intervals(
         count = min(block, resamples - start)
         weights = np.empty((count, len(table)))
         drawn = [
-            next(resample_counts(len(group), count, rng))[1]
+            times_drawn(rng.integers(0, len(group), size=(count, len(group))))
             for group in groups[: 1 if paired else 2]
         ]
         for group, times in zip(groups, [*drawn, drawn[0]] if paired else drawn, strict=True):
