@@ -22,10 +22,9 @@ def find_rules(
     file: RuleFile | None = None,
     progress: Progress = silent,
 ) -> Rules:
-    """Mine rules on the train graph, or read them from a file: those with enough support and PCA
-    confidence.
+    """Mine rules, or read them from a file: those with enough support and PCA confidence.
 
-    What was mined before is not mined again.
+    They are mined on the train graph. What was mined before is not mined again.
 
     :param selection: only its ``min_pca`` and ``min_support`` matter
     :param file: None to mine
