@@ -57,7 +57,7 @@ def rule_instances(
 ) -> Instances:
     """Label the predictions of rules: what they say of the train graph that is not in it.
 
-    Defined in numbers.md#9-rules. A prediction is true if it is in valid ∪ test. Without ``negatives`` every other one is false:
+    A prediction is true if it is in valid ∪ test. Without ``negatives`` every other one is false:
     the closed-world reading, under which a fact that nobody wrote down counts as false. With
     ``negatives``, triples that people found to be false, only those are false and the remaining
     predictions are left out. A grounding is one of the body, on train, with the head triple; true
