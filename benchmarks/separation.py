@@ -27,14 +27,14 @@ def instances(count: int, groups: int) -> pd.DataFrame:
     table = pd.DataFrame({"group": numbers // 2 % groups, "label": labels})
     table = table.assign(group="rule " + table["group"].astype(str), question=numbers // 2)
     for name in MEASURES:
-        table[f"{name}_best"] = 10 ** (rng.uniform(-6, 0, count) + labels)
+        table[f"{name}_max"] = 10 ** (rng.uniform(-6, 0, count) + labels)
     return table
 
 
 def naive(table: pd.DataFrame, draws: int) -> None:
     """Compute AUC and average precision of some resamples of questions."""
     rng = np.random.default_rng(0)
-    by_question = table.sort_values("question")[["label", *(f"{m}_best" for m in MEASURES)]]
+    by_question = table.sort_values("question")[["label", *(f"{m}_max" for m in MEASURES)]]
     pairs = by_question.to_numpy(dtype=float)[: len(table) // 2 * 2].reshape(-1, 2, 4)
     for _ in range(draws):
         rows = pairs[rng.integers(len(pairs), size=len(pairs))].reshape(-1, 4)

@@ -15,6 +15,7 @@ import tempfile
 import measure
 
 import kgdash
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.runs import Run
 from kgdash.studies.correlation.correlation import study
 from kgdash.studies.reliability.local_comparison import compare
@@ -27,7 +28,7 @@ COUNT, SOME = 100, 5
 
 def one_by_one(run: Run, size: int) -> float:
     """Return what 100 subgraphs would take one by one, by some of them."""
-    parts = draw_subgraphs(run, SOME, size)
+    parts = draw_subgraphs(run, SubgraphSampling(SOME, size))
     return measure.seconds(lambda: [compare(run, part) for part in parts]) * COUNT / SOME
 
 

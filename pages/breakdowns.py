@@ -8,7 +8,7 @@ from kgdash.breakdowns.grouping import group_ranks
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.charts.style import number
-from kgdash.ranking.metric_info import DEFAULT_KS
+from kgdash.ranking.metric import DEFAULT_KS
 from kgdash.ranking.metrics import metrics
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
 from kgdash.ui.runtime.computed import computed

@@ -6,26 +6,24 @@ from kgdash.charts.classification import (
     calibration_figure,
     labelled_histogram,
     pr_figure,
-    relik_accuracy_figure,
     roc_figure,
 )
-from kgdash.studies.classification.accuracy_by_relik import relik_steps
 from kgdash.studies.classification.calibration import CALIBRATIONS
 from kgdash.studies.classification.classification import classify
 from kgdash.ui.classification.form import choose_classification
 from kgdash.ui.classification.views import (
     describe,
     majority_note,
-    show_figure_cards,
+    show_accuracy_by_relik,
     show_local,
+    show_metric_cards,
+    show_relations,
 )
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, show_table
 
 run = current_run()
 st.title("Triple classification")
@@ -39,15 +37,13 @@ key = (run.digest, "classification", *choice.key)
 found = computed(
     "Classifying triples",
     key,
-    lambda report: classify(
-        run, choice.negatives, choice.thresholds, choice.seed, choice.given, progress=report
-    ),
+    lambda report: classify(run, choice.setting, choice.given, report),
 )
 tables = computed("Curves and calibration", (*key, "tables"), lambda _: found.tables())
 confusion = found.about()["confusion"]
-name = f"{run.name}-classification-{choice.negatives}-{choice.thresholds}"
+name = f"{run.name}-classification-{found.setting.negatives}-{found.setting.thresholds}"
 
-show_figure_cards(found.figures)
+show_metric_cards(found.metrics)
 st.caption(describe(found))
 for note in (*found.notes, majority_note(found)):
     if note:
@@ -64,7 +60,7 @@ with right:
 left, right = st.columns(2, gap="large")
 with left:
     st.subheader("Scores")
-    one = found.fitted.overall if choice.thresholds == "global" else None
+    one = found.fitted.overall if found.setting.thresholds == "global" else None
     show_chart(labelled_histogram(tables["histogram"], one), "scores", f"{name}-scores")
     st.markdown(
         f"Of the true triples {confusion['true_positive']:,} are called true and "
@@ -91,45 +87,14 @@ with right:
 
 st.subheader("Per relation")
 st.caption("Select a row to see the relation's scores. Majority: calling all what most are.")
-relations = tables["relations"]
-columns = ["relation", "accuracy", "accuracy_low", "accuracy_high", "true", "false", "majority"]
-columns += ["own_threshold", "threshold"] if choice.thresholds == "relation" else []
-columns += ["precision", "recall", "f1", "roc_auc", "pr_auc"]
-row = selected_row(
-    st.dataframe(
-        relations[columns],
-        hide_index=True,
-        placeholder="–",
-        column_config=number_columns(relations[columns], roc_auc="ROC-AUC", pr_auc="PR-AUC"),
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"relations_{choice.negatives}_{choice.thresholds}_{choice.seed}",
-    )
-)
-download(relations, f"{name}-relations")
-if row is not None and row < len(relations):
-    picked = found.relations.iloc[row]
-    st.markdown(f"**{plain(relations['relation'][row])}**")
-    show_chart(
-        labelled_histogram(found.histogram(int(picked["relation"])), picked["threshold"]),
-        "relation_scores",
-        f"{name}-relation-{row + 1}",
-    )
+show_relations(found, tables["relations"], name)
 
-st.subheader("Does ReliK tell where?")
+st.subheader("Does ReliK predict where?")
 st.caption(
-    "True test triples in quantiles of their ReliK. If ReliK is worth its name, the model judges "
-    "those of high ReliK right more often."
+    "True test triples in quantiles of their ReliK. Where ReliK predicts performance, the model "
+    "classifies those of high ReliK right more often."
 )
-method, by_relik = refined(
-    "ReliK of the true test triples",
-    (*key, "relik"),
-    lambda report, _: relik_steps(found, report),
-)
-show_refinement("ReliK is sampled so far.")
-show_chart(relik_accuracy_figure(by_relik), "by_relik", f"{name}-relik")
-shares = by_relik[[column for column in by_relik if by_relik[column].notna().any()]]
-show_table(shares, "relik_table", f"{name}-relik", by_relik)
+show_accuracy_by_relik(found, key, name)
 
 st.subheader("In a part of the graph")
 show_local(found, key, name)

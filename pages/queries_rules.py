@@ -39,9 +39,9 @@ scored = computed(
 )
 found = computed(
     "Resampling",
-    (*key, "compared", choice.compared, choice.chains),
+    (*key, "compared", choice.compared, choice.aggregate),
     lambda report: compare_measures(
-        scored.table, choice.compared, choice.chains, order="separation", progress=report
+        scored.table, choice.compared, choice.aggregate, order="separation", progress=report
     ),
 )
 names = readings(scored.table["group"].unique(), run.graph)

@@ -18,9 +18,10 @@ from kgdash.ranking.metrics import tie_summary
 from kgdash.runs.bundled import bundled_names
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import score_instances
-from kgdash.studies.instances.likely_errors import credible_missing, suspicious_facts
+from kgdash.studies.instances.likely_errors import plausible_missing_triples, suspicious_facts
 from kgdash.studies.instances.separation import COMPARED, compare_measures
 from kgdash.studies.instances.thresholds import judged_thresholds
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.rules.confidence import rule_confidence
@@ -199,40 +200,40 @@ def test_subgraph_larger_than_the_component_says_how_many_were_reached(call, run
     assert f"reached {reached} of 5000" in found
 
 
-def expected_separation(run, instances, chains="best", over="all triples"):
+def expected_separation(run, instances, aggregate="max", over="all triples"):
     table = score_instances(run, instances).table
-    found = compare_measures(table, COMPARED[over], chains, order="separation")
+    found = compare_measures(table, COMPARED[over], aggregate, order="separation")
     return {m: without_nan(rows.to_dict("records")) for m, rows in found.by_measure.items()}
 
 
 def test_queries(call, run, tmp_path):
     options = ("--type", "2i", "--type", "1p", "--per-type", 8, "--seed", 2)
-    found = strict_json(call("queries", "umls-transe", *options, "--chains", "mean", "--json"))
-    instances = sample_queries(run.graph, ("2i", "1p"), 8, seed=2)
+    found = strict_json(call("queries", "umls-transe", *options, "--aggregate", "mean", "--json"))
+    instances = sample_queries(run.graph, QuerySampling(("2i", "1p"), 8, seed=2))
     assert found["separation"] == expected_separation(run, instances, "mean")
     call("queries", "umls-transe", *options, "--out", tmp_path / "q.csv")
     table = score_instances(run, instances).table
-    assert pd.read_csv(tmp_path / "q.csv")["relik_best"].tolist() == table["relik_best"].tolist()
+    assert pd.read_csv(tmp_path / "q.csv")["relik_max"].tolist() == table["relik_max"].tolist()
 
 
 def test_lists_to_check_and_all_figures_of_the_answering_triples(call, run, tmp_path):
     options = ["rules", "umls-transe", "--table", EXAMPLE, "--over", "answering triples"]
-    files = ["--suspicious", tmp_path / "s.csv", "--credible", tmp_path / "c.parquet"]
+    files = ["--suspicious", tmp_path / "s.csv", "--plausible", tmp_path / "c.parquet"]
     found = strict_json(call(*options, *files, "--json"))
     instances = read_rule_table(EXAMPLE, run.graph)
     scored = score_instances(run, instances)
     assert found["separation"] == expected_separation(run, instances, over="answering triples")
     compared = compare_measures(scored.table, COMPARED["answering triples"], order="separation")
     assert found["differences"] == without_nan(compared.differences.to_dict("records"))
-    judged = judged_thresholds(scored.table, "relik_head")
-    assert [row["n"] for row in found["thresholds"]["relik_head"]] == judged["n"].tolist()
+    judged = judged_thresholds(scored.table, "relik_answer")
+    assert [row["n"] for row in found["thresholds"]["relik_answer"]] == judged["n"].tolist()
     suspicious = suspicious_facts(run.graph, scored)
     pd.testing.assert_frame_equal(
         pd.read_csv(tmp_path / "s.csv", keep_default_na=False), suspicious, check_dtype=False
     )
     confidence = rule_confidence(run.graph, scored.table["group"].unique())
-    credible = credible_missing(run.graph, scored, confidence)
-    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "c.parquet"), credible)
+    plausible = plausible_missing_triples(run.graph, scored, confidence)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "c.parquet"), plausible)
     assert "# differences of ROC-AUC" in call("rules", "umls-transe", "--table", EXAMPLE)
 
 
@@ -521,7 +522,7 @@ def test_subgraph_parameters_out_of_range(refused, options, place):
         ["queries", "--type", "4p"],
         ["queries", "--per-type", 0],
         ["queries", "--hard", "very"],
-        ["queries", "--chains", "worst"],
+        ["queries", "--aggregate", "worst"],
         ["queries", "--over", "some triples"],
         ["queries", "--suspicious", "s.txt"],
         ["queries", "--seed", -1],

@@ -28,7 +28,7 @@ _CURVE, _POINT = "#2f7fd1", "#d9742b"
 def roc_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
     """Draw the ROC curve, and where the thresholds put the model.
 
-    :param curve: of `kgdash.studies.classification.classification.Classification.roc`
+    :param curve: of `kgdash.studies.classification.curves.roc_curve`
     :param confusion: of `kgdash.studies.classification.scores.confusion`
     """
     if curve.empty:
@@ -46,7 +46,7 @@ def roc_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
 def pr_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
     """Draw the precision-recall curve, and where the thresholds put the model.
 
-    :param curve: of `kgdash.studies.classification.classification.Classification.pr`
+    :param curve: of `kgdash.studies.classification.curves.precision_recall_curve`
     :param confusion: as for `roc_figure`
     """
     if curve.empty:
@@ -67,7 +67,7 @@ def pr_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
 def labelled_histogram(table: pd.DataFrame, threshold: float | None = None) -> go.Figure:
     """Draw the scores of true and of false triples, one over the other, with the threshold.
 
-    :param table: of `kgdash.studies.classification.classification.Classification.histogram`
+    :param table: of `kgdash.studies.classification.curves.score_histogram`
     :param threshold: drawn if there is one and it is finite
     """
     if not table[["true", "false"]].to_numpy().any():
@@ -106,7 +106,7 @@ def labelled_histogram(table: pd.DataFrame, threshold: float | None = None) -> g
 def calibration_figure(bins: pd.DataFrame) -> go.Figure:
     """Draw the reliability diagram: predicted probability against the share of true triples.
 
-    :param bins: of `kgdash.studies.classification.classification.Classification.calibration`
+    :param bins: of `kgdash.studies.classification.calibration.calibration_tables`
     """
     figure = go.Figure()
     _add_guessing(figure, [0, 1], [0, 1], "as predicted")

@@ -50,7 +50,7 @@ def study_scatter(
     ``customdata`` of a point is the row number in ``figures``. A point grows with the number of
     evaluated triples behind it.
 
-    :param figures: of `kgdash.studies.reliability.subgraph_table.subgraph_figures`
+    :param figures: of `kgdash.studies.reliability.subgraph_table.score_subgraphs`
     :param task: a column of it
     :param band: of `kgdash.studies.correlation.correlation.regression_band`; may have no rows
     :param texts: one description per row, for hovering

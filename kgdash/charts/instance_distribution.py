@@ -31,7 +31,7 @@ _ESTIMATED = 1000
 def values_figure(
     table: pd.DataFrame,
     measure: str = "relik",
-    chains: str = "best",
+    aggregate: str = "max",
     groups: Sequence[str] | None = None,
     names: Mapping[str, str] | None = None,
     shape: str = "box",
@@ -42,7 +42,7 @@ def values_figure(
 
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
     :param measure: one of `kgdash.charts.separation.MEASURE_NAMES`
-    :param chains: "best" or "mean"
+    :param aggregate: "max" or "mean"
     :param groups: which groups, from top to bottom (default: all, as they appear); 20 at most
     :param names: what to call the groups where not by themselves
     :param shape: one of `SHAPES`; a violin is the density of the logarithms on a log axis
@@ -51,7 +51,7 @@ def values_figure(
     if shape not in SHAPES:
         raise unknown_name("shape", shape, SHAPES, "kgdash")
     chosen, note = first_groups(table["group"].unique() if groups is None else groups)
-    column = f"{measure}_{chains}"
+    column = f"{measure}_{aggregate}"
     rows = table[table["group"].isin(chosen)]
     if rows.empty:
         return empty("no instances to draw")
@@ -70,7 +70,7 @@ def values_figure(
     if log:
         figure.update_xaxes(type="log", dtick=1, exponentformat="power")
     figure.update_xaxes(
-        title=measure_axis(measure, chains, "log scale" if log else "linear scale") + note
+        title=measure_axis(measure, aggregate, "log scale" if log else "linear scale") + note
     )
     return group_rows(figure, chosen, names, 80, clickmode="event+select")
 
@@ -148,8 +148,8 @@ def _add_points(
 def _about(row: dict, column: str, names: Mapping[str, str] | None) -> str:
     return (
         f"{escape(str(row['question']))} → {escape(str(row['answer']))}<br>"
-        f"{called(row['group'], names)}<br>{number(row[column])}, {row['chains']} "
-        f"chain{'s' * (row['chains'] != 1)}; instance {row['instance']}"
+        f"{called(row['group'], names)}<br>{number(row[column])}, {row['groundings']} "
+        f"grounding{'s' * (row['groundings'] != 1)}; instance {row['instance']}"
     )
 
 

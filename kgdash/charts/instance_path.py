@@ -45,8 +45,9 @@ def path_figure(
 
     Edges point from head to tail; those that are no known fact are dashed.
 
-    :param triples: the instance's, of one chain or several: ``head, relation, tail`` (ids),
-        ``is_head``, ``asked``, ``relik`` (in (0, 1]), ``split`` ("none" for what is no fact)
+    :param triples: the instance's, of one grounding or several: ``head, relation, tail`` (ids),
+        ``is_answer_triple``, ``predicted_side``, ``relik`` (in (0, 1]), ``split`` ("none" for what
+        is no fact)
     :param entity_labels: of all entities, by id
     :param relation_labels: of all relations, by id
     :param label: of the instance; colours the answer

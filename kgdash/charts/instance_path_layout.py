@@ -42,15 +42,15 @@ def path_layout(triples: pd.DataFrame) -> PathLayout:
     The distance is that by the triples that lead there, where they do: a rule's body, and not its
     head, which leads from one end to the other at once.
 
-    :param triples: rows of an instance's triples: ``head, tail`` (ids), ``is_head``, ``asked``;
-        not empty
+    :param triples: rows of an instance's triples: ``head, tail`` (ids), ``is_answer_triple``,
+        ``predicted_side``; not empty
     """
-    concluding = triples[triples["is_head"]].iloc[0]
-    answer = int(concluding[concluding["asked"]])
+    concluding = triples[triples["is_answer_triple"]].iloc[0]
+    answer = int(concluding[concluding["predicted_side"]])
     graph, body = nx.Graph(), nx.Graph()
     for row in triples.itertuples():
         graph.add_edge(int(row.head), int(row.tail))
-        if not row.is_head:
+        if not row.is_answer_triple:
             body.add_edge(int(row.head), int(row.tail))
     distance = dict(nx.single_source_shortest_path_length(graph, answer))
     if answer in body:

@@ -19,11 +19,11 @@ LABELS = {
 
 MEASURE_NAMES = {
     "relik": "ReliK",
-    "relik_head": "ReliK of the answering triple",
+    "relik_answer": "ReliK of the answering triple",
     "reciprocal_rank": "reciprocal rank",
-    "reciprocal_rank_head": "reciprocal rank of the answering triple",
+    "reciprocal_rank_answer": "reciprocal rank of the answering triple",
     "score": "raw score",
-    "score_head": "raw score of the answering triple",
+    "score_answer": "raw score of the answering triple",
 }
 
 #: colour and symbol of the measures in the figure of the AUCs, in order; both show where they meet
@@ -35,15 +35,15 @@ def is_raw(measure: str) -> bool:
     return measure.startswith("score")
 
 
-def measure_axis(measure: str, chains: str, note: str) -> str:
+def measure_axis(measure: str, aggregate: str, note: str) -> str:
     """Return the title of an axis of a measure."""
-    return f"{MEASURE_NAMES.get(measure, measure)}, {chains} of the chains<br>({note})"
+    return f"{MEASURE_NAMES.get(measure, measure)}, {aggregate} over groundings<br>({note})"
 
 
 def means_figure(
     separated: pd.DataFrame,
     measure: str = "relik",
-    chains: str = "best",
+    aggregate: str = "max",
     names: Mapping[str, str] | None = None,
 ) -> go.Figure:
     """Draw the mean of true and of false instances per group, with its interval.
@@ -52,7 +52,7 @@ def means_figure(
 
     :param separated: a table of `kgdash.studies.instances.separation.separation`; 20 groups at most
     :param measure: which measure it is of, for the axis
-    :param chains: which choice of chains it is of, for the axis
+    :param aggregate: which aggregate it is of, for the axis
     :param names: what to call the groups where not by themselves
     """
     chosen, note = first_groups(separated["group"])
@@ -80,7 +80,7 @@ def means_figure(
             hovertemplate="%{text}<extra>" + name + "</extra>",
         )
     figure.update_xaxes(
-        title=measure_axis(measure, chains, "mean and interval") + note,
+        title=measure_axis(measure, aggregate, "mean and interval") + note,
         rangemode="normal" if is_raw(measure) else "tozero",
     )
     return group_rows(figure, chosen, names, 64)

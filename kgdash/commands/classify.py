@@ -80,22 +80,26 @@ def classify(
 ) -> None:
     """Tell true from false triples by a threshold on the score, chosen on validation."""
     from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
+    from kgdash.studies.classification.classification import ClassificationSetting
     from kgdash.studies.classification.classification import classify as compute
-    from kgdash.studies.reliability.part_classification import judge_part
+    from kgdash.studies.reliability.subgraph_classification import classify_subgraph
 
     if table is ClassifyTable.local and entity is None:
         raise KgdashError("--table local needs the subgraph's --entity")
+    setting = ClassificationSetting(negatives, thresholds, seed, level)
     loaded = load_run(run, dataset)
     given = _given(loaded, negatives, valid_negatives, test_negatives)
-    found = compute(loaded, negatives, thresholds, seed, given, level, terminal("classification"))
+    found = compute(loaded, setting, given, terminal("classification"))
     tables: dict[str, pd.DataFrame] = found.tables()
     about: dict[str, Any] = found.about()
     if table is ClassifyTable.relik:
         tables["relik"] = exact_accuracy_by_relik(found, terminal("ReliK"))
     if entity is not None:
-        part = loaded.subgraph(entity, method, size, restart, walk_seed, hops, direction)
-        local = judge_part(found, part, evaluate, corrupt, relik_method, terminal("ReliK"))
-        tables["local"] = local.figures
+        part = loaded.subgraph(
+            entity, method, size, restart=restart, seed=walk_seed, hops=hops, direction=direction
+        )
+        local = classify_subgraph(found, part, evaluate, corrupt, relik_method, terminal("ReliK"))
+        tables["local"] = local.metrics
         about["local"] = local.summary()
     if out is not None:
         write_or_print(tables[table], out)

@@ -38,7 +38,7 @@ def cross_validate(
     :raises KgdashError: if the plan can not be carried out
     """
     from kgdash.graph.datasets import load_dataset
-    from kgdash.statistics.bootstrap import check_level
+    from kgdash.statistics.bootstrap import Bootstrap, check_level
     from kgdash.studies.correlation.cross_validation import CrossValidation
     from kgdash.studies.correlation.cross_validation import cross_validate as compute
     from kgdash.studies.correlation.fold_runs import default_workdir
@@ -58,7 +58,7 @@ def cross_validate(
     except KeyboardInterrupt:
         print(f"\n{folder} keeps what was trained: the same command goes on", file=sys.stderr)
         raise
-    found = both_ways(figures, level, chosen.seed)
+    found = both_ways(figures, Bootstrap(level, seed=chosen.seed))
     if results is not None:
         _write_results(results, source, graph, chosen, found, runs)
     shown = figures if each else found

@@ -71,7 +71,7 @@ def label(
 def _predictions(
     run: Run, table: Path | None, rules: Path | None, chosen: tuple[int, float, int, int]
 ) -> Predictions:
-    from kgdash.studies.classification.verified_negatives import verified_negatives
+    from kgdash.studies.classification.given_negatives import verified_negatives
     from kgdash.studies.instances.instance_table import read_rule_table
     from kgdash.studies.labelling.sources import (
         file_predictions,
@@ -126,8 +126,8 @@ def _show(queue: LabelQueue, triple: NamedTriple) -> None:
         print(f"  because {words[rule]}")
         rows = queue.shown(instance)
         columns = ["head", "relation", "tail", "split", "relik"]
-        for number, chain in rows[~rows["is_head"]].groupby("chain"):
-            for head, relation, tail, split, relik in chain[columns].to_numpy():
+        for number, grounding in rows[~rows["is_answer_triple"]].groupby("grounding"):
+            for head, relation, tail, split, relik in grounding[columns].to_numpy():
                 print(
                     f"    {number + 1}. {head} — {relation} → {tail}  ({split}, ReliK {relik:.1e})"
                 )

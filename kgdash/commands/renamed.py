@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from kgdash.errors import KgdashError
 
 #: old command -> new one
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {"explain": "confounders"}
 
 #: command, by its new name -> its old options and what they are now
-OPTIONS: dict[str, dict[str, str]] = {}
+OPTIONS: dict[str, dict[str, str]] = {
+    "queries": {"--chains": "--aggregate", "--credible": "--plausible"},
+    "rules": {"--chains": "--aggregate", "--credible": "--plausible"},
+}
 
 
 def refuse_old_names(arguments: Sequence[str]) -> None:

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from kgdash.commands.separation import (
-    ChainsOption,
-    CredibleOption,
+    AggregateOption,
     OverOption,
+    PlausibleOption,
     SuspiciousOption,
     compare_labels,
 )
@@ -57,16 +57,16 @@ def rules(
         Path | None, typer.Option(help="Write the instances, as --table reads them (.tsv).")
     ] = None,
     seed: SeedOption = 0,
-    chains: ChainsOption = "best",
+    aggregate: AggregateOption = "max",
     over: OverOption = "all triples",
     as_json: JsonOption = False,
     out: OutOption = None,
     suspicious: SuspiciousOption = None,
-    credible: CredibleOption = None,
+    plausible: PlausibleOption = None,
     results: ResultsOption = None,
 ) -> None:
     """Compare ReliK on true and false instances of rules (--out: per instance)."""
-    from kgdash.studies.classification.verified_negatives import negatives_by_name
+    from kgdash.studies.classification.given_negatives import negatives_by_name
     from kgdash.studies.instances.instance_table import read_rule_table
     from kgdash.studies.rules.selection import check_choice, chosen_instances
 
@@ -86,7 +86,7 @@ def rules(
         )
     if save_instances is not None:
         _save_instances(instances, loaded.graph, save_instances)
-    compare_labels(loaded, instances, chains, as_json, out, over, suspicious, credible, results)
+    compare_labels(loaded, instances, aggregate, as_json, out, over, suspicious, plausible, results)
 
 
 def _rules(graph: Any, path: Path | None, min_support: int, min_pca: float) -> Any:

@@ -1,7 +1,7 @@
 """What the commands ``queries`` and ``rules`` share: scoring instances, and what comes out.
 
 A command takes the options below by their types, e.g. ``over: OverOption = "all triples"``,
-``suspicious: SuspiciousOption = None``, ``credible: CredibleOption = None``, and hands them on to
+``suspicious: SuspiciousOption = None``, ``plausible: PlausibleOption = None``, and hands them on to
 `compare_labels` under these names.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kgdash.studies.instances.separation import Comparison
 
 
-ChainsOption = Annotated[str, typer.Option(help="Several chains to an answer: best or mean.")]
+AggregateOption = Annotated[str, typer.Option(help="Over an instance's groundings: max or mean.")]
 OverOption = Annotated[
     str, typer.Option(help='An instance is the mean over "all triples" or "answering triples".')
 ]
@@ -34,7 +34,7 @@ SuspiciousOption = Annotated[
         callback=known_extension,
     ),
 ]
-CredibleOption = Annotated[
+PlausibleOption = Annotated[
     Path | None,
     typer.Option(
         help="Write the triples that no split holds here, most reliable first.",
@@ -46,12 +46,12 @@ CredibleOption = Annotated[
 def compare_labels(
     run: Any,
     instances: Instances,
-    chains: str,
+    aggregate: str,
     as_json: bool,
     out: Path | None,
     over: str = "all triples",
     suspicious: Path | None = None,
-    credible: Path | None = None,
+    plausible: Path | None = None,
     results: Path | None = None,
 ) -> None:
     """Score instances and print, or write, what tells true ones from false ones.
@@ -59,37 +59,37 @@ def compare_labels(
     :param out: file of the scored instances
     :param over: one of `kgdash.studies.instances.separation.COMPARED`
     :param suspicious: file of `kgdash.studies.instances.likely_errors.suspicious_facts`
-    :param credible: file of `kgdash.studies.instances.likely_errors.credible_missing`
+    :param plausible: file of `kgdash.studies.instances.likely_errors.plausible_missing_triples`
     :param results: folder, see `kgdash.commands.separation_results.write_results`
     """
     from kgdash.studies.instances.instances import score_instances
-    from kgdash.studies.instances.likely_errors import credible_missing, suspicious_facts
+    from kgdash.studies.instances.likely_errors import plausible_missing_triples, suspicious_facts
     from kgdash.studies.instances.separation import COMPARED, compare_measures, measure_column
     from kgdash.studies.rules.confidence import rule_confidence
 
     if over not in COMPARED:
         raise unknown_name("choice of triples", over, list(COMPARED), "kgdash")
-    measure_column(COMPARED[over][0], chains)
+    measure_column(COMPARED[over][0], aggregate)
     scored = score_instances(run, instances, terminal("scoring instances"))
-    found = compare_measures(scored.table, COMPARED[over], chains, order="separation")
+    found = compare_measures(scored.table, COMPARED[over], aggregate, order="separation")
 
     def confidence() -> dict[str, float]:
         return rule_confidence(run.graph, scored.table["group"].unique())
 
     tables = [(out, lambda: scored.table)]
     tables.append((suspicious, lambda: suspicious_facts(run.graph, scored)))
-    tables.append((credible, lambda: credible_missing(run.graph, scored, confidence())))
+    tables.append((plausible, lambda: plausible_missing_triples(run.graph, scored, confidence())))
     for path, table in tables:
         if path is not None and as_json:
             write_table(table(), path)  # nothing is said beside JSON
         elif path is not None:
             write_or_print(table(), path)
     if results is not None:
-        write_results(run, found, chains, instances.notes, results)
+        write_results(run, found, aggregate, instances.notes, results)
     if as_json:
         print_json(
-            {"run": run.name, "chains": chains, "over": over, "notes": instances.notes}
-            | _figures(found, scored, chains)
+            {"run": run.name, "aggregate": aggregate, "over": over, "notes": instances.notes}
+            | _figures(found, scored, aggregate)
         )
     elif results is None and all(path is None for path, _ in tables):
         for measure, separated in found.by_measure.items():
@@ -99,14 +99,14 @@ def compare_labels(
         write_or_print(found.differences, None)
 
 
-def _figures(found: Comparison, scored: ScoredInstances, chains: str) -> dict[str, Any]:
+def _figures(found: Comparison, scored: ScoredInstances, aggregate: str) -> dict[str, Any]:
     from kgdash.studies.instances.thresholds import judged_thresholds
 
     return {
         "separation": {m: table.to_dict("records") for m, table in found.by_measure.items()},
         "differences": found.differences.to_dict("records"),
         "thresholds": {
-            m: judged_thresholds(scored.table, m, chains).to_dict("records")
+            m: judged_thresholds(scored.table, m, aggregate).to_dict("records")
             for m in found.by_measure
         },
     }

@@ -22,7 +22,7 @@ ResultsOption = Annotated[
 
 
 def write_results(
-    run: Any, found: Comparison, chains: str, notes: tuple[str, ...], folder: Path
+    run: Any, found: Comparison, aggregate: str, notes: tuple[str, ...], folder: Path
 ) -> None:
     """Write what a comparison found as ``COMMAND-RUN.md``, ``.csv`` and two ``.svg``.
 
@@ -37,13 +37,13 @@ def write_results(
 
     what, arguments = sys.argv[1], _without_results(sys.argv[1:])
     first, separated = next(iter(found.by_measure.items()))
-    stem = f"{what}-{run.name}" + "-answering" * first.endswith("_head")
+    stem = f"{what}-{run.name}" + "-answering" * first.endswith("_answer")
     files = {name: folder / f"{stem}-{name}.svg" for name in ("means", "auc")}
     check_figure_file(files["means"])
     folder.mkdir(parents=True, exist_ok=True)
     names = readings(separated["group"].unique(), run.graph)
     figures = {
-        "means": means_figure(separated, first, chains, names),
+        "means": means_figure(separated, first, aggregate, names),
         "auc": auc_figure(found.by_measure, names),
     }
     for name, figure in figures.items():
@@ -53,7 +53,7 @@ def write_results(
         run,
         found,
         shlex.join(["python", "-m", "kgdash", *arguments]),
-        chains,
+        aggregate,
         notes,
         names,
         {name: path.name for name, path in files.items()},

@@ -118,10 +118,11 @@ def study(
         cross_validate(run, plan, level, workdir, results, each, as_json, out)
         return
     refuse_without_cv({**training, "workdir": workdir, "results": results})
+    from kgdash.statistics.bootstrap import Bootstrap
     from kgdash.studies.comparison.comparison import check_comparable, distinct_names
     from kgdash.studies.correlation.correlation import study_runs
     from kgdash.studies.correlation.models_table import models_table
-    from kgdash.studies.reliability.subgraph_table import KS
+    from kgdash.studies.reliability.subgraph_evaluation import KS
 
     first = load_run(run, dataset)
     loaded = [first, *(load_run(other, dataset) for other in beside or ())]
@@ -137,7 +138,7 @@ def study(
         evaluated=evaluate,
         relik_method=relik_method,
         filter=filter or "train+valid+test",
-        level=level,
+        bootstrap=Bootstrap(level, seed=seed),
         ks=k or KS,
         corrupt=corrupt,
         restart=restart,

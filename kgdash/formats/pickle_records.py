@@ -1,20 +1,16 @@
-"""Read a pickle without running anything that it says.
+"""Models out of pickles, as records: the policy of `pickle_machine` for PyKEEN's files.
 
-A pickle is a program: it names functions and calls them. Python's unpickler, restricted or not,
-lets it reach real objects (hashes, ``__setstate__``, memo tables of any size), so this module walks
-over the opcodes itself and builds nothing but records: a function that the pickle names becomes a
-:class:`Global`, calling it a :class:`Call`. What the records mean is for others to say. Names
-outside the lists below are refused even so.
+A function that the pickle names becomes a :class:`Global`, calling it a :class:`Call`. What the
+records mean is for others to say. Names outside the lists below are refused even so.
 """
 
 from __future__ import annotations
 
-import pickletools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgdash.errors import KgdashError
+from kgdash.formats.pickle_machine import PickleMachine
 
 CURE = (
     "expected the trained_model.pkl that PyKEEN's PipelineResult.save_to_directory or "
@@ -88,129 +84,68 @@ def parse(data: bytes, persistent: Callable[[object], Any], where: str) -> Any:
         what ``persistent`` gave
     :raises KgdashError: if it names anything not admitted, or uses an opcode of no model
     """
-    machine = _Machine(persistent, where)
-    for opcode, argument, _ in pickletools.genops(data):
-        machine.step(opcode.name, argument)
-    return machine.stack.pop()
+    return _RecordMachine(where, persistent).run(data)
 
 
-class _Machine:
-    """The stack machine of a pickle, over records."""
+class _RecordMachine(PickleMachine):
+    """Admits what models are made of, and records it."""
 
-    def __init__(self, persistent: Callable[[object], Any], where: str) -> None:
-        self.persistent = persistent
-        self.where = where
-        self.stack: list[Any] = []
-        self.marks: list[list[Any]] = []
-        self.memo: dict[int, Any] = {}
+    admitted = frozenset(
+        [
+            "BINFLOAT",
+            "BINPERSID",
+            "GLOBAL",
+            "STACK_GLOBAL",
+            "REDUCE",
+            "NEWOBJ",
+            "NEWOBJ_EX",
+            "BUILD",
+        ]
+    )
+    remedy = NEEDLESS
 
-    def step(self, opcode: str, argument: Any) -> None:
-        """Do one opcode."""
-        match opcode:
-            case "PROTO" | "FRAME" | "STOP":
-                pass
-            case "BININT" | "BININT1" | "BININT2" | "LONG1" | "BINFLOAT":
-                self.stack.append(argument)
-            case "SHORT_BINUNICODE" | "BINUNICODE" | "BINUNICODE8":
-                self.stack.append(argument)
-            case "NONE" | "NEWTRUE" | "NEWFALSE":
-                self.stack.append({"NONE": None, "NEWTRUE": True, "NEWFALSE": False}[opcode])
-            case "MEMOIZE":
-                self.memo[len(self.memo)] = self.stack[-1]
-            case "BINPUT" | "LONG_BINPUT":
-                self.memo[argument] = self.stack[-1]
-            case "BINGET" | "LONG_BINGET":
-                self.stack.append(self.memo[argument])
-            case "BINPERSID":
-                self.stack.append(self.persistent(self.stack.pop()))
-            case "GLOBAL":
-                self.stack.append(self.admit(*argument.split(" ", 1)))
-            case "STACK_GLOBAL":
-                name, module = self.stack.pop(), self.stack.pop()
-                self.stack.append(self.admit(module, name))
-            case "REDUCE" | "NEWOBJ" | "NEWOBJ_EX" | "BUILD":
-                self.call(opcode)
-            case _:
-                self.container(opcode)
+    def __init__(self, where: str, persistent: Callable[[object], Any]) -> None:
+        super().__init__(where)
+        self._persistent = persistent
 
-    def container(self, opcode: str) -> None:
-        """Do one opcode that makes or fills a container."""
-        match opcode:
-            case "MARK":
-                self.marks.append(self.stack)
-                self.stack = []
-            case "EMPTY_DICT" | "EMPTY_LIST" | "EMPTY_SET" | "EMPTY_TUPLE":
-                kinds = {"DICT": dict, "LIST": list, "SET": set, "TUPLE": tuple}
-                self.stack.append(kinds[opcode.removeprefix("EMPTY_")]())
-            case "TUPLE":
-                items = self.unmark()
-                self.stack.append(tuple(items))
-            case "TUPLE1" | "TUPLE2" | "TUPLE3":
-                self.stack[-int(opcode[-1]) :] = [tuple(self.stack[-int(opcode[-1]) :])]
-            case "APPEND" | "APPENDS":
-                items = self.unmark() if opcode == "APPENDS" else [self.stack.pop()]
-                self.expect(self.stack[-1], list).extend(items)
-            case "ADDITEMS":
-                items = self.unmark()
-                self.expect(self.stack[-1], set).update(self.expect(i, str) for i in items)
-            case "SETITEM" | "SETITEMS":
-                items = self.unmark() if opcode == "SETITEMS" else self.stack[-2:]
-                if opcode == "SETITEM":
-                    del self.stack[-2:]
-                target = self.stack[-1].items if self.is_ordered() else self.stack[-1]
-                for key, value in zip(items[::2], items[1::2], strict=True):
-                    self.expect(target, dict)[self.expect(key, str | int)] = value
-            case _:
-                raise KgdashError(f"{self.where}: opcode {opcode}; {NEEDLESS}")
+    def persistent(self, key: object) -> object:
+        return self._persistent(key)
 
-    def call(self, opcode: str) -> None:
-        """Do one opcode that makes an object or gives it its state."""
-        argument = self.stack.pop()
-        if opcode == "BUILD":
-            self.expect(self.stack[-1], Call).state = argument
-            return
-        kwargs = self.expect(argument, dict) if opcode == "NEWOBJ_EX" else {}
-        args = self.expect(self.stack.pop() if opcode == "NEWOBJ_EX" else argument, tuple)
-        name = self.expect(self.stack.pop(), Global).name
-        if name != "builtins.getattr":
-            self.stack.append(Call(name, args, kwargs))
-            return
-        match args:
-            case (Global(name="torch._C._VariableFunctionsClass"), str(attribute)) if (
-                attribute in ADMITTED_FUNCTIONS
-            ):
-                self.stack.append(Global(f"torch.{attribute}"))
-            case _:
-                raise KgdashError(f"{self.where}: refused: builtins.getattr{brief(args)}; {CURE}")
-
-    def admit(self, module: Any, name: Any) -> Global:
+    def admit(self, module: str, name: str) -> Global:
         """Return the record of a class or function, refusing those on no list."""
-        module = self.expect(module, str).replace("__builtin__", "builtins")
-        name = self.expect(name, str)
+        module = module.replace("__builtin__", "builtins")
         full = f"{module}.{name}"
         by_module = name.isidentifier() and f"{module}.".startswith(ADMITTED_MODULES)
         if full in ADMITTED_NAMES or by_module:
             return Global(full)
-        raise KgdashError(f"{self.where}: refused: {full:.120}; {NEEDLESS}")
+        raise self.refused(f"{full:.120}")
 
-    def unmark(self) -> list[Any]:
-        """Take what was pushed since the last mark."""
-        items, self.stack = self.stack, self.marks.pop()
-        return items
+    def call(self, function: object, arguments: object, keywords: Mapping[str, Any]) -> object:
+        args = self.expect(arguments, tuple)
+        name = self.expect(function, Global).name
+        if name != "builtins.getattr":
+            return Call(name, args, keywords)
+        match args:
+            case (Global(name="torch._C._VariableFunctionsClass"), str(attribute)) if (
+                attribute in ADMITTED_FUNCTIONS
+            ):
+                return Global(f"torch.{attribute}")
+        raise self.refused(f"builtins.getattr{brief(args)}")
 
-    def is_ordered(self) -> bool:
-        """Tell whether the top of the stack is an ordered dictionary."""
-        top = self.stack[-1]
-        return isinstance(top, Call) and top.name == "collections.OrderedDict"
+    def set_state(self, target: object, state: object) -> None:
+        self.expect(target, Call).state = state
 
-    def expect(self, value: Any, kind: Any) -> Any:
-        """Return the value if it is of this kind (real types only, nothing is duck-typed)."""
-        if isinstance(value, kind):
-            return value
-        raise KgdashError(
-            f"{self.where}: the pickle puts {brief(value)} where {getattr(kind, '__name__', kind)} "
-            f"belongs; {CURE}"
-        )
+    def brief(self, value: object) -> str:
+        return brief(value)
+
+    def check_keys(self, keys: Sequence[Any], container: type) -> None:
+        for key in keys:
+            self.expect(key, str | int if container is dict else str)
+
+    def items_of(self, target: object) -> Any:
+        if isinstance(target, Call) and target.name == "collections.OrderedDict":
+            return target.items
+        return target
 
 
 def brief(value: object) -> str:

@@ -10,6 +10,7 @@ from kgdash.progress import Progress, silent
 from kgdash.reports.evaluation import Evaluation
 from kgdash.runs import Run
 from kgdash.studies.instances.instances import ScoredInstances, score_instances
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import LocalComparison, compare
 from kgdash.studies.rules.sources import mined_instances
@@ -54,7 +55,7 @@ class ChartSource:
         if kind not in self._scored:
             graph = self.run.graph
             sampled = (
-                sample_queries(graph, seed=self.seed)
+                sample_queries(graph, QuerySampling(seed=self.seed))
                 if kind == "queries"
                 else mined_instances(graph, seed=self.seed)
             )

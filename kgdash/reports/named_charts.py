@@ -16,7 +16,7 @@ from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.subgraph import subgraph_figure
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.ranking.metric_info import DEFAULT_KS
+from kgdash.ranking.metric import DEFAULT_KS
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
 from kgdash.studies.instances.separation import compare_measures
@@ -91,7 +91,7 @@ def _instances(kind: str, what: str) -> Draw:
         table = source.instances(kind).table
         names = readings(table["group"].unique(), source.run.graph)
         if what == "thresholds":
-            labels, values, _ = measured(table, "relik", "best")
+            labels, values, _ = measured(table, "relik", "max")
             curve = threshold_curve(labels, values)
             best = best_of(curve, "accuracy")
             return rates_figure(curve, best, rates_at(curve, best))

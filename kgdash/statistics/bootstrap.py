@@ -9,9 +9,6 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 
-#: bytes that one block of draws may take
-_BLOCK = 1 << 27
-
 
 @dataclass(frozen=True)
 class Bootstrap:
@@ -46,7 +43,7 @@ def check_level(level: float) -> None:
 def percentile_interval(values: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the percentile interval along the first axis.
 
-    :param values: of a figure in each resample: float64, ``(resamples, …)``; those that are not
+    :param values: in each resample: float64, ``(resamples, …)``; those that are not
         finite are left out
     :param level: in (0, 1)
     :return: the lower and the upper end, each of shape ``(…)``; NaN where no resample is finite
@@ -64,20 +61,28 @@ def percentile_interval(values: np.ndarray, level: float) -> tuple[np.ndarray, n
 
 
 def resample_counts(
-    count: int, resamples: int, rng: np.random.Generator, width: int = 1
+    count: int, resamples: int, rng: np.random.Generator, step: int
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Draw rows with replacement, as many as there are, and count how often each was drawn.
 
     :param count: rows, ≥ 1
     :param resamples: how many draws
-    :param rng: made for this alone
-    :param width: numbers that the caller makes of each row, to bound the memory of a block
+    :param rng: what is drawn does not depend on ``step``
+    :param step: resamples in a block, ≥ 1
     :return: blocks of resamples and their counts: float64, ``(block, count)``
     """
-    step = max(1, _BLOCK // (8 * count * width))
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
         drawn = rng.integers(0, count, size=(size, count))
-        drawn += np.arange(size)[:, None] * count
-        times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
-        yield slice(start, start + size), times.astype(np.float64)
+        yield slice(start, start + size), times_drawn(drawn)
+
+
+def times_drawn(drawn: np.ndarray) -> np.ndarray:
+    """Count how often each row was drawn in each resample.
+
+    :param drawn: numbers of rows: int64, ``(resamples, count)``, each in [0, count)
+    :return: float64, ``(resamples, count)``
+    """
+    size, count = drawn.shape
+    places = drawn + np.arange(size)[:, None] * count
+    return np.bincount(places.ravel(), minlength=size * count).reshape(size, count).astype(float)

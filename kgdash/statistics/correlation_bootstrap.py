@@ -8,32 +8,28 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import pearsonr, rankdata
 
+from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, times_drawn
+
 
 class Resamples:
     """Pairs (x, y) drawn with replacement, for one x and any y.
 
     :param x: float64, shape ``(n,)``
-    :param resamples: how many
-    :param seed: of the draw, ≥ 0
+    :param bootstrap: how many, by which seed, and the level of the intervals
     """
 
-    def __init__(self, x: np.ndarray, resamples: int, seed: int) -> None:
-        self.x = x
-        rng = np.random.default_rng(seed)
-        self.drawn = rng.integers(0, max(len(x), 1), size=(resamples, len(x)))
+    def __init__(self, x: np.ndarray, bootstrap: Bootstrap) -> None:
+        self.x, self.bootstrap = x, bootstrap
+        rng = np.random.default_rng(bootstrap.seed)
+        self.drawn = rng.integers(0, max(len(x), 1), size=(bootstrap.resamples, len(x)))
 
-    def interval(self, name: str, y: np.ndarray, level: float) -> tuple[float, float]:
+    def interval(self, name: str, y: np.ndarray) -> tuple[float, float]:
         """Return the percentile interval of a coefficient; NaN where no resample has one.
 
         :param name: "pearson", "spearman" or "kendall"
         :param y: float64, shape ``(n,)``
-        :param level: in (0, 1)
         """
-        values = self.coefficients(name, y)
-        values = values[np.isfinite(values)]
-        if not len(values):
-            return np.nan, np.nan
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        low, high = percentile_interval(self.coefficients(name, y), self.bootstrap.level)
         return float(low), float(high)
 
     def coefficients(self, name: str, y: np.ndarray) -> np.ndarray:
@@ -60,8 +56,7 @@ class Resamples:
     @cached_property
     def _times(self) -> np.ndarray:
         """How often each pair was drawn: ``(resamples, n)``."""
-        counts = [np.bincount(row, minlength=len(self.x)) for row in self.drawn]
-        return np.stack(counts).astype(np.float64)
+        return times_drawn(self.drawn)
 
     @cached_property
     def _signs(self) -> np.ndarray:

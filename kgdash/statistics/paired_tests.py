@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import combinations
 
 import numpy as np
@@ -16,10 +17,12 @@ from scipy.stats import wilcoxon
 
 from kgdash.files.table_cache import cached_table
 from kgdash.progress import Progress, phases, silent
+from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.multiple_testing import holm
 
 #: draws of the bootstrap and of the permutation test, as SciPy has it
 RESAMPLES = 9999
+BOOTSTRAP = Bootstrap(resamples=RESAMPLES)
 
 #: with so many triples that differ, all 2ⁿ ways to swap the two runs are gone through
 EXACT = 13
@@ -31,9 +34,7 @@ _BLOCK = 1 << 20
 def paired_tests(
     values: np.ndarray,
     names: Sequence[str],
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    bootstrap: Bootstrap = BOOTSTRAP,
     progress: Progress = silent,
 ) -> pd.DataFrame:
     """Test every pair of runs on what each makes of the same triples; kept on disk.
@@ -50,9 +51,7 @@ def paired_tests(
 
     :param values: of `reciprocal_ranks`: shape ``(triples, runs)``
     :param names: of the runs
-    :param level: of the intervals, in (0, 1)
-    :param resamples: m, draws of the bootstrap and of the permutation test each, ≥ 1
-    :param seed: of both, ≥ 0
+    :param bootstrap: ``resamples`` (m) and ``seed`` are of the permutation test too
     :param progress: called with (done, total); may raise to cancel
     :return: one row per pair, in the order of the runs: ``a, b`` (str), ``triples`` (int64),
         ``mean_a``, ``mean_b``, ``difference`` (a − b; float64 in (−1, 1)), ``low``, ``high`` (NaN
@@ -62,24 +61,16 @@ def paired_tests(
         ``losses`` (int64: triples where a's value is higher, equal, lower)
     """
     content = hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest()
-    key = {"kind": "paired tests", "values": content, "names": list(names), "level": level}
-    key |= {"shape": list(values.shape), "resamples": resamples, "seed": seed, "version": 1}
+    key = {"kind": "paired tests", "values": content, "names": list(names), "version": 1}
+    key |= {"shape": list(values.shape), **asdict(bootstrap)}
     about = {"kind": "comparison", "run": ", ".join(names), "triples": len(values)}
     return cached_table(
-        key,
-        lambda: _paired_tests(values, names, level, resamples, seed, progress),
-        about,
-        progress,
+        key, lambda: _paired_tests(values, names, bootstrap, progress), about, progress
     )
 
 
 def _paired_tests(
-    values: np.ndarray,
-    names: Sequence[str],
-    level: float,
-    resamples: int,
-    seed: int,
-    progress: Progress,
+    values: np.ndarray, names: Sequence[str], bootstrap: Bootstrap, progress: Progress
 ) -> pd.DataFrame:
     first, second = phases(progress, [0.75, 0.25])
     pairs = list(combinations(range(len(names)), 2))
@@ -96,12 +87,14 @@ def _paired_tests(
             "difference": observed,
         }
     )
-    table["low"], table["high"] = _intervals(differences, level, resamples, (seed, 0), first)
+    table["low"], table["high"] = _intervals(differences, bootstrap, first)
     spread = differences.std(axis=0, ddof=1) if len(values) > 1 else np.full(len(pairs), np.nan)
     table["effect_size"] = np.divide(
         observed, spread, out=np.full(len(pairs), np.nan), where=spread > 0
     )
-    table["p_permutation"] = permutation_p(differences, resamples, (seed, 1), second)
+    table["p_permutation"] = permutation_p(
+        differences, bootstrap.resamples, (bootstrap.seed, 1), second
+    )
     table["p_holm"] = holm(table["p_permutation"].to_numpy())
     table["p_wilcoxon"] = [
         float(wilcoxon(column).pvalue) if column.any() else 1.0 for column in differences.T
@@ -116,23 +109,18 @@ def _paired_tests(
 
 
 def _intervals(
-    differences: np.ndarray, level: float, resamples: int, seed: tuple[int, ...], progress: Progress
+    differences: np.ndarray, bootstrap: Bootstrap, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the percentile bootstrap of each column's mean: two of ``(pairs,)``."""
     count, pairs = differences.shape
     if count < 2:
         return np.full(pairs, np.nan), np.full(pairs, np.nan)
-    rng = np.random.default_rng(seed)
+    rng, resamples = np.random.default_rng((bootstrap.seed, 0)), bootstrap.resamples
     means = np.empty((resamples, pairs))
-    for block in _blocks(resamples, 8 * count):
-        size = block.stop - block.start
-        drawn = rng.integers(0, count, size=(size, count), dtype=np.int32)
-        drawn += np.arange(size, dtype=np.int32)[:, None] * count
-        times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
-        means[block] = times.astype(np.float64) @ differences / count
+    for block, times in resample_counts(count, resamples, rng, max(1, _BLOCK // (8 * count))):
+        means[block] = times @ differences / count
         progress(block.stop, resamples)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high
+    return percentile_interval(means, bootstrap.level)
 
 
 def permutation_p(

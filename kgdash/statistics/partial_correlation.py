@@ -6,7 +6,8 @@ linear regressions on the controls; Spearman's partial coefficient is the same o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,13 +17,13 @@ from scipy.stats import t as student
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.progress import Progress, phases, silent
-from kgdash.statistics.bootstrap import check_level
+from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.multiple_testing import holm
 
 COEFFICIENTS = ("pearson", "spearman")
 
 #: resamples of the bootstrap; fewer where there are many rows, whose intervals are narrow anyway
-RESAMPLES, FEWEST_RESAMPLES = 1000, 200
+BOOTSTRAP, FEWEST_RESAMPLES = Bootstrap(), 200
 
 #: rows times resamples beyond which fewer are drawn
 _DRAWS = 10_000_000
@@ -50,15 +51,38 @@ class Partial(NamedTuple):
     freedom: int
 
 
+@dataclass(frozen=True)
+class Controls:
+    """What may be taken out of a correlation: ``columns`` ``(n,)`` by name, and ``sets`` of them.
+
+    ``sets``: the name of a set -> names of the columns that are taken out together; none of them
+    asks for the plain correlation.
+
+    :raises KgdashError: if a set names an unknown column
+    """
+
+    columns: Mapping[str, np.ndarray]
+    sets: Mapping[str, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        for name in (name for names in self.sets.values() for name in names):
+            if name not in self.columns:
+                known = list(self.columns)
+                raise unknown_name("control", name, known, "partial correlations")
+
+    @property
+    def places(self) -> list[list[int]]:
+        """Return the columns of each set: the two that are correlated, 0 and 1, then its own."""
+        known = list(self.columns)
+        return [[0, 1, *(2 + known.index(name) for name in names)] for names in self.sets.values()]
+
+
 def partial_correlations(
     x: np.ndarray,
     y: np.ndarray,
-    controls: Mapping[str, np.ndarray],
-    sets: Sequence[tuple[str, ...]],
+    controls: Controls,
     coefficient: str = "spearman",
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    bootstrap: Bootstrap = BOOTSTRAP,
     progress: Progress = silent,
 ) -> list[Partial]:
     """Correlate two columns with sets of controls taken out of both by linear regression.
@@ -70,54 +94,46 @@ def partial_correlations(
 
     :param x: shape ``(n,)``; rows that are not finite somewhere are left out
     :param y: shape ``(n,)``
-    :param controls: columns of shape ``(n,)`` by name
-    :param sets: names of what is taken out together; an empty one asks for the plain correlation
+    :param controls: what is taken out
     :param coefficient: "pearson" or "spearman"
-    :param level: of the intervals, in (0, 1)
-    :param seed: of the bootstrap, ≥ 0
-    :param resamples: of the bootstrap; at most 10 million rows are drawn in all, but at least 200
+    :param bootstrap: of its resamples at most 10 million rows are drawn in all, but at least 200
         resamples
     :param progress: called with (done, total); may raise to cancel
-    :return: one per set
-    :raises KgdashError: if the coefficient or a control is unknown, the level out of range, or the
-        columns differ in length
+    :return: one per set of controls
+    :raises KgdashError: if the coefficient is unknown, or the columns differ in length
     """
-    check_level(level)
     if coefficient not in COEFFICIENTS:
         raise unknown_name("coefficient", coefficient, COEFFICIENTS, "partial correlations")
-    lengths = [len(x), len(y), *(len(column) for column in controls.values())]
+    lengths = [len(x), len(y), *(len(column) for column in controls.columns.values())]
     if len(set(lengths)) > 1:
         raise KgdashError(f"expected columns of one length; found {lengths} rows")
-    columns = np.column_stack([x, y, *controls.values()]).astype(np.float64)
+    columns = np.column_stack([x, y, *controls.columns.values()]).astype(np.float64)
     columns = columns[np.isfinite(columns).all(axis=1)]
     ranked = coefficient == "spearman" and len(columns) > 0
     shown = rankdata(columns, axis=0) if ranked else columns
-    chosen = [_places(names, controls) for names in sets]
-    points = [_of_residuals(shown[:, places]) for places in chosen]
-    drawn = np.full((len(sets), 0), np.nan)
-    if any(np.isfinite(value) for value, _, _ in points):
-        fewer = max(FEWEST_RESAMPLES, _DRAWS // len(columns))
-        drawn = _resampled(columns, chosen, ranked, seed, min(resamples, fewer), progress)
-    found = []
-    for (value, p, freedom), values in zip(points, drawn, strict=True):
-        low, high = _quantiles(values, level) if np.isfinite(value) else (np.nan, np.nan)
-        found.append(Partial(value, p, low, high, len(columns), freedom))
-    return found
+    points = [_of_residuals(shown[:, places]) for places in controls.places]
+    defined = np.array([np.isfinite(value) for value, _, _ in points])
+    ends = np.full((2, len(points)), np.nan)
+    if defined.any():
+        most = max(FEWEST_RESAMPLES, _DRAWS // len(columns))
+        fewer = replace(bootstrap, resamples=min(bootstrap.resamples, most))
+        drawn = _resampled(columns, controls.places, ranked, fewer, progress)
+        ends[:, defined] = percentile_interval(drawn[defined].T, bootstrap.level)
+    return [
+        Partial(value, p, float(low), float(high), len(columns), freedom)
+        for (value, p, freedom), low, high in zip(points, *ends, strict=True)
+    ]
 
 
 def partial_table(
     x: np.ndarray,
     y: np.ndarray,
-    controls: Mapping[str, np.ndarray],
-    sets: Mapping[str, tuple[str, ...]],
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    controls: Controls,
+    bootstrap: Bootstrap = BOOTSTRAP,
     progress: Progress = silent,
 ) -> pd.DataFrame:
     """Lay `partial_correlations` by both coefficients out as a table.
 
-    :param sets: names of the controls that are taken out together, by the name of the set
     :return: one row per coefficient ("spearman", "pearson") and set: ``coefficient``, ``controls``
         (the set's name), ``value``, ``p``, ``p_holm`` (corrected for the number of rows), ``low``,
         ``high`` (as `Partial`), ``rows``, ``freedom`` (int64)
@@ -127,25 +143,14 @@ def partial_table(
     for coefficient, report in zip(
         reversed(COEFFICIENTS), phases(progress, [0.75, 0.25]), strict=True
     ):
-        found = partial_correlations(
-            x, y, controls, list(sets.values()), coefficient, level, seed, resamples, report
-        )
+        partials = partial_correlations(x, y, controls, coefficient, bootstrap, report)
         rows += [
             {"coefficient": coefficient, "controls": name, **partial._asdict()}
-            for name, partial in zip(sets, found, strict=True)
+            for name, partial in zip(controls.sets, partials, strict=True)
         ]
     table = pd.DataFrame(rows)
     table.insert(4, "p_holm", holm(table["p"].to_numpy()))
     return table
-
-
-def _places(names: tuple[str, ...], controls: Mapping[str, np.ndarray]) -> list[int]:
-    """Return the columns of a set: the two that are correlated, then its controls."""
-    known = list(controls)
-    for name in names:
-        if name not in controls:
-            raise unknown_name("control", name, known, "partial correlations")
-    return [0, 1, *(2 + known.index(name) for name in names)]
 
 
 def _of_residuals(columns: np.ndarray) -> tuple[float, float, int]:
@@ -167,20 +172,11 @@ def _of_residuals(columns: np.ndarray) -> tuple[float, float, int]:
     return value, float(2 * student.sf(statistic, freedom)), freedom
 
 
-def _quantiles(values: np.ndarray, level: float) -> tuple[float, float]:
-    values = values[np.isfinite(values)]
-    if not len(values):
-        return np.nan, np.nan
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
 def _resampled(
     columns: np.ndarray,
     sets: list[list[int]],
     ranked: bool,
-    seed: int,
-    resamples: int,
+    bootstrap: Bootstrap,
     progress: Progress,
 ) -> np.ndarray:
     """Return each set's coefficient in each resample, by weighted moments: ``(sets, resamples)``.
@@ -190,28 +186,18 @@ def _resampled(
     count, width = columns.shape
     spread = columns.std(axis=0)
     centred = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    found = np.empty((len(sets), resamples))
-    for block, weights in _draws(count, width, seed, resamples):
+    rng, resamples = np.random.default_rng(bootstrap.seed), bootstrap.resamples
+    coefficients = np.empty((len(sets), resamples))
+    step = max(1, _BLOCK // (count * width))
+    for block, weights in resample_counts(count, resamples, rng, step):
         values = _weighted_ranks(centred, weights) if ranked else centred.T[None]
         means = (values @ weights[:, :, None]) / count
         deviations = values - means
         moments = (deviations * weights[:, None, :]) @ deviations.transpose(0, 2, 1)
         for number, places in enumerate(sets):
-            found[number, block] = _of_moments(moments[:, places][:, :, places])
+            coefficients[number, block] = _of_moments(moments[:, places][:, :, places])
         progress(block.stop, resamples)
-    return found
-
-
-def _draws(count: int, width: int, seed: int, resamples: int) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield blocks of resamples: how often each row was drawn, ``(block, rows)``."""
-    rng = np.random.default_rng(seed)
-    step = max(1, _BLOCK // (count * width))
-    for start in range(0, resamples, step):
-        size = min(step, resamples - start)
-        drawn = rng.integers(0, count, size=(size, count))
-        drawn += np.arange(size)[:, None] * count
-        times = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
-        yield slice(start, start + size), times.astype(np.float64)
+    return coefficients
 
 
 def _weighted_ranks(columns: np.ndarray, weights: np.ndarray) -> np.ndarray:

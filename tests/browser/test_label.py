@@ -40,7 +40,7 @@ def test_labelled_with_buttons_and_keys_taken_back_and_saved(address, tab, run, 
     assert [row[:2] for row in table_texts(tab)] == [[asked[1], "false"], [asked[0], "true"]]
     button = tab.get_by_role("button", name="Download table of rule instances")
     saved = read_rule_table(save(tab, button, tmp_path), run.graph)
-    heads = saved.triples[saved.triples["is_head"]]
+    heads = saved.triples[saved.triples["is_answer_triple"]]
     said = {
         in_labels(named_triple(ids, run.graph), run.graph): label
         for *ids, label in heads[["head", "relation", "tail", "label"]].to_numpy().tolist()

@@ -10,7 +10,7 @@ from kgdash.charts.instance_path_layout import edge_curves, path_layout
 
 ENTITIES = [f"entity {number}" for number in range(8)]
 RELATIONS = ["lives in", "part of", "<b>born</b> in"]
-COLUMNS = ["head", "relation", "tail", "is_head", "asked", "relik", "split"]
+COLUMNS = ["head", "relation", "tail", "is_answer_triple", "predicted_side", "relik", "split"]
 
 
 def triples(*rows):
@@ -60,7 +60,7 @@ edges = st.lists(
 @given(edges)
 def test_no_two_entities_share_a_place_and_edges_join_their_ends(rows):
     table = triples(*((*row, "tail", 0.1, "train") for row in rows)).assign(
-        is_head=[True] + [row[3] for row in rows[1:]]
+        is_answer_triple=[True] + [row[3] for row in rows[1:]]
     )
     placed = path_layout(table)
     assert len(set(placed.places.values())) == len(placed.places)
@@ -120,7 +120,7 @@ def test_of_many_edges_the_names_show_on_hover():
     figure = path_figure(triples(*rows), ENTITIES, RELATIONS, True)
     assert not figure.layout.annotations
     assert len(named(figure, "edges").text) == 6
-    # The same triple of two chains is drawn once.
+    # The same triple of two groundings is drawn once.
     assert len(lines(path_figure(triples(*rows, rows[0]), ENTITIES, RELATIONS, True))) == 6
 
 

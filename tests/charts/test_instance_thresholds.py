@@ -34,7 +34,7 @@ def test_each_rate_is_a_step_with_a_mark_at_the_threshold():
 
 def test_raw_scores_have_a_linear_axis():
     table = threshold_curve(np.array([True, False]), np.array([-3.0, 2.0]))
-    figure = rates_figure(table, 0.0, rates_at(table, 0.0), "score_head")
+    figure = rates_figure(table, 0.0, rates_at(table, 0.0), "score_answer")
     assert figure.layout.xaxis.type is None
     assert "raw score of the answering triple (linear" in figure.layout.xaxis.title.text
 

@@ -18,15 +18,15 @@ def scored(groups=("2p", "2i"), count=10, seed=0):
         for label in (1, 0)
         for _ in range(count)
     ]
-    table = pd.DataFrame(rows, columns=["group", "label", "relik_best"])
+    table = pd.DataFrame(rows, columns=["group", "label", "relik_max"])
     table.insert(0, "instance", np.arange(len(table)))
     return table.assign(
-        relik_mean=table["relik_best"],
-        reciprocal_rank_best=table["relik_best"],
+        relik_mean=table["relik_max"],
+        reciprocal_rank_max=table["relik_max"],
         question=[f"r(a{number}, ?)" for number in table["instance"]],
-        score_best=np.log(table["relik_best"]),
+        score_max=np.log(table["relik_max"]),
         answer="b",
-        chains=1,
+        groundings=1,
     )
 
 
@@ -48,7 +48,7 @@ def test_points_name_their_instance():
     }
     assert len(found) == len(table)
     for row in table.itertuples():
-        assert found[row.instance] == (row.group, "true" if row.label else "false", row.relik_best)
+        assert found[row.instance] == (row.group, "true" if row.label else "false", row.relik_max)
     assert figure.layout.xaxis.type == "log"
     assert [t.type for t in figure.data].count("box") == 2
     symbols = {trace.marker.symbol for trace in points(figure)}
@@ -71,21 +71,21 @@ def test_violins_are_the_density_of_the_logarithms():
     # Log-normal: the density of the logarithms is greatest at their mean, that of the values left.
     rng = np.random.default_rng(0)
     table = scored(("x",), count=400)
-    table["relik_best"] = np.exp(rng.normal(-6, 1.2, len(table)))
+    table["relik_max"] = np.exp(rng.normal(-6, 1.2, len(table)))
     figure = values_figure(table, shape="violin")
     assert len(outlines(figure)) == 2
     assert not [t for t in figure.data if t.type == "box"]
     for trace in outlines(figure):
         widest = trace.x[np.nanargmax(trace.y)]
         assert np.log(widest) == pytest.approx(-6, abs=0.5)
-        assert np.nanmin(trace.x) >= table["relik_best"].min() * 0.999
+        assert np.nanmin(trace.x) >= table["relik_max"].min() * 0.999
     # Two groups are two outlines of one trace, with a gap between.
     both = outlines(values_figure(scored(), shape="violin"))[0]
     assert np.isnan(both.x).sum() == 2
 
 
 def test_a_violin_of_next_to_nothing_is_left_to_its_points():
-    table = scored(("x",), count=5).assign(relik_best=0.1)
+    table = scored(("x",), count=5).assign(relik_max=0.1)
     figure = values_figure(table, shape="violin")
     assert all(len(trace.x) == 0 for trace in outlines(figure))
     assert sum(len(t.x) for t in points(figure)) == 10
@@ -105,7 +105,7 @@ def test_many_points_are_thinned_and_keep_their_ends():
     table = scored(("x",), count=5000)
     for trace in points(values_figure(table)):
         assert len(trace.x) == 150
-        values = table[table["label"] == (trace.name == "true")]["relik_best"]
+        values = table[table["label"] == (trace.name == "true")]["relik_max"]
         assert (min(trace.x), max(trace.x)) == (values.min(), values.max())
 
 

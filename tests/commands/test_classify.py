@@ -6,16 +6,16 @@ import pandas as pd
 import pytest
 
 from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
-from kgdash.studies.classification.classification import classify
+from kgdash.studies.classification.classification import ClassificationSetting, classify
 from kgdash.studies.classification.given_negatives import read_negatives
-from kgdash.studies.reliability.part_classification import judge_part
-from kgdash.studies.reliability.subgraph_classification import judge_subgraph
+from kgdash.studies.reliability.subgraph_classification import classify_subgraph, predict_subgraph
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from tests.support.cli import strict_json, without_nan
 
 
 @pytest.fixture(scope="module")
 def found(bundled):
-    return classify(bundled("umls-transe"), "relation", "relation", seed=1, level=0.9)
+    return classify(bundled("umls-transe"), ClassificationSetting("relation", "relation", 1, 0.9))
 
 
 OPTIONS = ["--negatives", "relation", "--thresholds", "relation", "--seed", "1", "--level", "0.9"]
@@ -29,14 +29,20 @@ def test_json(call, found):
         assert shown[name] == without_nan(tables[name].to_dict("records"))
     assert len(shown["roc"]) == len(tables["roc"])
     part = found.run.subgraph("virus", size=20)
-    expected = judge_part(found, part, "all", "anywhere")
-    assert shown["local"]["figures"] == without_nan(expected.figures.to_dict("records"))
-    judged = judge_subgraph(found.run, part, found.fitted, "all", "anywhere", seed=1)
+    expected = classify_subgraph(found, part, "all", "anywhere")
+    assert shown["local"]["figures"] == without_nan(expected.metrics.to_dict("records"))
+    judged = predict_subgraph(
+        found.run,
+        part,
+        found.fitted,
+        SubgraphEvaluation("all", corrupt="anywhere", seed=1),
+    )
     pd.testing.assert_frame_equal(expected.triples, judged)
     relik = found.run.relik(triples=part.triples())["relik"].mean()
-    assert expected.value("relik") == (pytest.approx(relik), len(part.triples()))
-    accuracy = (expected.triples["label"] == expected.triples["called"]).mean()
-    assert expected.value("accuracy") == (accuracy, len(expected.triples))
+    behind = expected.metrics.set_index("figure")[["value", "count"]].agg(tuple, axis=1)
+    assert behind["relik"] == (pytest.approx(relik), len(part.triples()))
+    accuracy = (expected.triples["label"] == expected.triples["predicted"]).mean()
+    assert behind["accuracy"] == (accuracy, len(expected.triples))
     assert shown["threshold"] == found.fitted.overall
 
 
@@ -63,8 +69,8 @@ def test_files_of_negatives(call, found, tmp_path):
                 stream.write("\t".join(names) + "\n")
     given = ["--valid-negatives", files["valid"], "--test-negatives", files["test"]]
     shown = strict_json(call("classify", "umls-transe", "--negatives", "given", *given, "--json"))
-    expected = classify(found.run, "given", given=read_negatives(files, graph))
-    assert shown["figures"] == without_nan(expected.figures.to_dict("records"))
+    expected = classify(found.run, ClassificationSetting("given"), read_negatives(files, graph))
+    assert shown["figures"] == without_nan(expected.metrics.to_dict("records"))
     assert shown["test"]["false"] <= 110
 
 

@@ -6,7 +6,8 @@ import pytest
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.graph.communities import find_regions
 from kgdash.runs.loading import convert
-from kgdash.statistics.paired_tests import paired_tests
+from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.statistics.paired_tests import RESAMPLES, paired_tests
 from kgdash.studies.comparison.comparison import by_group, compared_ranks, overall, reciprocal_ranks
 from kgdash.studies.comparison.region_differences import entity_differences, region_differences
 from kgdash.studies.comparison.seeds import seed_spread
@@ -33,7 +34,9 @@ def test_json(call, runs):
     found = strict_json(call("compare", *NAMES, *options, "--json"))
     ranks = compared_ranks(runs)
     groups = by_group(annotate(ranks[NAMES[0]], runs[0].graph), ranks, "cardinality", "hits_at_7")
-    tests = paired_tests(reciprocal_ranks(ranks, "tail"), NAMES, seed=3)
+    tests = paired_tests(
+        reciprocal_ranks(ranks, "tail"), NAMES, Bootstrap(resamples=RESAMPLES, seed=3)
+    )
     assert (found["runs"], found["filter"]) == (list(NAMES), "train+valid+test")
     assert found["overall"] == without_nan(overall(ranks).to_dict("records"))
     assert found["groups"] == without_nan(groups.to_dict("records"))
@@ -88,7 +91,7 @@ def test_the_dataset_is_for_pykeen_directories(refused, tmp_path):
         (NAMES[:1], "expected 2 to 8 runs to compare; found 1"),
         ([NAMES[0], NAMES[0]], "umls-transe and umls-transe are the same run"),
         ([*NAMES, "--by", "size"], "unknown grouping 'size'"),
-        ([*NAMES, "--by", "pattern", "--metric", "mrr"], "unknown metric 'mrr'"),
+        ([*NAMES, "--by", "pattern", "--metric", "mrx"], "unknown metric 'mrx'"),
         ([*NAMES, "--side", "relation"], "unknown side 'relation'"),
         ([*NAMES, "--rank-type", "median"], "unknown rank type 'median'"),
         ([*NAMES, "--table", "scatter"], "unknown table 'scatter'"),

@@ -8,6 +8,7 @@ import pytest
 
 from kgdash.commands import cross_validate as command
 from kgdash.graph.datasets import load_dataset
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.correlation.cross_validation import CrossValidation, cross_validate
 from kgdash.studies.correlation.fold_report import command_line
 from kgdash.studies.correlation.fold_tables import both_ways
@@ -45,7 +46,7 @@ def test_all_it_found(expected, workdir, tmp_path, monkeypatch, capsys):
     assert [line.partition(",")[0] for line in told] == ["fold 0", "fold 0", "fold 1", "fold 1"]
     assert all("was trained before, test MRR 0." in line for line in told)
     found, (figures, runs) = strict_json(out), expected
-    table = both_ways(figures, 0.95, 1)
+    table = both_ways(figures, Bootstrap(seed=1))
     assert found["rows"] == without_nan(table.to_dict("records"))
     digests = [row["digest"] for row in found["runs"]]
     assert digests == runs["digest"].tolist()

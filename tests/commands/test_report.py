@@ -74,7 +74,7 @@ class TestReport:
             (["umls-transe", "r.pdf"], "expected an output file in .html; found r.pdf"),
             (["umls-trans", "r.html"], "unknown run 'umls-trans'"),
             (["umls-transe", "r.html", "--split", "dev"], "unknown split 'dev'"),
-            (["umls-transe", "r.html", "--metric", "mrr"], "unknown metric 'mrr'"),
+            (["umls-transe", "r.html", "--metric", "mrx"], "unknown metric 'mrx'"),
         ],
     )
     def test_refusals(self, refused, tmp_path, monkeypatch, arguments, message):
@@ -133,7 +133,7 @@ class TestCharts:
         scored = score_instances(umls, sampled(umls.graph, seed=3))
         expected = separation(scored.table, "relik").set_index("group")
         drawn = draw_chart(f"{kind}-thresholds", part).data
-        assert drawn[0].x[0] == scored.table["relik_best"].min()
+        assert drawn[0].x[0] == scored.table["relik_max"].min()
         means = draw_chart(f"{kind}-means", part).data
         for trace in means:
             values = expected.loc[list(trace.customdata), f"mean_{trace.name}"]

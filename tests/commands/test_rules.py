@@ -80,7 +80,7 @@ def test_rules_from_a_file(graph, rule_file, tmp_path):
 def test_what_counts_as_false(graph, tmp_path):
     rules = mined_rules(graph)
     closed = chosen_instances(graph, rules, 3, 50)
-    heads = closed.triples[closed.triples["is_head"] & ~closed.triples["label"]]
+    heads = closed.triples[closed.triples["is_answer_triple"] & ~closed.triples["label"]]
     path = tmp_path / "false.tsv"
     named = heads.drop_duplicates("instance")[["head", "relation", "tail"]].to_numpy()
     path.write_text(

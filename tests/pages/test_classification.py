@@ -5,8 +5,8 @@ import pandas as pd
 
 from kgdash.charts.style import number
 from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
-from kgdash.studies.classification.classification import classify
-from kgdash.studies.reliability.part_classification import judge_part
+from kgdash.studies.classification.classification import ClassificationSetting, classify
+from kgdash.studies.reliability.subgraph_classification import classify_subgraph
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 from tests.support.tiny_runs import altered_run
 
@@ -36,12 +36,12 @@ def test_figures_and_tables(run):
     found = classify(run)
     tables = found.tables()
     everywhere, local = shown_cards(app)
-    assert everywhere == expected_cards(found.figures)
+    assert everywhere == expected_cards(found.metrics)
     part = run.subgraph(run.graph.entities[int(run.graph.degrees.argmax())], size=12)
-    inside = judge_part(found, part, "all")
+    inside = classify_subgraph(found, part, "all")
     labels = ("Accuracy", "Precision", "Recall", "F1", "ROC-AUC")
-    relik = number(inside.value("relik")[0])
-    assert local == {"Mean ReliK": relik, **expected_cards(inside.figures, labels)}
+    relik = number(inside.metrics.set_index("figure").loc["relik", "value"])
+    assert local == {"Mean ReliK": relik, **expected_cards(inside.metrics, labels)}
     shown = table(app, "majority")
     assert shown["accuracy"].tolist() == tables["relations"]["accuracy"].tolist()
     assert "threshold" not in shown
@@ -51,15 +51,15 @@ def test_figures_and_tables(run):
     pd.testing.assert_frame_equal(
         table(app, "relik_least"), exact_accuracy_by_relik(found), check_dtype=False
     )
-    assert len(table(app, "called")) == len(inside.triples)
+    assert len(table(app, "predicted")) == len(inside.triples)
     assert not app.main.error
 
 
 def test_choices(run):
     app = choose(open_page("classification"), negatives="relation", thresholds="relation")
     choose(app, negatives_seed=3, size=1)
-    found = classify(run, "relation", "relation", 3)
-    assert shown_cards(app)[0] == expected_cards(found.figures)
+    found = classify(run, ClassificationSetting("relation", "relation", 3))
+    assert shown_cards(app)[0] == expected_cards(found.metrics)
     assert table(app, "majority")["threshold"].tolist() == found.relations["threshold"].tolist()
     assert "None of these triples is inside" in messages(app)[-1]
     captions = " ".join(caption.value for caption in app.main.caption)

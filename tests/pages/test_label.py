@@ -46,7 +46,7 @@ def assert_asks(app, queue, state):
     later = f", {skipped} skipped" if skipped else ""
     assert app.get("progress")[0].proto.text == f"{labelled} of {len(queue.order)} labelled{later}"
     shown = queue.shown(int(queue.instances_of(triple)["instance"].iloc[0]))
-    body = shown[~shown["is_head"]]
+    body = shown[~shown["is_answer_triple"]]
     facts = next(frame.value for frame in app.dataframe if "fact" in frame.value)
     assert facts["relik"].tolist() == body["relik"].tolist()
     assert facts["split"].tolist() == body["split"].tolist()

@@ -7,7 +7,11 @@ from kgdash.charts.style import number
 from kgdash.errors import KgdashError
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import score_instances
-from kgdash.studies.instances.likely_errors import credible_missing, likely_errors, suspicious_facts
+from kgdash.studies.instances.likely_errors import (
+    likely_errors,
+    plausible_missing_triples,
+    suspicious_facts,
+)
 from kgdash.studies.instances.separation import COMPARED, compare_measures
 from kgdash.studies.instances.thresholds import judged_thresholds, rates_at, threshold_curve
 from kgdash.studies.labelling.queue import label_queue
@@ -15,6 +19,7 @@ from kgdash.studies.labelling.results import labelled_instances
 from kgdash.studies.labelling.session import judge
 from kgdash.studies.labelling.sources import instance_predictions
 from kgdash.studies.queries.query_types import PAPER_TYPES
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.rules.sources import mined_instances
 from kgdash.ui.runtime.computed import _STOPPED
@@ -28,10 +33,10 @@ from tests.support.tiny_runs import altered_run
 FEW = {"types": "2i", "per_type": "8"}
 
 
-def assert_shows(app, run, instances, measure="relik", chains="best", over="all triples"):
+def assert_shows(app, run, instances, measure="relik", aggregate="max", over="all triples"):
     """Compare cards and groups with the library's; return the scored instances."""
     scored = score_instances(run, instances)
-    found = compare_measures(scored.table, COMPARED[over], chains, order="separation")
+    found = compare_measures(scored.table, COMPARED[over], aggregate, order="separation")
     relik, rank, score = (found.overall(measure) for measure in COMPARED[over])
     difference = found.differences.iloc[-2]["difference"]
     assert cards(app) == {
@@ -54,10 +59,10 @@ def test_queries_at_first_then_other_choices_and_measures(run):
     assert first == sorted([*PAPER_TYPES, "all"])
     choose(app, types=["3p", "1p"], per_type=7, query_seed=3, hard="outside train+valid")
     chosen = {"per_type": 7, "seed": 3, "hard": "outside train+valid"}
-    instances = sample_queries(run.graph, ("1p", "3p"), **chosen)
+    instances = sample_queries(run.graph, QuerySampling(("1p", "3p"), **chosen))
     assert_shows(app, run, instances)
     choose(app, measure="raw score", over="answering triples", chains="mean")
-    assert_shows(app, run, instances, "score_head", "mean", "answering triples")
+    assert_shows(app, run, instances, "score_answer", "mean", "answering triples")
 
 
 def test_the_address_chooses_too(run):
@@ -76,13 +81,13 @@ def test_the_address_chooses_too(run):
 
 def test_thresholds(run):
     app = open_page("queries_rules", view="Threshold", **FEW)
-    scored = score_instances(run, sample_queries(run.graph, ("2i",), 8))
+    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("2i",), 8)))
     slider = next(w for w in app.main.select_slider if w.key.startswith("threshold"))
     choose(app, threshold_group="2i", **{slider.key: 0.01})
     # The address keeps it; what is no place of the slider leaves it where it is at first.
     app = open_page("queries_rules", view="Threshold", **FEW, **{slider.key: "somewhere"})
     app = open_page("queries_rules", view="Threshold", **FEW, **{slider.key: "0.0100"})
-    curve = threshold_curve(scored.table["label"].to_numpy(), scored.table["relik_best"].to_numpy())
+    curve = threshold_curve(scored.table["label"].to_numpy(), scored.table["relik_max"].to_numpy())
     at = rates_at(curve, 0.01)
     shown = cards(app)
     for name, rate in (("Precision", "precision"), ("Recall", "recall"), ("F1", "f1")):
@@ -93,19 +98,19 @@ def test_thresholds(run):
 
 def test_likely_errors_and_all_instances(run):
     app = open_page("queries_rules", view="Likely errors", **FEW)
-    scored = score_instances(run, sample_queries(run.graph, ("2i",), 8))
+    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("2i",), 8)))
     tables = [frame.value for frame in app.main.dataframe]
     for shown, label in zip(tables[:2], (True, False), strict=True):
         expected = likely_errors(scored.table, label)
         assert shown["instance"].tolist() == expected["instance"].tolist()
-        assert shown.columns[0] == "relik_best"
-    lists = suspicious_facts(run.graph, scored), credible_missing(run.graph, scored)
+        assert shown.columns[0] == "relik_max"
+    lists = suspicious_facts(run.graph, scored), plausible_missing_triples(run.graph, scored)
     for shown, expected in zip(tables[2:], lists, strict=True):
         np.testing.assert_array_equal(shown["relik"], expected["relik"])
         assert shown["tail_label"].tolist() == expected["tail_label"].tolist()
     choose(app, view="All instances")
     listed = table(app, "instance", "question")
-    for column in ("relik_best", "reciprocal_rank_best", "score_best"):
+    for column in ("relik_max", "reciprocal_rank_max", "score_max"):
         np.testing.assert_array_equal(listed[column], scored.table[column])
     assert (listed["label"] == "true").tolist() == scored.table["label"].tolist()
 
@@ -182,4 +187,4 @@ def test_stopped_scoring_says_so_and_starts_again(run, monkeypatch):
     assert not app.main.metric
     app.main.button[0].click()
     rerun(app)
-    assert_shows(app, run, sample_queries(run.graph, ("2i",), 8))
+    assert_shows(app, run, sample_queries(run.graph, QuerySampling(("2i",), 8)))

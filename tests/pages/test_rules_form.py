@@ -21,7 +21,7 @@ ROWS = (
 
 
 def assert_groups(app, run, instances):
-    expected = separation(score_instances(run, instances).table, "relik", "best")
+    expected = separation(score_instances(run, instances).table, "relik", "max")
     shown = table(app, "group", "cohens_d")
     assert sorted(shown["n_true"]) == sorted(expected["n_true"])
     assert sorted(shown["mean_true"]) == pytest.approx(sorted(expected["mean_true"]))
@@ -47,7 +47,7 @@ def test_what_counts_as_false_is_asked_where_people_verified_it(run, tmp_path):
     with pytest.raises(KeyError):
         app.get_by_key("false")
     closed = chosen_instances(run.graph, mined_rules(run.graph), 2, 50)
-    heads = closed.triples[closed.triples["is_head"] & ~closed.triples["label"]]
+    heads = closed.triples[closed.triples["is_answer_triple"] & ~closed.triples["label"]]
     negatives = heads[["head", "relation", "tail"]].drop_duplicates().to_numpy()
     folder = dataset_folder(
         tmp_path / "data", valid_negatives=negatives[::2], test_negatives=negatives[1::2]

@@ -10,6 +10,7 @@ from scipy import stats
 
 from kgdash.files.table_cache import cached_table
 from kgdash.statistics import paired_tests as module
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.paired_tests import EXACT, paired_tests, permutation_p
 
@@ -92,7 +93,7 @@ def test_equal_sums_count_as_extreme():
 
 def test_runs_that_do_not_differ():
     values = np.repeat(reciprocals(30, 1), 2, axis=1)
-    row = paired_tests(values, ["a", "b"], resamples=50).iloc[0]
+    row = paired_tests(values, ["a", "b"], Bootstrap(resamples=50)).iloc[0]
     assert (row["difference"], row["low"], row["high"]) == (0, 0, 0)
     assert (row["p_permutation"], row["p_holm"], row["p_wilcoxon"]) == (1, 1, 1)
     assert (row["wins"], row["ties"], row["losses"]) == (0, 30, 0)
@@ -100,7 +101,7 @@ def test_runs_that_do_not_differ():
 
 
 def test_one_triple():
-    row = paired_tests(np.array([[1.0, 0.5]]), ["a", "b"], resamples=50).iloc[0]
+    row = paired_tests(np.array([[1.0, 0.5]]), ["a", "b"], Bootstrap(resamples=50)).iloc[0]
     assert row["difference"] == 0.5
     assert np.isnan(row[["low", "high", "effect_size"]].astype(float)).all()
     assert row["p_permutation"] == 1
@@ -108,7 +109,7 @@ def test_one_triple():
 
 def test_every_pair_in_order():
     values, names = reciprocals(60, 4), list("abcd")
-    table = paired_tests(values, names, resamples=200)
+    table = paired_tests(values, names, Bootstrap(resamples=200))
     assert list(zip(table["a"], table["b"], strict=True)) == list(combinations(names, 2))
     for (i, j), row in zip(combinations(range(4), 2), table.to_dict("records"), strict=True):
         first, second = values[:, i], values[:, j]
@@ -128,15 +129,15 @@ def test_every_pair_in_order():
 def test_a_pair_does_not_depend_on_the_other_runs():
     values = reciprocals(80, 3)
     numbers = ["difference", "low", "high", "p_permutation", "wins"]
-    alone = paired_tests(values[:, [0, 2]], ["a", "c"], resamples=300)[numbers].iloc[0]
-    among = paired_tests(values, ["a", "b", "c"], resamples=300)[numbers].iloc[1]
+    alone = paired_tests(values[:, [0, 2]], ["a", "c"], Bootstrap(resamples=300))[numbers].iloc[0]
+    among = paired_tests(values, ["a", "b", "c"], Bootstrap(resamples=300))[numbers].iloc[1]
     np.testing.assert_allclose(among.to_numpy(float), alone.to_numpy(float), atol=1e-12)
 
 
 def test_swapped_runs_turn_the_sign():
     values = reciprocals(80, 2)
-    first = paired_tests(values, ["a", "b"], resamples=300).iloc[0]
-    second = paired_tests(values[:, ::-1], ["b", "a"], resamples=300).iloc[0]
+    first = paired_tests(values, ["a", "b"], Bootstrap(resamples=300)).iloc[0]
+    second = paired_tests(values[:, ::-1], ["b", "a"], Bootstrap(resamples=300)).iloc[0]
     ends = [-second["high"], -second["low"]]
     np.testing.assert_allclose(first[["low", "high"]].to_numpy(float), ends, atol=1e-12)
     assert first["p_permutation"] == second["p_permutation"]
@@ -145,7 +146,9 @@ def test_swapped_runs_turn_the_sign():
 
 def test_interval_of_two_triples():
     """Their resamples are both once, or either twice, a quarter of the time each."""
-    row = paired_tests(np.array([[1.0, 0.5], [0.5, 0.8]]), ["a", "b"], resamples=999).iloc[0]
+    row = paired_tests(
+        np.array([[1.0, 0.5], [0.5, 0.8]]), ["a", "b"], Bootstrap(resamples=999)
+    ).iloc[0]
     assert (row["low"], row["high"]) == (pytest.approx(-0.3), pytest.approx(0.5))
 
 
@@ -153,7 +156,7 @@ def test_interval_of_two_triples():
 def test_interval_against_scipy_and_the_normal_limit(level):
     values = reciprocals(400, 2, seed=5)
     differences = values[:, 0] - values[:, 1]
-    row = paired_tests(values, ["a", "b"], level=level, resamples=4000).iloc[0]
+    row = paired_tests(values, ["a", "b"], Bootstrap(level=level, resamples=4000)).iloc[0]
     found = row[["low", "high"]].to_numpy(float)
     error = differences.std() / np.sqrt(400)
     wanted = stats.bootstrap(
@@ -173,9 +176,9 @@ def test_interval_against_scipy_and_the_normal_limit(level):
 
 def test_blocks_do_not_change_the_draws(monkeypatch):
     values = reciprocals(60, 3)
-    whole = module._paired_tests(values, list("abc"), 0.95, 100, 0, lambda *_: None)
+    whole = module._paired_tests(values, list("abc"), Bootstrap(resamples=100), lambda *_: None)
     monkeypatch.setattr(module, "_BLOCK", 60 * 9 * 7)
-    cut = module._paired_tests(values, list("abc"), 0.95, 100, 0, lambda *_: None)
+    cut = module._paired_tests(values, list("abc"), Bootstrap(resamples=100), lambda *_: None)
     # Bits are drawn in blocks, whole bytes at a time, so only the bootstrap is bit for bit.
     np.testing.assert_allclose(cut[["low", "high"]], whole[["low", "high"]], atol=1e-15)
 
@@ -183,7 +186,9 @@ def test_blocks_do_not_change_the_draws(monkeypatch):
 def test_seeded():
     values = reciprocals(60, 2)
     draws = [
-        module._paired_tests(values, ["a", "b"], 0.95, 99, seed, lambda *_: None).iloc[0]
+        module._paired_tests(
+            values, ["a", "b"], Bootstrap(resamples=99, seed=seed), lambda *_: None
+        ).iloc[0]
         for seed in (0, 0, 1)
     ]
     assert draws[0]["low"] == draws[1]["low"]
@@ -193,7 +198,7 @@ def test_seeded():
 
 def test_progress_and_cancelling():
     values, seen = reciprocals(60, 2), []
-    paired_tests(values, ["a", "b"], resamples=20, progress=lambda d, t: seen.append(d / t))
+    paired_tests(values, ["a", "b"], Bootstrap(resamples=20), lambda d, t: seen.append(d / t))
     assert seen == sorted(seen)
     assert seen[-1] == pytest.approx(1)
 
@@ -201,23 +206,28 @@ def test_progress_and_cancelling():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        paired_tests(values, ["a", "b"], resamples=21, progress=stop)
+        paired_tests(values, ["a", "b"], Bootstrap(resamples=21), stop)
 
 
 def test_kept_by_content(monkeypatch):
     monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1.0)
     values = reciprocals(20, 2)
-    first = paired_tests(values, ["a", "b"], resamples=30)
+    first = paired_tests(values, ["a", "b"], Bootstrap(resamples=30))
     monkeypatch.setattr(module, "_paired_tests", lambda *_: pytest.fail("computed again"))
-    np.testing.assert_array_equal(paired_tests(values, ["a", "b"], resamples=30), first)
+    np.testing.assert_array_equal(paired_tests(values, ["a", "b"], Bootstrap(resamples=30)), first)
     for change in (
         {"names": ["a", "c"]},
-        {"resamples": 31},
-        {"seed": 1},
-        {"level": 0.9},
+        {"bootstrap": Bootstrap(resamples=31)},
+        {"bootstrap": Bootstrap(resamples=30, seed=1)},
+        {"bootstrap": Bootstrap(0.9, resamples=30)},
         {"values": values[::-1]},
     ):
-        chosen = {"values": values, "names": ["a", "b"], "resamples": 30, **change}
+        chosen = {
+            "values": values,
+            "names": ["a", "b"],
+            "bootstrap": Bootstrap(resamples=30),
+            **change,
+        }
         with pytest.raises(pytest.fail.Exception, match="computed again"):
             paired_tests(**chosen)
     assert module.cached_table is cached_table

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from kgdash.errors import KgdashError
-from kgdash.statistics.partial_correlation import COEFFICIENTS, partial_correlations
+from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.statistics.partial_correlation import COEFFICIENTS, Controls, partial_correlations
 
 
 def data(rows=60, controls=2, seed=0):
@@ -19,7 +20,8 @@ def data(rows=60, controls=2, seed=0):
 
 
 def one(x, y, controls, coefficient="pearson", **choices):
-    return partial_correlations(x, y, controls, [tuple(controls)], coefficient, **choices)[0]
+    taken = Controls(controls, {"all": tuple(controls)})
+    return partial_correlations(x, y, taken, coefficient, Bootstrap(**choices))[0]
 
 
 def ranked(coefficient, *columns):
@@ -60,7 +62,7 @@ def test_the_p_value_is_that_of_the_regression(coefficient):
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_without_controls_it_is_scipy_s(coefficient):
     x, y, _ = data()
-    found = partial_correlations(x, y, {}, [()], coefficient)[0]
+    found = one(x, y, {}, coefficient)
     function = stats.pearsonr if coefficient == "pearson" else stats.spearmanr
     expected = function(x, y)
     assert found.value == pytest.approx(expected.statistic)
@@ -94,7 +96,10 @@ def test_resamples_are_regressions_anew(coefficient):
 def test_sets_share_the_resamples_and_nothing_else():
     x, y, controls = data()
     sets = [(), ("z1",), ("z0", "z1")]
-    together = partial_correlations(x, y, controls, sets, resamples=50)
+    named = {" and ".join(names): names for names in sets}
+    together = partial_correlations(
+        x, y, Controls(controls, named), bootstrap=Bootstrap(resamples=50)
+    )
     for names, found in zip(sets, together, strict=True):
         alone = one(x, y, {n: controls[n] for n in names}, "spearman", resamples=50)
         assert list(found) == pytest.approx(list(alone))
@@ -146,9 +151,8 @@ def test_nothing_remains_where_there_is_nothing(coefficient):
     for _ in range(150):
         z = rng.normal(size=30)
         x, y = z + rng.normal(size=30), z + rng.normal(size=30)
-        found = partial_correlations(x, y, {"z": z}, [("z",), ()], coefficient, resamples=1)
-        partial.append(found[0].p)
-        plain.append(found[1].p)
+        partial.append(one(x, y, {"z": z}, coefficient, resamples=1).p)
+        plain.append(one(x, y, {}, coefficient, resamples=1).p)
     assert stats.kstest(partial, "uniform").pvalue > 0.001
     assert stats.kstest(plain, "uniform").pvalue < 1e-6
 
@@ -158,7 +162,7 @@ def test_refusals():
     with pytest.raises(KgdashError, match="unknown coefficient 'kendall'"):
         one(x, y, controls, "kendall")
     with pytest.raises(KgdashError, match="unknown control 'degree'"):
-        partial_correlations(x, y, controls, [("degree",)])
+        Controls(controls, {"degree": ("degree",)})
     with pytest.raises(KgdashError, match=r"one length; found \[4, 5, 5, 5\] rows"):
         one(x[:4], y, controls)
     with pytest.raises(KgdashError, match="level between 0 and 1"):

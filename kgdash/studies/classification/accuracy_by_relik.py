@@ -1,4 +1,4 @@
-"""Does ReliK tell where a model judges triples right? Accuracy by ReliK of the true triple.
+"""Does ReliK predict where a model classifies triples right? Accuracy by ReliK of the true triple.
 
 Defined in numbers.md#7-triple-classification.
 """
@@ -40,9 +40,9 @@ def exact_accuracy_by_relik(found: Classification, progress: Progress = silent) 
 
 
 def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS) -> pd.DataFrame:
-    """Compare how often triples are judged right in quantiles of the true triple's ReliK.
+    """Compare how often triples are predicted right in quantiles of the true triple's ReliK.
 
-    :param found: the triples, judged
+    :param found: the triples, classified
     :param relik: of the true test triples, in their order: float64 in (0, 1], ``(n,)``
     :param bins: at most so many quantiles; triples of equal ReliK share theirs
     :return: one row per quantile, ascending: ``true`` (int64: true triples), ``relik`` (mean),
@@ -53,17 +53,21 @@ def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS
     """
     from scipy.stats import binomtest
 
-    label, called = found.test["label"].to_numpy(), found.test["called"].to_numpy()
-    right = called[label]
+    level = found.setting.level
+
+    label, predicted = (found.test[column].to_numpy() for column in ("label", "predicted"))
+    right = predicted[label]
     pairs = (
-        np.mean([right, ~called[~label]], axis=0) if found.paired else np.full(len(right), np.nan)
+        np.mean([right, ~predicted[~label]], axis=0)
+        if found.setting.paired
+        else np.full(len(right), np.nan)
     )
     code = quantile_bins(relik, bins)
     rows = []
     for number in range(int(code.max()) + 1):
         at = code == number
-        wilson = binomtest(int(right[at].sum()), int(at.sum())).proportion_ci(found.level, "wilson")
-        low, high = _interval(pairs[at], found.level, found.seed)
+        wilson = binomtest(int(right[at].sum()), int(at.sum())).proportion_ci(level, "wilson")
+        low, high = _interval(pairs[at], level, found.setting.seed)
         values = relik[at]
         rows.append(
             {"true": int(at.sum()), "relik": values.mean()}

@@ -1,6 +1,8 @@
 """Scores as probabilities: Platt's and isotonic calibration, and how far they are right.
 
-Defined in numbers.md#7-triple-classification.
+Defined in numbers.md#7-triple-classification. Platt, "Probabilistic outputs for support vector
+machines and comparisons to regularized likelihood methods", 1999; Zadrozny and Elkan 2002 for
+isotonic regression; Wilson 1927 for the intervals of shares; Brier 1950.
 """
 
 from __future__ import annotations
@@ -43,8 +45,42 @@ def fit_calibrations(scores: np.ndarray, labels: np.ndarray) -> dict[str, Calibr
     }
 
 
+def calibrated(valid: pd.DataFrame, test: pd.DataFrame) -> pd.DataFrame:
+    """Return each test triple's probability by each of `CALIBRATIONS`, fit on validation.
+
+    :param valid: ``label`` (bool), ``score`` (float64, without NaN)
+    :param test: ``score``
+    :return: a column per way, float64 in [0, 1], rows as ``test``
+    """
+    fitted = fit_calibrations(valid["score"].to_numpy(), valid["label"].to_numpy())
+    scores = test["score"].to_numpy()
+    return pd.DataFrame({name: function(scores) for name, function in fitted.items()})
+
+
+def calibration_tables(
+    probabilities: pd.DataFrame, labels: pd.Series, level: float = 0.95
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return how far probabilities are right.
+
+    :param probabilities: of `calibrated`, ``(n, ways)``
+    :param labels: bool, ``(n,)``
+    :param level: of the intervals, in (0, 1)
+    :return: the bins of `reliability_bins` with ``calibration`` before; and one row per
+        ``calibration`` with ``expected_calibration_error`` and ``brier_score`` (both in [0, 1],
+        lower is better)
+    """
+    label, tables, errors = labels.to_numpy(), [], []
+    for name, values in probabilities.items():
+        bins = reliability_bins(values.to_numpy(), label, level=level)
+        errors.append((name, calibration_error(bins), brier_score(values.to_numpy(), label)))
+        bins.insert(0, "calibration", name)
+        tables.append(bins)
+    columns = ["calibration", "expected_calibration_error", "brier_score"]
+    return pd.concat(tables, ignore_index=True), pd.DataFrame(errors, columns=columns)
+
+
 def _platt(scores: np.ndarray, labels: np.ndarray) -> Calibration:
-    """Fit a logistic curve to Platt's targets, which are not quite 0 and 1.
+    """Fit a logistic curve to the targets of Platt 1999, which are not quite 0 and 1.
 
     Each score stands in the data as true and as false, by the weight of its target: thus the fit is
     finite where a threshold parts the labels. The scores are standardised, as the solver needs it.

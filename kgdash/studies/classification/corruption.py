@@ -56,13 +56,17 @@ class Candidates:
         return np.where(self.keys[at] == key, at - self.starts[group], -1)
 
 
-def everyone(graph: KnowledgeGraph) -> Candidates:
+def all_entities(graph: KnowledgeGraph) -> Candidates:
     """Return all entities as one group."""
     return Candidates(np.arange(graph.num_entities), 1, graph.num_entities)
 
 
-def seen_with_relation(graph: KnowledgeGraph, side: str) -> Candidates:
-    """Return per relation the entities that are head, or tail, of a known triple of it."""
+def type_constrained_entities(graph: KnowledgeGraph, side: str) -> Candidates:
+    """Return per relation the entities that are head, or tail, of a known triple of it.
+
+    Type-constrained negatives (Krompaß, Baier and Tresp 2015) under the local closed-world
+    assumption: what a relation was seen with stands for its domain and range.
+    """
     entities, relations = graph.all_triples[:, SIDES[side][1]], graph.all_triples[:, 1]
     keys = np.unique(relations * graph.num_entities + entities)
     return Candidates(keys, graph.num_relations, graph.num_entities)

@@ -5,7 +5,7 @@ Defined in numbers.md#7-triple-classification.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.triple_files import find_file, read_triples
+from kgdash.graph.triple_files import find_file, read_graph_triples, read_triples
 from kgdash.runs import Run
 
 #: file names, without extension, under which a dataset's folder may hold them
@@ -21,6 +21,10 @@ _STEMS = {
     "valid": ("valid_negatives", "validation_negatives"),
     "test": ("test_negatives", "testing_negatives"),
 }
+
+
+#: what counts as false, where no file is named
+KINDS = ("closed-world", "verified")
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,45 @@ def read_negatives(
         read[split], left_out = _read(path, graph, (contents or {}).get(split))
         notes += [f"{path.name}: {count:,} {why}" for why, count in left_out.items() if count]
     return GivenNegatives(read["valid"], read["test"], tuple(notes))
+
+
+def verified_negatives(run: Run) -> np.ndarray | None:
+    """Return the negatives in the run's dataset folder, or None if it has none.
+
+    :return: int64 ids, shape ``(n, 3)``
+    :raises KgdashError: if the files are there but can not be used
+    """
+    files = find_negatives(run)
+    if files is None:
+        return None
+    given = read_negatives(files, run.graph)
+    return np.concatenate([given.valid, given.test])
+
+
+def negatives_by_name(run: Run, names: Iterable[str]) -> np.ndarray | None:
+    """Return the negatives that "closed-world" (None), "verified" or paths of files stand for.
+
+    :param names: one of `KINDS` alone, or files of head, relation, tail
+    :raises KgdashError: if the dataset has no verified ones, or a file can not be used
+    """
+    names = list(names)
+    if names in ([], ["closed-world"]):
+        return None
+    if names == ["verified"]:
+        found = verified_negatives(run)
+        if found is None:
+            raise KgdashError(
+                f"the dataset of run {run.name} ships no verified negatives (a folder with "
+                "valid_negatives and test_negatives); name a file of false triples, or take "
+                "closed-world"
+            )
+        return found
+    for name in names:
+        if name in KINDS or not Path(name).is_file():
+            raise KgdashError(
+                f"expected {' or '.join(KINDS)}, or files of false triples; found {name!r}"
+            )
+    return np.concatenate([read_graph_triples(Path(name), run.graph) for name in names])
 
 
 def _read(

@@ -10,7 +10,12 @@ import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import SPLITS, KnowledgeGraph
-from kgdash.studies.classification.corruption import DRAWS, corrupt, everyone, seen_with_relation
+from kgdash.studies.classification.corruption import (
+    DRAWS,
+    all_entities,
+    corrupt,
+    type_constrained_entities,
+)
 
 #: where negatives come from: any entity in place of an end; one that a known triple of the relation
 #: has there; or a file of false triples
@@ -38,9 +43,9 @@ def corrupted_split(
     positives = positives_of(graph, split)
     relations = positives[:, 1]
     if negatives == "relation":
-        candidates = {side: seen_with_relation(graph, side) for side in ("head", "tail")}
+        candidates = {side: type_constrained_entities(graph, side) for side in ("head", "tail")}
     else:
-        candidates = dict.fromkeys(("head", "tail"), everyone(graph))
+        candidates = dict.fromkeys(("head", "tail"), all_entities(graph))
         relations = np.zeros_like(relations)
     draws = np.random.default_rng([seed, SPLITS.index(split)]).random((len(positives), DRAWS))
     false, found = corrupt(graph.known(), positives, draws, candidates, relations)
@@ -49,7 +54,7 @@ def corrupted_split(
             f"no triple of split {split!r} of graph {graph.name} can be corrupted: every candidate "
             "makes a known triple; give files of negatives instead"
         )
-    return labelled(positives[found], false[found])
+    return binary_table(positives[found], false[found])
 
 
 def positives_of(graph: KnowledgeGraph, split: str) -> np.ndarray:
@@ -65,7 +70,7 @@ def positives_of(graph: KnowledgeGraph, split: str) -> np.ndarray:
     return graph.splits[split]
 
 
-def labelled(positives: np.ndarray, negatives: np.ndarray) -> pd.DataFrame:
+def binary_table(positives: np.ndarray, negatives: np.ndarray) -> pd.DataFrame:
     """Put true and false triples, int64 ``(n, 3)`` each, into one table as `corrupted_split`."""
     table = pd.DataFrame(
         np.concatenate([positives, negatives]), columns=["head", "relation", "tail"]

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from kgdash.progress import Progress, silent
+from kgdash.statistics.bootstrap import percentile_interval, times_drawn
 
-#: figure -> what it is; all are in [0, 1], higher is better
-FIGURES = {
+#: metric -> what it is; all are in [0, 1], higher is better
+METRICS = {
     "accuracy": "share of triples judged right",
     "precision": "share of true ones among those called true",
     "recall": "share of true triples called true",
@@ -30,12 +31,12 @@ _BLOCK = 2**21
 
 
 def confusion(table: pd.DataFrame) -> dict[str, int]:
-    """Count what was called what.
+    """Count what was predicted to be what.
 
-    :param table: ``label`` and ``called`` (bool)
+    :param table: ``label`` and ``predicted`` (bool)
     :return: "true_positive", "false_positive", "true_negative", "false_negative"
     """
-    label, called = table["label"].to_numpy(), table["called"].to_numpy()
+    label, called = table["label"].to_numpy(), table["predicted"].to_numpy()
     return {
         "true_positive": int((label & called).sum()),
         "false_positive": int((~label & called).sum()),
@@ -44,27 +45,27 @@ def confusion(table: pd.DataFrame) -> dict[str, int]:
     }
 
 
-def figure_table(
+def metric_table(
     table: pd.DataFrame,
     paired: bool,
     level: float = 0.95,
     seed: int = 0,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Return `figure_values` with `figure_intervals`, one row each.
+    """Return `metric_values` with `metric_intervals`, one row each.
 
     :return: ``figure`` (str), ``value``, ``low``, ``high`` (float64)
     """
-    ends = figure_intervals(table, paired, level, seed, progress=progress)
-    rows = [(name, value, *ends[name]) for name, value in figure_values(table).items()]
+    ends = metric_intervals(table, paired, level, seed, progress=progress)
+    rows = [(name, value, *ends[name]) for name, value in metric_values(table).items()]
     return pd.DataFrame(rows, columns=["figure", "value", "low", "high"])
 
 
-def figure_values(table: pd.DataFrame) -> dict[str, float]:
-    """Compute `FIGURES`, by scikit-learn.
+def metric_values(table: pd.DataFrame) -> dict[str, float]:
+    """Compute `METRICS`, by scikit-learn.
 
-    :param table: ``label``, ``called`` (bool) and ``score`` (float64, without NaN)
-    :return: NaN where a figure is not defined: precision if nothing is called true, recall if
+    :param table: ``label``, ``predicted`` (bool) and ``score`` (float64, without NaN)
+    :return: NaN where a metric is not defined: precision if nothing is predicted true, recall if
         nothing is, F1 if neither, the areas unless both labels are there
     """
     from sklearn.metrics import average_precision_score, roc_auc_score
@@ -89,7 +90,7 @@ def figure_values(table: pd.DataFrame) -> dict[str, float]:
     return values
 
 
-def figure_intervals(
+def metric_intervals(
     table: pd.DataFrame,
     paired: bool,
     level: float = 0.95,
@@ -97,58 +98,57 @@ def figure_intervals(
     resamples: int = RESAMPLES,
     progress: Progress = silent,
 ) -> dict[str, tuple[float, float]]:
-    """Return the percentile bootstrap of `figure_values` over triples.
+    """Return the percentile bootstrap of `metric_values` over triples.
 
     True and false triples are drawn apart, so that each resample has as many of either. Threshold
     and negatives stay as they are.
 
-    :param table: as for `figure_values`
+    :param table: as for `metric_values`
     :param paired: the table holds n true triples, then for each its corruption, in the same order;
         the two are drawn together
     :param level: in (0, 1)
     :param seed: ≥ 0
     :param resamples: how many
     :param progress: called with (done, total); may raise to cancel
-    :return: low and high end; NaN where the figure is not defined, or there are not two triples of
+    :return: low and high end; NaN where the metric is not defined, or there are not two triples of
         either label
     """
     label = table["label"].to_numpy()
     groups = [np.flatnonzero(label), np.flatnonzero(~label)]
     if min(len(group) for group in groups) < 2:
-        return dict.fromkeys(FIGURES, (np.nan, np.nan))
+        return dict.fromkeys(METRICS, (np.nan, np.nan))
     rng = np.random.default_rng(seed)
-    block, found = max(1, _BLOCK // len(table)), []
+    block, parts = max(1, _BLOCK // len(table)), []
     for start in range(0, resamples, block):
         count = min(block, resamples - start)
         weights = np.empty((count, len(table)))
-        drawn = [_times(rng, len(group), count) for group in groups[: 1 if paired else 2]]
+        drawn = [
+            times_drawn(rng.integers(0, len(group), size=(count, len(group))))
+            for group in groups[: 1 if paired else 2]
+        ]
         for group, times in zip(groups, [*drawn, drawn[0]] if paired else drawn, strict=True):
             weights[:, group] = times
-        found.append(weighted_figures(table, weights))
+        parts.append(weighted_metrics(table, weights))
         progress(start + count, resamples)
     ends = {}
-    for name in FIGURES:
-        values = np.concatenate([part[name] for part in found])
-        values = values[np.isfinite(values)]
-        ends[name] = (np.nan, np.nan)
-        if len(values):
-            low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-            ends[name] = (float(low), float(high))
+    for name in METRICS:
+        low, high = percentile_interval(np.concatenate([part[name] for part in parts]), level)
+        ends[name] = (float(low), float(high))
     return ends
 
 
-def weighted_figures(table: pd.DataFrame, weights: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute `FIGURES` for many weightings of the triples at once.
+def weighted_metrics(table: pd.DataFrame, weights: np.ndarray) -> dict[str, np.ndarray]:
+    """Compute `METRICS` for many weightings of the triples at once.
 
     As scikit-learn's functions with ``sample_weight``, which take a call per weighting, and thereby
     half a minute for a thousand of them on FB15k-237.
 
-    :param table: as for `figure_values`
+    :param table: as for `metric_values`
     :param weights: ≥ 0, shape ``(m, n)``; some weight on either label
-    :return: figure -> float64, ``(m,)``
+    :return: metric -> float64, ``(m,)``
     """
     order = np.argsort(-_places(table["score"].to_numpy()), kind="stable")
-    label, called = (table[column].to_numpy()[order] for column in ("label", "called"))
+    label, called = (table[column].to_numpy()[order] for column in ("label", "predicted"))
     last = np.flatnonzero(np.diff(_places(table["score"].to_numpy())[order], append=-1))
     ordered = weights[:, order]
     of_true = np.where(label, ordered, 0.0)
@@ -169,13 +169,6 @@ def weighted_figures(table: pd.DataFrame, weights: np.ndarray) -> dict[str, np.n
             "roc_auc": areas.sum(axis=1) / (true * false),
             "pr_auc": (gained * precision).sum(axis=1) / true,
         }
-
-
-def _times(rng: np.random.Generator, count: int, resamples: int) -> np.ndarray:
-    """Draw ``count`` of so many with replacement: how often each was drawn, per resample."""
-    drawn = rng.integers(0, count, size=(resamples, count))
-    drawn += np.arange(resamples)[:, None] * count
-    return np.bincount(drawn.ravel(), minlength=resamples * count).reshape(resamples, count)
 
 
 def _places(scores: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The score from which on triples are called true: the one with the highest accuracy.
+"""The score from which on triples are predicted true: the one with the highest accuracy.
 
 Defined in numbers.md#7-triple-classification.
 """
@@ -15,7 +15,7 @@ THRESHOLDS = ("global", "relation")
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where the score divides true from false: a triple is called true at or above it.
+    """Where the score divides true from false: a triple is predicted true at or above it.
 
     ``overall``: for all relations; ``per_relation``: float64, shape ``(|R|,)``, equal to it where
     the relation has no labelled triple (``own`` is False), or thresholds are global.
@@ -25,8 +25,8 @@ class Thresholds:
     per_relation: np.ndarray
     own: np.ndarray
 
-    def judge(self, scores: np.ndarray, relations: np.ndarray) -> np.ndarray:
-        """Tell which triples are called true: bool, ``(n,)``."""
+    def predict(self, scores: np.ndarray, relations: np.ndarray) -> np.ndarray:
+        """Predict which triples are true: bool, ``(n,)``."""
         return np.asarray(scores, dtype=np.float64) >= self.per_relation[relations]
 
 
@@ -56,11 +56,11 @@ def fit_thresholds(
 
 
 def best_threshold(scores: np.ndarray, labels: np.ndarray) -> float:
-    """Return the threshold with the highest accuracy, where scores at or above it are called true.
+    """Return the threshold with the highest accuracy; scores at or above it are predicted true.
 
     Exact over all thresholds in [-∞, ∞]. Of equally good ones, the one in the widest gap between
-    two neighbouring scores is taken, in its middle; calling everything true (-∞) or everything
-    false (∞) only where that alone is best.
+    two neighbouring scores is taken, in its middle; predicting everything true (-∞) or
+    everything false (∞) only where that alone is best.
 
     :param scores: float, ``(n,)``, n ≥ 1, without NaN; ±∞ is legal
     :param labels: bool, ``(n,)``
@@ -68,7 +68,7 @@ def best_threshold(scores: np.ndarray, labels: np.ndarray) -> float:
     values, inverse = np.unique(np.asarray(scores, dtype=np.float64), return_inverse=True)
     positives = np.bincount(inverse, weights=labels, minlength=len(values))
     negatives = np.bincount(inverse, minlength=len(values)) - positives
-    # correct[i]: with the i lowest values called false
+    # correct[i]: with the i lowest values predicted false
     correct = np.concatenate([[0.0], np.cumsum(negatives)])
     correct += positives.sum() - np.concatenate([[0.0], np.cumsum(positives)])
     if values[-1] == np.inf:

@@ -12,10 +12,10 @@ from scipy import sparse
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_regions, region_descriptions
-from kgdash.graph.subgraph import Subgraph, triples_inside
+from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
-from kgdash.studies.reliability.subgraph_table import draw_subgraphs
+from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs
 
 #: kind of parts -> where a triple counts
 PARTS = {
@@ -104,7 +104,11 @@ def find_parts(
         return Parts(kind, graph, _distinct(names, [f"region {n}" for n in numbers]), regions)
     if size is not None and size < 2:
         raise KgdashError(f"expected subgraphs of at least 2 entities; found {size}")
-    drawn = draw_subgraphs(run, count, size, seed=seed, progress=progress)
+    drawn = draw_subgraphs(
+        run,
+        SubgraphSampling(count, default_size(run) if size is None else size, seed=seed),
+        progress,
+    )
     names = [graph.entity_labels[part.seed_entity] for part in drawn]
     numbered = [f"walk {number}" for number in range(1, len(drawn) + 1)]
     return Parts(kind, graph, _distinct(names, numbered), subgraphs=tuple(drawn))

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, pearsonr, permutation_test, rankdata, spearmanr
 
-from kgdash.statistics.bootstrap import check_level
+from kgdash.statistics.bootstrap import check_level, percentile_interval
 from kgdash.statistics.multiple_testing import holm
 from kgdash.studies.comparison.part_scores import EQUAL, PartFigures
 
@@ -81,8 +81,7 @@ def _bootstrap(
         return np.full(columns, np.nan), np.full(columns, np.nan)
     rng = np.random.default_rng(seed)
     times = rng.multinomial(count, np.full(count, 1 / count), size=resamples)
-    low, high = np.quantile(times @ values / count, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high
+    return percentile_interval(times @ values / count, level)
 
 
 def verdict(

@@ -1,4 +1,4 @@
-"""What explains ReliK: degree, frequency and kind of relation; and what remains without them.
+"""Confounders of ReliK: degree, frequency and kind of relation; and what remains without them.
 
 The unit is the triple. Triples share entities and relations, so that p-values and intervals
 flatter.
@@ -7,6 +7,8 @@ flatter.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,9 +19,14 @@ from kgdash.errors import unknown_name
 from kgdash.files.table_cache import cached_table
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.statistics.bootstrap import check_level
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
-from kgdash.statistics.partial_correlation import RESAMPLES, partial_correlations, partial_table
+from kgdash.statistics.partial_correlation import (
+    BOOTSTRAP,
+    Controls,
+    partial_correlations,
+    partial_table,
+)
 from kgdash.studies.comparison.comparison import reciprocal_ranks
 
 #: numeric factors: columns of `triple_factors`, all counts of train triples
@@ -35,6 +42,11 @@ CONTROLS: dict[str, tuple[str, ...]] = {
     "frequency": ("frequency",),
     "degree and frequency": ("head_degree", "tail_degree", "frequency"),
 }
+
+_NONE = Controls({}, {"none": ()})
+
+#: within so much of the plain coefficient, it has hardly changed
+_SAME = 0.1
 
 #: raise when the meaning of a stored table changes
 _VERSION = 1
@@ -84,11 +96,7 @@ def triple_factors(
 
 
 def factor_tests(
-    table: pd.DataFrame,
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    progress: Progress = silent,
+    table: pd.DataFrame, bootstrap: Bootstrap = BOOTSTRAP, progress: Progress = silent
 ) -> pd.DataFrame:
     """Test each factor for itself: does ReliK go with it?
 
@@ -96,24 +104,19 @@ def factor_tests(
     share of the ranks' variance that lies between classes, 0 to 1.
 
     :param table: of `triple_factors`
-    :param level: of the intervals of ρ, in (0, 1): percentile bootstraps over triples
-    :param seed: of the bootstraps, ≥ 0
+    :param bootstrap: of the intervals of ρ, over triples
     :param progress: called with (done, total); may raise to cancel
     :return: one row per factor: ``factor``, ``measure`` ("spearman" or "epsilon squared"),
         ``value``, ``low``, ``high`` (NaN for classes), ``p``, ``p_holm`` (corrected for the number
         of factors; NaN, as ``value``, where the factor is the same everywhere), ``triples`` (int64)
-    :raises KgdashError: if the level is out of range
     """
-    check_level(level)
     rows = []
     reports = phases(progress, [1.0] * len(COUNTS))
     relik = table["relik"].to_numpy()
     for factor, report in zip(COUNTS, reports, strict=True):
         counts = table[factor].to_numpy(dtype=np.float64)
-        found = partial_correlations(
-            relik, counts, {}, [()], "spearman", level, seed, resamples, report
-        )[0]
-        rows.append((factor, "spearman", found.value, found.low, found.high, found.p))
+        plain = partial_correlations(relik, counts, _NONE, "spearman", bootstrap, report)[0]
+        rows.append((factor, "spearman", plain.value, plain.low, plain.high, plain.p))
     for factor in CLASSES:
         value, p = _kruskal(relik, table[factor])
         rows.append((factor, "epsilon squared", value, np.nan, np.nan, p))
@@ -132,7 +135,7 @@ def _kruskal(relik: np.ndarray, classes: pd.Series) -> tuple[float, float]:
     return float(found.statistic / (len(relik) - 1)), float(found.pvalue)
 
 
-def class_figures(table: pd.DataFrame, factor: str) -> pd.DataFrame:
+def class_table(table: pd.DataFrame, factor: str) -> pd.DataFrame:
     """Describe ReliK per class of relations.
 
     :param table: of `triple_factors`
@@ -143,7 +146,7 @@ def class_figures(table: pd.DataFrame, factor: str) -> pd.DataFrame:
     :raises KgdashError: if the factor is no class
     """
     if factor not in CLASSES:
-        raise unknown_name("class", factor, CLASSES, "the explanation")
+        raise unknown_name("class", factor, CLASSES, "the confounders")
     rows = []
     for name, part in table.groupby(factor, observed=True):
         relik = part["relik"].to_numpy()
@@ -155,35 +158,28 @@ def class_figures(table: pd.DataFrame, factor: str) -> pd.DataFrame:
 
 
 def triple_partials(
-    table: pd.DataFrame,
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    progress: Progress = silent,
+    table: pd.DataFrame, bootstrap: Bootstrap = BOOTSTRAP, progress: Progress = silent
 ) -> pd.DataFrame:
     """Correlate ReliK with the reciprocal rank, plain and with factors taken out of both.
 
     :param table: of `triple_factors`
-    :param level: of the intervals, in (0, 1)
-    :param seed: of the bootstrap over triples, ≥ 0
+    :param bootstrap: of the intervals, over triples
     :param progress: called with (done, total); may raise to cancel
     :return: one row per coefficient ("spearman", "pearson") and set of `CONTROLS`: ``coefficient``,
         ``controls``, ``value``, ``p``, ``p_holm`` (corrected for the number of rows), ``low``,
         ``high`` (as `kgdash.statistics.partial_correlation.Partial`), ``rows``, ``freedom`` (int64)
-    :raises KgdashError: if the level is out of range
     """
     names = CONTROLS["degree and frequency"]
     logs = {name: log_count(table[name].to_numpy()) for name in names}
     relik, reciprocal = table["relik"].to_numpy(), table["reciprocal_rank"].to_numpy()
-    return partial_table(relik, reciprocal, logs, CONTROLS, level, seed, resamples, progress)
+    return partial_table(relik, reciprocal, Controls(logs, CONTROLS), bootstrap, progress)
 
 
-def stored(
+def cached_tests(
     run: Run,
     name: str,
     table: pd.DataFrame,
-    level: float = 0.95,
-    seed: int = 0,
+    bootstrap: Bootstrap = BOOTSTRAP,
     progress: Progress = silent,
 ) -> pd.DataFrame:
     """Return `factor_tests` or `triple_partials` of a table, kept on disk.
@@ -191,15 +187,60 @@ def stored(
     :param run: that the table is of
     :param name: "factors" or "partial"
     :param table: of `triple_factors`
+    :param bootstrap: of the intervals
     """
     work = {"factors": factor_tests, "partial": triple_partials}[name]
     columns = table[["relik", "reciprocal_rank"]].to_numpy()
-    key = {"kind": f"explanation: {name}", "stored": _VERSION, "level": level, "seed": seed}
+    key = {"kind": f"confounders: {name}", "stored": _VERSION, **asdict(bootstrap)}
     key |= run.table_key(table[["head", "relation", "tail"]].to_numpy())
     key["values"] = hashlib.sha256(np.ascontiguousarray(columns, dtype="<f8").tobytes()).hexdigest()
     return cached_table(
         key,
-        lambda: work(table, level, seed, progress=progress),
-        run.table_about("comparison", columns, method=f"what explains ReliK: {name}"),
+        lambda: work(table, bootstrap, progress),
+        run.table_about("comparison", columns, method=f"confounders of ReliK: {name}"),
         progress,
     )
+
+
+def describe_partials(
+    table: pd.DataFrame, controls: str = "degree", coefficient: str = "spearman"
+) -> str:
+    """Say what remains of the correlation of ReliK with ranks once controls are taken out.
+
+    :param table: of `triple_partials`, or the rows of one task of `subgraph_partials`
+    :param controls: a set of them that is in the table
+    :param coefficient: "spearman" or "pearson"
+    """
+    rows = table[table["coefficient"] == coefficient].set_index("controls")
+    plain, partial = (rows.loc[name].to_dict() for name in ("none", controls))
+    symbol = "ρ" if coefficient == "spearman" else "r"
+    if pd.isna(plain["value"]) or pd.isna(partial["value"]):
+        return f"Too little is left to correlate once {controls} is taken out."
+    before = f"{symbol} is {plain['value']:.2f} plain"
+    after = f"{partial['value']:.2f} once {controls} is taken out"
+    if _holds_zero(plain):
+        if _holds_zero(partial):
+            return (
+                f"{before} and {after}: neither can be told from 0, so that there is nothing to "
+                "explain."
+            )
+        return f"{before}, which can not be told from 0, but {after}: {controls} hid it."
+    if _holds_zero(partial):
+        return (
+            f"{before} and {after}, which can not be told from 0: {controls} accounts for what "
+            "ReliK has to do with ranks here."
+        )
+    share = partial["value"] / plain["value"]
+    if share < 0:
+        verdict = "it turns into its opposite"
+    elif share > 1 + _SAME:
+        verdict = f"{controls} hid a part of it"
+    elif share > 1 - _SAME:
+        verdict = f"nearly all of it remains, {controls} explains next to nothing"
+    else:
+        verdict = f"{share:.0%} of it remains, {controls} explains the rest"
+    return f"{before} and {after}: {verdict}."
+
+
+def _holds_zero(row: dict[str, Any]) -> bool:
+    return bool(row["low"] <= 0 <= row["high"])

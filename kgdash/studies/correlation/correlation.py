@@ -13,16 +13,17 @@ import pandas as pd
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from kgdash.errors import unknown_name
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.statistics.bootstrap import check_level
+from kgdash.statistics.bootstrap import Bootstrap, check_level
 from kgdash.statistics.correlation_bootstrap import Resamples
 from kgdash.statistics.multiple_testing import holm
+from kgdash.studies.reliability.subgraph_evaluation import KS, SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
-    KS,
     default_size,
     draw_subgraphs,
-    subgraph_figures,
+    score_subgraphs,
     task_columns,
 )
 
@@ -41,16 +42,14 @@ _COLUMNS = [
 #: fewer subgraphs than this have no correlation worth the name
 _FEWEST = 3
 
-#: resamples of the bootstrap over subgraphs
-RESAMPLES = 1000
+#: of the intervals, over subgraphs
+BOOTSTRAP = Bootstrap()
 
 
 def correlations(
     table: pd.DataFrame,
     tasks: Sequence[str] | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    bootstrap: Bootstrap = BOOTSTRAP,
 ) -> pd.DataFrame:
     """Correlate the ReliK of subgraphs with each task.
 
@@ -58,20 +57,17 @@ def correlations(
     are percentile bootstraps over subgraphs. Overlapping subgraphs are not independent, so that
     p-values and intervals flatter.
 
-    :param table: of `subgraph_figures`
+    :param table: of `score_subgraphs`
     :param tasks: columns of it; default: all
-    :param level: of the intervals, in (0, 1)
-    :param seed: of the bootstrap, ≥ 0
-    :param resamples: of the bootstrap
+    :param bootstrap: of the intervals
     :return: one row per task and coefficient ("pearson", "spearman", "kendall"): ``task``,
         ``coefficient`` (str), ``subgraphs`` (int64: taken), ``left_out`` (int64: those without a
         figure), ``without_triples`` (int64: those of them without any known triple, so that there
         is no ReliK), ``value``, ``p``, ``low``, ``high`` (float64; NaN for fewer than 3 subgraphs
         or where one of the two is the same everywhere), ``p_holm`` (corrected for the number of
         tasks)
-    :raises KgdashError: if a task is no column of the table, or the level out of range
+    :raises KgdashError: if a task is no column of the table
     """
-    check_level(level)
     rows = []
     drawn: dict[bytes, Resamples] = {}
     for task in task_columns(table) if tasks is None else tasks:
@@ -83,11 +79,11 @@ def correlations(
         }
         # Most tasks leave out the same subgraphs: then the resamples of ReliK are the same, too.
         if x.tobytes() not in drawn:
-            drawn[x.tobytes()] = Resamples(x, resamples, seed)
+            drawn[x.tobytes()] = Resamples(x, bootstrap)
         resampled = drawn[x.tobytes()]
         for name in COEFFICIENTS:
             value, p = _correlate(name, x, y)
-            low, high = resampled.interval(name, y, level) if len(x) >= _FEWEST else (np.nan,) * 2
+            low, high = resampled.interval(name, y) if len(x) >= _FEWEST else (np.nan,) * 2
             found = {"value": value, "p": p, "low": low, "high": high}
             rows.append({"task": task, "coefficient": name, **counts, **found})
     found = pd.DataFrame(rows, columns=_COLUMNS)
@@ -107,7 +103,7 @@ def regression_band(
     The band is of the mean at that ReliK, not of single subgraphs (statsmodels'
     ``get_prediction``).
 
-    :param table: of `subgraph_figures`
+    :param table: of `score_subgraphs`
     :param task: a column of it
     :param level: of the band, in (0, 1)
     :param log_relik: fit on log10 of ReliK
@@ -148,8 +144,7 @@ def study(
     evaluated: str = "test",
     relik_method: str = "exact",
     filter: str = "train+valid+test",
-    level: float = 0.95,
-    resamples: int = RESAMPLES,
+    bootstrap: Bootstrap | None = None,
     progress: Progress = silent,
     ks: Sequence[int] = KS,
     corrupt: str = "inside",
@@ -158,29 +153,35 @@ def study(
     """Draw subgraphs of one or several sizes and correlate ReliK with performance for each size.
 
     All sizes start from the same entities and seeds of walks, so that a smaller subgraph is the
-    beginning of a larger one. The arguments are those of `draw_subgraphs`, `subgraph_figures` and
+    beginning of a larger one. The arguments are those of `draw_subgraphs`, `score_subgraphs` and
     `correlations`.
 
     :param sizes: of the subgraphs, in entities; default: `default_size` alone
-    :return: the tables of `subgraph_figures` and of `correlations`, each with a column ``size``
+    :param bootstrap: of the intervals; default: as usual, with the seed of the subgraphs
+    :return: the tables of `score_subgraphs` and of `correlations`, each with a column ``size``
         before
     :raises KgdashError: as they do
     """
-    check_level(level)
+    bootstrap = bootstrap or Bootstrap(seed=seed)
     chosen = list(sizes) or [default_size(run)]
     drawing, measuring, asking = phases(progress, [0.1, 0.8, 0.1])
     drawn = []
     for size, report in zip(chosen, phases(drawing, [1.0] * len(chosen)), strict=True):
-        drawn += draw_subgraphs(run, count, size, method, seed, report, **parameters)
+        drawn += draw_subgraphs(
+            run, SubgraphSampling(count, size, method, seed=seed, **parameters), report
+        )
     # All sizes at once: what they share is scored once.
-    table = subgraph_figures(
-        run, drawn, evaluated, relik_method, filter, measuring, ks, corrupt, seed
+    table = score_subgraphs(
+        run,
+        drawn,
+        SubgraphEvaluation(evaluated, relik_method, filter, tuple(ks), corrupt, seed),
+        measuring,
     )
     table.insert(0, "size", np.repeat(chosen, count))
     found = []
     for done, size in enumerate(chosen, start=1):
         of_size = table[table["size"] == size]
-        coefficients = correlations(of_size, level=level, seed=seed, resamples=resamples)
+        coefficients = correlations(of_size, bootstrap=bootstrap)
         coefficients.insert(0, "size", size)
         found.append(coefficients)
         asking(done, len(chosen))

@@ -21,21 +21,20 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, KnowledgeGraph
 from kgdash.graph.folds import Fold, cut_folds
-from kgdash.graph.subgraph import SUBGRAPH_METHODS, Subgraph
+from kgdash.graph.subgraph import SUBGRAPH_METHODS, Subgraph, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.relik import RELIK_METHODS
 from kgdash.runs import Run
-from kgdash.runs.run import RELIK_METHODS
 from kgdash.runs.training import TrainingConfig
 from kgdash.scoring.model_spec import check_arguments
 from kgdash.studies.correlation.fold_runs import fold_run, is_trained
-from kgdash.studies.reliability.local_comparison import EVALUATED
-from kgdash.studies.reliability.subgraph_classification import CORRUPT
-from kgdash.studies.reliability.subgraph_table import (
+from kgdash.studies.reliability.subgraph_evaluation import (
+    CORRUPT,
+    EVALUATED,
     KS,
-    default_size,
-    draw_subgraphs,
-    subgraph_figures,
+    SubgraphEvaluation,
 )
+from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs, score_subgraphs
 
 #: the paper's six (numbers.md#6-correlation-study)
 MODELS = ("TransE", "DistMult", "RotatE", "PairRE", "ComplEx", "ConvE")
@@ -57,7 +56,7 @@ class CrossValidation:
     ``folds`` and ``seed`` are of `cut_folds`; fold i trains with the seed ``seed + i``.
     ``folds_only`` names the folds to take; none: all. What is not said here of training is PyKEEN's
     default, sLCWA. ``subgraphs``, ``sizes`` (none: `default_size`), ``method``, ``walk`` and
-    ``seed`` are of `draw_subgraphs`, ``seed`` and the rest of `subgraph_figures`.
+    ``seed`` are of `draw_subgraphs`, ``seed`` and the rest of `score_subgraphs`.
     """
 
     folds: int = 5
@@ -108,7 +107,7 @@ def cross_validate(
     :param told: called when a model of a fold is trained or found
     :return: the figures and the runs. Figures: one row per model, fold, size and subgraph:
         ``model`` (str), ``fold``, ``size``, ``subgraph`` (int64, counted from 0 in each size) and
-        the columns of `subgraph_figures`. Runs: one row per model and fold: ``model`` (str),
+        the columns of `score_subgraphs`. Runs: one row per model and fold: ``model`` (str),
         ``fold``, ``train``, ``valid``, ``test`` (int64: triples), ``kept`` (int64, see `Fold`),
         ``mrr``, ``hits_at_10`` (float64 in [0, 1]: on test, both sides, filtered, realistic),
         ``training_seconds``, ``study_seconds`` (float64: when it was computed), ``digest`` (str)
@@ -185,7 +184,10 @@ def _draw(run: Run, plan: CrossValidation) -> tuple[list[Subgraph], list[int]]:
     drawn: list[Subgraph] = []
     sizes = plan.sizes or (default_size(run),)
     for size in sizes:
-        drawn += draw_subgraphs(run, plan.subgraphs, size, plan.method, plan.seed, **plan.walk)
+        drawn += draw_subgraphs(
+            run,
+            SubgraphSampling(plan.subgraphs, size, plan.method, seed=plan.seed, **plan.walk),
+        )
     return drawn, np.repeat(sizes, plan.subgraphs).tolist()
 
 
@@ -198,16 +200,13 @@ def _figures(
         start = time.monotonic()
         # The splits of a subgraph are those of its graph, and each fold has its own.
         parts = [replace(part, graph=run.graph) for part in drawn]
-        table = subgraph_figures(
+        table = score_subgraphs(
             run,
             parts,
-            plan.evaluated,
-            plan.relik_method,
-            plan.filter,
+            SubgraphEvaluation(
+                plan.evaluated, plan.relik_method, plan.filter, plan.ks, plan.corrupt, plan.seed
+            ),
             progress,
-            plan.ks,
-            plan.corrupt,
-            plan.seed,
         )
         table.insert(0, "size", sizes)
         table.insert(1, "subgraph", [number % plan.subgraphs for number in range(len(drawn))])

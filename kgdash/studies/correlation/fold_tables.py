@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kgdash.studies.correlation.correlation import RESAMPLES, correlations
+from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.studies.correlation.correlation import BOOTSTRAP, correlations
 from kgdash.studies.reliability.subgraph_table import task_columns
 
 _QUESTION = ["model", "size", "task", "coefficient"]
@@ -17,7 +18,7 @@ def fold_correlations(figures: pd.DataFrame) -> pd.DataFrame:
     :return: columns ``model``, ``fold``, ``size`` and those of `correlations` but for the intervals
     """
     # A single resample, since the spread is that of the folds.
-    found = _each(figures, ["model", "fold", "size"], 0.95, 0, 1)
+    found = _each(figures, ["model", "fold", "size"], Bootstrap(resamples=1))
     return found.drop(columns=["low", "high"])
 
 
@@ -64,20 +65,16 @@ def averaged_figures(figures: pd.DataFrame) -> pd.DataFrame:
     return means.reindex(every).fillna(counts).astype(dict.fromkeys(counts, "int64")).reset_index()
 
 
-def averaged_correlations(
-    figures: pd.DataFrame, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
-) -> pd.DataFrame:
+def averaged_correlations(figures: pd.DataFrame, bootstrap: Bootstrap = BOOTSTRAP) -> pd.DataFrame:
     """Correlate once, as the paper did: the values of subgraphs averaged over the folds.
 
     So does the authors' code.
 
     :param figures: of `kgdash.studies.correlation.cross_validation.cross_validate`
-    :param level: of the bootstrap intervals, in (0, 1)
-    :param seed: of the bootstrap, ≥ 0
-    :param resamples: of the bootstrap
+    :param bootstrap: of the intervals, over subgraphs
     :return: columns ``model``, ``size`` and those of `correlations`
     """
-    return _each(averaged_figures(figures), ["model", "size"], level, seed, resamples)
+    return _each(averaged_figures(figures), ["model", "size"], bootstrap)
 
 
 def model_means(runs: pd.DataFrame) -> pd.DataFrame:
@@ -100,27 +97,23 @@ def model_means(runs: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
-def both_ways(
-    figures: pd.DataFrame, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
-) -> pd.DataFrame:
+def both_ways(figures: pd.DataFrame, bootstrap: Bootstrap = BOOTSTRAP) -> pd.DataFrame:
     """Put the mean of the folds' coefficients and that of the averaged figures side by side.
 
     :return: the columns of `spread`, then ``averaged``, ``p``, ``p_holm``, ``low``, ``high``,
         ``subgraphs``, ``left_out`` of `averaged_correlations`
     """
-    once = averaged_correlations(figures, level, seed, resamples)
+    once = averaged_correlations(figures, bootstrap)
     once = once.rename(columns={"value": "averaged"})
     columns = ["averaged", "p", "p_holm", "low", "high", "subgraphs", "left_out"]
     means = spread(fold_correlations(figures))
     return means.merge(once[[*_QUESTION, *columns]], on=_QUESTION, validate="one_to_one")
 
 
-def _each(
-    figures: pd.DataFrame, keys: list[str], level: float, seed: int, resamples: int
-) -> pd.DataFrame:
+def _each(figures: pd.DataFrame, keys: list[str], bootstrap: Bootstrap) -> pd.DataFrame:
     parts = []
     for values, rows in figures.groupby(keys, sort=False):
-        found = correlations(rows, level=level, seed=seed, resamples=resamples)
+        found = correlations(rows, bootstrap=bootstrap)
         for position, (key, value) in enumerate(zip(keys, values, strict=True)):
             found.insert(position, key, value)
         parts.append(found)

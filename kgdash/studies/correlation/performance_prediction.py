@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph.subgraph import Subgraph, triples_inside
+from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import check_level
@@ -32,8 +32,13 @@ from kgdash.studies.correlation.prediction_curves import (
     fit,
     interval,
 )
-from kgdash.studies.reliability.local_comparison import EVALUATED
-from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures, task_columns
+from kgdash.studies.reliability.subgraph_evaluation import EVALUATED, SubgraphEvaluation
+from kgdash.studies.reliability.subgraph_table import (
+    default_size,
+    draw_subgraphs,
+    score_subgraphs,
+    task_columns,
+)
 
 #: levels whose coverage is always reported
 LEVELS = (0.5, 0.8, 0.9, 0.95)
@@ -119,7 +124,7 @@ def prognosis(
     overlap: where two share evaluated triples, part of the one's value is known from the other. So
     each subgraph is also predicted from all those alone that share none with it ("apart").
 
-    :param table: of `kgdash.studies.reliability.subgraph_table.subgraph_figures`
+    :param table: of `kgdash.studies.reliability.subgraph_table.score_subgraphs`
     :param task: a column of it with values in [0, 1]
     :param shared: int64 ``(n, n)``: evaluated triples that each two rows share, see
         `shared_triples`; without it there is no scheme "apart"
@@ -184,15 +189,23 @@ def prognosis_of_run(
     """Draw subgraphs of a run, compute their figures, and learn to predict a task.
 
     The arguments are those of `kgdash.studies.reliability.subgraph_table.draw_subgraphs`, of
-    `subgraph_figures` there, and of `prognosis`.
+    `score_subgraphs` there, and of `prognosis`.
 
     :return: the prognosis, and the subgraphs that its rows stand for
     :raises KgdashError: as they do
     """
     check_level(level)
     drawing, computing, checking = phases(progress, [0.1, 0.7, 0.2])
-    parts = draw_subgraphs(run, count, size, method, seed, drawing, **parameters)
-    table = subgraph_figures(run, parts, evaluated, relik_method, filter, computing)
+    parts = draw_subgraphs(
+        run,
+        SubgraphSampling(
+            count, default_size(run) if size is None else size, method, seed=seed, **parameters
+        ),
+        drawing,
+    )
+    table = score_subgraphs(
+        run, parts, SubgraphEvaluation(evaluated, relik_method, filter), computing
+    )
     shared = shared_triples(parts, parts, evaluated)
     return prognosis(table, task, shared, curve, interval, level, seed, checking), parts
 
@@ -221,9 +234,11 @@ def expect(
         ``high`` (float64; NaN without a triple inside), ``observed`` (float64, NaN if nothing is
         evaluated: the interval is then one for as many triples as is usual), ``apart`` (bool: no
         evaluated triple was shared)
-    :raises KgdashError: as `kgdash.studies.reliability.subgraph_table.subgraph_figures`
+    :raises KgdashError: as `kgdash.studies.reliability.subgraph_table.score_subgraphs`
     """
-    figures = subgraph_figures(run, subgraphs, evaluated, relik_method, filter, progress)
+    figures = score_subgraphs(
+        run, subgraphs, SubgraphEvaluation(evaluated, relik_method, filter), progress
+    )
     number = "labelled" if found.task == "accuracy" else "evaluated"
     shared = shared_triples(subgraphs, learnt, evaluated) > 0
     rows = []

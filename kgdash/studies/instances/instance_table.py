@@ -11,9 +11,10 @@ relation   relation, by name or label
 tail       entity, by name or label
 label      of the whole instance: true, 1, yes, positive, or false, 0, no, negative
 role       optional: head for the triple that the rule concludes, else body; default: an instance's
-           (or chain's) last triple is the head
-chain      optional: groundings of one conclusion, where an instance has several; any text
-asked      optional: head where the triple answers what its head is, else tail (the default)
+           (or grounding's) last triple is the head
+grounding  optional: which grounding of the conclusion, where an instance has several; any text
+predicted_side
+           optional: head where the triple answers what its head is, else tail (the default)
 =========  ========================================================================================
 """
 
@@ -33,7 +34,10 @@ from kgdash.studies.instances.instances import Instances, make_instances
 from kgdash.studies.instances.separation import ALL
 
 COLUMNS = ["rule", "instance", "head", "relation", "tail", "label"]
-OPTIONAL = ["role", "chain", "asked"]
+OPTIONAL = ["role", "grounding", "predicted_side"]
+
+#: what columns were called in tables that were written before
+_FORMER = {"chain": "grounding", "asked": "predicted_side"}
 
 LABELS = {
     **dict.fromkeys(("true", "1", "yes", "positive"), True),
@@ -93,9 +97,9 @@ def write_rule_table(instances: Instances, graph: KnowledgeGraph) -> str:
             "relation": relations[rows["relation"]],
             "tail": entities[rows["tail"]],
             "label": np.where(rows["label"], "true", "false"),
-            "role": np.where(rows["is_head"], "head", "body"),
-            "chain": rows["chain"].astype(str),
-            "asked": rows["asked"].astype(object),
+            "role": np.where(rows["is_answer_triple"], "head", "body"),
+            "grounding": rows["grounding"].astype(str),
+            "predicted_side": rows["predicted_side"].astype(object),
         }
     )
     for column in ("rule", "head", "relation", "tail"):
@@ -117,7 +121,7 @@ def _limited(rows: Iterator[tuple[int, list[str]]], shown: str) -> Iterator[tupl
 
 
 def _columns(header: list[str], where: str) -> dict[str, int]:
-    names = [column.lower() for column in header]
+    names = [_FORMER.get(column.lower(), column.lower()) for column in header]
     missing = [column for column in COLUMNS if column not in names]
     twice = [column for column in (*COLUMNS, *OPTIONAL) if names.count(column) > 1]
     if missing or twice:
@@ -146,9 +150,9 @@ def _record(
     label, role = value["label"].lower(), value.get("role", "").lower()
     if label not in LABELS:
         raise KgdashError(f"expected a label out of {', '.join(LABELS)}; found {label!r} ({where})")
-    asked = value.get("asked", "").lower()
+    side = value.get("predicted_side", "").lower()
     _check_choice("role", role, ("head", "body"), where)
-    _check_choice("asked", asked, ("head", "tail"), where)
+    _check_choice("predicted_side", side, ("head", "tail"), where)
     try:
         head, tail = graph.entity_id(value["head"]), graph.entity_id(value["tail"])
         relation = graph.relation_id(value["relation"])
@@ -157,10 +161,10 @@ def _record(
     return {
         "group": value["rule"],
         "name": value["instance"],
-        "chain_name": value.get("chain", ""),
+        "grounding_name": value.get("grounding", ""),
         "label": LABELS[label],
         "role": role,
-        "asked": asked or "tail",
+        "predicted_side": side or "tail",
         "head": head,
         "relation": relation,
         "tail": tail,
@@ -190,11 +194,11 @@ def _check_labels(table: pd.DataFrame, shown: str) -> None:
 
 
 def _instances(table: pd.DataFrame, graph: KnowledgeGraph, shown: str) -> Instances:
-    table["chain"] = table.groupby(["number", "chain_name"], sort=False).ngroup()
-    given = (table["role"] != "").groupby(table["chain"]).transform("any")
-    last = ~table.duplicated("chain", keep="last")
-    table["is_head"] = np.where(given, table["role"] == "head", last)
-    headless = table[~table.groupby("chain")["is_head"].transform("any")]
+    table["grounding"] = table.groupby(["number", "grounding_name"], sort=False).ngroup()
+    given = (table["role"] != "").groupby(table["grounding"]).transform("any")
+    last = ~table.duplicated("grounding", keep="last")
+    table["is_answer_triple"] = np.where(given, table["role"] == "head", last)
+    headless = table[~table.groupby("grounding")["is_answer_triple"].transform("any")]
     if len(headless):
         row = headless.iloc[0]
         raise KgdashError(
@@ -202,7 +206,7 @@ def _instances(table: pd.DataFrame, graph: KnowledgeGraph, shown: str) -> Instan
             f"{row['group'][:60]!r}; found none ({shown}, line {row['line']}). Leave the role "
             "empty throughout to have the last triple taken"
         )
-    concluded = table[table["is_head"]].drop_duplicates("number")
+    concluded = table[table["is_answer_triple"]].drop_duplicates("number")
     entity, relation = graph.entity_labels, graph.relation_labels
     described = pd.DataFrame(
         [

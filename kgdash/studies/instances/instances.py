@@ -1,16 +1,17 @@
 """Positive against negative: instances labelled true or false, and what a model makes of them.
 
 An instance is a question with an answer that holds or does not: a query's answer
-(numbers.md#8-queries) or a rule's prediction (numbers.md#9-rules). It comes with the chains of
-triples that lead to it. Queries, mined rules and a user's own table all end up in this one noun, so
-that scoring, separation and charts know only it (numbers.md#11-instances-true-and-false).
+(numbers.md#8-queries) or a rule's prediction (numbers.md#9-rules). It comes with its groundings,
+the sets of triples that lead to it: of a query its paths, of a rule its body with values for the
+variables. Queries, mined rules and a user's own table all end up in this one noun, so that scoring,
+separation and charts know only it (numbers.md#11-instances-true-and-false).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,44 +19,57 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
-from kgdash.scoring import Scorer
 from kgdash.scoring.triple_scores import triple_scores
 
+if TYPE_CHECKING:
+    from kgdash.runs import Run
+
 TRIPLE_COLUMNS = [
-    *("group", "instance", "chain", "label", "head", "relation", "tail", "is_head", "asked")
+    *(
+        "group",
+        "instance",
+        "grounding",
+        "label",
+        "head",
+        "relation",
+        "tail",
+        "is_answer_triple",
+        "predicted_side",
+    )
 ]
-INSTANCE_COLUMNS = ["instance", "group", "label", "question", "answer", "chains"]
+INSTANCE_COLUMNS = ["instance", "group", "label", "question", "answer", "groundings"]
 
 _IDS = ["head", "relation", "tail"]
-_CHAIN = ["instance", "chain"]
+_GROUNDING = ["instance", "grounding"]
 
-#: what a chain is measured by -> (column per triple, only over the triples that give the answer)
+#: what a grounding is measured by -> (column per triple, only over those that give the answer)
 MEASURES = {
     "relik": ("relik", False),
-    "relik_head": ("relik", True),
+    "relik_answer": ("relik", True),
     "reciprocal_rank": ("reciprocal_rank", False),
-    "reciprocal_rank_head": ("reciprocal_rank", True),
+    "reciprocal_rank_answer": ("reciprocal_rank", True),
     "score": ("score", False),
-    "score_head": ("score", True),
+    "score_answer": ("score", True),
 }
 
-#: how the chains of an instance become one figure
-CHAINS = ("best", "mean")
+#: how the values of an instance's groundings become one
+AGGREGATES = ("max", "mean")
 
 
 @dataclass(frozen=True)
 class Instances:
     """Labelled instances, as two tables.
 
-    ``triples``: one row per triple of each chain, sorted by instance and chain: ``group`` (str:
-    query type or rule), ``instance`` (int64, unique over all groups), ``chain`` (int64, from 0
-    within its instance), ``label`` (bool), ``head, relation, tail`` (int64 ids), ``is_head`` (bool:
-    the triple gives the answer: a rule's head, a path query's last triple, and every triple of an
-    intersection query, whose branches all end in the answer), ``asked`` ("tail" or "head": which
-    end of the triple is searched, "head" where its relation is followed backwards).
+    ``triples``: one row per triple of each grounding, sorted by instance and grounding: ``group``
+    (str: query type or rule), ``instance`` (int64, unique over all groups), ``grounding`` (int64,
+    from 0 within its instance), ``label`` (bool), ``head, relation, tail`` (int64 ids),
+    ``is_answer_triple`` (bool: the triple gives the answer: a rule's head, a path query's last
+    triple, and every triple of an intersection query, whose branches all end in the answer),
+    ``predicted_side`` ("tail" or "head": which entity of the triple is searched, "head" where its
+    relation is followed backwards).
 
     ``table``: one row per instance, sorted by it: ``instance``, ``group``, ``label``, ``question``
-    and ``answer`` (str, in labels), ``chains`` (int64, ≥ 1).
+    and ``answer`` (str, in labels), ``groundings`` (int64, ≥ 1).
 
     ``notes`` says what a reader should know of how they came about, e.g. what fell short.
     """
@@ -85,8 +99,10 @@ class Instances:
                 f"instance {mixed.idxmax()} has several groups or labels; "
                 "expected one group and one label, true or false, on all its triples"
             )
-        if not self.triples.groupby(_CHAIN)["is_head"].any().all():
-            raise KgdashError("expected a triple that gives the answer (is_head) in every chain")
+        if not self.triples.groupby(_GROUNDING)["is_answer_triple"].any().all():
+            raise KgdashError(
+                "expected a triple that gives the answer (is_answer_triple) in every grounding"
+            )
         if not np.array_equal(self.table["instance"], self.triples["instance"].unique()):
             raise KgdashError("expected the same instances, in order, in both tables")
 
@@ -95,10 +111,10 @@ class Instances:
         return len(self.table)
 
     def counts(self) -> pd.DataFrame:
-        """Count per group, in order of appearance: ``group, n_true, n_false, chains`` (int64)."""
+        """Count per group, as they appear: ``group, n_true, n_false, groundings`` (int64)."""
         by_group = self.table.groupby("group", sort=False)
         counted = by_group.agg(
-            n_true=("label", "sum"), n=("label", "size"), chains=("chains", "sum")
+            n_true=("label", "sum"), n=("label", "size"), groundings=("groundings", "sum")
         )
         counted.insert(1, "n_false", counted["n"] - counted["n_true"])
         return counted.drop(columns="n").astype(np.int64).reset_index()
@@ -106,11 +122,11 @@ class Instances:
 
 @dataclass(frozen=True)
 class ScoredInstances:
-    """Instances with a model's figures.
+    """Instances with what a model makes of them.
 
-    ``triples``: as in `Instances`, plus ``relik``, ``entity_rr`` (of the asked end),
+    ``triples``: as in `Instances`, plus ``relik``, ``entity_rr`` (of the predicted side),
     ``relation_rr``, ``reciprocal_rank`` (float64, in (0, 1]) and ``score`` (float64, the model's
-    own; not comparable between relations). ``table``: as in `Instances`, plus ``{measure}_best``
+    own; not comparable between relations). ``table``: as in `Instances`, plus ``{measure}_max``
     and ``{measure}_mean`` (float64; in (0, 1] but for scores) for each of `MEASURES`.
     """
 
@@ -118,84 +134,59 @@ class ScoredInstances:
     table: pd.DataFrame
 
 
-class Scores(Protocol):
-    """What scoring needs of a `kgdash.runs.Run`."""
-
-    @property
-    def scorer(self) -> Scorer:
-        """Return what scores triples."""
-
-    def ranks(
-        self,
-        split: str = ...,
-        triples: np.ndarray | None = ...,
-        filtered: bool = ...,
-        sides: Sequence[str] = ...,
-        *,
-        evaluated_are_known: bool = ...,
-        progress: Progress = ...,
-    ) -> pd.DataFrame:
-        """Rank triples (numbers.md#1-ranks)."""
-
-    def relik(
-        self,
-        split: str = ...,
-        triples: np.ndarray | None = ...,
-        method: str = ...,
-        *,
-        progress: Progress = ...,
-    ) -> pd.DataFrame:
-        """Compute the ReliK of triples (numbers.md#4-relik)."""
-
-
 def make_instances(
     triples: pd.DataFrame, described: pd.DataFrame, notes: Sequence[str] = ()
 ) -> Instances:
     """Bring rows in any order into the shape that `Instances` promises.
 
-    A chain is a set of triples (numbers.md#8-queries): one that occurs twice in it is kept once, at
-    its last place.
+    A grounding is a set of triples (numbers.md#8-queries): one that occurs twice in it is kept
+    once, at its last place.
 
-    :param triples: `TRIPLE_COLUMNS`, ``asked`` may be absent ("tail" throughout) and others may be
-        there; instances and chains are numbered anew, in order
+    :param triples: `TRIPLE_COLUMNS`, ``predicted_side`` may be absent ("tail" throughout) and
+        others may be there; instances and groundings are numbered anew, in order
     :param described: ``instance, question, answer`` for each instance
     :param notes: for `Instances.notes`
     :raises KgdashError: if the rows can not be instances
     """
-    numbers = dict.fromkeys([*_CHAIN, *_IDS], np.int64)
-    if "asked" not in triples:
-        triples = triples.assign(asked="tail")
-    rows = triples.reset_index(drop=True).astype({"label": bool, "is_head": bool} | numbers)
-    rows = rows.sort_values(_CHAIN, kind="stable")
-    rows["is_head"] = rows.groupby([*_CHAIN, *_IDS])["is_head"].transform("any")
-    rows = rows.drop_duplicates([*_CHAIN, *_IDS], keep="last")
+    numbers = dict.fromkeys([*_GROUNDING, *_IDS], np.int64)
+    if "predicted_side" not in triples:
+        triples = triples.assign(predicted_side="tail")
+    rows = triples.reset_index(drop=True).astype(
+        {"label": bool, "is_answer_triple": bool} | numbers
+    )
+    rows = rows.sort_values(_GROUNDING, kind="stable")
+    rows["is_answer_triple"] = rows.groupby([*_GROUNDING, *_IDS])["is_answer_triple"].transform(
+        "any"
+    )
+    rows = rows.drop_duplicates([*_GROUNDING, *_IDS], keep="last")
     table = rows.drop_duplicates("instance")[["instance", "group", "label"]]
     described = described.astype({"instance": np.int64, "question": object, "answer": object})
     table = table.merge(described, on="instance", how="left", validate="one_to_one")
-    table["chains"] = rows.groupby("instance")["chain"].nunique().to_numpy()
+    table["groundings"] = rows.groupby("instance")["grounding"].nunique().to_numpy()
     table["instance"] = np.arange(len(table))
-    rows["chain"] = rows.groupby("instance")["chain"].rank(method="dense").astype(np.int64) - 1
+    rows["grounding"] = (
+        rows.groupby("instance")["grounding"].rank(method="dense").astype(np.int64) - 1
+    )
     rows["instance"] = rows.groupby("instance").ngroup()
     return Instances(
         rows[TRIPLE_COLUMNS].reset_index(drop=True),
-        table[INSTANCE_COLUMNS].astype({"chains": np.int64}),
+        table[INSTANCE_COLUMNS].astype({"groundings": np.int64}),
         tuple(notes),
     )
 
 
 def score_instances(
-    run: Scores, instances: Instances, progress: Progress = silent, method: str = "exact"
+    run: Run, instances: Instances, progress: Progress = silent, method: str = "exact"
 ) -> ScoredInstances:
     """Measure the triples of all instances, each distinct triple once, and sum up per instance.
 
     Of a triple: ReliK (numbers.md#4-relik), the model's score, and the reciprocal rank ½ (1/entity
-    rank + 1/relation rank), both ranks filtered by all known triples and realistic
-    (numbers.md#11-instances-true-and-false, as in the authors' code); the entity is the tail, or
-    the head where the relation is followed backwards. Of a chain: the mean over its triples, and
-    over those alone that give the answer (``…_head``). Of an instance: the best of its chains and
-    their mean (numbers.md#8-queries).
+    rank + 1/relation rank), both ranks filtered by all known triples and realistic; the entity is
+    the tail, or the head where the relation is followed backwards. Of a grounding: the mean over
+    its triples, and over those alone that give the answer (``…_answer``). Of an instance: the
+    greatest of its groundings and their mean (numbers.md#11-instances-true-and-false).
 
-    :param run: a `kgdash.runs.Run`
+    :param run: asked for ReliK, ranks and scores
     :param instances: what to score
     :param progress: called with (done, total)
     :param method: of ReliK, see `kgdash.runs.Run.relik`
@@ -209,7 +200,7 @@ def score_instances(
     distinct, of = np.unique(rows[_IDS].to_numpy(), axis=0, return_inverse=True)
     first, second = phases(progress, [1.0, 1.0])
     relik = run.relik(triples=distinct, method=method, progress=first)["relik"].to_numpy()
-    backwards = (rows["asked"] == "head").to_numpy()
+    backwards = (rows["predicted_side"] == "head").to_numpy()
     # A false answer is no known triple: it must not leave the candidates of the true ones.
     ranks = run.ranks(
         triples=distinct,
@@ -233,9 +224,12 @@ def score_instances(
 def _per_instance(scored: pd.DataFrame) -> pd.DataFrame:
     columns = {}
     for measure, (column, only_head) in MEASURES.items():
-        rows = scored[scored["is_head"]] if only_head else scored
-        of_chain = rows.groupby(_CHAIN)[column].mean().groupby("instance")
-        columns[f"{measure}_best"], columns[f"{measure}_mean"] = of_chain.max(), of_chain.mean()
+        rows = scored[scored["is_answer_triple"]] if only_head else scored
+        of_grounding = rows.groupby(_GROUNDING)[column].mean().groupby("instance")
+        columns[f"{measure}_max"], columns[f"{measure}_mean"] = (
+            of_grounding.max(),
+            of_grounding.mean(),
+        )
     return pd.DataFrame(columns)
 
 
@@ -244,9 +238,9 @@ def instance_triples(graph: KnowledgeGraph, triples: pd.DataFrame, instance: int
 
     :param triples: the ``triples`` of `Instances` or of `ScoredInstances`
     :param instance: its number
-    :return: ``chain`` (int64), ``head``, ``relation``, ``tail`` (labels), ``is_head`` (bool),
-        ``split`` ("train", "valid", "test", or "none" for what is not a fact), and the figures
-        where ``triples`` has them
+    :return: ``grounding`` (int64), ``head``, ``relation``, ``tail`` (labels), ``is_answer_triple``
+        (bool), ``split`` ("train", "valid", "test", or "none" for what is not a fact), and the
+        measures where ``triples`` has them
     :raises KgdashError: if there is no such instance
     """
     rows = triples[triples["instance"] == instance]
@@ -256,7 +250,9 @@ def instance_triples(graph: KnowledgeGraph, triples: pd.DataFrame, instance: int
     ids = rows[_IDS].to_numpy()
     names = (graph.entity_labels, graph.relation_labels, graph.entity_labels)
     labels = [np.array(n, dtype=object)[i] for n, i in zip(names, ids.T, strict=True)]
-    read = rows[["chain"]].assign(**dict(zip(_IDS, labels, strict=True)), is_head=rows["is_head"])
+    read = rows[["grounding"]].assign(
+        **dict(zip(_IDS, labels, strict=True)), is_answer_triple=rows["is_answer_triple"]
+    )
     read["split"] = graph.split_of(ids)
     figures = [column for column in rows.columns if column not in TRIPLE_COLUMNS]
     return read.join(rows[figures]).reset_index(drop=True)

@@ -16,7 +16,7 @@ _LABELS = ["head_label", "relation_label", "tail_label"]
 
 
 def likely_errors(
-    table: pd.DataFrame, label: bool, measure: str = "relik", chains: str = "best"
+    table: pd.DataFrame, label: bool, measure: str = "relik", aggregate: str = "max"
 ) -> pd.DataFrame:
     """Return the instances of a label, those that most look like the other first.
 
@@ -27,11 +27,11 @@ def likely_errors(
     :param label: True for true instances from the least value up, False for false ones from the
         greatest down
     :param measure: one of `kgdash.studies.instances.instances.MEASURES`
-    :param chains: "best" or "mean"
+    :param aggregate: "max" or "mean"
     :return: rows of ``table``
-    :raises KgdashError: on an unknown measure or choice of chains
+    :raises KgdashError: on an unknown measure or aggregate
     """
-    column = measure_column(measure, chains)
+    column = measure_column(measure, aggregate)
     rows = table[table["label"] == label]
     return rows.sort_values(column, ascending=label, kind="stable").reset_index(drop=True)
 
@@ -54,7 +54,7 @@ def suspicious_facts(graph: KnowledgeGraph, scored: ScoredInstances) -> pd.DataF
     return _named(graph, rows)
 
 
-def credible_missing(
+def plausible_missing_triples(
     graph: KnowledgeGraph,
     scored: ScoredInstances,
     confidence: Mapping[str, float] | None = None,
@@ -90,7 +90,7 @@ def _distinct(
         rows = rows.assign(pca_confidence=rows["group"].map(confidence).astype(np.float64))
         figures["pca_confidence"] = ("pca_confidence", "max")
     # The rank of the tail, where both ends were asked for.
-    rows = rows.sort_values("asked", ascending=False, kind="stable")
+    rows = rows.sort_values("predicted_side", ascending=False, kind="stable")
     found = rows.groupby(_IDS, sort=False).agg(**figures).reset_index()
     found["split"] = graph.split_of(found[_IDS].to_numpy())
     return found

@@ -18,7 +18,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.progress import Progress, silent
 from kgdash.statistics.bootstrap import percentile_interval
 from kgdash.statistics.multiple_testing import holm
-from kgdash.studies.instances.instances import CHAINS, MEASURES
+from kgdash.studies.instances.instances import AGGREGATES, MEASURES
 from kgdash.studies.instances.separation_bootstrap import Resampled, resampled
 
 #: the row over all groups together
@@ -27,11 +27,11 @@ ALL = "all"
 #: resamples of the bootstrap
 RESAMPLES = 1000
 
-#: what is compared on the same instances: over all triples of a chain, or over those alone that
+#: what is compared on the same instances: over all triples of a grounding, or over those alone that
 #: give the answer
 COMPARED = {
     "all triples": ("relik", "reciprocal_rank", "score"),
-    "answering triples": ("relik_head", "reciprocal_rank_head", "score_head"),
+    "answering triples": ("relik_answer", "reciprocal_rank_answer", "score_answer"),
 }
 
 
@@ -59,7 +59,7 @@ class Comparison:
 def separation(
     table: pd.DataFrame,
     measure: str = "relik",
-    chains: str = "best",
+    aggregate: str = "max",
     confidence: float = 0.95,
     order: str = "given",
     resamples: int = RESAMPLES,
@@ -75,7 +75,7 @@ def separation(
 
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
     :param measure: one of `kgdash.studies.instances.instances.MEASURES`
-    :param chains: "best" or "mean" of an instance's chains
+    :param aggregate: "max" or "mean" of an instance's groundings
     :param confidence: of the intervals, in (0, 1)
     :param order: "given" (of appearance) or "separation" (by ROC-AUC, best first, undefined
         last; then the larger group); "all" is the last row in either
@@ -88,14 +88,14 @@ def separation(
         ``p_holm`` (corrected for the number of groups; NaN for "all")
     :raises KgdashError: on an unknown measure or choice, or a number out of range
     """
-    compared = compare_measures(table, (measure,), chains, confidence, order, resamples, seed)
+    compared = compare_measures(table, (measure,), aggregate, confidence, order, resamples, seed)
     return compared.by_measure[measure]
 
 
 def compare_measures(
     table: pd.DataFrame,
     measures: Sequence[str] = COMPARED["all triples"],
-    chains: str = "best",
+    aggregate: str = "max",
     confidence: float = 0.95,
     order: str = "given",
     resamples: int = RESAMPLES,
@@ -109,7 +109,7 @@ def compare_measures(
     :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `separation`
     """
-    columns = {measure: measure_column(measure, chains) for measure in measures}
+    columns = {measure: measure_column(measure, aggregate) for measure in measures}
     if not 0 < confidence < 1:
         raise KgdashError(f"expected a confidence between 0 and 1; found {confidence}")
     if resamples < 1 or seed < 0:
@@ -139,16 +139,16 @@ def compare_measures(
     return Comparison({measure: _table(of) for measure, of in rows.items()}, against)
 
 
-def measure_column(measure: str, chains: str) -> str:
+def measure_column(measure: str, aggregate: str) -> str:
     """Name the column of the scored instances that holds a measure.
 
-    :raises KgdashError: if there is no such measure or choice of chains
+    :raises KgdashError: if there is no such measure or aggregate
     """
     if measure not in MEASURES:
         raise unknown_name("measure", measure, list(MEASURES), "separation")
-    if chains not in CHAINS:
-        raise unknown_name("choice of chains", chains, CHAINS, "separation")
-    return f"{measure}_{chains}"
+    if aggregate not in AGGREGATES:
+        raise unknown_name("aggregate", aggregate, AGGREGATES, "separation")
+    return f"{measure}_{aggregate}"
 
 
 def roc_auc(true: np.ndarray, false: np.ndarray) -> float:

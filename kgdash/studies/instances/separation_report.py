@@ -19,9 +19,9 @@ NAMES = {
     "relik": "ReliK",
     "reciprocal_rank": "reciprocal rank",
     "score": "raw score",
-    "relik_head": "ReliK of the answering triples",
-    "reciprocal_rank_head": "reciprocal rank of the answering triples",
-    "score_head": "raw score of the answering triples",
+    "relik_answer": "ReliK of the answering triples",
+    "reciprocal_rank_answer": "reciprocal rank of the answering triples",
+    "score_answer": "raw score of the answering triples",
 }
 
 
@@ -30,7 +30,7 @@ def separation_report(
     run: Run,
     found: Comparison,
     command: str,
-    chains: str,
+    aggregate: str,
     notes: Sequence[str] = (),
     names: Mapping[str, str] | None = None,
     charts: Mapping[str, str] | None = None,
@@ -41,7 +41,7 @@ def separation_report(
     :param run: that was asked
     :param found: of ReliK, the reciprocal rank and the raw score on the same instances, in order
     :param command: that gives these figures again
-    :param chains: "best" or "mean" of an instance's chains
+    :param aggregate: "max" or "mean" over an instance's groundings
     :param notes: how the instances came about
     :param names: what to call the groups where not by themselves
     :param charts: "means" and "auc" -> file of a chart beside the text
@@ -54,7 +54,7 @@ def separation_report(
     return "\n\n".join(
         [
             f"# {title}",
-            "\n".join([*_about(run, found, chains, notes), "", "```sh", command, "```"]),
+            "\n".join([*_about(run, found, aggregate, notes), "", "```sh", command, "```"]),
             "## Mean ReliK of true and of false instances\n\n"
             + drawn.get("means", "")
             + _means(relik, names),
@@ -77,9 +77,9 @@ def separation_rows(found: Comparison) -> pd.DataFrame:
     return whole[["measure", *(c for c in whole.columns if c != "measure")]]
 
 
-def _about(run: Run, found: Comparison, chains: str, notes: Sequence[str]) -> list[str]:
+def _about(run: Run, found: Comparison, aggregate: str, notes: Sequence[str]) -> list[str]:
     graph, training = run.graph, run.training
-    answering = next(iter(found.by_measure)).endswith("_head")
+    answering = next(iter(found.by_measure)).endswith("_answer")
     model = [run.spec.name]
     if "model_kwargs" in training:
         model.append(f"dimension {training['model_kwargs'].get('embedding_dim', 'unknown')}")
@@ -94,8 +94,8 @@ def _about(run: Run, found: Comparison, chains: str, notes: Sequence[str]) -> li
         f"- Model: {', '.join(model)}.",
         "- ReliK is exact; an instance's is the mean over "
         f"{'those of its triples that give the answer' if answering else 'its triples'}, the "
-        f"{chains} of its chains; the reciprocal rank beside it is ½ (1/entity rank + "
-        "1/relation rank).",
+        f"{'greatest' if aggregate == 'max' else 'mean'} of its groundings; the reciprocal rank "
+        "beside it is ½ (1/entity rank + 1/relation rank).",
         *(f"- {note[:1].upper()}{note[1:]}." for note in notes),
         f"- Versions: {versions()}.",
     ]

@@ -85,7 +85,7 @@ def best_of(curve: pd.DataFrame, criterion: str = "f1") -> float:
 def judged_thresholds(
     table: pd.DataFrame,
     measure: str = "relik",
-    chains: str = "best",
+    aggregate: str = "max",
     group: Hashable = ALL,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -96,15 +96,15 @@ def judged_thresholds(
 
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
     :param measure: one of `kgdash.studies.instances.instances.MEASURES`
-    :param chains: "best" or "mean"
+    :param aggregate: "max" or "mean"
     :param group: one of the table's, or "all"
     :param seed: of the choice of the half, ≥ 0
     :return: one row per criterion: ``criterion`` (str), ``threshold``, ``chosen_on`` and ``n``
         (int64: instances of either half), ``reached`` (the criterion where it was chosen), `RATES`
         on the other half. No rows where a half lacks one of the labels
-    :raises KgdashError: on an unknown measure, choice of chains or group, or a seed below 0
+    :raises KgdashError: on an unknown measure, aggregate or group, or a seed below 0
     """
-    labels, values, units = measured(table, measure, chains, group)
+    labels, values, units = measured(table, measure, aggregate, group)
     if seed < 0:
         raise KgdashError(f"expected a seed ≥ 0; found {seed}")
     count = int(units.max(initial=-1)) + 1
@@ -126,14 +126,14 @@ def judged_thresholds(
 
 
 def measured(
-    table: pd.DataFrame, measure: str, chains: str, group: Hashable = ALL
+    table: pd.DataFrame, measure: str, aggregate: str, group: Hashable = ALL
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the labels, values and questions (numbered from 0) of a group's instances.
 
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
-    :raises KgdashError: on an unknown measure, choice of chains or group
+    :raises KgdashError: on an unknown measure, aggregate or group
     """
-    column = measure_column(measure, chains)
+    column = measure_column(measure, aggregate)
     rows = table if group == ALL else table[table["group"] == group]
     if rows.empty:
         raise KgdashError(f"expected a group of the instances, or {ALL!r}; found {group!r}")

@@ -18,11 +18,11 @@ LABEL, SKIP, UNDO = "label", "skip", "undo"
 
 
 @dataclass(frozen=True)
-class Grounding:
-    """Why a rule predicts a triple: the body's triples, on each of some chains."""
+class RuleGroundings:
+    """Why a rule predicts a triple: the body's triples in each of some groundings."""
 
     rule: str
-    chains: tuple[tuple[NamedTriple, ...], ...]
+    groundings: tuple[tuple[NamedTriple, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Event:
     triple: NamedTriple | None = None
     label: bool | None = None
     of: int | None = None
-    groundings: tuple[Grounding, ...] = ()
+    groundings: tuple[RuleGroundings, ...] = ()
     by: str = ""
     at: str = ""
 

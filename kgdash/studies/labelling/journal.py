@@ -22,9 +22,9 @@ from kgdash.studies.labelling.events import (
     SKIP,
     UNDO,
     Event,
-    Grounding,
     Labelling,
     NamedTriple,
+    RuleGroundings,
 )
 
 _FORMAT, _VERSION = "kgdash-labels", 1
@@ -140,7 +140,7 @@ def _to_json(event: Event) -> dict[str, Any]:
         value["triple"] = list(event.triple or ())
     if event.kind == LABEL:
         value["label"] = event.label
-        value["groundings"] = [{"rule": g.rule, "chains": g.chains} for g in event.groundings]
+        value["groundings"] = [{"rule": g.rule, "chains": g.groundings} for g in event.groundings]
     return value | {"by": event.by, "at": event.at}
 
 
@@ -155,7 +155,7 @@ def _from_json(value: dict[str, Any], where: str, number: int) -> Event:
             return Event(SKIP, _triple(value["triple"]), by=by, at=at)
         if kind == LABEL and isinstance(value["label"], bool):
             shown = tuple(
-                Grounding(str(g["rule"]), tuple(tuple(map(_triple, c)) for c in g["chains"]))
+                RuleGroundings(str(g["rule"]), tuple(tuple(map(_triple, c)) for c in g["chains"]))
                 for g in value["groundings"]
             )
             return Event(LABEL, _triple(value["triple"]), value["label"], None, shown, by, at)

@@ -13,7 +13,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import instance_triples
-from kgdash.studies.labelling.events import Grounding, NamedTriple
+from kgdash.studies.labelling.events import NamedTriple, RuleGroundings
 from kgdash.studies.rules.predictions import Predictions
 
 #: orders to judge in. Only the first keeps what is judged a fair sample of the predictions.
@@ -46,7 +46,7 @@ class LabelQueue:
 
     ``order``: the triples, by name. ``triples`` and ``table``: as in
     `kgdash.studies.rules.predictions.Predictions`, with ``relik`` (float64, in (0, 1]) of each
-    triple and of each instance: the mean over the triples of a chain, of the best chain
+    triple and of each instance: the mean over the triples of a grounding, the greatest of them
     (numbers.md#9-rules).
     """
 
@@ -64,16 +64,18 @@ class LabelQueue:
         """Return the triples of an instance for people to read, as `instance_triples` does."""
         return instance_triples(self.graph, self.triples, instance)
 
-    def groundings(self, triple: NamedTriple) -> tuple[Grounding, ...]:
+    def groundings(self, triple: NamedTriple) -> tuple[RuleGroundings, ...]:
         """Return why a triple is predicted, to be kept with its label."""
         found = []
         for instance, rule in self.instances_of(triple)[["instance", "group"]].to_numpy():
-            rows = self.triples[(self.triples["instance"] == instance) & ~self.triples["is_head"]]
-            chains = [
-                tuple(named_triple(row, self.graph) for row in body[_IDS].to_numpy())
-                for _, body in rows.groupby("chain")
+            rows = self.triples[
+                (self.triples["instance"] == instance) & ~self.triples["is_answer_triple"]
             ]
-            found.append(Grounding(str(rule), tuple(chains)))
+            bodies = [
+                tuple(named_triple(row, self.graph) for row in body[_IDS].to_numpy())
+                for _, body in rows.groupby("grounding")
+            ]
+            found.append(RuleGroundings(str(rule), tuple(bodies)))
         return tuple(found)
 
 
@@ -101,12 +103,12 @@ def label_queue(
         )
     distinct, of = np.unique(predictions.triples[_IDS].to_numpy(), axis=0, return_inverse=True)
     relik = run.relik(triples=distinct, progress=progress)["relik"].to_numpy()
-    chain = predictions.triples.groupby("instance")["chain"].rank(method="dense")
+    grounding = predictions.triples.groupby("instance")["grounding"].rank(method="dense")
     triples = predictions.triples.assign(
-        chain=chain.astype(np.int64) - 1, relik=relik[of.reshape(-1)]
+        grounding=grounding.astype(np.int64) - 1, relik=relik[of.reshape(-1)]
     )
-    of_chain = triples.groupby(["instance", "chain"])["relik"].mean()
-    best = of_chain.groupby("instance").max()
+    of_grounding = triples.groupby(["instance", "grounding"])["relik"].mean()
+    best = of_grounding.groupby("instance").max()
     table = predictions.table.assign(relik=predictions.table["instance"].map(best))
     listed = table.groupby(_IDS, sort=False, as_index=False)["relik"].max()
     if order == "random":

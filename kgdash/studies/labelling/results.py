@@ -45,11 +45,11 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
             continue
         head, relation, tail = triple_ids(event.triple, graph)
         question = f"{graph.relation_labels[relation]}({graph.entity_labels[head]}, ?)"
-        for grounding in event.groundings:
+        for found in event.groundings:
             number = len(described)
             described.append((number, question, graph.entity_labels[tail]))
-            for chain, body in enumerate(grounding.chains or ((),)):
-                about = (grounding.rule, number, chain, bool(event.label))
+            for number_of, body in enumerate(found.groundings or ((),)):
+                about = (found.rule, number, number_of, bool(event.label))
                 rows += [(*about, *triple_ids(triple, graph), False) for triple in body]
                 rows.append((*about, head, relation, tail, True))
     if not rows:
@@ -57,7 +57,16 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
             f"no prediction on graph {graph.name} has a label yet; judge some on the page Label "
             "predictions, or with: python -m kgdash label RUN"
         )
-    columns = ["group", "instance", "chain", "label", "head", "relation", "tail", "is_head"]
+    columns = [
+        "group",
+        "instance",
+        "grounding",
+        "label",
+        "head",
+        "relation",
+        "tail",
+        "is_answer_triple",
+    ]
     people = sorted({event.by for event in labelling.labels().values() if event.by})
     by = f"by {', '.join(people)}" if people else "by hand"
     return make_instances(

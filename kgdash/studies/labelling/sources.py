@@ -17,7 +17,7 @@ from kgdash.studies.rules.selection import in_order, usable_rules
 from kgdash.studies.rules.sources import mined_rules
 
 #: groundings shown per prediction and rule
-_CHAINS = 3
+_GROUNDINGS = 3
 
 #: least support of a rule
 _SUPPORT = 2
@@ -72,9 +72,9 @@ def file_predictions(
 
 def instance_predictions(instances: Instances) -> Predictions:
     """Take instances as predictions to judge anew; the labels that they have are not shown."""
-    rows = instances.triples.drop(columns=["label", "asked"])
-    heads = rows[rows["is_head"]].drop_duplicates("instance", keep="last")
-    about = instances.table[["instance", "question", "answer", "chains"]]
+    rows = instances.triples.drop(columns=["label", "predicted_side"])
+    heads = rows[rows["is_answer_triple"]].drop_duplicates("instance", keep="last")
+    about = instances.table[["instance", "question", "answer", "groundings"]]
     columns = ["instance", "group", "head", "relation", "tail"]
     return Predictions(rows, heads[columns].merge(about, on="instance"))
 
@@ -96,6 +96,6 @@ def _predictions(
         per_rule,
         seed,
         negatives,
-        max_chains=_CHAINS,
+        max_groundings=_GROUNDINGS,
         progress=progress,
     )

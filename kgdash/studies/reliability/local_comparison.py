@@ -12,17 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import unknown_name
 from kgdash.graph.subgraph import Subgraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS, mean_reciprocal_rank
 from kgdash.runs import Run
+from kgdash.studies.reliability.subgraph_evaluation import EVALUATED, check_evaluated
 
-#: choice -> splits whose triples the reciprocal ranks are taken of (numbers.md#6-correlation-study)
-EVALUATED: dict[str, tuple[str, ...]] = {
-    "test": ("test",),
-    "all": ("train", "valid", "test"),
-}
+#: of the ranks, by default
+FILTER = "train+valid+test"
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ def compare(
     subgraph: Subgraph,
     evaluated: str = "test",
     method: str = "exact",
-    filter: str = "train+valid+test",
+    filter: str = FILTER,
     progress: Progress = silent,
 ) -> LocalComparison:
     """Compare mean ReliK with reciprocal ranks inside a subgraph (numbers.md#6-correlation-study).
@@ -82,7 +79,6 @@ def compare_steps(
     subgraph: Subgraph,
     evaluated: str = "test",
     method: str = "exact",
-    filter: str = "train+valid+test",
     progress: Progress = silent,
     sampled: LocalComparison | None = None,
 ) -> Iterator[LocalComparison]:
@@ -96,10 +92,10 @@ def compare_steps(
     :raises KgdashError: as `compare`, when the first comparison is asked for
     """
     if method != "exact":
-        yield compare(run, subgraph, evaluated, method, filter, progress)
+        yield compare(run, subgraph, evaluated, method, progress=progress)
         return
     first, second = phases(progress, [0.05, 0.95])
-    ranked = sampled or _ranked(run, subgraph, evaluated, filter, first)
+    ranked = sampled or _ranked(run, subgraph, evaluated, FILTER, first)
     if not len(ranked.triples):
         yield replace(ranked, method=method)
         return
@@ -115,8 +111,7 @@ def _ranked(
     run: Run, subgraph: Subgraph, evaluated: str, filter: str, progress: Progress
 ) -> LocalComparison:
     """Compute what does not depend on ReliK; the ReliK columns are NaN."""
-    if evaluated not in EVALUATED:
-        raise unknown_name("choice of evaluated triples", evaluated, list(EVALUATED), "compare")
+    check_evaluated(evaluated)
     rows = subgraph.triples()
     table = pd.DataFrame(rows, columns=["head", "relation", "tail"])
     table["split"] = run.graph.split_of(rows)

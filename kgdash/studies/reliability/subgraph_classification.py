@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,24 +18,79 @@ from kgdash.graph.subgraph import Subgraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.scoring.triple_scores import triple_scores
-from kgdash.studies.classification.corruption import DRAWS, Candidates, corrupt, everyone
-from kgdash.studies.classification.labelled_triples import check_choice, corrupted_split
+from kgdash.studies.classification.classification import Classification
+from kgdash.studies.classification.corruption import DRAWS, Candidates, all_entities, corrupt
+from kgdash.studies.classification.labelled_triples import corrupted_split
+from kgdash.studies.classification.scores import confusion, metric_table
 from kgdash.studies.classification.thresholds import THRESHOLDS, Thresholds, fit_thresholds
-from kgdash.studies.reliability.local_comparison import EVALUATED
-
-#: whom the replaced end of a negative is drawn from
-CORRUPT = ("inside", "anywhere")
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 
 _IDS = ["head", "relation", "tail"]
 
 
-def accuracies(
+@dataclass(frozen=True)
+class LocalClassification:
+    """What classification and ReliK say of a subgraph.
+
+    ``triples``: of `predict_subgraph`. ``metrics``: ``figure`` (those of classification, then
+    "relik": the mean over the known triples inside), ``value``, ``low``, ``high`` (float64;
+    bootstrap, NaN for ReliK), ``count`` (int64: triples behind it).
+    """
+
+    subgraph: Subgraph
+    evaluated: str
+    triples: pd.DataFrame
+    metrics: pd.DataFrame
+
+    def summary(self) -> dict[str, Any]:
+        """Lay it out as JSON can hold it, with names."""
+        return {
+            **self.subgraph.named(),
+            "evaluated": self.evaluated,
+            "figures": self.metrics.to_dict("records"),
+            "confusion": confusion(self.triples),
+            "triples": self.subgraph.graph.labelled(self.triples).to_dict("records"),
+        }
+
+
+def classify_subgraph(
+    found: Classification,
+    subgraph: Subgraph,
+    evaluated: str = "test",
+    corrupt: str = "inside",
+    relik_method: str = "exact",
+    progress: Progress = silent,
+) -> LocalClassification:
+    """Classify the triples inside a subgraph by thresholds that there are, with their mean ReliK.
+
+    Negatives are corruptions whatever ``found`` took: given ones hardly ever lie inside a subgraph.
+
+    :param found: gives run, thresholds, seed and level
+    :param subgraph: of the run's graph
+    :param evaluated: "test" or "all": the true triples that are classified
+    :param corrupt: "inside" or "anywhere": who may replace an end
+    :param relik_method: of `Run.relik`
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: on an unknown choice, or NaN scores
+    """
+    setting = found.setting
+    evaluation = SubgraphEvaluation(evaluated, relik_method, corrupt=corrupt, seed=setting.seed)
+    predicted = predict_subgraph(found.run, subgraph, found.fitted, evaluation)
+    metrics = metric_table(predicted, True, setting.level, setting.seed)
+    metrics["count"] = len(predicted)
+    rows, relik, nothing = subgraph.triples(), float("nan"), float("nan")
+    if len(rows):
+        table = found.run.relik(triples=rows, method=relik_method, progress=progress)
+        relik = float(table["relik"].mean())
+    metrics.loc[len(metrics)] = ["relik", relik, nothing, nothing, len(rows)]
+    return LocalClassification(subgraph, evaluated, predicted, metrics)
+
+
+def subgraph_accuracies(
     run: Run,
     subgraphs: Sequence[Subgraph],
-    evaluated: str = "test",
+    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
     thresholds: str = "global",
-    corrupt: str = "inside",
-    seed: int = 0,
     progress: Progress = silent,
 ) -> pd.DataFrame:
     """Return the accuracy of triple classification in each subgraph.
@@ -45,22 +102,20 @@ def accuracies(
     negatives out of all entities. A subgraph's row does not depend on the other subgraphs.
 
     :param subgraphs: of the run's graph
-    :param evaluated: "test" or "all"; training triples flatter the model
+    :param evaluation: which triples are true, and where their negatives come from
     :param thresholds: "global" or "relation"
-    :param corrupt: "inside" or "anywhere"
-    :param seed: of the negatives, ≥ 0
     :param progress: called with (done, total); may raise to cancel
-    :return: one row per subgraph: ``labelled`` (int64: positives and negatives judged),
+    :return: one row per subgraph: ``labelled`` (int64: positives and negatives classified),
         ``accuracy`` (float64 in [0, 1], NaN where none)
     :raises KgdashError: on an unknown choice, NaN scores, or without validation triples
     """
     first, second = phases(progress, [0.3, 0.7])
-    fitted = validation_thresholds(run, thresholds, seed, first)
-    judged = local_triples(run, subgraphs, evaluated, corrupt, seed)
-    judged["score"] = _scores_of_each(run, judged[_IDS].to_numpy(), second)
-    called = fitted.judge(judged["score"].to_numpy(), judged["relation"].to_numpy())
-    part, count = judged["subgraph"].to_numpy(), len(subgraphs)
-    correct = np.bincount(part, weights=called == judged["label"], minlength=count)
+    fitted = validation_thresholds(run, thresholds, evaluation.seed, first)
+    triples = local_triples(run, subgraphs, evaluation)
+    scores = _scores_of_each(run, triples[_IDS].to_numpy(), second)
+    correct = fitted.predict(scores, triples["relation"].to_numpy()) == triples["label"].to_numpy()
+    part, count = triples["subgraph"].to_numpy(), len(subgraphs)
+    correct = np.bincount(part, weights=correct, minlength=count)
     total = np.bincount(part, minlength=count)
     with np.errstate(invalid="ignore"):
         return pd.DataFrame({"labelled": total, "accuracy": correct / total})
@@ -69,9 +124,7 @@ def accuracies(
 def local_triples(
     run: Run,
     subgraphs: Sequence[Subgraph],
-    evaluated: str = "test",
-    corrupt: str = "inside",
-    seed: int = 0,
+    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
 ) -> pd.DataFrame:
     """Label the evaluated triples inside each subgraph true, and one corruption of each false.
 
@@ -81,24 +134,17 @@ def local_triples(
 
     :return: ``head, relation, tail`` (int64 ids), ``label`` (bool), ``subgraph`` (int64: position
         in ``subgraphs``): first the positives of all, then their negatives in the same order
-    :raises KgdashError: on an unknown choice, or a seed below 0
     """
-    check_choice("corrupted", seed)
-    if evaluated not in EVALUATED:
-        raise unknown_name("choice of evaluated triples", evaluated, list(EVALUATED), "studies")
-    if corrupt not in CORRUPT:
-        raise unknown_name("choice of candidates", corrupt, list(CORRUPT), "local classification")
-    parts = [part.triples(EVALUATED[evaluated]) for part in subgraphs]
+    parts = [part.triples(evaluation.splits) for part in subgraphs]
     none = np.empty((0, 3), dtype=np.int64)
     positives = np.concatenate([none, *parts])
     owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     draws = [
-        _generator(part, seed).random((len(triples), DRAWS))
+        _generator(part, evaluation.seed).random((len(triples), DRAWS))
         for part, triples in zip(subgraphs, parts, strict=True)
     ]
-    negatives, found = _corrupted(
-        run, subgraphs, positives, owner, np.concatenate([np.empty((0, DRAWS)), *draws]), corrupt
-    )
+    together = np.concatenate([np.empty((0, DRAWS)), *draws])
+    negatives, found = _corrupted(run, subgraphs, positives, owner, together, evaluation.corrupt)
     table = pd.DataFrame(np.concatenate([positives[found], negatives[found]]), columns=_IDS)
     table["label"] = np.repeat([True, False], int(found.sum()))
     table["subgraph"] = np.tile(owner[found], 2)
@@ -125,24 +171,22 @@ def validation_thresholds(
     )
 
 
-def judge_subgraph(
+def predict_subgraph(
     run: Run,
     subgraph: Subgraph,
     fitted: Thresholds,
-    evaluated: str = "test",
-    corrupt: str = "inside",
-    seed: int = 0,
+    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
 ) -> pd.DataFrame:
-    """Judge the labelled triples of one subgraph by thresholds that there are already.
+    """Predict the labelled triples of one subgraph by thresholds that there are already.
 
     :param fitted: of `classify` or `validation_thresholds`
-    :return: as `local_triples`, and ``score`` (float64), ``called`` (bool)
-    :raises KgdashError: as `accuracies`
+    :return: as `local_triples`, and ``score`` (float64), ``predicted`` (bool)
+    :raises KgdashError: on NaN scores
     """
-    judged = local_triples(run, [subgraph], evaluated, corrupt, seed).drop(columns="subgraph")
-    judged["score"] = triple_scores(run.scorer, judged[_IDS].to_numpy())
-    judged["called"] = fitted.judge(judged["score"].to_numpy(), judged["relation"].to_numpy())
-    return judged
+    table = local_triples(run, [subgraph], evaluation).drop(columns="subgraph")
+    table["score"] = triple_scores(run.scorer, table[_IDS].to_numpy())
+    table["predicted"] = fitted.predict(table["score"].to_numpy(), table["relation"].to_numpy())
+    return table
 
 
 def _generator(subgraph: Subgraph, seed: int) -> np.random.Generator:
@@ -161,7 +205,7 @@ def _corrupted(
 ) -> tuple[np.ndarray, np.ndarray]:
     graph = run.graph
     if among == "anywhere":
-        candidates, owner = everyone(graph), np.zeros_like(owner)
+        candidates, owner = all_entities(graph), np.zeros_like(owner)
     else:
         keys = [
             number * graph.num_entities + np.unique(part.entities)

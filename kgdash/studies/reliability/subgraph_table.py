@@ -3,32 +3,29 @@
 Defined in numbers.md#5-subgraphs and numbers.md#6-correlation-study.
 
 Every known triple that is in some subgraph gets its ReliK once, every evaluated one its ranks once;
-the figures of a subgraph are means over what is inside it.
+the metrics of a subgraph are means over what is inside it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph.subgraph import Subgraph, triples_inside
+from kgdash.errors import KgdashError
+from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS
 from kgdash.runs import Run
-from kgdash.studies.reliability.local_comparison import EVALUATED
-from kgdash.studies.reliability.subgraph_classification import accuracies
+from kgdash.studies.reliability.subgraph_classification import subgraph_accuracies
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 
 #: sizes by the paper (numbers.md#5-subgraphs), by name of the graph; else the first that fits
 SIZES = {"codex-s": 60, "codex-m": 100, "codex-l": 100, "fb15k-237": 200}
-
-#: k of the Hits@k
-KS = (1, 3, 10)
 
 
 def default_size(run: Run) -> int:
@@ -40,64 +37,43 @@ def default_size(run: Run) -> int:
 
 
 def draw_subgraphs(
-    run: Run,
-    count: int = 100,
-    size: int | None = None,
-    method: str = "rwr",
-    seed: int = 0,
-    progress: Progress = silent,
-    **parameters: Any,
+    run: Run, sampling: SubgraphSampling, progress: Progress = silent
 ) -> list[Subgraph]:
     """Draw subgraphs around random entities.
 
     Seed entities are drawn uniformly among those that have a known triple, each once as long as
-    there are enough.
+    there are enough; each walk has a seed of its own.
 
-    :param count: how many, ≥ 1
-    :param size: entities to collect in each; default: `default_size`
-    :param method: "rwr" or "neighbourhood", see `Run.subgraph`
-    :param seed: of entities and walks, ≥ 0
+    :param sampling: how many, and how each is picked; its seed is of entities and walks
     :param progress: called with (done, total); may raise to cancel
-    :param parameters: further ones of `Run.subgraph`: ``restart``, ``hops``, ``direction``
     :raises KgdashError: if a number or the method is out of range
     """
+    count, seed = sampling.count, sampling.seed
     if count < 1 or seed < 0:
         raise KgdashError(f"expected at least 1 subgraph and a seed ≥ 0; found {count} and {seed}")
     rng = np.random.default_rng(seed)
     entities = np.flatnonzero(run.graph.degrees)
     chosen = rng.choice(entities, count, replace=count > len(entities))
-    walks = rng.integers(0, 2**31, count)
-    size, drawn = default_size(run) if size is None else size, []
+    walks, drawn = rng.integers(0, 2**31, count), []
     for entity, walk in zip(chosen.tolist(), walks.tolist(), strict=True):
-        drawn.append(run.subgraph(entity, method, size, seed=walk, **parameters))
+        drawn.append(replace(sampling, seed=walk).pick(run.graph, entity))
         progress(len(drawn), count)
     return drawn
 
 
-def subgraph_figures(
+def score_subgraphs(
     run: Run,
     subgraphs: Sequence[Subgraph],
-    evaluated: str = "test",
-    relik_method: str = "exact",
-    filter: str = "train+valid+test",
+    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
     progress: Progress = silent,
-    ks: Sequence[int] = KS,
-    corrupt: str = "inside",
-    seed: int = 0,
 ) -> pd.DataFrame:
     """Compute mean ReliK and performance of each subgraph.
 
-    ReliK and MRRs are those of `compare`, accuracy that of
-    `kgdash.studies.reliability.subgraph_classification.accuracies`.
+    ReliK and MRRs are those of `compare`, accuracy that of `subgraph_accuracies`.
 
     :param subgraphs: of the run's graph
-    :param evaluated: "test" or "all": whose ranks are taken
-    :param relik_method: of `Run.relik`
-    :param filter: of the ranks
+    :param evaluation: whose ranks, ReliK by what method, which Hits@k and negatives
     :param progress: called with (done, total); may raise to cancel
-    :param ks: of Hits@k, each ≥ 1
-    :param corrupt: "inside" or "anywhere": where the negatives of the classification come from
-    :param seed: of those negatives, ≥ 0
     :return: one row per subgraph: ``seed_entity`` (int64 id), ``walk_seed`` (int64; -1 where no
         walk was taken), ``entities``, ``triples`` (int64: known ones inside), ``evaluated``,
         ``labelled`` (int64: positives and negatives classified), ``relik`` (mean over the triples;
@@ -105,12 +81,8 @@ def subgraph_figures(
         ``{side}_hits_at_{k}`` (realistic ranks; NaN if nothing is evaluated), and ``accuracy`` (NaN
         if nothing is classified, as without validation triples for the threshold); float64 in
         [0, 1]
-    :raises KgdashError: on an unknown choice, a k below 1, or NaN scores
+    :raises KgdashError: on NaN scores
     """
-    if evaluated not in EVALUATED:
-        raise unknown_name("choice of evaluated triples", evaluated, list(EVALUATED), "studies")
-    if any(k < 1 for k in ks):
-        raise KgdashError(f"expected Hits@k with k ≥ 1; found {min(ks)}")
     triples = run.graph.all_triples
     inside = triples_inside(subgraphs, triples)
     first = np.asarray(inside.sum(axis=0)).ravel() > 0
@@ -125,26 +97,24 @@ def subgraph_figures(
     )
     relik = np.zeros(len(triples))
     if first.any():
-        relik[first] = run.relik(triples=triples[first], method=relik_method, progress=report[0])[
-            "relik"
-        ]
-    chosen = first & run.graph.known(EVALUATED[evaluated]).contains(triples)
+        relik[first] = run.relik(
+            triples=triples[first], method=evaluation.relik_method, progress=report[0]
+        )["relik"]
+    chosen = first & run.graph.known(evaluation.splits).contains(triples)
     ranked = inside[:, np.flatnonzero(chosen)]
     table["evaluated"] = np.asarray(ranked.sum(axis=1), dtype=np.int64).ravel()
-    judged = pd.DataFrame({"labelled": 0, "accuracy": np.nan}, index=range(len(subgraphs)))
+    classified = pd.DataFrame({"labelled": 0, "accuracy": np.nan}, index=range(len(subgraphs)))
     if len(run.graph.splits["valid"]) and chosen.any():
-        judged = accuracies(
-            run, subgraphs, evaluated, corrupt=corrupt, seed=seed, progress=report[1]
-        )
-    table["labelled"] = judged["labelled"]
+        classified = subgraph_accuracies(run, subgraphs, evaluation, progress=report[1])
+    table["labelled"] = classified["labelled"]
     table["relik"] = _means(inside, relik)
-    per_triple = _of_each_triple(run, triples[chosen], filter, ks, report[2])
+    per_triple = _of_each_triple(run, triples[chosen], evaluation.filter, evaluation.ks, report[2])
     tasks = {task: _means(ranked, each) for task, each in per_triple.items()}
-    return table.assign(**tasks, accuracy=judged["accuracy"])
+    return table.assign(**tasks, accuracy=classified["accuracy"])
 
 
 def task_columns(table: pd.DataFrame) -> list[str]:
-    """Return the columns of `subgraph_figures` that ReliK can be held against, in their order."""
+    """Return the columns of `score_subgraphs` that ReliK can be held against, in their order."""
     return [name for name in table.columns if re.fullmatch(r"\w+_(mrr|hits_at_\d+)|accuracy", name)]
 
 

@@ -28,8 +28,8 @@ def groundings(
     :param body: a rule's body on the facts
     :param triples: predictions of that rule: int64, shape ``(n, 3)``
     :param most: groundings kept per prediction, ≥ 1
-    :return: one row per triple: ``instance`` (position in ``triples``), ``chain`` (unique over all
-        instances), ``head, relation, tail`` (int64 ids), ``is_head`` (bool)
+    :return: one row per triple: ``instance`` (position in ``triples``), ``grounding`` (unique over
+        all instances), ``head, relation, tail`` (int64 ids), ``is_answer_triple`` (bool)
     """
     found = [_ground(body, triples, block, most, rng) for block in _blocks(body, triples, most)]
     names = found[0].keys() if found else ()
@@ -41,11 +41,11 @@ def groundings(
         pd.DataFrame(
             {
                 "instance": values["instance"],
-                "chain": np.arange(count),
+                "grounding": np.arange(count),
                 "head": values[x] if isinstance(x, str) else np.full(count, x),
                 "relation": relation,
                 "tail": values[y] if isinstance(y, str) else np.full(count, y),
-                "is_head": place == len(body.rule.body),
+                "is_answer_triple": place == len(body.rule.body),
             }
         )
         for place, (relation, x, y) in enumerate(body.rule.atoms)

@@ -30,7 +30,7 @@ def rule_instances(
     negatives: np.ndarray | None = None,
     balanced: bool = True,
     seed: int = 0,
-    max_chains: int = 10,
+    max_groundings: int = 10,
     progress: Progress = silent,
     judged: pd.DataFrame | None = None,
     max_rules: int | None = None,
@@ -42,9 +42,9 @@ def rule_instances(
     A prediction is true if it is in valid ∪ test. Without ``negatives`` every other one is false:
     the closed-world reading, under which a fact that nobody wrote down counts as false. With
     ``negatives``, triples that people found to be false, only those are false and the remaining
-    predictions are left out. A chain is one grounding of the body, on train, with the head triple;
-    true predictions often have more groundings than false ones, and the best of many is larger than
-    the best of few, so that the mean over the chains is the more cautious figure.
+    predictions are left out. A grounding is one of the body, on train, with the head triple;
+    true predictions often have more groundings than false ones, and the greatest of many values is
+    larger than that of few, so that the mean over them is the more cautious value.
 
     :param graph: bodies are read on train
     :param rules: rules as `parse_rule` reads them, or a table with these in a
@@ -54,7 +54,7 @@ def rule_instances(
     :param balanced: keep as many true as false ones per rule; a rule with predictions of one label
         only is then left out, and counted in ``notes``
     :param seed: same seed, same instances
-    :param max_chains: groundings kept per prediction, a random choice of them
+    :param max_groundings: groundings kept per prediction, a random choice of them
     :param progress: called with (done, total)
     :param judged: a user's own labels, which go before the others: ``head, relation, tail`` (ids)
         and ``label`` (bool)
@@ -63,7 +63,7 @@ def rule_instances(
     :raises KgdashError: if train is empty, a rule can not be read, or a number is below 1
     """
     labels = Labels.of(graph, negatives, judged, closed_world=True)
-    applied = _Applied.to(graph, labels, per_rule, max_chains, seed)
+    applied = _Applied.to(graph, labels, per_rule, max_groundings, seed)
     texts = list(dict.fromkeys(rules["rule"] if isinstance(rules, pd.DataFrame) else rules))
     kept_rules = one_sided = nothing_new = 0
     for number, text in enumerate(texts):
@@ -98,10 +98,11 @@ class Predictions:
     """What rules predict and nobody has judged, for people to label.
 
     ``triples``: one row per triple of each grounding: ``group`` (the rule), ``instance`` (int64,
-    unique over all groups), ``chain`` (int64), ``head, relation, tail`` (int64 ids), ``is_head``
-    (bool: the prediction itself). ``table``: one row per instance, by its number: ``instance,
+    unique over all groups), ``grounding`` (int64), ``head, relation, tail`` (int64 ids),
+    ``is_answer_triple`` (bool: the prediction itself). ``table``: one row per instance, by its
+    number: ``instance,
     group, head, relation, tail`` (ids of the prediction), ``question, answer`` (str, in labels),
-    ``chains`` (int64). `labelled_predictions` makes `Instances` of them.
+    ``groundings`` (int64). `labelled_predictions` makes `Instances` of them.
     """
 
     triples: pd.DataFrame
@@ -115,7 +116,7 @@ def unlabelled_predictions(
     seed: int = 0,
     negatives: np.ndarray | None = None,
     judged: pd.DataFrame | None = None,
-    max_chains: int = 10,
+    max_groundings: int = 10,
     progress: Progress = silent,
 ) -> Predictions:
     """Find predictions of rules that are no fact, no verified negative and not judged yet.
@@ -128,22 +129,24 @@ def unlabelled_predictions(
     :param seed: same seed, same predictions
     :param negatives: triples known to be false: int64 ids, shape ``(n, 3)``
     :param judged: triples judged already: ``head, relation, tail`` (ids) and ``label`` (bool)
-    :param max_chains: groundings kept per prediction, a random choice of them
+    :param max_groundings: groundings kept per prediction, a random choice of them
     :param progress: called with (done, total)
     :raises KgdashError: as `rule_instances`
     """
-    applied = _Applied.to(graph, Labels.of(graph, negatives, judged), per_rule, max_chains, seed)
+    applied = _Applied.to(
+        graph, Labels.of(graph, negatives, judged), per_rule, max_groundings, seed
+    )
     texts = list(dict.fromkeys(rules["rule"] if isinstance(rules, pd.DataFrame) else rules))
     for number, text in enumerate(texts):
         triples, label, rng, body = applied.predictions(text, number, (UNLABELLED,))
         applied.add(text, body, triples, label, rng)
         progress(number + 1, len(texts))
     rows, described = applied.tables()
-    rows = rows.sort_values(["instance", "chain"], kind="stable").reset_index(drop=True)
-    heads = rows[rows["is_head"]].drop_duplicates("instance")
+    rows = rows.sort_values(["instance", "grounding"], kind="stable").reset_index(drop=True)
+    heads = rows[rows["is_answer_triple"]].drop_duplicates("instance")
     table = heads[["instance", "group", *_IDS]].merge(described, on="instance")
-    chains = rows.groupby("instance")["chain"].nunique()
-    table["chains"] = table["instance"].map(chains).astype(np.int64)
+    counts = rows.groupby("instance")["grounding"].nunique()
+    table["groundings"] = table["instance"].map(counts).astype(np.int64)
     return Predictions(rows.drop(columns="label"), table)
 
 
@@ -173,7 +176,7 @@ class _Applied:
     train: KnownTriples
     labels: Labels
     per_rule: int | None
-    max_chains: int
+    max_groundings: int
     seed: int
     rows: list[pd.DataFrame]
     described: list[tuple[int, str, str]]
@@ -184,14 +187,16 @@ class _Applied:
         graph: KnowledgeGraph,
         labels: Labels,
         per_rule: int | None,
-        max_chains: int,
+        max_groundings: int,
         seed: int,
     ) -> _Applied:
-        if min(max_chains, 1 if per_rule is None else per_rule) < 1:
-            raise KgdashError("expected at least one instance per rule and one chain per instance")
+        if min(max_groundings, 1 if per_rule is None else per_rule) < 1:
+            raise KgdashError(
+                "expected at least one instance per rule and one grounding per instance"
+            )
         steps = Steps.of(graph.split("train"), graph.num_entities, graph.num_relations)
         train = graph.known(("train",))
-        return cls(graph, steps, train, labels, per_rule, max_chains, seed, [], [])
+        return cls(graph, steps, train, labels, per_rule, max_groundings, seed, [], [])
 
     def predictions(
         self, text: str, number: int, wanted: Sequence[int]
@@ -222,12 +227,12 @@ class _Applied:
         rng: np.random.Generator,
     ) -> None:
         """Add the groundings of predictions."""
-        chains = groundings(body, triples, self.max_chains, rng)
-        chains["label"] = labels[chains["instance"]] == TRUE
-        chains["group"] = text
+        found = groundings(body, triples, self.max_groundings, rng)
+        found["label"] = labels[found["instance"]] == TRUE
+        found["group"] = text
         before = len(self.described)
-        chains["instance"] += before
-        self.rows.append(chains)
+        found["instance"] += before
+        self.rows.append(found)
         entity, relation = self.graph.entity_labels, self.graph.relation_labels
         self.described.extend(
             (before + i, f"{relation[r]}({entity[h]}, ?)", entity[t])
@@ -236,10 +241,12 @@ class _Applied:
 
     def tables(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the rows of all instances, and question and answer of each."""
-        columns = [column for column in TRIPLE_COLUMNS if column != "asked"]
+        columns = [column for column in TRIPLE_COLUMNS if column != "predicted_side"]
         rows = pd.concat(self.rows) if self.rows else pd.DataFrame(columns=columns)
         described = pd.DataFrame(self.described, columns=["instance", "question", "answer"])
-        return rows[columns].astype({"is_head": bool, "label": bool, "group": str}), described
+        return rows[columns].astype(
+            {"is_answer_triple": bool, "label": bool, "group": str}
+        ), described
 
 
 def _lowest(labels: np.ndarray, keys: np.ndarray, most: int) -> np.ndarray:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
+from kgdash.studies.classification.classification import ClassificationSetting
 from kgdash.studies.classification.given_negatives import (
     GivenNegatives,
     find_negatives,
@@ -30,12 +31,10 @@ _THRESHOLDS = {"global": "one for all", "relation": "one per relation"}
 class ClassificationChoice:
     """What the user chose: arguments of `kgdash.studies.classification.classification.classify`.
 
-    ``key``: all that they are told apart by.
+    ``key``: all that they depend on.
     """
 
-    negatives: str
-    thresholds: str
-    seed: int
+    setting: ClassificationSetting
     given: GivenNegatives | None
     key: tuple[Hashable, ...]
 
@@ -72,8 +71,8 @@ def choose_classification(run: Run) -> ClassificationChoice:
             width=190,
         )
     given, of_files = _given(run) if negatives == "given" else (None, ())
-    key = (negatives, thresholds, int(seed), *of_files)
-    return ClassificationChoice(str(negatives), str(thresholds), int(seed), given, key)
+    setting = ClassificationSetting(str(negatives), str(thresholds), int(seed))
+    return ClassificationChoice(setting, given, (setting, *of_files))
 
 
 def _given(run: Run) -> tuple[GivenNegatives, tuple[Hashable, ...]]:

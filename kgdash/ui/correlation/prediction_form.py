@@ -11,7 +11,7 @@ from kgdash.charts.correlation import task_label
 from kgdash.ranking.metrics import POOLS
 from kgdash.runs import Run
 from kgdash.studies.correlation.prediction_curves import CURVES, FEWEST, INTERVALS
-from kgdash.studies.reliability.subgraph_table import KS
+from kgdash.studies.reliability.subgraph_evaluation import KS
 from kgdash.ui.subgraphs.form import SubgraphChoice, choose_subgraph
 from kgdash.ui.widgets.choices import choice
 

@@ -12,7 +12,8 @@ from kgdash.graph import DIRECTIONS
 from kgdash.ranking.metrics import POOLS
 from kgdash.runs import Run
 from kgdash.studies.correlation.correlation import COEFFICIENTS
-from kgdash.studies.reliability.subgraph_table import KS, default_size
+from kgdash.studies.reliability.subgraph_evaluation import KS
+from kgdash.studies.reliability.subgraph_table import default_size
 from kgdash.ui.subgraphs.form import (
     LARGEST_SEED,
     METHODS,

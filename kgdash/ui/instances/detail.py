@@ -18,7 +18,7 @@ def show_instance(run: Run, scored: ScoredInstances, instance: int, measure: str
     """Show an instance's path and triples.
 
     :param instance: its number
-    :param measure: decides which of several chains is the best
+    :param measure: decides which of several groundings is the best
     """
     about = scored.table.set_index("instance").loc[instance]
     st.markdown(
@@ -26,19 +26,19 @@ def show_instance(run: Run, scored: ScoredInstances, instance: int, measure: str
         f"{'true' if about['label'] else 'false'}"
     )
     rows = scored.triples[scored.triples["instance"] == instance]
-    if about["chains"] > 1:
+    if about["groundings"] > 1:
         chosen = st.selectbox(
-            "Chain",
-            [_BEST, _ALL, *range(int(about["chains"]))],
+            "Grounding",
+            [_BEST, _ALL, *range(int(about["groundings"]))],
             format_func=lambda c: c if isinstance(c, str) else f"number {c}",
-            key=f"chain_{instance}",
+            key=f"grounding_{instance}",
             width=160,
         )
         if chosen != _ALL:
             column, only_head = MEASURES[measure]
-            weighed = rows[rows["is_head"]] if only_head else rows
-            best = weighed.groupby("chain")[column].mean().idxmax()
-            rows = rows[rows["chain"] == (best if chosen == _BEST else chosen)]
+            weighed = rows[rows["is_answer_triple"]] if only_head else rows
+            best = weighed.groupby("grounding")[column].mean().idxmax()
+            rows = rows[rows["grounding"] == (best if chosen == _BEST else chosen)]
     drawn = rows.assign(split=run.graph.split_of(rows[["head", "relation", "tail"]].to_numpy()))
     span = float(scored.triples["relik"].min()), float(scored.triples["relik"].max())
     labels = run.graph.entity_labels, run.graph.relation_labels
@@ -52,4 +52,4 @@ def show_instance(run: Run, scored: ScoredInstances, instance: int, measure: str
         "known fact. Colours are the same for all instances."
     )
     triples = instance_triples(run.graph, scored.triples, instance)
-    show_table(triples, "chain", f"{run.name}-instance-{instance}")
+    show_table(triples, "grounding", f"{run.name}-instance-{instance}")

@@ -156,10 +156,10 @@ def _grounding(queue: LabelQueue, instance: int, rule: str) -> None:
     st.markdown(f"**Because** {plain(rule)}")
     shown = queue.shown(instance)
     # Its own ReliK is not among them: who judges should not know what the model thinks.
-    body = shown[~shown["is_head"]]
+    body = shown[~shown["is_answer_triple"]]
     facts = pd.DataFrame(
         {
-            "way": body["chain"] + 1,
+            "way": body["grounding"] + 1,
             "fact": body["head"] + " — " + body["relation"] + " → " + body["tail"],
             "split": body["split"],
             "relik": body["relik"],

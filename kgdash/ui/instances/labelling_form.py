@@ -10,7 +10,7 @@ import streamlit as st
 
 from kgdash.progress import Progress
 from kgdash.runs import Run
-from kgdash.studies.classification.verified_negatives import verified_negatives
+from kgdash.studies.classification.given_negatives import verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.queue import ORDERS
 from kgdash.studies.labelling.sources import (

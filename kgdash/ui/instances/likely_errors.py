@@ -5,7 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from kgdash.studies.instances.likely_errors import credible_missing, likely_errors, suspicious_facts
+from kgdash.studies.instances.likely_errors import (
+    likely_errors,
+    plausible_missing_triples,
+    suspicious_facts,
+)
 from kgdash.studies.rules.confidence import rule_confidence
 from kgdash.ui.instances.detail import show_instance
 from kgdash.ui.instances.separation import Separated, pick_instance
@@ -33,19 +37,19 @@ def show_likely_errors(of: Separated) -> None:
     ):
         with column:
             st.subheader(title)
-            rows = likely_errors(of.scored.table, label, of.choice.measure, of.choice.chains)
+            rows = likely_errors(of.scored.table, label, of.choice.measure, of.choice.aggregate)
             key = f"errors_{'true' if label else 'false'}"
             name = f"{of.name}-{'least-reliable-true' if label else 'most-reliable-false'}"
             chosen.append(pick_instance(of, rows, key, name, _MOST))
     for instance in dict.fromkeys(chosen):
         if instance is not None:
             show_instance(of.run, of.scored, instance, of.choice.measure)
-    suspicious, credible = computed(
+    suspicious, plausible = computed(
         "Listing triples",
         (*of.key, "triples to check"),
         lambda report: (
             suspicious_facts(of.run.graph, of.scored),
-            credible_missing(
+            plausible_missing_triples(
                 of.run.graph, of.scored, rule_confidence(of.run.graph, of.groups, report)
             ),
         ),
@@ -58,7 +62,7 @@ def show_likely_errors(of: Separated) -> None:
     with right:
         st.subheader("Missing facts to consider")
         st.caption("Triples of the instances that no split holds, most reliable first.")
-        _show_triples(credible, "credible", f"{of.name}-credible-missing")
+        _show_triples(plausible, "plausible", f"{of.name}-plausible-missing")
 
 
 def _show_triples(table: pd.DataFrame, key: str, name: str) -> None:

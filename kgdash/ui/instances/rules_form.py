@@ -8,8 +8,7 @@ import numpy as np
 import streamlit as st
 
 from kgdash.runs import Run
-from kgdash.studies.classification.given_negatives import find_negatives
-from kgdash.studies.classification.verified_negatives import verified_negatives
+from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.rules.file_sources import rule_file_instances
 from kgdash.studies.rules.selection import ORDERS
@@ -25,7 +24,7 @@ _FORMAT = """One row per triple, tab- or comma-separated, with these columns:
 | head, relation, tail | names or labels as in the graph |
 | label | true or false, the same on all triples of an instance |
 | role | optional: body or head; without it an instance's last triple is its head |
-| chain | optional: groundings of one conclusion, where an instance has several |
+| grounding | optional: which grounding of one conclusion, where an instance has several |
 """
 
 _ORIGINS = ("mined", "from a file")

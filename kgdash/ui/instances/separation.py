@@ -56,7 +56,7 @@ class Separated:
     @property
     def column(self) -> str:
         """Return the column of the table that holds the chosen measure."""
-        return f"{self.choice.measure}_{self.choice.chains}"
+        return f"{self.choice.measure}_{self.choice.aggregate}"
 
     @property
     def name(self) -> str:
@@ -109,7 +109,7 @@ def show_groups(of: Separated) -> None:
         st.subheader(f"Mean {MEASURE_NAMES[choice.measure]}")
         st.caption("Of true and of false instances, with bootstrap 95 % intervals.")
         show_chart(
-            means_figure(separated, choice.measure, choice.chains, of.names),
+            means_figure(separated, choice.measure, choice.aggregate, of.names),
             "means",
             f"{of.name}-mean-{choice.measure}",
         )
@@ -147,7 +147,7 @@ def show_distributions(of: Separated) -> None:
     point = selected_point(
         show_chart(
             values_figure(
-                of.scored.table, choice.measure, choice.chains, of.groups, of.names, str(shape)
+                of.scored.table, choice.measure, choice.aggregate, of.groups, of.names, str(shape)
             ),
             "values",
             f"{of.name}-{choice.measure}-of-instances",
@@ -177,9 +177,9 @@ def pick_instance(
     :param name: of files, without an extension; they hold all rows
     :param most: rows shown; the label is not, where it is that of all
     """
-    figures = [f"{measure}_{of.choice.chains}" for measure in of.choice.compared]
+    figures = [f"{measure}_{of.choice.aggregate}" for measure in of.choice.compared]
     figures.sort(key=lambda column: column != of.column)
-    columns = [figures[0], "question", "answer", "label", "group", "instance", "chains"]
+    columns = [figures[0], "question", "answer", "label", "group", "instance", "groundings"]
     listed = table[[*columns, *figures[1:]]]
     listed = listed.assign(
         group=[of.names.get(g, g) for g in listed["group"]],
@@ -201,7 +201,7 @@ def pick_instance(
 
 
 def _short(measure: str) -> str:
-    return MEASURE_NAMES[measure.removesuffix("_head")]
+    return MEASURE_NAMES[measure.removesuffix("_answer")]
 
 
 def _card(label: str, value: str, beneath: str, help: str | None = None) -> None:

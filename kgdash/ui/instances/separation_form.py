@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from kgdash.studies.instances.instances import CHAINS
+from kgdash.studies.instances.instances import AGGREGATES
 from kgdash.studies.instances.separation import COMPARED
 
 _MEASURES = ("ReliK", "reciprocal rank", "raw score")
@@ -16,11 +16,11 @@ VIEWS = ("Groups", "Distributions", "Threshold", "Likely errors", "All instances
 
 @dataclass(frozen=True)
 class SeparationChoice:
-    """What the user chose: a measure, the three compared, ReliK first, and "best" or "mean"."""
+    """What the user chose: a measure, the three compared, ReliK first, and "max" or "mean"."""
 
     measure: str
     compared: tuple[str, ...]
-    chains: str
+    aggregate: str
 
 
 def choose_separation() -> SeparationChoice:
@@ -47,14 +47,15 @@ def choose_separation() -> SeparationChoice:
             help="All triples that lead to the answer, or those alone that give it: a rule's head, "
             "the last triple of a path, every branch of an intersection.",
         )
-        chains = st.segmented_control(
-            "Several chains to an answer",
-            CHAINS,
-            default="best",
+        aggregate = st.segmented_control(
+            "Several groundings of an answer",
+            AGGREGATES,
+            default="max",
             required=True,
             key="chains",
             bind="query-params",
-            help="An answer may be reached in several ways: take the best of them, or their mean.",
+            help="An answer may be reached in several ways: take the greatest of their values, "
+            "or the mean.",
         )
     compared = COMPARED[str(over)]
-    return SeparationChoice(compared[_MEASURES.index(str(measure))], compared, str(chains))
+    return SeparationChoice(compared[_MEASURES.index(str(measure))], compared, str(aggregate))

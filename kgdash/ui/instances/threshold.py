@@ -41,13 +41,13 @@ def show_threshold(of: Separated) -> None:
         bind="query-params",
         width=420,
     )
-    labels, values, _ = measured(of.scored.table, choice.measure, choice.chains, group)
+    labels, values, _ = measured(of.scored.table, choice.measure, choice.aggregate, group)
     curve, judged = computed(
         "Trying thresholds",
-        (*of.key, "thresholds", choice.measure, choice.chains, group),
+        (*of.key, "thresholds", choice.measure, choice.aggregate, group),
         lambda _: (
             threshold_curve(labels, values),
-            judged_thresholds(of.scored.table, choice.measure, choice.chains, group),
+            judged_thresholds(of.scored.table, choice.measure, choice.aggregate, group),
         ),
     )
     threshold = _slider(of, best_of(curve, "accuracy"))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from kgdash.ui.widgets.file_name import file_name
 
-_TINY = {"relik", "relik_low", "relik_high", "relik_best", "relik_mean"}
+_TINY = {"relik", "relik_low", "relik_high", "relik_max", "relik_mean"}
 
 
 def number_columns(table: pd.DataFrame, **labels: str) -> dict[str, Any]:

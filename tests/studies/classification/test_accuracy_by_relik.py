@@ -18,7 +18,7 @@ def test_quantiles_hold_their_pairs(found):
     assert method == "exact"
     half = len(found.test) // 2
     relik = found.run.relik(triples=found.test[["head", "relation", "tail"]].to_numpy()[:half])
-    relik, called = relik["relik"].to_numpy(), found.test["called"].to_numpy()
+    relik, called = relik["relik"].to_numpy(), found.test["predicted"].to_numpy()
     assert table["true"].sum() == half
     assert len(table) == 5
     for row in table.itertuples():
@@ -41,7 +41,7 @@ def test_shuffled_relik_tells_nothing(found):
     rng = np.random.default_rng(1)
     relik = rng.random(len(found.test) // 2)
     table = accuracy_by_relik(found, relik, bins=4)
-    overall = found.figures.set_index("figure")["value"]
+    overall = found.metrics.set_index("figure")["value"]
     error = 4 * np.sqrt(0.25 / table["true"].min())
     assert np.allclose(table["recall"], overall["recall"], atol=error)
     assert np.average(table["accuracy"], weights=table["true"]) == pytest.approx(

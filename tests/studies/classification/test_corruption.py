@@ -10,9 +10,9 @@ from kgdash.errors import KgdashError
 from kgdash.studies.classification.corruption import (
     DRAWS,
     Candidates,
+    all_entities,
     corrupt,
-    everyone,
-    seen_with_relation,
+    type_constrained_entities,
 )
 from kgdash.studies.classification.labelled_triples import corrupted_split
 from tests.support.fakes import make_graph
@@ -68,7 +68,7 @@ def test_each_free_candidate_is_as_likely():
     positives = np.tile([0, 0, 3], (6000, 1))
     draws = np.random.default_rng(0).random((6000, DRAWS))
     draws[:, 0] = 0.9  # tails
-    both = dict.fromkeys(("head", "tail"), everyone(graph))
+    both = dict.fromkeys(("head", "tail"), all_entities(graph))
     group = np.zeros(6000, dtype=np.int64)
     negatives, found = corrupt(graph.known(), positives, draws, both, group)
     assert found.all()
@@ -98,7 +98,7 @@ def test_both_ends_are_replaced(bundled):
 
 def test_negatives_of_the_relation_have_ends_that_it_has(bundled):
     graph = bundled("umls-transe").graph
-    seen = {side: seen_with_relation(graph, side) for side in ("head", "tail")}
+    seen = {side: type_constrained_entities(graph, side) for side in ("head", "tail")}
     table = corrupted_split(graph, "test", "relation")
     for side, column in (("head", 0), ("tail", 2)):
         expected = {(r, t[column]) for t in graph.all_triples.tolist() for r in [t[1]]}

@@ -7,13 +7,21 @@ from pathlib import Path
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.studies.classification.classification import classify
-from kgdash.studies.classification.given_negatives import find_negatives, read_negatives
+from kgdash.studies.classification.classification import ClassificationSetting, classify
+from kgdash.studies.classification.given_negatives import (
+    find_negatives,
+    negatives_by_name,
+    read_negatives,
+    verified_negatives,
+)
 from tests.support.fakes import fake_run, make_graph, random_scorer
+from tests.support.instance_fakes import small_graph
 
 GRAPH = make_graph([(0, 0, 1), (1, 1, 2)], valid=[(2, 0, 3)], test=[(3, 1, 0)])
 
 VALID = "head,relation,tail\ne0,r0,e2\nE1,R1,E3\ne0,r0,e1\ne0,r0,e2\nx,r0,e1\ne0,r7,e1\n"
+RUN = fake_run(small_graph([(0, 0, 1), (1, 1, 2)], valid=[(2, 0, 0)]), random_scorer(3, 2))
+
 TEST = "e3\tr1\te1\n"
 
 
@@ -51,7 +59,7 @@ def test_those_of_the_run_s_dataset_are_found(tmp_path):
     assert find_negatives(of_folder) is None
     files = write(tmp_path)
     assert find_negatives(of_folder) == files
-    found = classify(of_folder, "given")
+    found = classify(of_folder, ClassificationSetting("given"))
     assert found.about()["valid"] == {"true": 1, "false": 2}
     assert len(found.about()["notes"]) == 3
     assert find_negatives(replace(run, provenance={"dataset": "umls"})) is None
@@ -89,3 +97,28 @@ def test_codex_s(shared_data):
     found = read_negatives(find_negatives(run), graph)
     assert (len(found.valid), len(found.test), found.notes) == (1827, 1828, ())
     assert not graph.known().contains(found.test).any()
+
+
+def test_verified_ones_of_the_dataset(tmp_path):
+    assert verified_negatives(RUN) is None
+    with pytest.raises(KgdashError, match=r"ships no verified negatives .* or take closed-world"):
+        negatives_by_name(RUN, ["verified"])
+    (tmp_path / "valid_negatives.tsv").write_text("e0\tr0\te2\n")
+    (tmp_path / "test_negatives.tsv").write_text("e2\tr1\te2\n")
+    of_folder = replace(RUN, provenance={"dataset": str(tmp_path)})
+    assert verified_negatives(of_folder).tolist() == [[0, 0, 2], [2, 1, 2]]
+    assert negatives_by_name(of_folder, ["verified"]).tolist() == [[0, 0, 2], [2, 1, 2]]
+
+
+def test_closed_world_and_files(tmp_path):
+    assert negatives_by_name(RUN, []) is None
+    assert negatives_by_name(RUN, ["closed-world"]) is None
+    files = [tmp_path / "a.tsv", tmp_path / "b.csv"]
+    files[0].write_text("e0\tr0\te2\n")
+    files[1].write_text("e1,r1,e1\n")
+    assert negatives_by_name(RUN, map(str, files)).tolist() == [[0, 0, 2], [1, 1, 1]]
+    with pytest.raises(KgdashError, match=r"closed-world or verified, or files .* found 'open'"):
+        negatives_by_name(RUN, ["open"])
+    files[0].write_text("e9\tr0\te2\n")
+    with pytest.raises(KgdashError, match="unknown entity 'e9'"):
+        negatives_by_name(RUN, [str(files[0])])

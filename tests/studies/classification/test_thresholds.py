@@ -57,13 +57,13 @@ def test_thresholds_per_relation(kind):
         expected = best_threshold(scores[rows], labels[rows]) if own else overall
         assert found.per_relation[relation] == expected
         assert found.own[relation] == own
-    called = found.judge(scores, relations)
-    assert called.tolist() == [
+    predicted = found.predict(scores, relations)
+    assert predicted.tolist() == [
         s >= found.per_relation[r] for s, r in zip(scores, relations, strict=True)
     ]
 
 
 def test_the_threshold_itself_is_called_true():
     thresholds = Thresholds(0.5, np.array([0.5, -INF]), np.array([False, True]))
-    called = thresholds.judge(np.array([0.5, 0.4, -INF, -INF]), np.array([0, 0, 0, 1]))
-    assert called.tolist() == [True, False, False, True]
+    predicted = thresholds.predict(np.array([0.5, 0.4, -INF, -INF]), np.array([0, 0, 0, 1]))
+    assert predicted.tolist() == [True, False, False, True]

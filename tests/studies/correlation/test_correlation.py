@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from kgdash.errors import KgdashError
+from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.correlation_bootstrap import Resamples
 from kgdash.studies.correlation.correlation import (
     correlations,
@@ -17,7 +19,8 @@ from kgdash.studies.correlation.correlation import (
     study,
     study_runs,
 )
-from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 FUNCTIONS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
@@ -60,7 +63,7 @@ def test_coefficients_are_scipy_s():
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=9))
 def test_coefficients_of_resamples_are_scipy_s(points):
     x, y = np.array(points, dtype=float).T
-    resamples = Resamples(x, 5, seed=len(points))
+    resamples = Resamples(x, Bootstrap(resamples=5, seed=len(points)))
     for name, function in FUNCTIONS.items():
         for at, found in zip(resamples.drawn, resamples.coefficients(name, y), strict=True):
             with warnings.catch_warnings():
@@ -72,19 +75,19 @@ def test_coefficients_of_resamples_are_scipy_s(points):
 def test_perfect_and_constant():
     x = np.arange(1.0, 9)
     table = figures(x, tail_mrr=2 * x, head_mrr=np.ones(8))
-    found = correlations(table, ["tail_mrr", "head_mrr"], resamples=50)
+    found = correlations(table, ["tail_mrr", "head_mrr"], bootstrap=Bootstrap(resamples=50))
     assert found["value"].tolist()[:3] == pytest.approx([1, 1, 1])
     assert found[["value", "p", "low", "high"]][3:].isna().all(axis=None)
 
 
 def test_shuffled_relik_foretells_nothing(umls):
     """The p-values of shuffled figures are uniform (Kolmogorov and Smirnov at 0.1 %)."""
-    table = subgraph_figures(umls, draw_subgraphs(umls, 60, 20))
+    table = score_subgraphs(umls, draw_subgraphs(umls, SubgraphSampling(60, 20)))
     rng = np.random.default_rng(5)
     p_values = {name: [] for name in ("pearson", "spearman", "kendall")}
     for _ in range(80):
         shuffled = table.assign(relik=rng.permutation(table["relik"]))
-        found = correlations(shuffled, ["tail_mrr"], resamples=2)
+        found = correlations(shuffled, ["tail_mrr"], bootstrap=Bootstrap(resamples=2))
         for row in found.itertuples():
             p_values[row.coefficient].append(row.p)
     for values in p_values.values():
@@ -92,10 +95,14 @@ def test_shuffled_relik_foretells_nothing(umls):
 
 
 def test_sizes(umls):
-    tables, found = study(umls, [8, 20], count=12, seed=4, resamples=40)
+    tables, found = study(
+        umls, [8, 20], count=12, seed=4, bootstrap=Bootstrap(resamples=40, seed=4)
+    )
     assert found["size"].tolist() == [8] * 51 + [20] * 51
-    table = subgraph_figures(umls, draw_subgraphs(umls, 12, 20, seed=4), seed=4)
-    expected = correlations(table, seed=4, resamples=40)
+    table = score_subgraphs(
+        umls, draw_subgraphs(umls, SubgraphSampling(12, 20, seed=4)), SubgraphEvaluation(seed=4)
+    )
+    expected = correlations(table, bootstrap=Bootstrap(seed=4, resamples=40))
     for whole, part in ((tables, table), (found, expected)):
         rows = whole[whole["size"] == 20].drop(columns="size").reset_index(drop=True)
         pd.testing.assert_frame_equal(rows, part)
@@ -104,7 +111,7 @@ def test_sizes(umls):
 
 def test_several_runs_are_each_run_s_study(umls, bundled):
     runs = {"a": umls, "b": bundled("umls-transe")}
-    options = {"sizes": [10], "count": 8, "resamples": 20}
+    options = {"sizes": [10], "count": 8, "bootstrap": Bootstrap(resamples=20)}
     whole = study_runs(runs, **options)
     for name, run in runs.items():
         for both, one in zip(whole, study(run, **options), strict=True):
@@ -117,7 +124,7 @@ def test_several_runs_are_each_run_s_study(umls, bundled):
 def test_corrected_for_the_number_of_tasks():
     rng = np.random.default_rng(1)
     tasks = {f"{side}_mrr": rng.random(12) for side in ("head", "tail", "both")}
-    found = correlations(figures(rng.random(12), **tasks), resamples=5)
+    found = correlations(figures(rng.random(12), **tasks), bootstrap=Bootstrap(resamples=5))
     for _, rows in found.groupby("coefficient"):
         expected = np.maximum.accumulate(np.sort(rows["p"]) * [3, 2, 1]).clip(max=1)
         assert np.sort(rows["p_holm"]) == pytest.approx(expected)
@@ -153,7 +160,7 @@ def test_refusals():
         correlations(figures([1.0, 2.0], tail_mrr=[1.0, 2.0]), ["mrr"])
     for level in (95, 0):
         with pytest.raises(KgdashError, match=f"level between 0 and 1; found {level}"):
-            correlations(figures([1.0, 2.0]), [], level=level)
+            correlations(figures([1.0, 2.0]), [], bootstrap=Bootstrap(level=level))
         with pytest.raises(KgdashError, match=f"level between 0 and 1; found {level}"):
             regression_band(figures([1.0], tail_mrr=[1.0]), "tail_mrr", level)
     assert correlations(figures([1.0, 2.0])).empty

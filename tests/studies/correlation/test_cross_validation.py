@@ -9,11 +9,13 @@ from kgdash.errors import KgdashError
 from kgdash.files import table_cache as store
 from kgdash.graph.datasets import load_dataset
 from kgdash.graph.folds import cut_folds
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.runs.loading import load
 from kgdash.studies.correlation import cross_validation, fold_runs
 from kgdash.studies.correlation.cross_validation import CrossValidation, cross_validate
 from kgdash.studies.correlation.fold_runs import default_workdir, fold_run, is_trained, run_folder
-from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 PLAN = CrossValidation(
     folds=2,
@@ -103,8 +105,8 @@ def test_figures_are_those_of_each_run(graph, done):
         run = load(run_folder(done[0], fold, PLAN.config(row.model)))
         assert run.digest == row.digest
         for size in PLAN.sizes:
-            parts = draw_subgraphs(run, 5, size, seed=3)
-            table = subgraph_figures(run, parts, seed=3)
+            parts = draw_subgraphs(run, SubgraphSampling(5, size, seed=3))
+            table = score_subgraphs(run, parts, SubgraphEvaluation(seed=3))
             found = figures.query("model == @row.model and fold == @row.fold and size == @size")
             assert found["subgraph"].tolist() == [0, 1, 2, 3, 4]
             pd.testing.assert_frame_equal(
@@ -180,7 +182,7 @@ class TestInterruption:
         def never(*arguments, **options):
             raise AssertionError("computed again")
 
-        monkeypatch.setattr(cross_validation, "subgraph_figures", never)
+        monkeypatch.setattr(cross_validation, "score_subgraphs", never)
         again = cross_validate(graph, PLAN, done[0])
         for one, other in zip(first, again, strict=True):
             pd.testing.assert_frame_equal(one, other)

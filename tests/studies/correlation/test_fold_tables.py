@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from kgdash.files.markdown import markdown_table
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.correlation.cross_validation import CrossValidation
 from kgdash.studies.correlation.fold_report import command_line, markdown_report
 from kgdash.studies.correlation.fold_tables import (
@@ -101,7 +102,7 @@ def test_averaged_over_the_folds_where_something_is_evaluated(figures):
 
 
 def test_the_paper_s_way(figures):
-    found = averaged_correlations(figures, level=0.9, seed=1, resamples=50)
+    found = averaged_correlations(figures, bootstrap=Bootstrap(level=0.9, seed=1, resamples=50))
     for row in found.itertuples():
         table = averaged_figures(figures).query("model == @row.model and size == @row.size")
         table = table.dropna()
@@ -110,14 +111,14 @@ def test_the_paper_s_way(figures):
         assert (row.value, row.p) == pytest.approx((expected.statistic, expected.pvalue))
         assert (row.subgraphs, row.left_out) == (11, 1)
         assert row.low < row.value < row.high
-    narrower = averaged_correlations(figures, level=0.5, seed=1, resamples=50)
+    narrower = averaged_correlations(figures, bootstrap=Bootstrap(level=0.5, seed=1, resamples=50))
     assert ((narrower["high"] - narrower["low"]) < (found["high"] - found["low"])).all()
 
 
 def test_both_ways_side_by_side(figures):
-    table = both_ways(figures, 0.9, 1, 50)
+    table = both_ways(figures, Bootstrap(0.9, 50, 1))
     keys = ["model", "size", "task", "coefficient"]
-    once = averaged_correlations(figures, 0.9, 1, 50).set_index(keys)
+    once = averaged_correlations(figures, Bootstrap(0.9, 50, 1)).set_index(keys)
     means = spread(fold_correlations(figures)).set_index(keys)
     table = table.set_index(keys)
     assert table.index.equals(means.index)
@@ -153,7 +154,7 @@ def test_means_of_the_models():
 def test_the_report_holds_the_tables(figures, bundled):
     graph = bundled("umls-transe").graph
     plan = CrossValidation(models=("TransE", "ConvE"), sizes=SIZES, subgraphs=SUBGRAPHS)
-    found = both_ways(figures, 0.9, 1, 50)
+    found = both_ways(figures, Bootstrap(0.9, 50, 1))
     text = markdown_report(graph, plan, command_line("umls", plan), found, RUNS)
     assert text.startswith("# umls: does ReliK foretell?\n")
     assert "135 entities, 46 relations, 6,529 known triples" in text
@@ -174,7 +175,7 @@ def test_one_fold_has_no_spread(figures, bundled):
     graph, one = bundled("umls-transe").graph, figures.query("fold == 1")
     plan = CrossValidation(folds=0, models=("TransE", "ConvE"), sizes=SIZES, subgraphs=SUBGRAPHS)
     runs = RUNS.query("fold == 0")
-    text = markdown_report(graph, plan, "x", both_ways(one, 0.9, 1, 50), runs)
+    text = markdown_report(graph, plan, "x", both_ways(one, Bootstrap(0.9, 50, 1)), runs)
     assert "±" not in text.replace("mean ± standard deviation", "")
     assert "Splits: the dataset's split, on average 80 train" in text
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.studies.correlation.performance_prediction import (
     expect,
     prognosis,
@@ -12,7 +13,7 @@ from kgdash.studies.correlation.performance_prediction import (
     shared_triples,
 )
 from kgdash.studies.correlation.prediction_curves import Sample, fit, interval
-from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 
 def figures(count=60, slope=0.15, seed=0, noise=0.03):
@@ -124,7 +125,7 @@ def test_predicting_others():
 
 def test_shared_triples(bundled):
     run = bundled("umls-distmult")
-    parts = draw_subgraphs(run, 5, 20, seed=1)
+    parts = draw_subgraphs(run, SubgraphSampling(5, 20, seed=1))
     for evaluated in ("test", "all"):
         splits = ("test",) if evaluated == "test" else ("train", "valid", "test")
         sets = [{tuple(row) for row in part.triples(splits).tolist()} for part in parts]
@@ -136,7 +137,7 @@ def test_of_a_run(bundled):
     run = bundled("umls-transe")
     arguments = {"curve": "isotonic", "interval": "split", "level": 0.7, "seed": 4}
     found, parts = prognosis_of_run(run, "relation_mrr", 24, 9, **arguments)
-    table = subgraph_figures(run, draw_subgraphs(run, 24, 9, seed=4))
+    table = score_subgraphs(run, draw_subgraphs(run, SubgraphSampling(24, 9, seed=4)))
     shared = shared_triples(parts, parts)
     expected = prognosis(table, "relation_mrr", shared, **arguments)
     for name in ("points", "errors", "coverage"):
@@ -150,7 +151,7 @@ def test_what_to_expect(bundled):
     own = [learnt[int(row)] for row in found.rows[:3]]
     lonely = run.subgraph("virus", size=1)
     table = expect(run, found, learnt, [*own, lonely])
-    figures = subgraph_figures(run, own)
+    figures = score_subgraphs(run, own)
     for row, part, theirs in zip(
         table.to_dict("records"), own, figures.to_dict("records"), strict=False
     ):

@@ -9,6 +9,7 @@ from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.instances import instance_table as rule_table
 from kgdash.studies.instances.instance_table import read_rule_table, write_rule_table
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.rules.mining import mine_rules
 from kgdash.studies.rules.predictions import rule_instances
@@ -30,7 +31,7 @@ def test_a_table_by_hand():
         ["A", True, "r1(e0, ?)", "e1"],
         ["A", False, "r1(e1, ?)", "e1"],
     ]
-    assert instances.triples["is_head"].tolist() == [False, True, True]
+    assert instances.triples["is_answer_triple"].tolist() == [False, True, True]
     assert instances.triples["relation"].tolist() == [0, 1, 1]
 
 
@@ -49,15 +50,16 @@ def test_the_same_from_csv_bytes_order_of_columns_gz_and_byte_order_mark(tmp_pat
         pd.testing.assert_frame_equal(found.triples, expected)
 
 
-def test_roles_and_chains():
+@pytest.mark.parametrize("column", ["grounding", "chain"])
+def test_roles_and_groundings(column):
     text = (
-        "chain\trole\trule\tinstance\thead\trelation\ttail\tlabel\n"
+        f"{column}\trole\trule\tinstance\thead\trelation\ttail\tlabel\n"
         "1\thead\tA\tx\te0\tr1\te2\tyes\n1\tbody\tA\tx\te0\tr0\te1\tyes\n"
         "2\t\tA\tx\te1\tr0\te1\tyes\n2\tHEAD\tA\tx\te0\tr1\te2\tyes\n"
     )
     instances = read(text)
-    assert instances.table["chains"].tolist() == [2]
-    assert instances.triples["is_head"].tolist() == [True, False, False, True]
+    assert instances.table["groundings"].tolist() == [2]
+    assert instances.triples["is_answer_triple"].tolist() == [True, False, False, True]
 
 
 def test_instances_of_two_rules_may_have_the_same_name():
@@ -112,11 +114,14 @@ def test_wrong_roles():
         read(text + "body\n")
 
 
-def test_which_end_is_asked():
-    text = GOOD.replace("label", "label\tasked", 1).replace("true", "true\tHEAD", 1)
+@pytest.mark.parametrize("column", ["predicted_side", "asked"])
+def test_which_side_is_predicted(column):
+    text = GOOD.replace("label", f"label\t{column}", 1).replace("true", "true\tHEAD", 1)
     text = text.replace("true\n", "true\ttail\n").replace("no\n", "no\t\n")
-    assert read(text).triples["asked"].tolist() == ["head", "tail", "tail"]
-    with pytest.raises(KgdashError, match=r"expected asked head or tail; found 'heed'.*'head'"):
+    assert read(text).triples["predicted_side"].tolist() == ["head", "tail", "tail"]
+    with pytest.raises(
+        KgdashError, match=r"expected predicted_side head or tail; found 'heed'.*'head'"
+    ):
         read(text.replace("HEAD", "heed"))
 
 
@@ -140,10 +145,10 @@ def test_written_and_read_again():
     rules = mine_rules(graph, min_support=10, max_rules=30)
     for instances in (
         rule_instances(graph, rules, per_rule=5),
-        sample_queries(graph, per_type=5),
+        sample_queries(graph, QuerySampling(per_type=5)),
     ):
         again = read(write_rule_table(instances, graph), graph=graph)
-        expected = instances.triples.astype({"group": str, "asked": str})
+        expected = instances.triples.astype({"group": str, "predicted_side": str})
         pd.testing.assert_frame_equal(again.triples, expected)
         if instances.table["group"].str.contains("=>").all():
             pd.testing.assert_frame_equal(again.table, instances.table)
@@ -166,9 +171,9 @@ def test_the_example_in_the_documentation():
     counts = instances.counts()
     assert 20 <= len(instances) <= 60
     assert (counts["n_true"] == counts["n_false"]).all()
-    heads = instances.triples[instances.triples["is_head"]]
+    heads = instances.triples[instances.triples["is_answer_triple"]]
     split = graph.split_of(heads[["head", "relation", "tail"]].to_numpy())
     assert np.isin(split[heads["label"]], ["valid", "test"]).all()
     assert (split[~heads["label"]] == "none").all()
-    body = instances.triples[~instances.triples["is_head"]]
+    body = instances.triples[~instances.triples["is_answer_triple"]]
     assert (graph.split_of(body[["head", "relation", "tail"]].to_numpy()) == "train").all()

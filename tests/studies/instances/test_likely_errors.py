@@ -4,7 +4,11 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.studies.instances.instances import TRIPLE_COLUMNS, make_instances, score_instances
-from kgdash.studies.instances.likely_errors import credible_missing, likely_errors, suspicious_facts
+from kgdash.studies.instances.likely_errors import (
+    likely_errors,
+    plausible_missing_triples,
+    suspicious_facts,
+)
 from kgdash.studies.rules.confidence import rule_confidence
 from tests.support.instance_fakes import FakeRun, small_graph
 
@@ -27,7 +31,17 @@ ROWS = [
 
 @pytest.fixture
 def scored():
-    order = ["group", "instance", "chain", "label", "head", "relation", "tail", "is_head", "asked"]
+    order = [
+        "group",
+        "instance",
+        "grounding",
+        "label",
+        "head",
+        "relation",
+        "tail",
+        "is_answer_triple",
+        "predicted_side",
+    ]
     rows = pd.DataFrame(ROWS, columns=order)[TRIPLE_COLUMNS]
     described = pd.DataFrame({"instance": range(5), "question": "q", "answer": "a"})
     return score_instances(FakeRun(), make_instances(rows, described))
@@ -51,7 +65,7 @@ def test_known_facts_each_once_the_least_reliable_first(scored):
 
 
 def test_missing_ones_the_most_reliable_first(scored):
-    found = credible_missing(GRAPH, scored, {"a": 0.5, "b": 0.75})
+    found = plausible_missing_triples(GRAPH, scored, {"a": 0.5, "b": 0.75})
     triples = ids(found[["head", "relation", "tail"]])
     assert triples == [(2, 1, 1), (1, 1, 2), (3, 0, 2)]
     assert np.all(np.diff(found["relik"]) <= 0)
@@ -61,15 +75,15 @@ def test_missing_ones_the_most_reliable_first(scored):
     assert found["mirror"].tolist() == ["listed", "listed", "known"]
     # The rank of the tail, though it was asked for backwards first.
     assert found["reciprocal_rank"].iloc[2] == pytest.approx((1 / 3 + 1) / 2)
-    alone = credible_missing(GRAPH, scored)
+    alone = plausible_missing_triples(GRAPH, scored)
     assert "pca_confidence" not in alone
     assert "split" not in alone
-    unknown = credible_missing(GRAPH, scored, {"a": 0.5})
+    unknown = plausible_missing_triples(GRAPH, scored, {"a": 0.5})
     assert unknown["pca_confidence"].isna().tolist() == [True, True, False]
 
 
 def test_no_triple_is_in_both_lists_and_none_is_lost(scored):
-    both = [suspicious_facts(GRAPH, scored), credible_missing(GRAPH, scored)]
+    both = [suspicious_facts(GRAPH, scored), plausible_missing_triples(GRAPH, scored)]
     listed = pd.concat([table[["head", "relation", "tail"]] for table in both])
     assert not listed.duplicated().any()
     assert set(ids(listed)) == {row[4:7] for row in ROWS}
@@ -87,14 +101,14 @@ def test_a_loop_is_no_mirror_image_of_itself():
     rows = pd.DataFrame([("a", 0, 0, True, 1, 0, 1, True, "tail")], columns=[*TRIPLE_COLUMNS[:9]])
     described = pd.DataFrame({"instance": [0], "question": "q", "answer": "a"})
     scored = score_instances(FakeRun(), make_instances(rows, described))
-    assert credible_missing(GRAPH, scored)["mirror"].tolist() == [""]
+    assert plausible_missing_triples(GRAPH, scored)["mirror"].tolist() == [""]
 
 
 def test_likely_errors(scored):
     true = likely_errors(scored.table, True)
     assert true["instance"].tolist() == [0]
-    false = likely_errors(scored.table, False, "relik_head", "mean")
+    false = likely_errors(scored.table, False, "relik_answer", "mean")
     assert false["label"].tolist() == [False] * 4
-    assert (np.diff(false["relik_head_mean"]) <= 0).all()
+    assert (np.diff(false["relik_answer_mean"]) <= 0).all()
     with pytest.raises(KgdashError, match="unknown measure"):
         likely_errors(scored.table, True, "relic")

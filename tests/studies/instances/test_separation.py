@@ -29,10 +29,10 @@ def scored(*groups):
         for label, values in zip((True, False), classes, strict=True)
         for value in values
     ]
-    table = pd.DataFrame(rows, columns=["group", "label", "relik_best"])
+    table = pd.DataFrame(rows, columns=["group", "label", "relik_max"])
     numbers = np.arange(len(table))
     return table.assign(
-        instance=numbers, question=numbers.astype(str), relik_mean=table["relik_best"] / 2
+        instance=numbers, question=numbers.astype(str), relik_mean=table["relik_max"] / 2
     )
 
 
@@ -51,9 +51,9 @@ def test_worked_by_hand():
     assert (row["n_true"], row["n_false"]) == (3, 2)
 
 
-def test_the_choice_of_chains_picks_the_column():
+def test_the_aggregate_picks_the_column():
     table = scored(("2p", [0.5, 0.7], [0.1]))
-    assert separation(table, chains="mean")["mean_true"].iloc[0] == pytest.approx(0.3)
+    assert separation(table, aggregate="mean")["mean_true"].iloc[0] == pytest.approx(0.3)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1), st.lists(st.integers(0, 5), min_size=1))
@@ -167,8 +167,8 @@ def test_measures_are_compared_on_the_same_resamples():
     rng = np.random.default_rng(4)
     table = scored(("a", rng.uniform(0.2, 1, 50), rng.uniform(0, 1, 50)), ("b", [0.5], [0.1]))
     # A measure in the same order as ReliK has its AUC in every resample.
-    table = table.assign(score_best=np.log(table["relik_best"]), noise_best=rng.random(len(table)))
-    table = table.assign(reciprocal_rank_best=table["noise_best"])
+    table = table.assign(score_max=np.log(table["relik_max"]), noise_max=rng.random(len(table)))
+    table = table.assign(reciprocal_rank_max=table["noise_max"])
     found = compare_measures(table)
     for group in ("a", "all"):
         row = found.difference("score", group)
@@ -259,7 +259,7 @@ def test_cohens_d_of_two_values_each():
     ("arguments", "message"),
     [
         ({"measure": "relic"}, "did you mean 'relik'"),
-        ({"chains": "worst"}, "unknown choice of chains 'worst'"),
+        ({"aggregate": "worst"}, "unknown aggregate 'worst'"),
         ({"resamples": 0}, "resamples ≥ 1"),
         ({"seed": -1}, "seed ≥ 0"),
         ({"confidence": 95}, "confidence between 0 and 1; found 95"),

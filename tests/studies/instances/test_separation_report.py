@@ -20,7 +20,7 @@ def found():
             "label": label,
         }
         for measure, way in (("relik", shift), ("reciprocal_rank", -shift), ("score", 0.0)):
-            columns[f"{measure}_best"] = np.exp(rng.normal(size=80) + way * label)
+            columns[f"{measure}_max"] = np.exp(rng.normal(size=80) + way * label)
         parts.append(pd.DataFrame(columns))
     return compare_measures(pd.concat(parts, ignore_index=True), order="given", resamples=200)
 
@@ -28,7 +28,7 @@ def found():
 @pytest.fixture(scope="module")
 def text(found, bundled):
     return separation_report(
-        "Queries on UMLS", bundled("umls-transe"), found, "run this", "best", ["hard is hard"]
+        "Queries on UMLS", bundled("umls-transe"), found, "run this", "max", ["hard is hard"]
     )
 
 
@@ -60,11 +60,11 @@ def test_what_does_not_separate_is_named(text):
 
 def test_one_against_one_tells_nothing(bundled):
     """However well one true instance is told from one false, and however narrow the interval."""
-    columns = {f"{m}_best": [0.1, 0.9] for m in ("relik", "reciprocal_rank", "score")}
+    columns = {f"{m}_max": [0.1, 0.9] for m in ("relik", "reciprocal_rank", "score")}
     rows = pd.DataFrame({"group": "1p", "question": ["a", "b"], "label": [True, False], **columns})
     found = compare_measures(rows, resamples=50)
     assert found.by_measure["relik"]["roc_auc"].tolist() == [0, 0]
-    text = separation_report("One", bundled("umls-transe"), found, "x", "best")
+    text = separation_report("One", bundled("umls-transe"), found, "x", "max")
     assert "Of 1 groups, ReliK separates 0 " in text
     assert "Not told from guessing:\n\n- 1p: AUC 0.000 (1 true, 1 false)" in text
     assert "Worse" not in text

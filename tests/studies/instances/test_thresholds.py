@@ -54,7 +54,7 @@ def table(values, labels, group="x", questions=None):
     count = len(values)
     questions = np.arange(count).astype(str) if questions is None else questions
     return pd.DataFrame(
-        {"group": group, "label": labels, "question": questions, "relik_best": values}
+        {"group": group, "label": labels, "question": questions, "relik_max": values}
     )
 
 

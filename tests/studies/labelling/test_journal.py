@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kgdash.errors import KgdashError
 from kgdash.studies.instances.instance_table import read_rule_table, write_rule_table
 from kgdash.studies.instances.instances import score_instances
-from kgdash.studies.labelling.events import LABEL, SKIP, UNDO, Event, Grounding, Labelling
+from kgdash.studies.labelling.events import LABEL, SKIP, UNDO, Event, Labelling, RuleGroundings
 from kgdash.studies.labelling.journal import add_event, journal_file, read_journal
 from kgdash.studies.labelling.queue import ORDERS, in_labels, label_queue, named_triple, triple_ids
 from kgdash.studies.labelling.results import (
@@ -126,7 +126,7 @@ def data(tmp_path, monkeypatch):
 _NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 _NAMED = st.tuples(_NAMES, _NAMES, _NAMES)
 _GROUNDINGS = st.builds(
-    Grounding, _NAMES, st.lists(st.lists(_NAMED, max_size=2).map(tuple), max_size=2).map(tuple)
+    RuleGroundings, _NAMES, st.lists(st.lists(_NAMED, max_size=2).map(tuple), max_size=2).map(tuple)
 )
 _EVENTS = st.lists(
     st.builds(
@@ -261,7 +261,7 @@ def test_a_queue_holds_what_rules_predict_and_nobody_knows(queue):
     np.testing.assert_array_equal(shown["relik"], expected)
     assert of_rule["relik"].item() == expected.mean()
     groundings = queue.groundings(("e4", "r1", "e6"))
-    assert Grounding(rule, ((("e4", "r0", "e5"), ("e5", "r0", "e6")),)) in groundings
+    assert RuleGroundings(rule, ((("e4", "r0", "e5"), ("e5", "r0", "e6")),)) in groundings
     assert len(groundings) == len(queue.instances_of(("e4", "r1", "e6")))
     known = GRAPH.known()
     assert not known.contains(np.array([triple_ids(t, GRAPH) for t in queue.order])).any()
@@ -345,7 +345,7 @@ def test_labels_become_instances_and_a_table_that_is_read_back(queue):
     assert found.notes == (f"{len(queue.order)} predictions labelled by Ann",)
     predictions = mined_predictions(GRAPH, 20, 0.1, 10)
     expected = labelled_predictions(predictions, judged_triples(state, GRAPH))
-    columns = ["group", "label", "chain", "head", "relation", "tail", "is_head"]
+    columns = ["group", "label", "grounding", "head", "relation", "tail", "is_answer_triple"]
 
     def listed(triples):
         return sorted(map(tuple, triples[columns].to_numpy().tolist()))

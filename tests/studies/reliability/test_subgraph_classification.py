@@ -7,13 +7,15 @@ import pytest
 import torch
 
 from kgdash.errors import KgdashError
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.studies.correlation.correlation import draw_subgraphs
 from kgdash.studies.reliability.subgraph_classification import (
-    accuracies,
-    judge_subgraph,
     local_triples,
+    predict_subgraph,
+    subgraph_accuracies,
     validation_thresholds,
 )
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from tests.support.fakes import FakeScorer, fake_run, make_graph, random_scorer
 
 IDS = ["head", "relation", "tail"]
@@ -29,10 +31,11 @@ def umls(bundled):
     [("test", "inside", "global"), ("all", "anywhere", "relation")],
 )
 def test_accuracy_is_that_of_each_triple(umls, evaluated, corrupt, thresholds):
-    parts = draw_subgraphs(umls, 5, 12, seed=3)
-    table = accuracies(umls, parts, evaluated, thresholds, corrupt, seed=7)
+    parts = draw_subgraphs(umls, SubgraphSampling(5, 12, seed=3))
+    evaluation = SubgraphEvaluation(evaluated, corrupt=corrupt, seed=7)
+    table = subgraph_accuracies(umls, parts, evaluation, thresholds)
     fitted = validation_thresholds(umls, thresholds, seed=7)
-    judged = local_triples(umls, parts, evaluated, corrupt, seed=7)
+    judged = local_triples(umls, parts, evaluation)
     for number, part in enumerate(parts):
         rows = judged[judged["subgraph"] == number]
         positives = rows[rows["label"]][IDS].to_numpy()
@@ -56,8 +59,8 @@ def test_accuracy_is_that_of_each_triple(umls, evaluated, corrupt, thresholds):
 
 
 def test_every_positive_that_has_a_negative_inside_is_judged(umls):
-    parts = draw_subgraphs(umls, 3, 10)
-    judged = local_triples(umls, parts, "all")
+    parts = draw_subgraphs(umls, SubgraphSampling(3, 10))
+    judged = local_triples(umls, parts, SubgraphEvaluation("all"))
     known = {tuple(t) for t in umls.graph.all_triples.tolist()}
     for number, part in enumerate(parts):
         inside = part.entities.tolist()
@@ -71,20 +74,22 @@ def test_every_positive_that_has_a_negative_inside_is_judged(umls):
 
 
 def test_a_row_is_the_subgraph_s_own(umls):
-    parts = draw_subgraphs(umls, 4, 20, seed=1)
-    whole = accuracies(umls, parts)
+    parts = draw_subgraphs(umls, SubgraphSampling(4, 20, seed=1))
+    whole = subgraph_accuracies(umls, parts)
     for number in (0, 3):
-        assert accuracies(umls, parts[number : number + 1]).iloc[0].equals(whole.iloc[number])
-    assert whole.equals(accuracies(umls, parts))
-    judged = judge_subgraph(umls, parts[3], validation_thresholds(umls))
-    assert (judged["label"] == judged["called"]).mean() == whole["accuracy"][3]
-    assert not whole.equals(accuracies(umls, parts, seed=1))
+        assert (
+            subgraph_accuracies(umls, parts[number : number + 1]).iloc[0].equals(whole.iloc[number])
+        )
+    assert whole.equals(subgraph_accuracies(umls, parts))
+    judged = predict_subgraph(umls, parts[3], validation_thresholds(umls))
+    assert (judged["label"] == judged["predicted"]).mean() == whole["accuracy"][3]
+    assert not whole.equals(subgraph_accuracies(umls, parts, SubgraphEvaluation(seed=1)))
 
 
 def test_subgraphs_of_other_entities_have_other_coins(umls):
-    parts = draw_subgraphs(umls, 2, 30)
+    parts = draw_subgraphs(umls, SubgraphSampling(2, 30))
     mirrored = replace(parts[0], entities=parts[0].entities[::-1])
-    judged = local_triples(umls, [*parts, mirrored], "all")
+    judged = local_triples(umls, [*parts, mirrored], SubgraphEvaluation("all"))
     coins = []
     for _, rows in judged.groupby("subgraph"):
         positives, negatives = np.split(rows[IDS].to_numpy(), 2)
@@ -94,13 +99,17 @@ def test_subgraphs_of_other_entities_have_other_coins(umls):
 
 def test_scorers_that_know_all_and_nothing(umls):
     graph = umls.graph
-    parts = draw_subgraphs(umls, 8, 40)
+    parts = draw_subgraphs(umls, SubgraphSampling(8, 40))
     shape = (graph.num_entities, graph.num_relations, graph.num_entities)
     truth = torch.zeros(shape)
     truth[tuple(torch.from_numpy(graph.all_triples).T)] = 1.0
-    perfect = accuracies(fake_run(graph, FakeScorer(truth)), parts, "all")
+    perfect = subgraph_accuracies(
+        fake_run(graph, FakeScorer(truth)), parts, SubgraphEvaluation("all")
+    )
     assert (perfect["accuracy"] == 1).all()
-    chance = accuracies(fake_run(graph, random_scorer(*shape[:2])), parts, "all")
+    chance = subgraph_accuracies(
+        fake_run(graph, random_scorer(*shape[:2])), parts, SubgraphEvaluation("all")
+    )
     judged = chance["labelled"].sum()
     mean = (chance["accuracy"] * chance["labelled"]).sum() / judged
     assert mean == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(judged))
@@ -110,18 +119,18 @@ def test_parts_without_triples_and_refusals():
     graph = make_graph([(0, 0, 1), (2, 0, 3)], valid=[(1, 0, 2)], test=[(1, 0, 0)], entities=6)
     run = fake_run(graph, random_scorer(6, 1))
     parts = [run.subgraph(e, "neighbourhood", 2) for e in (0, 4)]
-    table = accuracies(run, parts)
+    table = subgraph_accuracies(run, parts)
     assert table["labelled"].tolist() == [2, 0]
     assert table["accuracy"].isna().tolist() == [False, True]
-    assert accuracies(run, []).empty
+    assert subgraph_accuracies(run, []).empty
     with pytest.raises(KgdashError, match="unknown choice of evaluated triples 'valid'"):
-        accuracies(run, parts, "valid")
+        SubgraphEvaluation("valid")
     with pytest.raises(KgdashError, match="unknown choice of candidates 'outside'"):
-        accuracies(run, parts, corrupt="outside")
+        SubgraphEvaluation(corrupt="outside")
     with pytest.raises(KgdashError, match="unknown kind of thresholds 'each'"):
-        accuracies(run, parts, thresholds="each")
+        subgraph_accuracies(run, parts, thresholds="each")
     with pytest.raises(KgdashError, match="seed ≥ 0"):
-        local_triples(run, parts, seed=-1)
+        SubgraphEvaluation(seed=-1)
     bare = fake_run(make_graph([(0, 0, 1)], test=[(1, 0, 0)]), random_scorer(2, 1))
     with pytest.raises(KgdashError, match=r"'valid' of graph tiny holds no triples.*load the run"):
-        accuracies(bare, [])
+        subgraph_accuracies(bare, [])

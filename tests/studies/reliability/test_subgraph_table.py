@@ -4,13 +4,15 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.studies.correlation.correlation import correlations
 from kgdash.studies.reliability.local_comparison import compare
-from kgdash.studies.reliability.subgraph_classification import accuracies
+from kgdash.studies.reliability.subgraph_classification import subgraph_accuracies
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
     default_size,
     draw_subgraphs,
-    subgraph_figures,
+    score_subgraphs,
     task_columns,
 )
 from tests.support.fakes import fake_run, make_graph, random_scorer
@@ -23,8 +25,8 @@ def umls(bundled):
 
 @pytest.mark.parametrize("evaluated", ["test", "all"])
 def test_figures_are_those_of_each_subgraph(umls, evaluated):
-    subgraphs = draw_subgraphs(umls, 6, 12, seed=3)
-    table = subgraph_figures(umls, subgraphs, evaluated)
+    subgraphs = draw_subgraphs(umls, SubgraphSampling(6, 12, seed=3))
+    table = score_subgraphs(umls, subgraphs, SubgraphEvaluation(evaluated))
     assert len(table) == 6
     for part, row in zip(subgraphs, table.to_dict("records"), strict=True):
         single = compare(umls, part, evaluated)
@@ -51,7 +53,7 @@ def test_parts_without_triples_are_nan_and_left_out():
     graph = make_graph([(0, 0, 1), (2, 0, 3)], test=[(1, 0, 0)], entities=6)
     run = fake_run(graph, random_scorer(6, 1))
     subgraphs = [run.subgraph(e, "neighbourhood", 2) for e in (0, 2, 4)]
-    table = subgraph_figures(run, subgraphs)
+    table = score_subgraphs(run, subgraphs)
     assert table["triples"].tolist() == [2, 1, 0]
     assert table["evaluated"].tolist() == [1, 0, 0]
     assert table["relik"].isna().tolist() == [False, False, True]
@@ -63,26 +65,29 @@ def test_parts_without_triples_are_nan_and_left_out():
     assert (found["left_out"] == 3 - with_ranks).all()
     assert (found["without_triples"] == 1).all()
     assert found[["value", "p", "p_holm", "low", "high"]].isna().all(axis=None)
-    alone = subgraph_figures(run, subgraphs[2:])
+    alone = score_subgraphs(run, subgraphs[2:])
     assert alone[["relik", *task_columns(alone)]].isna().all(axis=None)
 
 
 def test_drawing(umls):
-    one, same, other = (draw_subgraphs(umls, 20, 9, seed=s) for s in (1, 1, 2))
+    one, same, other = (draw_subgraphs(umls, SubgraphSampling(20, 9, seed=s)) for s in (1, 1, 2))
     assert [p.entities.tolist() for p in one] == [p.entities.tolist() for p in same]
     assert [p.seed_entity for p in one] != [p.seed_entity for p in other]
     assert len({p.seed_entity for p in one}) == 20
     assert {len(p.entities) for p in one} == {9}
-    assert len(draw_subgraphs(umls, 1, method="neighbourhood", hops=2)[0].entities) == 60
+    assert (
+        len(draw_subgraphs(umls, SubgraphSampling(1, method="neighbourhood", hops=2))[0].entities)
+        == 60
+    )
     assert default_size(umls) == 60
     graph = make_graph([(0, 0, 1)], entities=5)
-    few = draw_subgraphs(fake_run(graph, random_scorer(5, 1)), 7)
+    few = draw_subgraphs(fake_run(graph, random_scorer(5, 1)), SubgraphSampling(7, 5))
     assert {p.seed_entity for p in few} == {0, 1}
 
 
 def test_other_ks_and_neighbourhoods(umls):
-    parts = draw_subgraphs(umls, 3, 10, "neighbourhood")
-    table = subgraph_figures(umls, parts, ks=[2])
+    parts = draw_subgraphs(umls, SubgraphSampling(3, 10, "neighbourhood"))
+    table = score_subgraphs(umls, parts, SubgraphEvaluation(ks=(2,)))
     assert task_columns(table) == [
         *("head_mrr", "tail_mrr", "both_mrr", "relation_mrr"),
         *("head_hits_at_2", "tail_hits_at_2", "both_hits_at_2", "relation_hits_at_2"),
@@ -93,21 +98,22 @@ def test_other_ks_and_neighbourhoods(umls):
 
 @pytest.mark.parametrize("corrupt", ["inside", "anywhere"])
 def test_accuracy_is_that_of_the_classification(umls, corrupt):
-    parts = draw_subgraphs(umls, 4, 12, seed=1)
-    table = subgraph_figures(umls, parts, corrupt=corrupt, seed=7)
-    expected = accuracies(umls, parts, corrupt=corrupt, seed=7)
+    parts = draw_subgraphs(umls, SubgraphSampling(4, 12, seed=1))
+    evaluation = SubgraphEvaluation(corrupt=corrupt, seed=7)
+    table = score_subgraphs(umls, parts, evaluation)
+    expected = subgraph_accuracies(umls, parts, evaluation)
     pd.testing.assert_frame_equal(table[["labelled", "accuracy"]], expected)
     assert table["labelled"].gt(0).any()
 
 
 def test_refusals(umls):
     with pytest.raises(KgdashError, match="at least 1 subgraph"):
-        draw_subgraphs(umls, 0)
+        draw_subgraphs(umls, SubgraphSampling(0))
     with pytest.raises(KgdashError, match="seed ≥ 0; found 3 and -1"):
-        draw_subgraphs(umls, 3, seed=-1)
+        draw_subgraphs(umls, SubgraphSampling(3, seed=-1))
     with pytest.raises(KgdashError, match="unknown method 'walk'"):
-        draw_subgraphs(umls, 3, method="walk")
+        draw_subgraphs(umls, SubgraphSampling(3, method="walk"))
     with pytest.raises(KgdashError, match="unknown choice of evaluated triples 'valid'"):
-        subgraph_figures(umls, draw_subgraphs(umls, 2, 5), "valid")
+        SubgraphEvaluation("valid")
     with pytest.raises(KgdashError, match="k ≥ 1; found 0"):
-        subgraph_figures(umls, draw_subgraphs(umls, 2, 5), ks=[1, 0])
+        SubgraphEvaluation(ks=(1, 0))

@@ -62,15 +62,15 @@ def test_predictions_labels_and_groundings_are_those_of_trying_all_values(graph,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rule_bodies, "_BLOCK_PAIRS", block)
         patch.setattr(rule_groundings, "_BLOCK_ROWS", block)
-        instances = rule_instances(graph, texts, per_rule=None, balanced=False, max_chains=999)
+        instances = rule_instances(graph, texts, per_rule=None, balanced=False, max_groundings=999)
     train, facts = (set(map(tuple, t.tolist())) for t in (graph.split("train"), graph.all_triples))
     groups = dict(iter(instances.triples.groupby("group")))
     for rule, text in zip(drawn, texts, strict=True):
         expected = groundings_by_force(rule, graph)
         expected = {head: chains for head, chains in expected.items() if head not in train}
         found = {}
-        for _, rows in groups.get(text, instances.triples[:0]).groupby(["instance", "chain"]):
-            (head,) = triples_of(rows[rows["is_head"]])
+        for _, rows in groups.get(text, instances.triples[:0]).groupby(["instance", "grounding"]):
+            (head,) = triples_of(rows[rows["is_answer_triple"]])
             found.setdefault(head, []).append(frozenset(triples_of(rows)))
             assert rows["label"].unique().tolist() == [head in facts]
         assert {head: set(chains) for head, chains in found.items()} == expected
@@ -83,8 +83,8 @@ def test_by_hand():
         ["r1(e0, ?)", "e4"],
     ]
     assert instances.table["label"].tolist() == [True, False]
-    assert instances.table["chains"].tolist() == [2, 1]
-    first = instances.triples.query("instance == 0")[[*IDS, "is_head"]].to_numpy().tolist()
+    assert instances.table["groundings"].tolist() == [2, 1]
+    first = instances.triples.query("instance == 0")[[*IDS, "is_answer_triple"]].to_numpy().tolist()
     assert first == [
         [0, 0, 1, False], [1, 0, 3, False], [0, 1, 3, True],
         [0, 0, 2, False], [2, 0, 3, False], [0, 1, 3, True],
@@ -92,7 +92,7 @@ def test_by_hand():
 
 
 def test_groundings_are_capped():
-    assert rule_instances(GRAPH, [RULE], max_chains=1).table["chains"].tolist() == [1, 1]
+    assert rule_instances(GRAPH, [RULE], max_groundings=1).table["groundings"].tolist() == [1, 1]
 
 
 def test_verified_negatives_leave_the_others_out():
@@ -149,10 +149,10 @@ def test_predictions_that_nobody_judged():
         graph, texts, negatives=np.array([(2, 1, 3)]), judged=judged, per_rule=None
     )
     assert triples_of(found.table) == {(6, 1, 7)}
-    assert found.table[["instance", "group", "question", "answer", "chains"]].values.tolist() == [
-        [0, texts[0], "r1(e6, ?)", "e7", 1]
-    ]
-    assert found.triples[[*IDS, "is_head"]].to_numpy().tolist() == [
+    assert found.table[
+        ["instance", "group", "question", "answer", "groundings"]
+    ].values.tolist() == [[0, texts[0], "r1(e6, ?)", "e7", 1]]
+    assert found.triples[[*IDS, "is_answer_triple"]].to_numpy().tolist() == [
         [6, 0, 7, False], [6, 1, 7, True],
     ]  # fmt: skip
     every = unlabelled_predictions(graph, texts, per_rule=None)
@@ -175,16 +175,16 @@ def test_many_groundings_are_drawn_without_joining_them_all():
     # 0 has 300 r0-neighbours: 300² groundings of two dangling variables
     graph = small_graph([(0, 0, n) for n in range(1, 301)], relations=2)
     instances = rule_instances(
-        graph, ["r1(X,e1) <= r0(X,A), r0(X,B)"], balanced=False, max_chains=7
+        graph, ["r1(X,e1) <= r0(X,A), r0(X,B)"], balanced=False, max_groundings=7
     )
-    assert instances.table["chains"].tolist() == [7]
+    assert instances.table["groundings"].tolist() == [7]
 
 
 def test_nothing_in_nothing_out():
     assert len(rule_instances(GRAPH, [])) == 0
 
 
-@pytest.mark.parametrize("arguments", [{"per_rule": 0}, {"max_chains": 0}])
+@pytest.mark.parametrize("arguments", [{"per_rule": 0}, {"max_groundings": 0}])
 def test_wrong_arguments(arguments):
     with pytest.raises(KgdashError, match="at least one"):
         rule_instances(GRAPH, [RULE], **arguments)

@@ -92,7 +92,7 @@ def test_amie_s_rules_with_verified_negatives():
     counts = found.counts()
     assert len(counts) == 8
     assert (counts["n_true"] == counts["n_false"]).all()
-    heads = found.triples[found.triples["is_head"] & ~found.triples["label"]]
+    heads = found.triples[found.triples["is_answer_triple"] & ~found.triples["label"]]
     assert graph.index(negatives).contains(heads[["head", "relation", "tail"]].to_numpy()).all()
 
 

@@ -1,4 +1,4 @@
-"""Whether ReliK foretells the performance of random subgraphs beyond what degree tells.
+"""Does ReliK go with the performance of random subgraphs beyond what degree explains?
 
 Subgraphs overlap, so that p-values and intervals flatter.
 """
@@ -11,13 +11,15 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph.subgraph import Subgraph
+from kgdash.graph.subgraph import Subgraph, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
-from kgdash.statistics.partial_correlation import RESAMPLES, partial_table
+from kgdash.statistics.partial_correlation import BOOTSTRAP, Controls, partial_table
 from kgdash.studies.correlation.confounders import log_count
-from kgdash.studies.reliability.subgraph_table import draw_subgraphs, subgraph_figures
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 #: what ReliK is held against: columns of `subgraph_factors`
 TASKS = ("tail_mrr", "head_mrr", "both_mrr", "relation_mrr")
@@ -25,23 +27,20 @@ TASKS = ("tail_mrr", "head_mrr", "both_mrr", "relation_mrr")
 
 def subgraph_factors(
     run: Run,
-    count: int = 100,
-    size: int | None = None,
-    seed: int = 0,
-    evaluated: str = "test",
-    relik_method: str = "exact",
+    sampling: SubgraphSampling,
+    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Draw random walks and lay their figures beside the degree of their entities.
+    """Score random subgraphs, and add the mean log degree of their entities.
 
-    The arguments are those of `draw_subgraphs` and `subgraph_figures`.
-
+    :param sampling: of `draw_subgraphs`
+    :param evaluation: of `score_subgraphs`
     :return: the latter's table with a column ``mean_log_degree`` (of `mean_log_degrees`)
     :raises KgdashError: as they do
     """
     first, second = phases(progress, [0.1, 0.9])
-    parts = draw_subgraphs(run, count, size, seed=seed, progress=first)
-    table = subgraph_figures(run, parts, evaluated, relik_method, progress=second)
+    parts = draw_subgraphs(run, sampling, first)
+    table = score_subgraphs(run, parts, evaluation, second)
     return table.assign(mean_log_degree=mean_log_degrees(parts))
 
 
@@ -57,36 +56,31 @@ def mean_log_degrees(subgraphs: Sequence[Subgraph]) -> np.ndarray:
 
 
 def subgraph_partials(
-    figures: pd.DataFrame,
-    tasks: Sequence[str] = TASKS,
-    level: float = 0.95,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
+    table: pd.DataFrame, tasks: Sequence[str] = TASKS, bootstrap: Bootstrap = BOOTSTRAP
 ) -> pd.DataFrame:
     """Correlate mean ReliK with performance over subgraphs, plain and with degree taken out.
 
-    :param figures: of `subgraph_factors`; subgraphs without a figure are left out
-    :param tasks: columns of the figures
-    :param level: of the intervals, in (0, 1)
-    :param seed: of the bootstrap over subgraphs, ≥ 0
+    :param table: of `subgraph_factors`; subgraphs without a value are left out
+    :param tasks: columns of the table
+    :param bootstrap: of the intervals, over subgraphs
     :return: as `partial_table`, with a column ``task`` before,
         for the controls "none" and "degree"; ``p_holm`` is corrected for the number of tasks and
         coefficients
-    :raises KgdashError: if a task is unknown, or the level out of range
+    :raises KgdashError: if a task is unknown
     """
     sets = {"none": (), "degree": ("degree",)}
-    controls = {"degree": figures["mean_log_degree"].to_numpy()}
+    controls = Controls({"degree": table["mean_log_degree"].to_numpy()}, sets)
     parts = []
     for task in tasks:
-        if task not in figures:
+        if task not in table:
             raise unknown_name("task", task, list(tasks), "the study")
-        columns = figures["relik"].to_numpy(), figures[task].to_numpy()
-        part = partial_table(*columns, controls, sets, level, seed, resamples)
+        columns = table["relik"].to_numpy(), table[task].to_numpy()
+        part = partial_table(*columns, controls, bootstrap)
         part.insert(0, "task", task)
         parts.append(part)
     if not parts:
         raise KgdashError("expected at least one task; found none")
-    table = pd.concat(parts, ignore_index=True)
-    for rows in table.groupby("controls").indices.values():
-        table.loc[rows, "p_holm"] = holm(table["p"].to_numpy()[rows])
-    return table
+    partials = pd.concat(parts, ignore_index=True)
+    for rows in partials.groupby("controls").indices.values():
+        partials.loc[rows, "p_holm"] = holm(partials["p"].to_numpy()[rows])
+    return partials

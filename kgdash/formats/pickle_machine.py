@@ -1,0 +1,193 @@
+"""The stack machine that reads every foreign pickle, and runs nothing that it says.
+
+A pickle is a program: it names functions and calls them. Python's unpickler, restricted or not,
+lets it reach real objects (hashes, ``__setstate__``, memo tables of any size), so this machine
+walks over the opcodes itself and builds dicts, lists, tuples, sets, text and numbers. Nothing is
+ever imported, looked up or called. What stands for a name or a call, and which opcodes may occur
+besides those of containers, a subclass decides: `pickle_records` for models, `pickle_containers`
+for sets of queries. Whatever neither admits is refused.
+"""
+
+from __future__ import annotations
+
+import pickletools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kgdash.errors import KgdashError
+
+_IGNORED = frozenset({"PROTO", "FRAME", "STOP"})
+_SCALARS = frozenset(
+    ["BININT", "BININT1", "BININT2", "LONG1", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"]
+)
+_VALUES = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_SET": set, "EMPTY_TUPLE": tuple}
+_CONTAINERS = frozenset(["TUPLE", "SETITEM", "SETITEMS", "APPEND", "APPENDS"])
+
+
+class PickleMachine:
+    """Reads one pickle of protocol 2 to 5; see `run`. A subclass is the policy."""
+
+    #: opcodes that the policy admits besides those of containers, text and whole numbers
+    admitted: frozenset[str] = frozenset()
+    #: what messages add to what is refused
+    remedy: str
+
+    def __init__(self, where: str) -> None:
+        """Begin with an empty stack.
+
+        :param where: what messages call the file
+        """
+        self.where = where
+        self.stack: list[Any] = []
+        self.marks: list[list[Any]] = []
+        self.memo: dict[int, Any] = {}
+
+    def run(self, data: bytes) -> Any:
+        """Read a pickle and return its root.
+
+        :raises KgdashError: if it uses an opcode, or names or calls anything, that is not admitted
+        :raises Exception: ValueError, LookupError, TypeError, and what else damaged bytes trip
+        """
+        for opcode, argument, _ in pickletools.genops(data):
+            self.step(opcode.name, argument)
+        (root,) = self.stack
+        if self.marks:
+            raise ValueError("a mark is left open")
+        return root
+
+    # The policy
+
+    def admit(self, module: str, name: str) -> object:
+        """Return what stands for a class or function that the file names, or refuse it."""
+        raise NotImplementedError
+
+    def call(self, function: object, arguments: object, keywords: Mapping[str, Any]) -> object:
+        """Return what stands for a call, or refuse it."""
+        raise NotImplementedError
+
+    def set_state(self, target: object, state: object) -> None:
+        """Note the state that the file gives to what `call` returned."""
+        raise NotImplementedError
+
+    def persistent(self, key: object) -> object:
+        """Return what stands for a persistent id."""
+        raise NotImplementedError
+
+    def check_tuple(self, made: tuple) -> None:
+        """Refuse a tuple that is too large."""
+
+    def check_keys(self, keys: Sequence[Any], container: type) -> None:
+        """Refuse what may not be hashed: keys of a dict, or items of a set."""
+
+    def items_of(self, target: object) -> Any:
+        """Return the dict that SETITEMS fills."""
+        return target
+
+    def brief(self, value: object) -> str:
+        """Describe a value for a message, whatever is nested in it."""
+        return type(value).__name__
+
+    # The machine
+
+    def step(self, opcode: str, argument: Any) -> None:
+        """Do one opcode; those that files are full of come first."""
+        if opcode in _SCALARS:
+            self.stack.append(argument)
+        elif opcode == "MEMOIZE":
+            self.memo[len(self.memo)] = self.stack[-1]
+        elif opcode in ("TUPLE1", "TUPLE2", "TUPLE3"):
+            self.pack(self.last(int(opcode[-1])))
+        elif opcode == "MARK":
+            self.marks.append(self.stack)
+            self.stack = []
+        elif opcode == "ADDITEMS":
+            items = self.unmark()
+            self.check_keys(items, set)
+            self.expect(self.stack[-1], set).update(items)
+        elif opcode in ("BINGET", "LONG_BINGET"):
+            self.stack.append(self.memo[argument])
+        elif opcode in ("BINPUT", "LONG_BINPUT"):
+            self.memo[argument] = self.stack[-1]
+        elif opcode in _EMPTY:
+            self.stack.append(_EMPTY[opcode]())
+        elif opcode in _VALUES:
+            self.stack.append(_VALUES[opcode])
+        elif opcode in _CONTAINERS:
+            self.fill(opcode)
+        elif opcode in self.admitted:
+            self.special(opcode, argument)
+        elif opcode not in _IGNORED:
+            raise self.refused(f"opcode {opcode}")
+
+    def fill(self, opcode: str) -> None:
+        """Do one opcode that stands once per container."""
+        if opcode == "TUPLE":
+            self.pack(self.unmark())
+        elif opcode.startswith("APPEND"):
+            items = self.unmark() if opcode == "APPENDS" else self.last(1)
+            self.expect(self.stack[-1], list).extend(items)
+        else:
+            items = self.unmark() if opcode == "SETITEMS" else self.last(2)
+            self.check_keys(items[::2], dict)
+            target = self.expect(self.items_of(self.stack[-1]), dict)
+            target.update(zip(items[::2], items[1::2], strict=True))
+
+    def special(self, opcode: str, argument: Any) -> None:
+        """Do one opcode that only a policy can admit."""
+        match opcode:
+            case "BINFLOAT":
+                self.stack.append(argument)
+            case "FROZENSET":
+                items = self.unmark()
+                self.check_keys(items, set)
+                self.stack.append(set(items))
+            case "BINPERSID":
+                self.stack.append(self.persistent(self.stack.pop()))
+            case "GLOBAL":
+                module, name = argument.split(" ", 1)
+                self.stack.append(self.admit(module, name))
+            case "STACK_GLOBAL":
+                module, name = (self.expect(part, str) for part in self.last(2))
+                self.stack.append(self.admit(module, name))
+            case "REDUCE" | "NEWOBJ":
+                function, arguments = self.last(2)
+                self.stack.append(self.call(function, arguments, {}))
+            case "NEWOBJ_EX":
+                function, arguments, keywords = self.last(3)
+                self.stack.append(self.call(function, arguments, self.expect(keywords, dict)))
+            case "BUILD":
+                (state,) = self.last(1)
+                self.set_state(self.stack[-1], state)
+            case _:
+                raise self.refused(f"opcode {opcode}")
+
+    def pack(self, items: list[Any]) -> None:
+        """Push a tuple."""
+        made = tuple(items)
+        self.check_tuple(made)
+        self.stack.append(made)
+
+    def last(self, count: int) -> list[Any]:
+        """Take the last values off the stack, in the order in which they were pushed."""
+        if len(self.stack) < count:
+            raise IndexError("the stack is empty")
+        items = self.stack[-count:]
+        del self.stack[-count:]
+        return items
+
+    def unmark(self) -> list[Any]:
+        """Take what was pushed since the last mark."""
+        items, self.stack = self.stack, self.marks.pop()
+        return items
+
+    def expect(self, value: Any, kind: Any) -> Any:
+        """Return the value if it is of this kind (real types only, nothing is duck-typed)."""
+        if isinstance(value, kind):
+            return value
+        name = getattr(kind, "__name__", kind)
+        raise self.refused(f"the pickle puts {self.brief(value)} where {name} belongs")
+
+    def refused(self, what: str) -> KgdashError:
+        """Return the refusal of something in the file."""
+        return KgdashError(f"{self.where}: refused: {what}; {self.remedy}")
