@@ -25,7 +25,8 @@ from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.rules.confidence import rule_confidence
-from kgdash.studies.rules.sources import mined_instances
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances
 from tests.support.cli import run_cli, strict_json, without_nan
 from tests.support.paths import EXAMPLE, ROOT
 from tests.support.tiny_runs import altered_run, dataset_folder, save_pykeen_directory
@@ -239,7 +240,9 @@ def test_lists_to_check_and_all_figures_of_the_answering_triples(call, run, tmp_
 
 def test_rules(call, run):
     found = strict_json(call("rules", "umls-transe", "--max-rules", 2, "--per-rule", 5, "--json"))
-    assert found["separation"] == expected_separation(run, mined_instances(run.graph, 2, 0.3, 5))
+    assert found["separation"] == expected_separation(
+        run, find_instances(run.graph, RuleSelection(2, per_rule=5))
+    )
     found = strict_json(call("rules", "umls-transe", "--table", EXAMPLE, "--json"))
     assert found["separation"] == expected_separation(run, read_rule_table(EXAMPLE, run.graph))
     assert call("rules", "umls-transe", "--table", EXAMPLE).startswith("# relik\ngroup\t")

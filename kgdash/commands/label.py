@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kgdash.studies.labelling.events import NamedTriple
     from kgdash.studies.labelling.queue import LabelQueue
     from kgdash.studies.rules.predictions import Predictions
+    from kgdash.studies.rules.selection import RuleSelection
 
 _KEYS = "y true, n false, s skip, u undo, q quit"
 
@@ -52,6 +53,7 @@ def label(
     from kgdash.studies.instances.instance_table import write_rule_table
     from kgdash.studies.labelling.queue import label_queue
     from kgdash.studies.labelling.results import labelled_instances
+    from kgdash.studies.rules.selection import RuleSelection
 
     if table is not None and rule_file is not None:
         raise KgdashError("--table holds instances, no rules: leave out --rules")
@@ -62,29 +64,26 @@ def label(
         write_atomically(save, lambda part: part.write_text(text, "utf-8"))
         print(f"wrote {len(found):,} instances to {save}")
         return
-    chosen = (max_rules, min_pca, per_rule, seed)
-    predictions = _predictions(loaded, table, rule_file, chosen)
+    selection = RuleSelection(max_rules, min_pca, per_rule=per_rule, seed=seed)
+    predictions = _predictions(loaded, table, rule_file, selection)
     queue = label_queue(loaded, predictions, order, seed, terminal("ReliK of predictions"))
     _judge(queue, by)
 
 
 def _predictions(
-    run: Run, table: Path | None, rules: Path | None, chosen: tuple[int, float, int, int]
+    run: Run, table: Path | None, rules: Path | None, selection: RuleSelection
 ) -> Predictions:
     from kgdash.studies.classification.given_negatives import verified_negatives
     from kgdash.studies.instances.instance_table import read_rule_table
-    from kgdash.studies.labelling.sources import (
-        file_predictions,
-        instance_predictions,
-        mined_predictions,
-    )
+    from kgdash.studies.labelling.sources import instance_predictions, predictions_to_judge
+    from kgdash.studies.rules.files import RuleFile
 
     if table is not None:
         return instance_predictions(read_rule_table(table, run.graph))
     false = verified_negatives(run)
-    if rules is not None:
-        return file_predictions(run.graph, rules, *chosen, terminal("predicting"), false)
-    return mined_predictions(run.graph, *chosen, terminal("mining rules"), false)
+    file = None if rules is None else RuleFile(rules)
+    report = terminal("mining rules" if file is None else "predicting")
+    return predictions_to_judge(run.graph, selection, file, false, report)
 
 
 def _judge(queue: LabelQueue, by: str) -> None:
