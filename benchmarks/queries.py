@@ -15,9 +15,9 @@ import kgdash
 from kgdash.runs import Run
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.queries.beam import Beam
-from kgdash.studies.queries.query_instances import query_instances
+from kgdash.studies.queries.query_instances import AnswerSampling, query_instances
 from kgdash.studies.queries.query_types import PAPER_TYPES, QUERY_TYPES
-from kgdash.studies.queries.sampling import draw_queries
+from kgdash.studies.queries.sampling import QuerySampling, draw_queries
 
 TYPES = {"paper": PAPER_TYPES, "all": tuple(QUERY_TYPES)}
 
@@ -26,9 +26,10 @@ def print_queries(run: Run, types: tuple[str, ...], per_type: int, width: int | 
     """Print what each step takes, and how much there was to do."""
     made: dict[str, Any] = {}
     beam = Beam(run.scorer, width) if width else None
-    drawing = measure.seconds(lambda: made.update(asked=draw_queries(run.graph, types, per_type)))
+    sampling, answers = QuerySampling(types, per_type), AnswerSampling(beam=beam)
+    drawing = measure.seconds(lambda: made.update(asked=draw_queries(run.graph, sampling)))
     pairing = measure.seconds(
-        lambda: made.update(found=query_instances(run.graph, made["asked"], beam=beam))
+        lambda: made.update(found=query_instances(run.graph, made["asked"], answers))
     )
     before = time.process_time()
     scoring = measure.seconds(lambda: score_instances(run, made["found"]))
@@ -36,7 +37,7 @@ def print_queries(run: Run, types: tuple[str, ...], per_type: int, width: int | 
     triples = made["found"].triples[["head", "relation", "tail"]].drop_duplicates()
     print(
         f"{run.name}: {len(made['found']) // 2:,} queries of {len(types)} types: "
-        f"sampling {drawing:.1f} s, answers and chains {pairing:.1f} s, scoring {scoring:.1f} s "
+        f"sampling {drawing:.1f} s, answers and paths {pairing:.1f} s, scoring {scoring:.1f} s "
         f"({computing:.0f} s of CPU); together {drawing + pairing + scoring:.0f} s\n"
         f"  {len(triples):,} distinct triples with {triples['head'].nunique():,} heads and "
         f"{triples['tail'].nunique():,} tails",

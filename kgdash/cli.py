@@ -14,7 +14,7 @@ from kgdash.commands import (
     cache,
     classify,
     compare,
-    explain,
+    confounders,
     groupings,
     guide,
     health,
@@ -35,6 +35,7 @@ from kgdash.commands import (
     train,
     which_model,
 )
+from kgdash.commands.open import open_app
 from kgdash.commands.renamed import refuse_old_names
 from kgdash.errors import KgdashError
 
@@ -50,13 +51,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "chart": report.chart,
     "classify": classify.classify,
     "compare": compare.compare,
-    "explain": explain.explain,
+    "confounders": confounders.confounders,
     "guide": guide.guide,
     "health": health.health,
     "import": import_run.import_run,
     "import-queries": import_queries.import_queries,
     "label": label.label,
     "metrics": metrics.metrics,
+    "open": open_app,
     "prognosis": prognosis.prognosis,
     "queries": queries.queries,
     "reliability": reliability.reliability,

@@ -5,8 +5,8 @@ import streamlit as st
 from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
 from kgdash.charts.candidate_subsampling import candidates_lines
 from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, fewer_candidates
+from kgdash.ranking.metric import DEFAULT_KS
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
-from kgdash.ranking.metric_info import DEFAULT_KS
 from kgdash.ranking.metrics import metrics
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run, show_notes

@@ -7,7 +7,7 @@ from kgdash.charts.metrics import metric_bars, rank_ecdf
 from kgdash.charts.style import number
 from kgdash.graph.filter_advice import leak, scenario
 from kgdash.ranking.main_table import evaluated_text
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 from kgdash.ranking.metrics import metrics, metrics_frame, tie_summary
 from kgdash.ui.metrics.cards import show_cards
 from kgdash.ui.metrics.latex_button import offer_latex
@@ -15,7 +15,13 @@ from kgdash.ui.metrics.restriction_form import choose_restriction, restriction_t
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.choices import choose_filter, choose_rank_type, choose_side, choose_split
+from kgdash.ui.widgets.choices import (
+    choose_filter,
+    choose_metric,
+    choose_rank_type,
+    choose_side,
+    choose_split,
+)
 from kgdash.ui.widgets.table import download
 
 run = current_run()
@@ -51,7 +57,7 @@ values = computed(
     (run.digest, "metrics", split, filter_name, ks, *only.key),
     lambda _: metrics(ranks, ks),
 )
-guide = metric_guide(ks)
+guide = metric_records(ks)
 
 slot, filtered = st.empty(), filter_name != "none"
 show_cards(slot, guide, int(k), values[side][rank_type], awaited=filtered)
@@ -84,16 +90,8 @@ if ties["tied_share"] > 0:
 left, right = st.columns(2, gap="large")
 with left:
     st.subheader("One metric, every side and rank type")
-    keys = list(guide)
-    shown = st.selectbox(
-        "Metric",
-        keys,
-        index=keys.index("inverse_harmonic_mean_rank"),
-        format_func=lambda key: f"{guide[key].label} {guide[key].arrow}",
-        key="metric",
-        bind="query-params",
-    )
-    show_chart(metric_bars(values, guide[shown]), "bars", f"{run.name}-{split}-{shown}")
+    metric = choose_metric(metrics=guide, width="stretch")
+    show_chart(metric_bars(values, metric), "bars", f"{run.name}-{split}-{metric.key}")
 with right:
     st.subheader("Distribution of ranks")
     st.caption(f"Share of {rank_type} ranks up to r. Dotted lines: r = {', '.join(map(str, ks))}.")

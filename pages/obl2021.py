@@ -3,12 +3,19 @@
 import streamlit as st
 
 from kgdash.charts.style import number
-from kgdash.graph import FILTERS, SPLITS, default_filter
-from kgdash.studies.obl2021.submission_files import submission_bytes, submission_line
-from kgdash.studies.obl2021.top_ten import TIES, compare, evaluate, figures_table, predict
+from kgdash.graph import SPLITS
+from kgdash.studies.obl2021.evaluation import compare, evaluate, scores_table
+from kgdash.studies.obl2021.submission_writing import submission_bytes, submission_line
+from kgdash.studies.obl2021.top_ten import predict
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run, show_notes
-from kgdash.ui.widgets.submissions_form import choose_ids, uploaded_submissions, written
+from kgdash.ui.widgets.card import show_card
+from kgdash.ui.widgets.submissions_form import (
+    choose_ids,
+    choose_ranking,
+    uploaded_submissions,
+    written,
+)
 from kgdash.ui.widgets.table import show_table
 
 _SOURCES = ("This run", "My own arrays")
@@ -34,46 +41,23 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         "Split", splits, index=len(splits) - 1, key="obl_split", bind="query-params", width=140
     )
     if source == _SOURCES[0]:
-        filters = list(FILTERS)
-        filter_name = st.selectbox(
-            "Known triples filtered out",
-            filters,
-            index=filters.index(default_filter(split)),
-            format_func=lambda name: "none (raw)" if name == "none" else name,
-            key=f"obl_filter_{split}",
-            bind="query-params",
-            width=220,
-            help="Known answers other than the triple's own are no candidates.",
-        )
-        ties = st.selectbox(
-            "Equal scores",
-            TIES,
-            key="ties",
-            bind="query-params",
-            width=150,
-            help="random: in an order drawn by the seed; ordinal: by ascending id.",
-        )
-        seed = 0
-        if ties == "random":
-            seed = st.number_input(
-                "Random seed", 0, 10**9, 0, key="tie_seed", bind="query-params", width=150
-            )
+        filter_name, ties, seed = choose_ranking(split)
     ids = choose_ids(run.graph)
 
 triples = run.graph.split(split)
 if source == _SOURCES[0]:
     heads, tails = computed(
         "Finding the ten best",
-        (run.digest, "obl2021", split, filter_name, ties, int(seed)),
-        lambda report: predict(run, split, ties, int(seed), filter_name, report),
+        (run.digest, "obl2021", split, filter_name, ties, seed),
+        lambda report: predict(run, split, ties, seed, filter_name, report),
     )
-    names, figures = [run.name], [evaluate(heads, tails, triples)]
+    names, scores = [run.name], [evaluate(heads, tails, triples)]
 else:
     submissions = uploaded_submissions(run.graph, len(triples), ids)
     names = [s.name for s in submissions]
-    figures = [evaluate(s.heads, s.tails, triples) for s in submissions]
+    scores = [evaluate(s.heads, s.tails, triples) for s in submissions]
 
-compared = compare(figures).set_index(["measure", "side"])
+compared = compare(scores).set_index(["measure", "side"])
 with st.container(horizontal=True):
     for measure, side, label in (
         ("h10", "both", "Hits@10 ↑"),
@@ -82,18 +66,15 @@ with st.container(horizontal=True):
         ("mrr10", "both", "MRR@10 ↑"),
     ):
         row = compared.loc[(measure, side)]
-        st.metric(
+        show_card(
             label,
             number(row["mean"]),
-            f"± {number(row['standard_deviation'])}" if len(figures) > 1 else None,
-            delta_color="off",
-            delta_arrow="off",
-            border=True,
-            help="Mean of 1/place, 0 beyond the tenth."
+            f"± {number(row['standard_deviation'])}" if len(scores) > 1 else None,
+            "Mean of 1/place, 0 beyond the tenth."
             if measure == "mrr10"
             else "Share of queries whose answer is among the ten. Range [0, 1], higher is better.",
         )
-several = f"Mean ± standard deviation of {len(figures)} submissions, " if len(figures) > 1 else ""
+several = f"Mean ± standard deviation of {len(scores)} submissions, " if len(scores) > 1 else ""
 st.caption(
     f"{several}{len(triples):,} {split} triples, {2 * len(triples):,} queries, "
     f"{run.graph.num_entities:,} candidate entities each."
@@ -105,7 +86,7 @@ if source == _SOURCES[0]:
         f"`pred_top10`, int32, shape ({2 * len(triples):,}, 10): tails first, then heads, in the "
         f"order of the {split} triples as the run holds them. The form asks for this line too:"
     )
-    st.code(submission_line(figures[0]["h10"]), language=None)
+    st.code(submission_line(scores[0].h10), language=None)
     st.download_button(
         "Download submission",
         lambda: submission_bytes(*written(heads, tails, run.graph, ids)),
@@ -117,7 +98,7 @@ if source == _SOURCES[0]:
     )
 else:
     st.subheader("Submissions")
-    table = figures_table(names, figures)
+    table = scores_table(names, scores)
     show_table(
         table,
         "submissions",

@@ -19,9 +19,9 @@ from kgdash.breakdowns.rank_facts import SINGLE_SIDES
 from kgdash.engine.ordering_kernels import stable_order
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric_info import DEFAULT_KS, metric_calculators
+from kgdash.ranking.metric import DEFAULT_KS, Metric, RatioMetric, find_metric, metric_calculators
 from kgdash.ranking.metrics import POOLS
-from kgdash.ranking.ratio_metrics import RatioMetric, ratio_intervals, ratio_metric
+from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.statistics.bootstrap import check_level
 
 #: groups of fewer triples are marked: their values say little
@@ -44,7 +44,7 @@ def breakdown(
     :param annotated: of `annotate`, or some of its rows
     :param by: one of `kgdash.breakdowns.grouping.GROUPINGS`, or groups of this table: of
         `kgdash.breakdowns.custom_grouping.groups_by`, say
-    :param metric: key of a metric of `kgdash.ranking.metrics`; hits_at_k for any k ≥ 1
+    :param metric: a name that `kgdash.ranking.metric.find_metric` takes: "mrr", "hits@7"
     :param rank_type: "optimistic", "realistic" or "pessimistic"
     :param level: of the intervals, in (0, 1); None for none, which is faster
     :param seed: of the bootstrap, ≥ 0; a group's interval does not depend on the other groups
@@ -58,9 +58,8 @@ def breakdown(
         group, the true one included; 1: none)
     :raises KgdashError: if there are no ranks, they are not annotated, or a choice is unknown
     """
-    check_choices(metric, rank_type, level)
+    chosen = check_choices(metric, rank_type, level)
     places, codes, groups = groups_of(annotated, by)
-    form = ratio_metric(metric)
     columns = ("triple", "candidates", *RANK_TYPES)
     arrays = {column: annotated[column].to_numpy()[places] for column in columns}
     side_codes = annotated["side"].cat.codes.to_numpy()[places]
@@ -76,11 +75,11 @@ def breakdown(
             {name: values if every else values[at] for name, values in arrays.items()},
             len(groups),
         )
-        table = _table(rows, form, metric)
+        table = _table(rows, chosen)
         table["value"] = table[rank_type]
         table["low"], table["high"] = np.nan, np.nan
-        if form is not None and level is not None:
-            table[["low", "high"]] = _intervals(rows, form, rank_type, level, seed)
+        if chosen.ratio is not None and level is not None:
+            table[["low", "high"]] = _intervals(rows, chosen.ratio, rank_type, level, seed)
         table.insert(0, "group", groups)
         table.insert(1, "side", side)
         tables.append(table[table["count"] > 0])
@@ -91,17 +90,18 @@ def breakdown(
     return pd.concat(tables, ignore_index=True)[order]
 
 
-def check_choices(metric: str, rank_type: str, level: float | None) -> None:
+def check_choices(metric: str, rank_type: str, level: float | None) -> Metric:
     """Refuse choices that `breakdown` would refuse, before anything is computed for it.
 
+    :return: the metric
     :raises KgdashError: if one is unknown or out of range
     """
-    if ratio_metric(metric) is None and metric not in metric_calculators():
-        raise unknown_name("metric", metric, list(metric_calculators()), "breakdowns")
+    found = find_metric(metric, "breakdowns")
     if rank_type not in RANK_TYPES:
         raise unknown_name("rank type", rank_type, RANK_TYPES, "breakdowns")
     if level is not None:
         check_level(level)
+    return found
 
 
 @dataclass(frozen=True)
@@ -141,21 +141,20 @@ class _Rows:
         return np.add.reduceat(values[self.order].astype(np.float64), self.starts)
 
 
-def _table(rows: _Rows, form: RatioMetric | None, metric: str) -> pd.DataFrame:
+def _table(rows: _Rows, metric: Metric) -> pd.DataFrame:
     """Compute all columns but the names and the intervals: one row per group, empty ones too."""
     columns = rows.columns
     counts = np.bincount(rows.codes, minlength=rows.groups)
     table = pd.DataFrame({"count": counts, "triples": rows.triples})
     table["small"] = table["triples"] < SMALL
-    if form is None:
-        by_type = _by_pykeen(rows, metric)
+    if metric.ratio is None:
+        by_type = _by_pykeen(rows, metric.key)
     else:
-        weights = rows.sums(form.weight(columns["optimistic"], columns["candidates"]))
+        ratio, candidates = metric.ratio, columns["candidates"]
+        below = rows.sums(ratio.denominator(columns["optimistic"], candidates))
         with np.errstate(divide="ignore", invalid="ignore"):
             by_type = {
-                kind: form.finish(
-                    rows.sums(form.part(columns[kind], columns["candidates"])) / weights
-                )
+                kind: ratio.transform(rows.sums(ratio.numerator(columns[kind], candidates)) / below)
                 for kind in RANK_TYPES
             }
     for kind, values in by_type.items():
@@ -184,12 +183,13 @@ def _by_pykeen(rows: _Rows, metric: str) -> dict[str, np.ndarray]:
 
 
 def _intervals(
-    rows: _Rows, form: RatioMetric, rank_type: str, level: float, seed: int
+    rows: _Rows, ratio: RatioMetric, rank_type: str, level: float, seed: int
 ) -> np.ndarray:
     """Return the low and high end per group: ``(groups, 2)``, NaN for empty ones."""
     ranks, candidates = rows.columns[rank_type], rows.columns["candidates"]
-    part, weight = (
-        rows.sums_of_triples(values(ranks, candidates)) for values in (form.part, form.weight)
+    above, below = (
+        rows.sums_of_triples(values(ranks, candidates))
+        for values in (ratio.numerator, ratio.denominator)
     )
     seeds = [(seed, group) for group in range(rows.groups)]
-    return ratio_intervals(form, part, weight, rows.triples, level, seeds)
+    return ratio_intervals(ratio, above, below, rows.triples, level, seeds)

@@ -17,7 +17,7 @@ from kgdash.charts.style import (
     number,
     whiskers,
 )
-from kgdash.ranking.metric_info import MetricInfo
+from kgdash.ranking.metric import Metric
 
 #: groups drawn; the table has all of them
 MOST_GROUPS = 25
@@ -26,7 +26,7 @@ MOST_GROUPS = 25
 _ABOVE, _BESIDE = 44, 26
 
 
-def group_bars(table: pd.DataFrame, info: MetricInfo, overall: float) -> go.Figure:
+def group_bars(table: pd.DataFrame, info: Metric, overall: float) -> go.Figure:
     """Draw one side's value per group with its interval; small groups are hatched.
 
     Bars carry the group as ``customdata``.
@@ -91,7 +91,7 @@ def group_bars(table: pd.DataFrame, info: MetricInfo, overall: float) -> go.Figu
     )
 
 
-def side_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) -> go.Figure:
+def side_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figure:
     """Draw group × side, coloured by the metric; the better, the bluer; "*" marks small groups.
 
     :param table: of `kgdash.breakdowns.breakdown.breakdown`
@@ -161,7 +161,7 @@ def _note(table: pd.DataFrame) -> str:
     return f"<br>the first {MOST_GROUPS} of {len(table):,} groups" if more else ""
 
 
-def _about(row: dict, info: MetricInfo) -> str:
+def _about(row: dict, info: Metric) -> str:
     interval = ""
     if not np.isnan(row["low"]):
         interval = f", interval {number(row['low'])} to {number(row['high'])}"

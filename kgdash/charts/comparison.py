@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number
-from kgdash.ranking.metric_info import MetricInfo
+from kgdash.ranking.metric import Metric
 
 #: up to so many runs, cells are wide enough for values on a phone
 _ROOMY = 4
@@ -22,7 +22,7 @@ _POSITIONS = [[0.0, "#1e5fb4"], [0.5, "#6d6675"], [1.0, "#b5421f"]]
 _BESIDE, _ABOVE = 22, 14
 
 
-def metric_dots(table: pd.DataFrame, info: MetricInfo) -> go.Figure:
+def metric_dots(table: pd.DataFrame, info: Metric) -> go.Figure:
     """Draw one metric of every run, a mark per side; the line joins the sides of a run.
 
     :param table: rows of one metric and rank type of `kgdash.studies.comparison.comparison.overall`
@@ -61,7 +61,7 @@ def metric_dots(table: pd.DataFrame, info: MetricInfo) -> go.Figure:
     return finish(figure, height=110 + 42 * len(runs))
 
 
-def position_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) -> go.Figure:
+def position_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figure:
     """Draw group × run: each cell holds the value and the run's position, which colours it.
 
     Where there are more than four runs, cells hold the position alone, for want of room.
@@ -119,7 +119,7 @@ def position_heatmap(table: pd.DataFrame, info: MetricInfo, order: list[str]) ->
     return finish(figure, height=100 + 40 * len(chosen), margin={"l": 8, "r": 8, "t": 60, "b": 8})
 
 
-def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: MetricInfo) -> go.Figure:
+def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: Metric) -> go.Figure:
     """Draw what each seed makes of a metric, per side, and mean ± standard deviation.
 
     :param table: rows of one metric, rank type and configuration of
@@ -163,7 +163,7 @@ def _name_rows(figure: go.Figure, names: list[str]) -> None:
     name_rows(figure, [shortened(name, _BESIDE) for name in names])
 
 
-def _about(row: dict, info: MetricInfo) -> str:
+def _about(row: dict, info: Metric) -> str:
     place = "" if pd.isna(row["position"]) else f", position {row['position']:.0f}"
     where = f"{escape(str(row['group']))}<br>" if "group" in row else f"{row['side']}: "
     return f"{escape(str(row['run']))}<br>{where}{info.label} {number(row['value'])}{place}"

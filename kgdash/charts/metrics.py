@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 
 from kgdash.charts.style import RANK_TYPE_PATTERNS, SIDE_COLOURS, empty, finish, number
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric_info import MetricInfo
+from kgdash.ranking.metric import Metric
 from kgdash.ranking.metrics import pooled
 
 
-def metric_bars(values: dict[str, dict[str, dict[str, float]]], info: MetricInfo) -> go.Figure:
+def metric_bars(values: dict[str, dict[str, dict[str, float]]], info: Metric) -> go.Figure:
     """Draw one metric over side × rank type.
 
     :param values: as `kgdash.ranking.metrics` gives them

@@ -39,7 +39,7 @@ def breakdown(
         ),
     ] = "relation",
     metric: Annotated[
-        str, typer.Option(help="Key of a metric, as `metrics` prints it; hits_at_k for any k.")
+        str, typer.Option(help="mrr, mr, amri, hits@k for any k, …, or a key of `metrics`.")
     ] = "inverse_harmonic_mean_rank",
     dataset: DatasetOption = None,
     split: SplitOption = "test",
@@ -60,7 +60,7 @@ def breakdown(
     from kgdash.breakdowns.rank_facts import annotate
     from kgdash.graph import default_filter
 
-    check_choices(metric, rank_type, level)
+    key = check_choices(metric, rank_type, level).key
     loaded = load_run(run, dataset)
     adhoc = bool(condition or types)
     grouping = (
@@ -82,7 +82,7 @@ def breakdown(
                 "split": split,
                 "filter": chosen,
                 "by": "own groups" if adhoc else by,
-                "metric": metric,
+                "metric": key,
                 "rank_type": rank_type,
                 "level": level,
                 "seed": seed,

@@ -53,7 +53,7 @@ def compare(
         typer.Option(help="Grouping, as of `breakdown`: adds the table groups."),
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="Of the groups: key of a metric, as `metrics` prints it.")
+        str, typer.Option(help="Of the groups: mrr, amri, hits@k, …, or a key of `metrics`.")
     ] = "inverse_harmonic_mean_rank",
     side: Annotated[
         str, typer.Option(help="Of tests, regions, entities and triples: head, tail or both.")
@@ -78,8 +78,10 @@ def compare(
 ) -> None:
     """Compare runs overall, by group, by paired tests, over seeds, and two of them in detail."""
     from kgdash.graph import default_filter
+    from kgdash.ranking.metric import find_metric
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names
 
+    key = find_metric(metric).key
     wanted = table or ("groups" if by else "relations" if pair else "overall")
     if wanted not in _TABLES:
         raise unknown_name("table", wanted, _TABLES, "compare")
@@ -87,7 +89,7 @@ def compare(
     named = dict(zip(distinct_names(loaded), loaded, strict=True))
     chosen = filter or default_filter(split)
     ranks = compared_ranks(loaded, split, chosen, terminal("ranks"))
-    tables = _tables_of_all(named, ranks, by, metric, side, rank_type, seed)
+    tables = _tables_of_all(named, ranks, by, key, side, rank_type, seed)
     if pair is not None:
         tables |= _tables_of_pair(loaded[0].graph, ranks, pair, side, rank_type, resolution, seed)
     if wanted not in tables:
@@ -100,7 +102,7 @@ def compare(
             "filter": chosen,
             "side": side,
         }
-        about |= {"by": by, "metric": metric, "rank_type": rank_type, "pair": pair, "seed": seed}
+        about |= {"by": by, "metric": key, "rank_type": rank_type, "pair": pair, "seed": seed}
         print_json(about | {name: make().to_dict("records") for name, make in tables.items()})
     if out is not None or not as_json:
         write_or_print(tables[wanted](), out)
@@ -183,7 +185,7 @@ def _tables_of_pair(
             ranks, *pair, graph, regions_of(), side, rank_type, seed=seed
         ),
         "entities": entities,
-        "triples": lambda: graph.labelled(triple_differences(ranks, *choices)),
+        "triples": lambda: graph.with_names(triple_differences(ranks, *choices)),
     }
 
 

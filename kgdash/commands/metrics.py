@@ -64,7 +64,7 @@ def metrics(
     from kgdash.graph import FILTERS, default_filter
     from kgdash.graph.filter_advice import leak
     from kgdash.graph.restriction import read_entities, restrict
-    from kgdash.ranking.metric_info import DEFAULT_KS
+    from kgdash.ranking.metric import DEFAULT_KS
     from kgdash.ranking.metrics import metrics as compute
     from kgdash.ranking.metrics import metrics_frame, tie_summary
 

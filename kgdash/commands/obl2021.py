@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -21,6 +22,9 @@ from kgdash.commands.shared import (
 )
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
+
+if TYPE_CHECKING:
+    from kgdash.runs import Run
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -51,20 +55,20 @@ def predict(
     ids: IdsOption = "graph",
 ) -> None:
     """Write a submission and print the line that goes with it."""
-    from kgdash.studies.obl2021 import submission_files as obl2021_files
-    from kgdash.studies.obl2021 import top_ten as obl2021
+    from kgdash.studies.obl2021.entity_ids import as_written, check_ids
+    from kgdash.studies.obl2021.evaluation import evaluate as compute
+    from kgdash.studies.obl2021.submission_writing import check_extension, write_submission
+    from kgdash.studies.obl2021.top_ten import predict as find
 
-    obl2021_files.check_extension(out)
+    check_extension(out)
     loaded = load_run(run, dataset)
-    obl2021_files.check_ids(loaded.graph, ids)
+    check_ids(loaded.graph, ids)
     rows = _triples(loaded, split, triples)
-    heads, tails = obl2021.predict(
-        loaded, split, ties, seed, filter, terminal("ten best"), None if triples is None else rows
-    )
-    h10 = obl2021.evaluate(heads, tails, rows)["h10"]
-    heads = obl2021_files.as_written(heads, loaded.graph, ids)
-    tails = obl2021_files.as_written(tails, loaded.graph, ids)
-    print(obl2021_files.write_submission(out, heads, tails, h10))
+    asked = split if triples is None else rows
+    heads, tails = find(loaded, asked, ties, seed, filter, terminal("ten best"))
+    h10 = compute(heads, tails, rows).h10
+    heads, tails = (as_written(array, loaded.graph, ids) for array in (heads, tails))
+    print(write_submission(out, heads, tails, h10))
 
 
 @app.command()
@@ -80,27 +84,30 @@ def evaluate(
     as_json: JsonOption = False,
 ) -> None:
     """Compute Hits@10 and MRR@10 of submissions, and their mean and standard deviation."""
-    from kgdash.studies.obl2021 import submission_files as obl2021_files
-    from kgdash.studies.obl2021 import top_ten as obl2021
+    from kgdash.studies.obl2021.evaluation import compare, scores_table
+    from kgdash.studies.obl2021.evaluation import evaluate as compute
+    from kgdash.studies.obl2021.submission_reading import read_submissions
 
     loaded = load_run(run, dataset)
     rows = _triples(loaded, split, triples)
     contents = [(str(path), _content(path)) for path in files]
-    found = obl2021_files.read_submissions(contents, loaded.graph, len(rows), ids)
-    figures = [obl2021.evaluate(s.heads, s.tails, rows) for s in found]
-    compared = obl2021.compare(figures)
+    found = read_submissions(contents, loaded.graph, len(rows), ids)
+    scores = [compute(s.heads, s.tails, rows) for s in found]
+    compared = compare(scores)
     if as_json:
         print_json(
             {
                 "run": loaded.name,
                 "notes": loaded.notes,
-                "submissions": [{"name": s.name, **f} for s, f in zip(found, figures, strict=True)],
+                "submissions": [
+                    {"name": s.name, **asdict(of)} for s, of in zip(found, scores, strict=True)
+                ],
                 "compared": compared.to_dict("records"),
             }
         )
         return
     names = [s.name for s in found]
-    write_or_print(obl2021.figures_table(names, figures), None)
+    write_or_print(scores_table(names, scores), None)
     if len(found) > 1:
         print("# mean and standard deviation")
         write_or_print(compared, None)
@@ -113,7 +120,7 @@ def _content(path: Path) -> bytes:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
 
 
-def _triples(run: Any, split: str, triples: Path | None) -> np.ndarray:
+def _triples(run: Run, split: str, triples: Path | None) -> np.ndarray:
     from kgdash.graph.triple_files import read_graph_triples
 
     return run.graph.split(split) if triples is None else read_graph_triples(triples, run.graph)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,8 +27,8 @@ from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
-    from kgdash.runs import Run
-    from kgdash.studies.instances.instances import Instances
+    from kgdash.graph import KnowledgeGraph
+    from kgdash.studies.queries.sampling import QuerySampling
 
 
 def queries(
@@ -78,22 +77,24 @@ def queries(
 ) -> None:
     """Compare ReliK of queries' true and false answers (--out: per instance)."""
     from kgdash.studies.queries.beam import beam_for
+    from kgdash.studies.queries.query_instances import AnswerSampling
     from kgdash.studies.queries.query_types import PAPER_TYPES
+    from kgdash.studies.queries.sampling import QuerySampling
+    from kgdash.studies.queries.sources import queries_of_file, sample_queries
 
     if save is not None:
         _check_save(save, file)
     loaded = load_run(run, dataset)
-    common: dict[str, Any] = {
-        "per_type": per_type,
-        "seed": seed,
-        "beam": beam_for(loaded.scorer, intermediates, beam),
-        "progress": terminal("finding instances"),
-    }
+    graph, searching = loaded.graph, beam_for(loaded.scorer, intermediates, beam)
+    progress = terminal("finding instances")
     if file is not None:
-        found = _of_file(loaded, file, types, common)
+        answers = AnswerSampling(per_type, seed, beam=searching)
+        found = queries_of_file(graph, file, types, answers, str(file), progress)
     else:
-        sampling = {"hard": hard, "max_answers": max_answers, "follow_backwards": backwards}
-        found = _sampled(loaded, tuple(types or PAPER_TYPES), common, sampling, save)
+        sampling = QuerySampling(types or PAPER_TYPES, per_type, hard, seed, max_answers, backwards)
+        if save is not None:
+            _write_sampled(graph, sampling, save)
+        found = sample_queries(graph, sampling, beam=searching, progress=progress)
     compare_labels(loaded, found, aggregate, as_json, out, over, suspicious, plausible, results)
 
 
@@ -108,24 +109,8 @@ def _check_save(save: Path, file: Path | None) -> None:
         )
 
 
-def _of_file(run: Run, file: Path, types: list[str] | None, common: Mapping[str, Any]) -> Instances:
-    from kgdash.studies.queries.sources import queries_of_file
-
-    return queries_of_file(run.graph, file, types, name=str(file), **common)
-
-
-def _sampled(
-    run: Run,
-    types: tuple[str, ...],
-    common: Mapping[str, Any],
-    sampling: Mapping[str, Any],
-    save: Path | None,
-) -> Instances:
+def _write_sampled(graph: KnowledgeGraph, sampling: QuerySampling, save: Path) -> None:
     from kgdash.studies.queries.files import write_queries
     from kgdash.studies.queries.sampling import draw_queries
-    from kgdash.studies.queries.sources import sample_queries
 
-    if save is not None:
-        asked = draw_queries(run.graph, types, common["per_type"], seed=common["seed"], **sampling)
-        write_queries(asked, run.graph, save)
-    return sample_queries(run.graph, types, **common, **sampling)
+    write_queries(draw_queries(graph, sampling), graph, save)

@@ -19,7 +19,7 @@ from kgdash.commands.shared import (
 )
 from kgdash.progress import terminal
 
-MetricOption = Annotated[str, typer.Option(help="Key of a metric, as `metrics` prints it.")]
+MetricOption = Annotated[str, typer.Option(help="mrr, amri, hits@10, …, or a key of `metrics`.")]
 
 
 def report(

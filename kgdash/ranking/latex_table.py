@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.ranking.main_table import MAIN_METRICS
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 
 #: digits after the point of metrics between 0 and 1; mean and median ranks have one less
 DIGITS = 3
@@ -50,7 +50,7 @@ def latex_table(
     :param digits: after the point; mean and median ranks get one less
     :return: a ``table`` that needs ``\\usepackage{booktabs}``, as a comment in its first line says
     """
-    guide = metric_guide()
+    guide = metric_records()
     best = _best(table)
     shown = _named(table)
     shown.columns = pd.Index([_heading(MAIN_METRICS[key], guide[key].arrow) for key in table])
@@ -96,7 +96,7 @@ def _best(table: pd.DataFrame) -> np.ndarray:
     """Tell which values are the best of their column among several runs, side by side."""
     if table.index.get_level_values("run").nunique() < 2:
         return np.zeros(table.shape, dtype=bool)
-    guide = metric_guide()
+    guide = metric_records()
     signs = np.array([1.0 if guide[key].increasing else -1.0 for key in table])
     values = table * signs
     return (values == values.groupby(level=["side", "ranks"]).transform("max")).to_numpy()

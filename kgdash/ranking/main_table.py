@@ -8,18 +8,15 @@ import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph.known_triples import RANK_TYPES
+from kgdash.ranking.metric import find_metric
 from kgdash.ranking.metrics import POOLS
 
 #: key of a metric -> what a column of the table is headed by
 MAIN_METRICS = {
-    "inverse_harmonic_mean_rank": "MRR",
-    "hits_at_1": "Hits@1",
-    "hits_at_3": "Hits@3",
-    "hits_at_10": "Hits@10",
-    "arithmetic_mean_rank": "MR",
-    "median_rank": "MedR",
-    "adjusted_arithmetic_mean_rank": "AMR",
-    "adjusted_arithmetic_mean_rank_index": "AMRI",
+    metric.key: metric.short
+    for metric in map(
+        find_metric, ("mrr", "hits@1", "hits@3", "hits@10", "mr", "medr", "amr", "amri")
+    )
 }
 
 

@@ -1,4 +1,4 @@
-"""The metric guide: what each metric is, with a run's own figures."""
+"""The metric guide: what each metric is, with the values of a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from kgdash.ranking.metric_info import ADJUSTED, MetricInfo, metric_guide
+from kgdash.ranking.metric import Metric, metric_records
+
+#: plain metrics that `plain_and_adjusted` shows, in its order
+_ADJUSTED = (
+    "arithmetic_mean_rank",
+    "inverse_harmonic_mean_rank",
+    "hits_at_10",
+    "geometric_mean_rank",
+)
 
 _WORDS = {True: "higher is better", False: "lower is better"}
 
@@ -19,7 +27,7 @@ def guide_table(values: Mapping[str, float] | None = None) -> pd.DataFrame:
         if values are given), ``direction``, ``range``, ``depends on |E|`` ("yes" or "no"),
         ``formula``, ``use`` (when to use it)
     """
-    guide = metric_guide()
+    guide = metric_records()
     order = sorted(guide, key=lambda key: not guide[key].depends_on_num_entities)
     table = pd.DataFrame([_row(guide[key]) for key in order])
     if values is not None:
@@ -45,16 +53,15 @@ def plain_and_adjusted(values: Mapping[str, float]) -> pd.DataFrame:
     :return: one row per plain metric: ``metric`` (label), ``plain``, ``index`` (0: guessing, 1:
         perfect), ``z_score`` (float64)
     """
-    guide = metric_guide()
+    guide = metric_records()
     rows = []
-    for key, adjusted in ADJUSTED.items():
-        *_, index, z_score = adjusted
-        label = f"{guide[key].label} {guide[key].arrow}"
-        rows.append((label, values[key], values[index], values[z_score]))
+    for key in _ADJUSTED:
+        *_, index, z_score = guide[key].adjusted_by
+        rows.append((guide[key].title, values[key], values[index], values[z_score]))
     return pd.DataFrame(rows, columns=["metric", "plain", "index", "z_score"])
 
 
-def _row(info: MetricInfo) -> dict[str, str]:
+def _row(info: Metric) -> dict[str, str]:
     return {
         "key": info.key,
         "metric": info.label,

@@ -11,7 +11,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric_info import DEFAULT_KS, metric_calculators
+from kgdash.ranking.metric import DEFAULT_KS, metric_calculators
 
 #: side of the result -> sides of the ranks that it pools; "both" pools ranks, not means
 #: (numbers.md#2-metrics)

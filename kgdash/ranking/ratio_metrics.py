@@ -6,15 +6,15 @@ reductions give all groups at once, and a bootstrap needs no ranks but two numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import ndtri
 
 from kgdash.engine.resampling_kernels import resample_groups
-from kgdash.engine.workers import share
+from kgdash.engine.workers import run_in_threads
 from kgdash.progress import silent
+from kgdash.ranking.metric import RatioMetric
 from kgdash.statistics.bootstrap import percentile_interval
 
 #: resamples of a bootstrap, and the triples from which on its limit takes its place
@@ -24,58 +24,10 @@ RESAMPLES, LARGE = 1000, 2000
 _AT_ONCE = 4
 
 
-def _ranks(ranks: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    return ranks
-
-
-def _ones(ranks: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    return np.ones(len(ranks))
-
-
-def _same(mean: np.ndarray) -> np.ndarray:
-    return mean
-
-
-@dataclass(frozen=True)
-class RatioMetric:
-    """A metric ``finish(Σ part / Σ weight)``: functions of (ranks, candidates), of the ratio.
-
-    ``finish`` is monotone, so that it carries intervals over.
-    """
-
-    part: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ranks
-    weight: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ones
-    finish: Callable[[np.ndarray], np.ndarray] = _same
-
-
-_RATIOS = {
-    "arithmetic_mean_rank": RatioMetric(),
-    "inverse_arithmetic_mean_rank": RatioMetric(finish=lambda mean: 1 / mean),
-    "inverse_harmonic_mean_rank": RatioMetric(lambda r, _: 1 / r),
-    "harmonic_mean_rank": RatioMetric(lambda r, _: 1 / r, finish=lambda mean: 1 / mean),
-    "geometric_mean_rank": RatioMetric(lambda r, _: np.log(r), finish=np.exp),
-    "inverse_geometric_mean_rank": RatioMetric(
-        lambda r, _: np.log(r), finish=lambda mean: np.exp(-mean)
-    ),
-    "adjusted_arithmetic_mean_rank": RatioMetric(weight=lambda _, n: (n + 1) / 2),
-    "adjusted_arithmetic_mean_rank_index": RatioMetric(
-        lambda r, _: r - 1, lambda _, n: (n - 1) / 2, lambda ratio: 1 - ratio
-    ),
-}
-
-
-def ratio_metric(key: str) -> RatioMetric | None:
-    """Return the form of a metric of `metrics`, or None if it has none or is unknown."""
-    name, _, k = key.rpartition("_")
-    if name == "hits_at" and k.isdigit() and int(k) > 0:
-        return RatioMetric(lambda r, _: r <= int(k))
-    return _RATIOS.get(key)
-
-
 def ratio_intervals(
     metric: RatioMetric,
-    part: np.ndarray,
-    weight: np.ndarray,
+    numerator: np.ndarray,
+    denominator: np.ndarray,
     sizes: np.ndarray,
     level: float,
     seeds: Sequence[tuple[int, ...]],
@@ -85,8 +37,8 @@ def ratio_intervals(
     The percentile bootstrap of 1,000 resamples (Efron 1979); from 2,000 triples on the normal
     interval by the delta method, which is the former's limit and differs less than two seeds do.
 
-    :param part: float64: sum over a triple's ranks, one group's triples after the other's
-    :param weight: likewise
+    :param numerator: float64: sum over a triple's ranks, one group's triples after the other's
+    :param denominator: likewise
     :param sizes: int64: triples per group
     :param level: in (0, 1)
     :param seeds: one per group: whole numbers ≥ 0; a group's interval depends on no other group
@@ -95,23 +47,23 @@ def ratio_intervals(
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     ends = np.full((len(sizes), 2), np.nan)
     drawn = np.flatnonzero((sizes > 1) & (sizes < LARGE))
-    ratios = _resampled(part, weight, starts, drawn, seeds)
+    ratios = _resampled(numerator, denominator, starts, drawn, seeds)
     with np.errstate(divide="ignore", invalid="ignore"):
         if len(drawn):
             whole = np.isfinite(ratios).all(axis=1)
             ends[drawn[whole]] = np.stack(percentile_interval(ratios[whole].T, level), axis=1)
         for group in np.flatnonzero(sizes >= LARGE):
-            own = slice(starts[group], starts[group + 1])
-            total = weight[own].sum()
-            ratio = part[own].sum() / total
-            error = np.sqrt(((part[own] - ratio * weight[own]) ** 2).sum()) / total
+            rows = slice(starts[group], starts[group + 1])
+            above, below = numerator[rows], denominator[rows]
+            ratio = above.sum() / below.sum()
+            error = np.sqrt(((above - ratio * below) ** 2).sum()) / below.sum()
             ends[group] = ratio + ndtri((1 + level) / 2) * error * np.array([-1.0, 1.0])
-        return np.sort(metric.finish(ends), axis=1)
+        return np.sort(metric.transform(ends), axis=1)
 
 
 def _resampled(
-    part: np.ndarray,
-    weight: np.ndarray,
+    numerator: np.ndarray,
+    denominator: np.ndarray,
     starts: np.ndarray,
     groups: np.ndarray,
     seeds: Sequence[tuple[int, ...]],
@@ -126,8 +78,8 @@ def _resampled(
     tasks = np.array_split(order, -(-len(order) // _AT_ONCE)) if len(order) else []
 
     def work(task: np.ndarray, _: None) -> float:
-        resample_groups(part, weight, starts, states, task, ratios)
+        resample_groups(numerator, denominator, starts, states, task, ratios)
         return float(len(task))
 
-    share(tasks, work, lambda: None, float(len(order)), silent)
+    run_in_threads(tasks, work, lambda: None, float(len(order)), silent)
     return ratios[groups]

@@ -13,7 +13,7 @@ from kgdash.graph import SPLITS
 from kgdash.graph.filter_advice import leak
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.main_table import MAIN_METRICS, evaluated_text, main_table
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 from kgdash.reports.evaluation import Evaluation, evaluation
 from kgdash.reports.method import commands, group_command, method
 from kgdash.runs import Run
@@ -179,14 +179,14 @@ def _main(of: Evaluation, raw: Mapping[str, Any] | None) -> pd.DataFrame:
     table = main_table(runs).rename_axis(index={"run": "known triples"})
     table = table.sort_index(level="known triples", sort_remaining=False, kind="stable")
     table = table.reset_index()
-    guide = metric_guide()
+    guide = metric_records()
     return table.rename(
         columns={key: f"{short} {guide[key].arrow}" for key, short in MAIN_METRICS.items()}
     )
 
 
 def _everything(of: Evaluation) -> pd.DataFrame:
-    guide = metric_guide()
+    guide = metric_records()
     table: dict[str, list] = {
         "metric": [f"{info.label} {info.arrow}".strip() for info in guide.values()]
     }
@@ -241,7 +241,7 @@ def _grouped(of: Evaluation, by: str) -> Grouped:
 
 
 def _glossary() -> pd.DataFrame:
-    guide = metric_guide().values()
+    guide = metric_records().values()
     directions = {"↑": "higher", "↓": "lower", "": "–"}
     return pd.DataFrame(
         {

@@ -12,7 +12,7 @@ from kgdash.breakdowns.rank_facts import annotate
 from kgdash.errors import unknown_name
 from kgdash.graph import FILTERS, default_filter
 from kgdash.progress import Progress, silent
-from kgdash.ranking.metric_info import DEFAULT_KS, MetricInfo, metric_guide
+from kgdash.ranking.metric import DEFAULT_KS, Metric, metric_records
 from kgdash.ranking.metrics import POOLS, metrics, tie_summary
 from kgdash.runs import Run
 
@@ -37,9 +37,9 @@ class Evaluation:
     _breakdowns: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def info(self) -> MetricInfo:
+    def info(self) -> Metric:
         """Describe the chosen metric."""
-        return metric_guide()[self.metric]
+        return metric_records()[self.metric]
 
     @cached_property
     def ranks(self) -> pd.DataFrame:
@@ -98,10 +98,10 @@ def evaluation(
     chosen = filter or default_filter(split)
     if chosen not in FILTERS:
         raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
-    check_choices(metric, rank_type, None)
-    if metric not in metric_guide():
-        raise unknown_name("metric", metric, list(metric_guide()), "charts and reports")
+    key = check_choices(metric, rank_type, None).key
+    if key not in metric_records():
+        raise unknown_name("metric", metric, list(metric_records()), "charts and reports")
     sides = [name for name in POOLS if name != "relation"]
     if side not in sides:
         raise unknown_name("side", side, sides, "charts and reports")
-    return Evaluation(run, split, chosen, rank_type, metric, side, progress)
+    return Evaluation(run, split, chosen, rank_type, key, side, progress)

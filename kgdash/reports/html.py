@@ -17,8 +17,8 @@ from plotly.offline import get_plotlyjs
 
 from kgdash.charts.style import number
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import write_whole
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.files.atomic import write_atomically
+from kgdash.ranking.metric import metric_records
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.content import MOST_GROUPS, ReportContent, report_caption
 from kgdash.reports.named_charts import draw_chart
@@ -94,7 +94,7 @@ def write_report(content: ReportContent, out: Path, made: str = "") -> None:
     """
     check_report_file(out)
     text = report_html(content, made)
-    write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))
+    write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def table_rows(table: pd.DataFrame) -> list[list[Cell]]:
@@ -113,7 +113,7 @@ def _cell(value: Any) -> Cell:
 
 def _cards(content: ReportContent) -> Sequence[tuple[str, str, str, str]]:
     """Return label, value, raw value and explanation of each card."""
-    of, guide = content.of, metric_guide()
+    of, guide = content.of, metric_records()
     values = of.values["both"][of.rank_type]
     raw = content.raw["both"][of.rank_type] if content.raw else None
     return [

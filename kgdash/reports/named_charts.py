@@ -16,7 +16,7 @@ from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.subgraph import subgraph_figure
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.ranking.metric_info import DEFAULT_KS
+from kgdash.ranking.metric import DEFAULT_KS
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
 from kgdash.studies.instances.separation import compare_measures
@@ -81,7 +81,7 @@ def _subgraph(source: ChartSource) -> go.Figure:
 
 
 def _relik(source: ChartSource) -> go.Figure:
-    named = source.run.graph.labelled(source.local.triples)
+    named = source.run.graph.with_names(source.local.triples)
     texts = (named["head"] + " — " + named["relation"] + " → " + named["tail"]).tolist()
     return relik_scatter(source.local.triples, texts)
 

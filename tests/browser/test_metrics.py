@@ -2,7 +2,7 @@
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 from tests.browser.driver import (
     Cards,
     download,
@@ -22,7 +22,7 @@ def cards(values, side="both", k=10) -> Cards:
         "arithmetic_mean_rank",
         "adjusted_arithmetic_mean_rank_index",
     )
-    guide = metric_guide((1, 3, 5, 10, k) if k not in (1, 3, 5, 10) else (1, 3, 5, 10))
+    guide = metric_records((1, 3, 5, 10, k) if k not in (1, 3, 5, 10) else (1, 3, 5, 10))
     return [(guide[key].label, number(values[side]["realistic"][key])) for key in keys]
 
 
@@ -42,7 +42,7 @@ def test_numbers_charts_and_table(address, tab, run):
     }
     assert dict(drawn) == mrr
     row = table_texts(tab)[0]
-    (key,) = (key for key, about in metric_guide().items() if row[0].startswith(about.label))
+    (key,) = (key for key, about in metric_records().items() if row[0].startswith(about.label))
     assert float(row[1]) == kgdash.metrics(run.ranks())["head"]["optimistic"][key]
 
 

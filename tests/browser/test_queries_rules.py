@@ -4,6 +4,7 @@ from kgdash.charts.style import number
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import instance_triples, score_instances
 from kgdash.studies.instances.separation import compare_measures
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from tests.browser.driver import (
     Cards,
@@ -38,7 +39,7 @@ def said(scored, instance) -> str:
 
 
 def test_a_click_on_a_point_or_a_row_draws_the_instance(address, tab, run):
-    scored = score_instances(run, sample_queries(run.graph, ("3p",), 10))
+    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("3p",), 10)))
     open_page(tab, f"{address}/queries_rules?types=3p&per_type=10&view=Distributions")
     expect_cards(tab, cards(scored))
     points = drawn_points(tab, "values", "true") + drawn_points(tab, "values", "false")
@@ -72,7 +73,7 @@ def test_types_chains_and_address(address, tab, run):
     press(tab, "types", "3p")
     press(tab, "chains", "mean")
     enter(tab, "query_seed", 5)
-    scored = score_instances(run, sample_queries(run.graph, ("2i",), 10, seed=5))
+    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("2i",), 10, seed=5)))
     expect_cards(tab, cards(scored, "mean"))
     tab.reload()
     expect_cards(tab, cards(scored, "mean"))

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 
 from kgdash.charts.breakdowns import MOST_GROUPS, group_bars, shortened, side_heatmap
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 
-MRR = metric_guide()["inverse_harmonic_mean_rank"]
-MR = metric_guide()["arithmetic_mean_rank"]
+MRR = metric_records()["inverse_harmonic_mean_rank"]
+MR = metric_records()["arithmetic_mean_rank"]
 
 
 def table(groups, side="tail", **columns):

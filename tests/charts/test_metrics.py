@@ -5,7 +5,7 @@ import math
 import pytest
 
 from kgdash.charts.metrics import metric_bars
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 
 KEY = "inverse_harmonic_mean_rank"
 TYPES = ("optimistic", "realistic", "pessimistic")
@@ -17,7 +17,7 @@ TYPES = ("optimistic", "realistic", "pessimistic")
 )
 def test_bars_and_their_texts_fit(heights):
     values = {"tail": {t: {KEY: h} for t, h in zip(TYPES, heights, strict=True)}}
-    figure = metric_bars(values, metric_guide()[KEY])
+    figure = metric_bars(values, metric_records()[KEY])
     low, high = figure.layout.yaxis.range
     finite = [h for h in heights if math.isfinite(h)]
     room = 0.1 * (max([0, *finite]) - min([0, *finite]))
@@ -30,4 +30,4 @@ def test_bars_and_their_texts_fit(heights):
 @pytest.mark.parametrize("height", [0.0, math.nan])
 def test_nothing_to_see(height):
     values = {"tail": {t: {KEY: height} for t in TYPES}}
-    assert metric_bars(values, metric_guide()[KEY]).layout.yaxis.range is None
+    assert metric_bars(values, metric_records()[KEY]).layout.yaxis.range is None

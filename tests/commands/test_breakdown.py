@@ -46,7 +46,7 @@ def test_table_and_file(call, umls, tmp_path):
     ("options", "message"),
     [
         (["--by", "size"], "unknown grouping 'size'"),
-        (["--metric", "mrr"], "unknown metric 'mrr'"),
+        (["--metric", "mrx"], "unknown metric 'mrx'"),
         (["--rank-type", "median"], "unknown rank type 'median'"),
         (["--level", "95"], "expected a level between 0 and 1; found 95"),
         (["--split", "dev"], "unknown split 'dev'"),
@@ -54,3 +54,12 @@ def test_table_and_file(call, umls, tmp_path):
 )
 def test_refusals(refused, options, message):
     assert refused("breakdown", "umls-transe", *options).startswith(message)
+
+
+@pytest.mark.parametrize("name", ["mr", "Mean rank", "MR", "arithmetic_mean_rank"])
+def test_metrics_by_the_names_that_people_use(call, name):
+    found = strict_json(
+        call("breakdown", "umls-transe", "--by", "pattern", "--metric", name, "--json")
+    )
+    assert found["metric"] == "arithmetic_mean_rank"
+    assert found["groups"][0]["value"] > 1

@@ -57,7 +57,7 @@ def test_tables_of_a_pair(call, runs, tmp_path):
         "relations": wins.assign(relation=[graph.relation_labels[r] for r in wins["relation"]]),
         "regions": region_differences(ranks, *pair, graph, regions, "head"),
         "entities": entities.assign(entity=[labels[e] for e in entities["entity"]]),
-        "triples": graph.labelled(triple_differences(ranks, *pair, "head")),
+        "triples": graph.with_names(triple_differences(ranks, *pair, "head")),
     }
     options = ["--split", "valid", "--side", "head", "--pair", *pair, "--resolution", 2]
     for name, table in wanted.items():
@@ -91,7 +91,7 @@ def test_the_dataset_is_for_pykeen_directories(refused, tmp_path):
         (NAMES[:1], "expected 2 to 8 runs to compare; found 1"),
         ([NAMES[0], NAMES[0]], "umls-transe and umls-transe are the same run"),
         ([*NAMES, "--by", "size"], "unknown grouping 'size'"),
-        ([*NAMES, "--by", "pattern", "--metric", "mrr"], "unknown metric 'mrr'"),
+        ([*NAMES, "--by", "pattern", "--metric", "mrx"], "unknown metric 'mrx'"),
         ([*NAMES, "--side", "relation"], "unknown side 'relation'"),
         ([*NAMES, "--rank-type", "median"], "unknown rank type 'median'"),
         ([*NAMES, "--table", "scatter"], "unknown table 'scatter'"),

@@ -8,8 +8,9 @@ from typer.testing import CliRunner
 
 from kgdash.cli import app
 from kgdash.errors import KgdashError
-from kgdash.studies.obl2021.submission_files import read_submissions
-from kgdash.studies.obl2021.top_ten import compare, evaluate, predict
+from kgdash.studies.obl2021.evaluation import compare, evaluate
+from kgdash.studies.obl2021.submission_reading import read_submissions
+from kgdash.studies.obl2021.top_ten import predict
 
 
 def call(*arguments):
@@ -21,21 +22,21 @@ def call(*arguments):
 
 def test_predict_then_evaluate(bundled, tmp_path):
     run = bundled("umls-distmult")
-    triples, figures, files = run.graph.split("valid"), [], []
+    triples, scores, files = run.graph.split("valid"), [], []
     for seed in (0, 1):
         files.append(tmp_path / f"{seed}.npz")
         line = call("predict", run.name, files[-1], "--split", "valid", "--seed", seed)
         heads, tails = predict(run, "valid", seed=seed)
-        figures.append(evaluate(heads, tails, triples))
-        assert ast.literal_eval(line) == {"h10": figures[-1]["h10"]}
+        scores.append(evaluate(heads, tails, triples))
+        assert ast.literal_eval(line) == {"h10": scores[-1].h10}
         (stored,) = read_submissions([("a.npz", files[-1].read_bytes())], run.graph, len(triples))
         assert (stored.heads == heads).all()
         assert (stored.tails == tails).all()
     found = json.loads(call("evaluate", run.name, *files, "--split", "valid", "--json"))
-    assert [s["h10"] for s in found["submissions"]] == [f["h10"] for f in figures]
-    assert [row["mean"] for row in found["compared"]] == compare(figures)["mean"].tolist()
+    assert [s["h10"] for s in found["submissions"]] == [s.h10 for s in scores]
+    assert [row["mean"] for row in found["compared"]] == compare(scores)["mean"].tolist()
     table = call("evaluate", run.name, *files, "--split", "valid").splitlines()
-    assert table[1].split("\t")[1] == str(figures[0]["h10"])
+    assert table[1].split("\t")[1] == str(scores[0].h10)
     assert table[3] == "# mean and standard deviation"
 
 

@@ -12,7 +12,8 @@ from kgdash.runs.loading import load
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.queries.beam import Beam
 from kgdash.studies.queries.files import read_queries
-from kgdash.studies.queries.sampling import draw_queries
+from kgdash.studies.queries.query_instances import AnswerSampling
+from kgdash.studies.queries.sampling import QuerySampling, draw_queries
 from kgdash.studies.queries.sources import queries_of_file, sample_queries
 
 FEW = ("--type", "pi", "--type", "up", "--per-type", "4")
@@ -44,10 +45,7 @@ def test_other_types_with_the_model_s_intermediates(run, tmp_path):
     call(*FEW, *options, "--out", out, "--plausible", plausible)
     instances = sample_queries(
         run.graph,
-        ("pi", "up"),
-        4,
-        max_answers=60,
-        follow_backwards=True,
+        QuerySampling(("pi", "up"), 4, max_answers=60, follow_backwards=True),
         beam=Beam(run.scorer, 2),
     )
     assert_table(out, run, instances)
@@ -68,14 +66,14 @@ def test_other_types_with_the_model_s_intermediates(run, tmp_path):
 def test_saved_queries_come_back_from_their_file(run, tmp_path):
     saved, out = tmp_path / "queries.tsv", tmp_path / "out.csv"
     call(*FEW, "--seed", 3, "--hard", "outside train+valid", "--save", saved, "--out", out)
-    asked = draw_queries(run.graph, ("pi", "up"), 4, "outside train+valid", seed=3)
+    asked = draw_queries(run.graph, QuerySampling(("pi", "up"), 4, "outside train+valid", 3))
     again, _ = read_queries(saved, run.graph)
     for kind, queries in asked.items():
         assert again[kind].anchors.tolist() == queries.anchors.tolist()
         assert again[kind].answers.tolist() == queries.answers.tolist()
         assert again[kind].hard.tolist() == queries.hard.tolist()
     found = json.loads(call("--file", saved, "--type", "up", "--per-type", 3, "--json"))
-    instances = queries_of_file(run.graph, saved, ("up",), 3)
+    instances = queries_of_file(run.graph, saved, ("up",), AnswerSampling(3))
     assert found["notes"] == list(instances.notes)
     assert "hard answers are those outside train+valid" in found["notes"]
     assert {row["n_true"] for row in found["separation"]["relik"]} == {3}

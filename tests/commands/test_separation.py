@@ -11,6 +11,7 @@ from kgdash.errors import KgdashError
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.instances.separation_report import separation_rows
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 
 ARGUMENTS = ["queries", "umls-transe", "--type", "1p", "--per-type", "8"]
@@ -30,7 +31,7 @@ def test_text_table_and_charts(bundled, tmp_path, monkeypatch):
     assert str(tmp_path) not in text
     assert f"({stem}-means.svg)" in text
     run = bundled("umls-transe")
-    scored = score_instances(run, sample_queries(run.graph, ("1p",), 8))
+    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("1p",), 8)))
     expected = separation_rows(compare_measures(scored.table, order="separation"))
     written = pd.read_csv(tmp_path / "new" / f"{stem}.csv")
     pd.testing.assert_frame_equal(written, expected, rtol=1e-4, check_dtype=False)

@@ -7,7 +7,7 @@ import kgdash
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.style import number
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 from tests.pages.driver import cards, choose, open_page, table
 
 MRR = "inverse_harmonic_mean_rank"
@@ -24,7 +24,7 @@ def shown(app):
 
 def expected_cards(found, overall, metric=MRR):
     return {
-        f"{metric_guide()[metric].label}, all groups": number(overall),
+        f"{metric_records()[metric].label}, all groups": number(overall),
         "Groups": f"{len(found):,}",
         "Groups of fewer than 30 triples": f"{found['small'].sum():,}",
         "Widest gap by ties": number(found["gap"].max()),

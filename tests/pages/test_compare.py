@@ -7,7 +7,7 @@ import pytest
 
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.graph.communities import find_regions
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 from kgdash.statistics.paired_tests import paired_tests
 from kgdash.studies.comparison.comparison import (
     by_group,
@@ -60,7 +60,7 @@ def test_overall_at_first(ranks):
     found = found[(found["side"] == "both") & (found["rank_type"] == "realistic")]
     shown = table(app, "metric", *NAMES)
     assert_wide(shown, found, "metric")
-    guide = metric_guide()
+    guide = metric_records()
     assert shown["metric"][0] == f"{guide[found['metric'].iloc[0]].label} ↓"
     assert len(app.get("plotly_chart")) == 1
 

@@ -46,7 +46,7 @@ def test_cards_at_first_are_of_the_entity_with_most_triples(run):
     comparison = compare(run, subgraph)
     assert_shows(app, comparison)
     inside = table(app, "relation", "relik", "tail_rank")
-    expected = run.graph.labelled(comparison.triples).sort_values("relik")
+    expected = run.graph.with_names(comparison.triples).sort_values("relik")
     assert inside[["head", "relation", "tail"]].to_numpy().tolist() == (
         expected[["head", "relation", "tail"]].to_numpy().tolist()
     )

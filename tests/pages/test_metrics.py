@@ -7,7 +7,7 @@ import torch
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 from kgdash.ranking.metrics import metrics_frame, tie_summary
 from kgdash.ui.runtime.computed import _STOPPED
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
@@ -17,7 +17,7 @@ from tests.support.tiny_runs import altered_run
 def expected_cards(loaded, split="test", filter=None, side="both", rank_type="realistic", k=10):
     ks = tuple(sorted({1, 3, 5, 10, k}))
     values = kgdash.metrics(loaded.ranks(split=split, filter=filter), ks)[side][rank_type]
-    guide = metric_guide(ks)
+    guide = metric_records(ks)
     keys = (
         "inverse_harmonic_mean_rank",
         f"hits_at_{k}",
@@ -109,6 +109,22 @@ def test_metric_of_the_chart_is_named_in_the_page():
     app = choose(open_page("metrics"), metric="hits_at_1")
     assert app.get_by_key("metric").value == "hits_at_1"
     assert app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("name", ["mr", "MR", "mean_rank", "arithmetic_mean_rank"])
+def test_the_address_names_metrics_as_people_do(name):
+    app = open_page("metrics", metric=name)
+    assert app.get_by_key("metric").value == "arithmetic_mean_rank"
+    assert not messages(app)
+    choose(app, metric="hits_at_3", side="head")
+    assert app.get_by_key("metric").value == "hits_at_3"
+
+
+def test_the_address_may_show_the_label_or_nonsense():
+    app = open_page("metrics", metric="Median rank ↓")
+    assert app.get_by_key("metric").value == "median_rank"
+    app = open_page("metrics", metric="mrx")
+    assert app.get_by_key("metric").value == "inverse_harmonic_mean_rank"
 
 
 @pytest.mark.own_cache

@@ -5,31 +5,32 @@ import io
 import numpy as np
 
 from kgdash.charts.style import number
-from kgdash.studies.obl2021.submission_files import submission_bytes, submission_line
-from kgdash.studies.obl2021.top_ten import compare, evaluate, predict
+from kgdash.studies.obl2021.evaluation import compare, evaluate
+from kgdash.studies.obl2021.submission_writing import submission_bytes, submission_line
+from kgdash.studies.obl2021.top_ten import predict
 from tests.pages.driver import cards, choose, open_page, table
 from tests.pages.driver import run as rerun
 
 
-def expected_cards(figures) -> dict[str, str]:
+def expected_cards(scores) -> dict[str, str]:
     return {
-        "Hits@10": number(np.mean([f["h10"] for f in figures])),
-        "Hits@10, heads": number(np.mean([f["head"]["h10"] for f in figures])),
-        "Hits@10, tails": number(np.mean([f["tail"]["h10"] for f in figures])),
-        "MRR@10": number(np.mean([f["mrr10"] for f in figures])),
+        "Hits@10": number(np.mean([f.h10 for f in scores])),
+        "Hits@10, heads": number(np.mean([f.head.h10 for f in scores])),
+        "Hits@10, tails": number(np.mean([f.tail.h10 for f in scores])),
+        "MRR@10": number(np.mean([f.mrr10 for f in scores])),
     }
 
 
 def test_of_the_run(run):
     app = open_page("obl2021")
     triples = run.graph.split("test")
-    figures = evaluate(*predict(run), triples)
-    assert cards(app) == expected_cards([figures])
-    assert app.main.code[0].value == submission_line(figures["h10"])
+    scores = evaluate(*predict(run), triples)
+    assert cards(app) == expected_cards([scores])
+    assert app.main.code[0].value == submission_line(scores.h10)
     choose(app, obl_split="valid", ties="ordinal")
-    figures = evaluate(*predict(run, "valid", "ordinal"), run.graph.split("valid"))
-    assert cards(app) == expected_cards([figures])
-    assert app.main.code[0].value == submission_line(figures["h10"])
+    scores = evaluate(*predict(run, "valid", "ordinal"), run.graph.split("valid"))
+    assert cards(app) == expected_cards([scores])
+    assert app.main.code[0].value == submission_line(scores.h10)
 
 
 def test_own_arrays_and_a_refusal(run):
@@ -44,11 +45,11 @@ def test_own_arrays_and_a_refusal(run):
     ]
     app.get_by_key("arrays").set_value(files)
     rerun(app)
-    figures = [evaluate(*arrays, triples) for arrays in both]
-    assert cards(app) == expected_cards(figures)
-    deviation = compare(figures)["standard_deviation"][0]
+    scores = [evaluate(*arrays, triples) for arrays in both]
+    assert cards(app) == expected_cards(scores)
+    deviation = compare(scores)["standard_deviation"][0]
     assert app.main.metric[0].delta == f"± {number(deviation)}"
-    assert table(app, "submission", "h10")["h10"].tolist() == [f["h10"] for f in figures]
+    assert table(app, "submission", "h10")["h10"].tolist() == [f.h10 for f in scores]
 
     stream = io.BytesIO()
     np.save(stream, both[0][0].astype(float))

@@ -19,8 +19,10 @@ from kgdash.studies.labelling.results import labelled_instances
 from kgdash.studies.labelling.session import judge
 from kgdash.studies.labelling.sources import instance_predictions
 from kgdash.studies.queries.query_types import PAPER_TYPES
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
-from kgdash.studies.rules.sources import mined_instances
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.runtime.computed import _STOPPED
 from kgdash.ui.runtime.result_cache import Memory
 from tests.pages.driver import cards, choose, choose_folder, open_page, table
@@ -58,7 +60,7 @@ def test_queries_at_first_then_other_choices_and_measures(run):
     assert first == sorted([*PAPER_TYPES, "all"])
     choose(app, types=["3p", "1p"], per_type=7, query_seed=3, hard="outside train+valid")
     chosen = {"per_type": 7, "seed": 3, "hard": "outside train+valid"}
-    instances = sample_queries(run.graph, ("1p", "3p"), **chosen)
+    instances = sample_queries(run.graph, QuerySampling(("1p", "3p"), **chosen))
     assert_shows(app, run, instances)
     choose(app, measure="raw score", over="answering triples", chains="mean")
     assert_shows(app, run, instances, "score_answer", "mean", "answering triples")
@@ -73,14 +75,14 @@ def test_the_address_chooses_too(run):
         chains="mean",
         measure="reciprocal rank",
     )
-    instances = mined_instances(run.graph, 2, per_rule=5)
+    instances = find_instances(run.graph, RuleSelection(2, per_rule=5))
     assert_shows(app, run, instances, "reciprocal_rank", "mean")
     assert len(table(app, "group", "cohens_d")) == instances.table["group"].nunique() + 1
 
 
 def test_thresholds(run):
     app = open_page("queries_rules", view="Threshold", **FEW)
-    scored = score_instances(run, sample_queries(run.graph, ("2i",), 8))
+    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("2i",), 8)))
     slider = next(w for w in app.main.select_slider if w.key.startswith("threshold"))
     choose(app, threshold_group="2i", **{slider.key: 0.01})
     # The address keeps it; what is no place of the slider leaves it where it is at first.
@@ -97,7 +99,7 @@ def test_thresholds(run):
 
 def test_likely_errors_and_all_instances(run):
     app = open_page("queries_rules", view="Likely errors", **FEW)
-    scored = score_instances(run, sample_queries(run.graph, ("2i",), 8))
+    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("2i",), 8)))
     tables = [frame.value for frame in app.main.dataframe]
     for shown, label in zip(tables[:2], (True, False), strict=True):
         expected = likely_errors(scored.table, label)
@@ -129,7 +131,7 @@ def test_no_query_type_is_no_error():
 
 def test_no_rule_confident_enough_says_so(run):
     with pytest.raises(KgdashError) as caught:
-        score_instances(run, mined_instances(run.graph, min_pca=1.0, max_rules=1))
+        score_instances(run, find_instances(run.graph, RuleSelection(1, 1.0)))
     app = open_page("queries_rules", source="Rules", min_pca="1.0", max_rules="1")
     assert [error.value for error in app.error] == [str(caught.value)]
 
@@ -187,4 +189,4 @@ def test_stopped_scoring_says_so_and_starts_again(run, monkeypatch):
     assert not app.main.metric
     app.main.button[0].click()
     rerun(app)
-    assert_shows(app, run, sample_queries(run.graph, ("2i",), 8))
+    assert_shows(app, run, sample_queries(run.graph, QuerySampling(("2i",), 8)))

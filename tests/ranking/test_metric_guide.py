@@ -2,8 +2,8 @@
 
 import pytest
 
+from kgdash.ranking.metric import metric_records
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
-from kgdash.ranking.metric_info import metric_guide
 from kgdash.ranking.metrics import metrics
 
 
@@ -18,7 +18,7 @@ def test_every_metric_with_its_value(values):
     assert table["value"].to_dict() == values
     depends = table["depends on |E|"] == "yes"
     assert depends.tolist() == sorted(depends, reverse=True)
-    for key, info in metric_guide().items():
+    for key, info in metric_records().items():
         row = table.loc[key]
         assert (row["formula"], row["range"], row["use"]) == (
             info.formula,
@@ -32,7 +32,7 @@ def test_every_metric_with_its_value(values):
 
 
 def test_every_metric_says_when_to_use_it():
-    uses = {key: info.use for key, info in metric_guide((1, 7)).items()}
+    uses = {key: info.use for key, info in metric_records((1, 7)).items()}
     assert all(use.endswith(".") for use in uses.values())
     assert uses["hits_at_7"] == uses["hits_at_1"] != uses["adjusted_hits_at_k"]
     assert len(set(uses.values())) > 15

@@ -16,7 +16,7 @@ import kgdash
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.errors import KgdashError
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import metric_records
 from kgdash.ranking.metrics import metrics
 from kgdash.reports import content as studies_report
 from kgdash.reports.content import report_content
@@ -98,7 +98,7 @@ class TestNumbers:
 
     def test_all_metrics(self, page, umls):
         rows = table(page, "All rank-based metrics, filtered by train+valid+test")
-        values, guide = metrics(umls.ranks()), metric_guide()
+        values, guide = metrics(umls.ranks()), metric_records()
         assert [row["metric"] for row in rows] == [
             f"{info.label} {info.arrow}".strip() for info in guide.values()
         ]
@@ -163,7 +163,7 @@ class TestNumbers:
         for fact in (umls.weights_digest, umls.graph.digest, "sLCWA", "nssa", "5,216"):
             assert fact in page.text
         assert "python -m kgdash metrics umls-transe --split test --filter" in page.text
-        for info in metric_guide().values():
+        for info in metric_records().values():
             assert info.formula in page.text
 
 
@@ -280,7 +280,7 @@ class TestChoices:
             ({"split": "dev"}, "unknown split 'dev'"),
             ({"filter": "valid"}, "unknown filter 'valid'"),
             ({"rank_type": "median"}, "unknown rank type 'median'"),
-            ({"metric": "mrr"}, "unknown metric 'mrr'"),
+            ({"metric": "mrx"}, "unknown metric 'mrx'"),
             ({"metric": "hits_at_7"}, "unknown metric 'hits_at_7'"),
         ],
     )

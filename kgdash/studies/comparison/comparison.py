@@ -16,7 +16,7 @@ from kgdash.breakdowns.grouping import Groups
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.progress import Progress, phases, silent
-from kgdash.ranking.metric_info import DEFAULT_KS, MetricInfo, metric_guide
+from kgdash.ranking.metric import DEFAULT_KS, find_metric, metric_records
 from kgdash.ranking.metrics import POOLS
 from kgdash.ranking.metrics import metrics as all_metrics
 from kgdash.runs import Run
@@ -118,7 +118,7 @@ def overall_of(
         run`` (str), ``value`` (float64), ``position`` (Int64: 1 for the best, equal values share
         theirs; missing where the value is NaN)
     """
-    guide = metric_guide(tuple(ks))
+    guide = metric_records(tuple(ks))
     rows = [
         (metric, side, rank_type, name, value)
         for metric in guide
@@ -164,7 +164,7 @@ def by_group(
     progress(len(ranks), len(ranks))
     table = pd.concat(parts)[["group", "side", "run", "triples", "small", "value"]]
     table = table.sort_index(kind="stable").reset_index(drop=True)  # run after run of each group
-    table["position"] = _positions(table, ["side", "group"], metric_info(metric).increasing)
+    table["position"] = _positions(table, ["side", "group"], find_metric(metric).increasing)
     return table
 
 
@@ -244,18 +244,6 @@ def pair_of(ranks: Ranks, a: str, b: str) -> dict[str, pd.DataFrame]:
     if a == b:
         raise KgdashError(f"expected two different runs; found {a} twice")
     return {name: ranks[name] for name in (a, b)}
-
-
-def metric_info(metric: str) -> MetricInfo:
-    """Describe a metric by its key; hits_at_k for any k ≥ 1.
-
-    :raises KgdashError: if it is unknown
-    """
-    name, _, k = metric.rpartition("_")
-    guide = metric_guide((int(k),) if name == "hits_at" and k.isdigit() else DEFAULT_KS)
-    if metric not in guide:
-        raise unknown_name("metric", metric, list(guide), "comparisons")
-    return guide[metric]
 
 
 def check_aligned(ranks: Ranks) -> None:

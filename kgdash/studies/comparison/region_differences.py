@@ -8,7 +8,8 @@ import pandas as pd
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import region_descriptions
-from kgdash.ranking.ratio_metrics import RatioMetric, ratio_intervals
+from kgdash.ranking.metric import RatioMetric
+from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.studies.comparison.comparison import Ranks, pair_of, reciprocal_ranks, triples_of
 
 

@@ -8,16 +8,12 @@ biomedical link prediction", Bioinformatics 2020, and the evaluator of openbioli
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
-import pandas as pd
 import torch
 
 from kgdash.engine.memory import block_bytes
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
+from kgdash.graph import FILTERS, default_filter, triple_array
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
@@ -30,21 +26,17 @@ TOP, NOBODY = 10, -1
 #: "The true answer first" is no policy of this task.
 TIES = ("random", "ordinal")
 
-#: whose ids the arrays hold: the graph's, or the numbers that are the entities' names
-ID_KINDS = ("graph", "names")
-
 _MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def predict(
     run: Run,
-    split: str = "test",
+    triples: str | np.ndarray = "test",
     ties: str = "random",
     seed: int = 0,
     filter: str | None = None,
     progress: Progress = silent,
-    triples: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the ten best heads and the ten best tails for each triple.
 
@@ -53,13 +45,13 @@ def predict(
     into blocks.
 
     :param run: the model on its graph
-    :param split: "train", "valid" or "test"; ignored if ``triples`` are given
+    :param triples: "train", "valid" or "test"; or int64 ids, shape ``(n, 3)``, in the order that
+        the rows shall have
     :param ties: "random" or "ordinal", see `TIES`
     :param seed: of the random ties, ≥ 0
-    :param filter: what counts as known beside the triples themselves: "train+valid+test",
+    :param filter: what counts as known besides the triples themselves: "train+valid+test",
         "train+valid", "train+test" or "none"; default: train+valid on valid, else all three
     :param progress: called with (done, total); may raise to cancel
-    :param triples: int64 ids, shape ``(n, 3)``, in the order that the rows shall have
     :return: ``top10_heads`` and ``top10_tails``: int64, shape ``(n, 10)``, column j the id of the
         entity ranked j + 1; `NOBODY` in the last places of rows with fewer than ten candidates
     :raises KgdashError: on an unknown split, policy or filter, a negative seed, or NaN scores
@@ -68,106 +60,17 @@ def predict(
         raise unknown_name("tie policy", ties, TIES, "OBL2021")
     if seed < 0:
         raise KgdashError(f"expected a seed of at least 0; found {seed}")
-    chosen = filter or default_filter(split if triples is None else None)
+    chosen = filter or default_filter(triples if isinstance(triples, str) else None)
     if chosen not in FILTERS:
         raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
-    rows = run.graph.split(split) if triples is None else triple_array(triples, run.graph)
-    known = None if chosen == "none" else run.graph.known_with(rows, FILTERS[chosen])
+    graph = run.graph
+    rows = graph.split(triples) if isinstance(triples, str) else triple_array(triples, graph)
+    known = None if chosen == "none" else graph.known_with(rows, FILTERS[chosen])
     heads, tails = (
         _top(run, rows, known, side, seed if ties == "random" else None, report)
         for side, report in zip(("head", "tail"), phases(progress, [1.0, 1.0]), strict=True)
     )
     return heads, tails
-
-
-def evaluate(
-    top10_heads: np.ndarray, top10_tails: np.ndarray, triples: np.ndarray
-) -> dict[str, Any]:
-    """Compute Hits@10 and MRR@10 (0 for a miss) of predictions.
-
-    :param top10_heads: integers, shape ``(n, 10)``, ids of entities or `NOBODY`
-    :param top10_tails: the same for tails
-    :param triples: int64 ids, shape ``(n, 3)``, in the order of the rows
-    :return: ``h10`` and ``mrr10`` of both sides pooled, in [0, 1]; ``triples`` (n); and under
-        "head" and "tail" the ``h10`` and ``mrr10`` of the side
-    :raises KgdashError: if the shapes do not fit
-    """
-    for name, array in (("top10_heads", top10_heads), ("top10_tails", top10_tails)):
-        if array.shape != (len(triples), TOP):
-            raise KgdashError(
-                f"{name}: expected shape ({len(triples):,}, {TOP}), a row per triple; found "
-                f"{array.shape}"
-            )
-    reciprocal = {
-        side: _reciprocal_ranks(array, triples[:, column])
-        for side, array, column in (("head", top10_heads, 0), ("tail", top10_tails, 2))
-    }
-    figures = {side: _figures(ranks) for side, ranks in reciprocal.items()}
-    both = _figures(np.concatenate(list(reciprocal.values())))
-    return {**both, "triples": len(triples), **figures}
-
-
-def figures_table(names: Sequence[str], figures: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Lay figures of `evaluate` out: one row per submission, Hits@10 and MRR@10 per side.
-
-    :return: columns ``submission``, ``h10``, ``mrr10``, ``h10_head``, ``h10_tail``, ``mrr10_head``,
-        ``mrr10_tail``
-    """
-    columns = {"submission": list(names)}
-    columns |= {measure: [f[measure] for f in figures] for measure in ("h10", "mrr10")}
-    columns |= {
-        f"{measure}_{side}": [f[side][measure] for f in figures]
-        for measure in ("h10", "mrr10")
-        for side in ("head", "tail")
-    }
-    return pd.DataFrame(columns)
-
-
-def compare(figures: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Summarise submissions that differ only in the seed (numbers.md#10-obl2021).
-
-    :param figures: of `evaluate`, one per submission
-    :return: one row per measure ("h10", "mrr10") and side ("both", "head", "tail"): ``measure``,
-        ``side``, ``mean``, ``standard_deviation`` (of the sample, n − 1; NaN for one submission),
-        ``submissions``
-    :raises KgdashError: if there are none
-    """
-    if not figures:
-        raise KgdashError("there are no submissions to compare")
-    rows = []
-    for measure in ("h10", "mrr10"):
-        for side in ("both", "head", "tail"):
-            values = [(f if side == "both" else f[side])[measure] for f in figures]
-            rows.append(
-                {
-                    "measure": measure,
-                    "side": side,
-                    "mean": float(np.mean(values)),
-                    "standard_deviation": (
-                        float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
-                    ),
-                    "submissions": len(values),
-                }
-            )
-    return pd.DataFrame(rows)
-
-
-def entity_numbers(graph: KnowledgeGraph) -> np.ndarray:
-    """Return the numbers that the entities are named by, as OBL2021's own files name them.
-
-    :return: int64, shape ``(|E|,)``: of each id the number
-    :raises KgdashError: if a name is no number ≥ 0, or two names are the same number
-    """
-    wrong = [n for n in graph.entities if not (n.isascii() and n.isdigit() and len(n) < 10)]
-    if wrong:
-        raise KgdashError(
-            f"expected entities that are named by numbers; found {wrong[0]!r} in graph "
-            f"{graph.name}: use the graph's own ids"
-        )
-    numbers = np.array([int(name) for name in graph.entities], dtype=np.int64)
-    if len(np.unique(numbers)) < len(numbers):
-        raise KgdashError(f"two entities of graph {graph.name} are named by the same number")
-    return numbers
 
 
 def _top(
@@ -210,7 +113,7 @@ def _answers(
     if known is None:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     answer = SIDES[side][1]
-    return known.answers(np.insert(queries, answer, 0, axis=1), side)
+    return known.known_answers(np.insert(queries, answer, 0, axis=1), side)
 
 
 class _Keys:
@@ -292,12 +195,3 @@ def _best(scores: torch.Tensor, known: tuple[np.ndarray, np.ndarray], keys: _Key
     best.entity[target], best.score[target] = entity[source], score[source]
     best.key[target] = key[source]
     return best
-
-
-def _reciprocal_ranks(top: np.ndarray, answers: np.ndarray) -> np.ndarray:
-    hit = np.asarray(top) == answers[:, None]
-    return np.where(hit.any(axis=1), 1.0 / (hit.argmax(axis=1) + 1), 0.0)
-
-
-def _figures(reciprocal: np.ndarray) -> dict[str, float]:
-    return {"h10": float(np.mean(reciprocal > 0)), "mrr10": float(np.mean(reciprocal))}

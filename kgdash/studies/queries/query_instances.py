@@ -18,57 +18,79 @@ from kgdash.studies.instances.instances import TRIPLE_COLUMNS, Instances, make_i
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.answer_pairs import AnswerPairs, Ranges, answer_pairs
 from kgdash.studies.queries.beam import Beam
-from kgdash.studies.queries.chains import Ends, chains, draw_numbers, finish, follow, lead, on_graph
-from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries, QueryType
-from kgdash.studies.queries.verbalise import question
+from kgdash.studies.queries.paths import (
+    Reached,
+    add_answer_edges,
+    draw_path_numbers,
+    follow_relation,
+    last_hop,
+    list_paths,
+    reach_before_last_hop,
+)
+from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries, QueryType, question
 
-#: queries handled at once: all ways to all their answers are counted together
+#: queries handled at once: all paths to all their answers are counted together
 _AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class AnswerSampling:
+    """How answers of queries, and paths to them, are drawn.
+
+    ``per_type``: most queries per type, a random choice; None for all. ``seed``: same seed, same
+    answers and paths; those of a type do not depend on the others. ``max_paths``: paths per answer,
+    a random choice; a beam keeps all of its own. ``beam`` finds the entities between anchors and
+    answer; None to find them on the graph.
+
+    :raises KgdashError: if ``per_type`` or ``max_paths`` is below 1
+    """
+
+    per_type: int | None = None
+    seed: int = 0
+    max_paths: int = 10
+    beam: Beam | None = None
+
+    def __post_init__(self) -> None:
+        if min(self.max_paths, 1 if self.per_type is None else self.per_type) < 1:
+            raise KgdashError("expected at least one query per type and one path per answer")
 
 
 def query_instances(
     graph: KnowledgeGraph,
     asked: Mapping[str, AskedQueries],
-    per_type: int | None = None,
-    seed: int = 0,
-    max_chains: int = 10,
-    beam: Beam | None = None,
+    sampling: AnswerSampling | None = None,
     progress: Progress = silent,
 ) -> Instances:
-    """Draw a hard true answer and a false one of each query, with the chains that lead to them.
+    """Draw a hard true answer and a false one of each query, with the paths that lead to them.
 
     The true answer is drawn from the hard ones that hold in F. The false one does not hold in F; it
     is drawn from the range of the last relation (where branches end in the answer: of all of them,
     else of any), else from all entities.
 
-    Chains of the true answer are ways to it that hold in F; those of the false one hold in F but
-    for the triples that end in it, whose other ends have such a triple; and there are at most as
-    many as of the true one, so that "best" is no best of more. A union's chain takes one branch, a
-    false answer's one in whose range it is, if any. With ``beam``, the entities between anchors and
-    answer, of true and false ones alike, are those that the model finds, whether facts or not.
+    Paths to the true answer hold in F; those to the false one hold in F but for the triples that
+    end in it, whose other ends have such a triple; and there are at most as many as to the true
+    one, so that "best" is no best of more. A union's path takes one branch, a false answer's one in
+    whose range it is, if any. With a beam, the entities between anchors and answer, of true and
+    false ones alike, are those that the model finds, whether facts or not.
 
     :param graph: F is all its splits
     :param asked: by type, sampled or imported; answers that do not hold in F are no true ones
-    :param per_type: most queries per type, a random choice; None for all
-    :param seed: same seed, same answers and chains; a type's do not depend on the others
-    :param max_chains: chains kept per answer, a random choice; a beam keeps all of its own
-    :param beam: None to find intermediate entities on F
+    :param sampling: None for all queries, with at most ten paths per answer on the graph
     :param progress: called with (done, total)
     :return: groups are the types; two instances per query, the true one first. ``notes`` counts
         queries left out because they have no hard answer in F, or no false one
-    :raises KgdashError: if a number is below 1, or a score of the model is NaN
+    :raises KgdashError: if a score of the model is NaN
     """
-    if min(max_chains, 1 if per_type is None else per_type) < 1:
-        raise KgdashError("expected at least one query per type and one chain per answer")
+    sampling = sampling or AnswerSampling()
     ranges = Ranges.of(Adjacency.both_ways(graph))
-    writer = _Writer(graph, ranges, max_chains, beam)
-    wanted = {name: min(len(of), per_type or len(of)) for name, of in asked.items()}
+    writer = _Writer(graph, ranges, sampling)
+    wanted = {name: min(len(of), sampling.per_type or len(of)) for name, of in asked.items()}
     parts: list[pd.DataFrame] = [pd.DataFrame(columns=TRIPLE_COLUMNS)]
     described: list[tuple[int, str, str]] = []
     notes: list[str] = []
     for name, queries in asked.items():
-        rng = np.random.default_rng([seed, list(QUERY_TYPES).index(name), 1])
-        pairs = answer_pairs(ranges, queries, per_type, rng)
+        rng = np.random.default_rng([sampling.seed, list(QUERY_TYPES).index(name), 1])
+        pairs = answer_pairs(ranges, queries, sampling.per_type, rng)
         notes += _notes(name, pairs, graph)
         for start in range(0, len(pairs.true), writer.at_once):
             progress(len(described) / 2, sum(wanted.values()))
@@ -96,50 +118,57 @@ class _Writer:
 
     graph: KnowledgeGraph
     ranges: Ranges
-    max_chains: int
-    beam: Beam | None
+    sampling: AnswerSampling
 
     @property
     def at_once(self) -> int:
-        return min(_AT_ONCE, self.beam.queries_at_once if self.beam else _AT_ONCE)
+        return min(_AT_ONCE, beam.queries_at_once if (beam := self.sampling.beam) else _AT_ONCE)
 
     def rows(self, pairs: AnswerPairs, block: range, rng: np.random.Generator) -> pd.DataFrame:
         """Return the triples of a block's instances, numbered from 0: `TRIPLE_COLUMNS`."""
         asked = pairs.asked.take(block)
         true, false = (answers[block.start : block.stop] for answers in (pairs.true, pairs.false))
-        to_true, to_false = self._ways(asked, true, false)
+        to_true, to_false = self._reach(asked, true, false)
         start, frames = np.arange(len(block)) * self.graph.num_entities, []
-        most = np.full(len(block), self.beam.width if self.beam else self.max_chains)
-        for label, ends, answers in ((True, to_true, true), (False, to_false, false)):
-            places, _ = ends.places(start + answers)
-            owner, numbers = draw_numbers(ends.ways[places], most, rng)
-            triples = chains(ends, places[owner], numbers)
+        beam = self.sampling.beam
+        most = np.full(len(block), beam.width if beam else self.sampling.max_paths)
+        for label, reached, answers in ((True, to_true, true), (False, to_false, false)):
+            places, _ = reached.find(start + answers)
+            owner, numbers = draw_path_numbers(reached.num_paths[places], most, rng)
+            triples = list_paths(reached, places[owner], numbers)
             frames.append(self._frame(asked.kind, label, owner, triples))
             most = np.bincount(owner, minlength=len(block))
         return pd.concat(frames)
 
-    def _ways(self, asked: AskedQueries, true: np.ndarray, false: np.ndarray) -> tuple[Ends, Ends]:
-        """Find the ways to true and false answers."""
+    def _reach(
+        self, asked: AskedQueries, true: np.ndarray, false: np.ndarray
+    ) -> tuple[Reached, Reached]:
+        """Reach the true answers, and the false ones."""
         kind, relations, facts = asked.kind, asked.relations, self.ranges.facts
-        if self.beam and kind.has_intermediates:
-            found = self.beam.reach(kind, asked.anchors, relations)
+        if self.sampling.beam and kind.has_intermediates:
+            best = self.sampling.beam.reach(kind, asked.anchors, relations)
 
-            def to(answers: np.ndarray) -> Ends:
-                return finish(kind, found, lambda e, c, _: lead(e, relations[:, c], answers))
+            def to(answers: np.ndarray) -> Reached:
+                return last_hop(
+                    kind, best, lambda at, c, _: add_answer_edges(at, relations[:, c], answers)
+                )
 
             return to(true), to(false)
-        before = on_graph(facts, kind, asked.anchors, relations)
+        before = reach_before_last_hop(facts, kind, asked.anchors, relations)
         allowed = self._branches(asked, false)
 
-        def near(ends: Ends, column: int, number: int) -> Ends:
-            kept = facts.count(ends.entity, relations[ends.query, column]) > 0
-            return lead(ends, relations[:, column], false, kept & allowed[ends.query, number])
+        def along_facts(at: Reached, column: int, _: int) -> Reached:
+            return follow_relation(facts, at, relations[:, column])
 
-        held = finish(kind, before, lambda e, c, _: follow(facts, e, relations[:, c]))
-        return held, finish(kind, before, near)
+        def to_false(at: Reached, column: int, number: int) -> Reached:
+            leads = facts.count(at.entity, relations[at.query, column]) > 0
+            mask = leads & allowed[at.query, number]
+            return add_answer_edges(at, relations[:, column], false, mask)
+
+        return last_hop(kind, before, along_facts), last_hop(kind, before, to_false)
 
     def _branches(self, asked: AskedQueries, false: np.ndarray) -> np.ndarray:
-        """Tell which of the last steps may lead to the false answers: bool ``(n, last steps)``."""
+        """Tell which of the last hops may lead to the false answers: bool ``(n, last hops)``."""
         kind, last = asked.kind, asked.relations[:, list(asked.kind.last_columns)]
         if kind.join != "or" or kind.after:
             return np.ones(last.shape, dtype=bool)

@@ -1,4 +1,12 @@
-"""Types of logical queries, and queries with their answers as arrays (numbers.md#8-queries)."""
+"""Types of logical queries, queries with their answers as arrays, and how they read.
+
+Defined in numbers.md#8-queries. Conjunctive queries over knowledge graphs, answered in embedding
+space: Hamilton, Bajaj, Zitnik, Jurafsky and Leskovec, "Embedding Logical Queries on Knowledge
+Graphs", NeurIPS 2018 (GQE). The nine types are those of Ren, Hu and Leskovec, "Query2box: Reasoning
+over Knowledge Graphs in Vector Space Using Box Embeddings", ICLR 2020; their names those of Ren and
+Leskovec, "Beta Embeddings for Multi-Hop Logical Reasoning in Knowledge Graphs", NeurIPS 2020
+(BetaE).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.graph import KnowledgeGraph
 from kgdash.graph.sorted_slices import expand_slices
 
 
@@ -71,10 +80,12 @@ QUERY_TYPES = {
     )
 }
 
-#: the types of the paper
+#: the types of the ReliK paper
 PAPER_TYPES = ("1p", "2p", "3p", "2i", "3i")
 
-#: meaning of "hard" -> splits on which a hard answer does not hold
+#: meaning of "hard" -> splits on which a hard answer does not hold. An *easy* answer is reached on
+#: these splits; a *hard* one needs an edge that they lack. Query2box and BetaE take train for the
+#: queries of valid, and train ∪ valid for those of test.
 HARD: dict[str, tuple[str, ...]] = {
     "outside train": ("train",),
     "outside train+valid": ("train", "valid"),
@@ -148,3 +159,37 @@ def joined(parts: Sequence[AskedQueries]) -> AskedQueries:
         np.concatenate([part.answers for part in parts]),
         np.concatenate([part.hard for part in parts]),
     )
+
+
+def question(
+    graph: KnowledgeGraph, kind: QueryType, anchors: Sequence[int], relations: Sequence[int]
+) -> str:
+    """Write a query in labels: ``treats(aspirin, x) ∧ symptom of(x, ?)``.
+
+    An atom is the fact that is looked for, so that a relation followed backwards has the variable
+    that it leads to in first place: ``symptom of(?, fever)``.
+
+    :param anchors: ids, one per branch
+    :param relations: ids, ``kind.num_relations`` of them, id + |R| if followed backwards
+    """
+    names = iter("xyz")
+    join = "?" if not kind.after else next(names)
+    branches = []
+    for anchor, columns in zip(anchors, kind.branch_columns, strict=True):
+        nodes = [graph.entity_labels[anchor], *(next(names) for _ in columns[1:]), join]
+        branches.append(_atoms(graph, nodes, [relations[c] for c in columns]))
+    text = (" ∨ " if kind.join == "or" else " ∧ ").join(branches)
+    if not kind.after:
+        return text
+    nodes = [join, *(next(names) for _ in kind.after_columns[1:]), "?"]
+    text = f"({text})" if kind.join == "or" else text
+    return f"{text} ∧ {_atoms(graph, nodes, [relations[c] for c in kind.after_columns])}"
+
+
+def _atoms(graph: KnowledgeGraph, nodes: Sequence[str], relations: Sequence[int]) -> str:
+    atoms = []
+    for start, end, relation in zip(nodes[:-1], nodes[1:], relations, strict=True):
+        ends = (start, end) if relation < graph.num_relations else (end, start)
+        label = graph.relation_labels[relation % graph.num_relations]
+        atoms.append(f"{label}({ends[0]}, {ends[1]})")
+    return " ∧ ".join(atoms)

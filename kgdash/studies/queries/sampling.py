@@ -1,6 +1,8 @@
 """Queries sampled from a graph, with all their answers, of which some are hard.
 
-Defined in numbers.md#8-queries.
+Defined in numbers.md#8-queries. As Hamilton et al. (2018), Query2box and BetaE sample theirs (cited
+in `query_types`): a type is grounded by triples of the graph, and queries without a hard answer are
+left out.
 """
 
 from __future__ import annotations
@@ -29,15 +31,39 @@ from kgdash.studies.queries.query_types import (
 _FRUITLESS, _DRAWS = 5, 100
 
 
+@dataclass(frozen=True)
+class QuerySampling:
+    """Which queries are sampled from a graph.
+
+    ``types`` are any of `QUERY_TYPES`; ``per_type`` queries of each, ≥ 1, fewer where the graph has
+    no more. ``hard`` is one of `HARD`: a hard answer holds in the graph but not on these splits.
+    ``seed``: same seed, same queries; those of a type do not depend on the others. Queries that
+    reach more than ``max_answers`` entities after any step are left out, so that answer sets stay
+    sensible. With ``follow_backwards`` queries follow relations from tail to head, too; then none
+    goes back by the relation that it just came by.
+
+    :raises KgdashError: if a name is unknown or a number below 1
+    """
+
+    types: Sequence[str] = PAPER_TYPES
+    per_type: int = 50
+    hard: str = "outside train"
+    seed: int = 0
+    max_answers: int = 1000
+    follow_backwards: bool = False
+
+    def __post_init__(self) -> None:
+        for kind in self.types:
+            if kind not in QUERY_TYPES:
+                raise unknown_name("query type", kind, list(QUERY_TYPES), "kgdash")
+        if self.hard not in HARD:
+            raise unknown_name("meaning of hard", self.hard, list(HARD), "kgdash")
+        if min(self.per_type, self.max_answers) < 1 or not self.types:
+            raise KgdashError("expected at least one type, one query per type and one answer")
+
+
 def draw_queries(
-    graph: KnowledgeGraph,
-    types: Sequence[str] = PAPER_TYPES,
-    per_type: int = 50,
-    hard: str = "outside train",
-    seed: int = 0,
-    max_answers: int = 1000,
-    follow_backwards: bool = False,
-    progress: Progress = silent,
+    graph: KnowledgeGraph, sampling: QuerySampling | None = None, progress: Progress = silent
 ) -> dict[str, AskedQueries]:
     """Sample queries that have a hard answer, with all their answers in F.
 
@@ -48,37 +74,24 @@ def draw_queries(
     distinct entities. Some entity does not answer them.
 
     :param graph: F is all its splits
-    :param types: any of `QUERY_TYPES`
-    :param per_type: queries per type, ≥ 1; fewer where the graph has no more
-    :param hard: one of `HARD`: a hard answer holds in F but not on these splits
-    :param seed: same seed, same queries; a type's queries do not depend on the others asked for
-    :param max_answers: queries that reach more entities than this after any step are left out, so
-        that answer sets stay sensible
-    :param follow_backwards: let queries follow relations from tail to head, too; then none goes
-        back by the relation that it just came by
+    :param sampling: None for fifty of each of `PAPER_TYPES`
     :param progress: called with (done, total)
-    :return: by type, in the order of ``types``
-    :raises KgdashError: if no triple is held out, or an argument is out of range
+    :return: by type, in the order of ``sampling.types``
+    :raises KgdashError: if no triple is held out
     """
-    for kind in types:
-        if kind not in QUERY_TYPES:
-            raise unknown_name("query type", kind, list(QUERY_TYPES), "kgdash")
-    if hard not in HARD:
-        raise unknown_name("meaning of hard", hard, list(HARD), "kgdash")
-    if min(per_type, max_answers) < 1 or not types:
-        raise KgdashError("expected at least one type, one query per type and one answer")
-    judge = _Judge(
+    sampling = sampling or QuerySampling()
+    evaluation = _Evaluation(
         Adjacency.both_ways(graph),
-        Adjacency.both_ways(graph, HARD[hard]),
-        max_answers,
+        Adjacency.both_ways(graph, HARD[sampling.hard]),
+        sampling.max_answers,
     )
-    growth = Growth.of(graph, _held_out(graph, hard), follow_backwards)
-    found = {}
-    for done, name in enumerate(dict.fromkeys(types)):
-        rng = np.random.default_rng([seed, list(QUERY_TYPES).index(name)])
-        found[name] = _collect(growth, judge, QUERY_TYPES[name], per_type, rng)
-        progress(done + 1, len(set(types)))
-    return found
+    growth = Growth.of(graph, _held_out(graph, sampling.hard), sampling.follow_backwards)
+    drawn = {}
+    for done, name in enumerate(dict.fromkeys(sampling.types)):
+        rng = np.random.default_rng([sampling.seed, list(QUERY_TYPES).index(name)])
+        drawn[name] = _collect(growth, evaluation, QUERY_TYPES[name], sampling.per_type, rng)
+        progress(done + 1, len(set(sampling.types)))
+    return drawn
 
 
 def _held_out(graph: KnowledgeGraph, hard: str) -> np.ndarray:
@@ -94,7 +107,7 @@ def _held_out(graph: KnowledgeGraph, hard: str) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class _Judge:
+class _Evaluation:
     """Finds the answers of candidates, and which candidates are queries worth asking."""
 
     facts: Adjacency
@@ -115,15 +128,15 @@ class _Judge:
 
 
 def _collect(
-    growth: Growth, judge: _Judge, kind: QueryType, wanted: int, rng: np.random.Generator
+    growth: Growth, evaluation: _Evaluation, kind: QueryType, wanted: int, rng: np.random.Generator
 ) -> AskedQueries:
     seen: set[tuple[int, ...]] = set()
-    found = [judge.asked(kind, *growth.candidates(kind, 0, rng))]
+    found = [evaluation.asked(kind, *growth.candidates(kind, 0, rng))]
     count = fruitless = 0
     for _ in range(_DRAWS):
         anchors, relations = growth.candidates(kind, max(128, 2 * (wanted - count)), rng)
         new = _unseen(np.hstack([anchors, relations]), seen)
-        asked = judge.asked(kind, anchors[new], relations[new])
+        asked = evaluation.asked(kind, anchors[new], relations[new])
         found.append(asked.take(np.arange(min(len(asked), wanted - count))))
         count += len(found[-1])
         fruitless = 0 if len(found[-1]) else fruitless + 1

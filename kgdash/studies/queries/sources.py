@@ -13,50 +13,43 @@ from kgdash.studies.instances.instances import Instances
 from kgdash.studies.queries.beam import Beam
 from kgdash.studies.queries.files import read_queries
 from kgdash.studies.queries.graph_agreement import agreement_notes, graph_agreement
-from kgdash.studies.queries.query_instances import query_instances
-from kgdash.studies.queries.query_types import PAPER_TYPES
-from kgdash.studies.queries.sampling import draw_queries
+from kgdash.studies.queries.query_instances import AnswerSampling, query_instances
+from kgdash.studies.queries.sampling import QuerySampling, draw_queries
 
 
 def sample_queries(
     graph: KnowledgeGraph,
-    types: Sequence[str] = PAPER_TYPES,
-    per_type: int = 50,
-    hard: str = "outside train",
-    seed: int = 0,
-    max_chains: int = 10,
-    max_answers: int = 1000,
-    follow_backwards: bool = False,
+    sampling: QuerySampling | None = None,
+    max_paths: int = 10,
     beam: Beam | None = None,
     progress: Progress = silent,
 ) -> Instances:
     """Sample queries, each with one hard true answer and one false one (numbers.md#8-queries).
 
-    Queries are those of `kgdash.studies.queries.sampling.draw_queries`, answers and chains those of
-    `kgdash.studies.queries.query_instances.query_instances`, whose parameters these are.
-
+    :param sampling: as `kgdash.studies.queries.sampling.draw_queries` takes it
+    :param max_paths: as of `AnswerSampling`, like ``beam``
     :return: groups are the types; two instances per query
-    :raises KgdashError: as these two
+    :raises KgdashError: as `draw_queries` and `query_instances`
     """
+    sampling = sampling or QuerySampling()
+    answers = AnswerSampling(None, sampling.seed, max_paths, beam)
     first, second = phases(progress, [1.0, _share(beam)])
-    drawn = draw_queries(graph, types, per_type, hard, seed, max_answers, follow_backwards, first)
-    made = query_instances(graph, drawn, None, seed, max_chains, beam, second)
+    drawn = draw_queries(graph, sampling, first)
+    made = query_instances(graph, drawn, answers, second)
     notes = [
-        f"{kind}: {len(asked)} of {per_type} queries found; the graph has few with an answer {hard}"
+        f"{kind}: {len(asked)} of {sampling.per_type} queries found; "
+        f"the graph has few with an answer {sampling.hard}"
         for kind, asked in drawn.items()
-        if len(asked) < per_type
+        if len(asked) < sampling.per_type
     ]
-    return replace(made, notes=(f"hard means {hard}", *notes, *made.notes))
+    return replace(made, notes=(f"hard means {sampling.hard}", *notes, *made.notes))
 
 
 def queries_of_file(
     graph: KnowledgeGraph,
     source: str | Path | bytes,
     types: Sequence[str] | None = None,
-    per_type: int = 50,
-    seed: int = 0,
-    max_chains: int = 10,
-    beam: Beam | None = None,
+    sampling: AnswerSampling | None = None,
     name: str | None = None,
     progress: Progress = silent,
 ) -> Instances:
@@ -66,13 +59,14 @@ def queries_of_file(
 
     :param source: as `kgdash.studies.queries.files.read_queries` takes it
     :param types: None for all that the file has
-    :param per_type: most queries per type, a random choice
+    :param sampling: None for fifty queries per type
     :param name: what to call the file in messages
     :return: groups are the types; two instances per query. Notes say whether the file's answers are
         the graph's, and what "hard" means in it
     :raises KgdashError: as reading and `query_instances`; if the file has none of the types
     """
-    first, second = phases(progress, [1.0, _share(beam)])
+    sampling = sampling or AnswerSampling(per_type=50)
+    first, second = phases(progress, [1.0, _share(sampling.beam)])
     asked, notes = read_queries(source, graph, name)
     chosen = {kind: asked[kind] for kind in (types or asked) if kind in asked}
     if not chosen:
@@ -81,7 +75,7 @@ def queries_of_file(
             f"{', '.join(types or ())}. Choose another type"
         )
     notes += agreement_notes(graph_agreement(chosen, graph, first), graph.name)
-    made = query_instances(graph, chosen, per_type, seed, max_chains, beam, second)
+    made = query_instances(graph, chosen, sampling, second)
     return replace(made, notes=(*notes, *made.notes))
 
 

@@ -18,7 +18,8 @@ from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_regions
 from kgdash.progress import Progress, phases, silent
-from kgdash.ranking.ratio_metrics import RatioMetric, ratio_intervals
+from kgdash.ranking.metric import RatioMetric
+from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import check_level
 

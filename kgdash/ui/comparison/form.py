@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
-from kgdash.ranking.metric_info import MetricInfo
+from kgdash.ranking.metric import Metric
 from kgdash.runs import Run
 from kgdash.ui.comparison.runs_form import choose_runs
 from kgdash.ui.runtime.computed import computed
@@ -34,7 +34,7 @@ class Compared:
     filter: str
     side: str
     rank_type: str
-    metric: MetricInfo
+    metric: Metric
 
     @property
     def graph(self) -> KnowledgeGraph:

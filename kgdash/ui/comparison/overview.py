@@ -9,7 +9,7 @@ from kgdash.breakdowns.custom_grouping import groups_by
 from kgdash.breakdowns.grouping import GROUPINGS
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.comparison import metric_dots, position_heatmap, seed_dots
-from kgdash.ranking.metric_info import DEFAULT_KS, MetricInfo, metric_guide
+from kgdash.ranking.metric import DEFAULT_KS, Metric, metric_records
 from kgdash.ranking.metrics import metrics
 from kgdash.studies.comparison.comparison import by_group, mean_positions, overall_of
 from kgdash.studies.comparison.seeds import ENOUGH, seed_groups, seed_spread
@@ -39,7 +39,7 @@ def show_overall(compared: Compared) -> None:
         "sides and rank types."
     )
     chosen = table[(table["side"] == compared.side) & (table["rank_type"] == compared.rank_type)]
-    _show_wide(chosen, "metric", compared, metric_guide())
+    _show_wide(chosen, "metric", compared, metric_records())
     download(table, f"{compared.name}-metrics")
 
 
@@ -133,7 +133,7 @@ def show_seeds(compared: Compared) -> None:
     show_chart(seed_dots(of_seeds, spread[at], info), "seeds", f"{compared.name}-seeds")
     st.subheader("All metrics")
     st.caption(f"{compared.sides}. The file has all sides and rank types.")
-    guide = metric_guide()
+    guide = metric_records()
     shown = spread[(spread["side"] == compared.side) & (spread["rank_type"] == compared.rank_type)]
     shown = shown.drop(columns=["side", "rank_type"])
     shown = shown.assign(metric=[_titled(guide[key]) for key in shown["metric"]])
@@ -157,7 +157,7 @@ def _show_wide(
     table: pd.DataFrame,
     rows: str,
     compared: Compared,
-    guide: dict[str, MetricInfo] | None = None,
+    guide: dict[str, Metric] | None = None,
 ) -> None:
     """Show values and positions with a row per metric or group, and two columns per run."""
     wide = table.pivot(index=rows, columns="run", values=["value", "position"])
@@ -180,7 +180,7 @@ def _show_wide(
     st.dataframe(shown, hide_index=True, placeholder="–", column_config=config, key=f"{rows}_table")
 
 
-def _titled(info: MetricInfo) -> str:
+def _titled(info: Metric) -> str:
     return f"{info.label} {info.arrow}".strip()
 
 

@@ -8,7 +8,9 @@ import streamlit as st
 
 from kgdash.runs import Run
 from kgdash.studies.queries.beam import INTERMEDIATES, Beam, beam_for
+from kgdash.studies.queries.query_instances import AnswerSampling
 from kgdash.studies.queries.query_types import HARD, PAPER_TYPES, QUERY_TYPES
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import queries_of_file, sample_queries
 from kgdash.ui.instances.choice import InstancesChoice
 
@@ -47,14 +49,14 @@ def choose_queries(run: Run) -> InstancesChoice:
         return InstancesChoice(
             ("queries", types, per_type, hard, seed, *key),
             lambda report: sample_queries(
-                run.graph, types, per_type, hard, seed, beam=beam, progress=report
+                run.graph, QuerySampling(types, per_type, hard, seed), beam=beam, progress=report
             ),
         )
     content, name = _upload()
     return InstancesChoice(
         ("queries", hashlib.sha256(content).hexdigest(), per_type, seed, *key),
         lambda report: queries_of_file(
-            run.graph, content, None, per_type, seed, beam=beam, name=name, progress=report
+            run.graph, content, None, AnswerSampling(per_type, seed, beam=beam), name, report
         ),
     )
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.breakdowns.custom_grouping import OwnGrouping
-from kgdash.ranking.metric_info import MetricInfo
+from kgdash.ranking.metric import Metric
 from kgdash.runs import Run
 from kgdash.ui.metrics.custom_groups_form import edit_groupings, groupings_stamp, own_groupings
 from kgdash.ui.widgets.choices import (
@@ -52,7 +52,7 @@ class BreakdownChoice:
     by: str
     grouping: str | OwnGrouping
     grouping_key: tuple[Hashable, ...]
-    metric: MetricInfo
+    metric: Metric
     side: str
     order: str
 

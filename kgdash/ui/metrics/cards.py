@@ -8,12 +8,12 @@ from typing import Any
 import streamlit as st
 
 from kgdash.charts.style import number
-from kgdash.ranking.metric_info import MetricInfo
+from kgdash.ranking.metric import Metric
 
 
 def show_cards(
     slot: Any,
-    guide: Mapping[str, MetricInfo],
+    guide: Mapping[str, Metric],
     k: int,
     values: Mapping[str, float],
     raw: Mapping[str, float] | None = None,
@@ -22,7 +22,7 @@ def show_cards(
     """Fill a slot of the page with one card per metric.
 
     :param slot: of `st.empty`; filled anew once the raw figures are there
-    :param guide: of `kgdash.ranking.metric_info.metric_guide`
+    :param guide: of `kgdash.ranking.metric.metric_records`
     :param k: of Hits@k
     :param values: by metric
     :param raw: the same of raw ranks, to be shown beneath, if there are any

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import streamlit as st
 
+from kgdash.errors import KgdashError
 from kgdash.graph import FILTERS, SPLITS, KnowledgeGraph, default_filter
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric_info import MetricInfo, metric_guide
+from kgdash.ranking.metric import Metric, find_metric, metric_records
 
 _RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 
@@ -18,7 +19,7 @@ def choice(
     label: str,
     options: list[str],
     key: str,
-    width: int,
+    width: int | Literal["stretch"],
     default: str | None = None,
     names: dict[str, str] | None = None,
     help: str | None = None,
@@ -73,19 +74,40 @@ def choose_rank_type(width: int = 150) -> str:
     )
 
 
-def choose_metric(help: str | None = None) -> MetricInfo:
-    """Show the metrics; the mean reciprocal rank at first."""
-    guide = metric_guide()
+def choose_metric(
+    help: str | None = None,
+    metrics: Mapping[str, Metric] | None = None,
+    width: int | Literal["stretch"] = 290,
+) -> Metric:
+    """Show metrics; the mean reciprocal rank at first. An address may name it as people do.
+
+    :param metrics: by key, of `kgdash.ranking.metric.metric_records`; none: all but the count
+    """
+    metrics = metrics or {k: metric for k, metric in metric_records().items() if k != "count"}
+    _resolve_address(metrics)
     key = choice(
         "Metric",
-        [key for key in guide if key != "count"],
+        list(metrics),
         "metric",
-        290,
+        width,
         "inverse_harmonic_mean_rank",
-        {key: f"{info.label} {info.arrow}" for key, info in guide.items()},
+        {key: metric.title for key, metric in metrics.items()},
         help,
     )
-    return guide[key]
+    return metrics[key]
+
+
+def _resolve_address(metrics: Mapping[str, Metric]) -> None:
+    """Turn ``?metric=mrr`` or ``?metric=hits@10`` into the choice that it names."""
+    if "metric" in st.session_state or "metric" not in st.query_params:
+        return
+    try:
+        key = find_metric(st.query_params["metric"]).key
+    except KgdashError:
+        return
+    if key in metrics:
+        st.session_state["metric"] = key
+        st.rerun()
 
 
 def choose_side(width: int = 110) -> str:

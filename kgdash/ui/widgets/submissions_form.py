@@ -7,8 +7,10 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
-from kgdash.studies.obl2021.submission_files import Submission, as_written, read_submissions
-from kgdash.studies.obl2021.top_ten import ID_KINDS, entity_numbers
+from kgdash.graph.knowledge_graph import FILTERS, default_filter
+from kgdash.studies.obl2021.entity_ids import ID_KINDS, as_written, entity_numbers
+from kgdash.studies.obl2021.submission_reading import Submission, read_submissions
+from kgdash.studies.obl2021.top_ten import TIES
 from kgdash.ui.runtime.computed import refuse
 
 _FORMAT = """A submission of n triples is one of
@@ -24,10 +26,42 @@ Files are read as numbers only: pickled objects are refused, never run.
 """  # noqa: E501
 
 
+def choose_ranking(split: str) -> tuple[str, str, int]:
+    """Ask what is filtered out and how equal scores are ordered: filter, ties and seed.
+
+    :param split: whose triples are ranked
+    """
+    filters = list(FILTERS)
+    filter_name = st.selectbox(
+        "Known triples filtered out",
+        filters,
+        index=filters.index(default_filter(split)),
+        format_func=lambda name: "none (raw)" if name == "none" else name,
+        key=f"obl_filter_{split}",
+        bind="query-params",
+        width=220,
+        help="Known answers other than the triple's own are no candidates.",
+    )
+    ties = st.selectbox(
+        "Equal scores",
+        TIES,
+        key="ties",
+        bind="query-params",
+        width=150,
+        help="random: in an order drawn by the seed; ordinal: by ascending id.",
+    )
+    seed = 0
+    if ties == "random":
+        seed = st.number_input(
+            "Random seed", 0, 10**9, 0, key="tie_seed", bind="query-params", width=150
+        )
+    return filter_name, ties, int(seed)
+
+
 def choose_ids(graph: KnowledgeGraph) -> str:
     """Ask whose ids the files hold where entities are named by numbers; else they are the graph's.
 
-    :return: one of `kgdash.studies.obl2021.top_ten.ID_KINDS`
+    :return: one of `kgdash.studies.obl2021.entity_ids.ID_KINDS`
     """
     try:
         entity_numbers(graph)
@@ -48,7 +82,7 @@ def uploaded_submissions(graph: KnowledgeGraph, count: int, ids: str) -> list[Su
     """Show the uploader and read what is in it; ends the page's run while there is nothing.
 
     :param count: number of triples
-    :param ids: one of `kgdash.studies.obl2021.top_ten.ID_KINDS`
+    :param ids: one of `kgdash.studies.obl2021.entity_ids.ID_KINDS`
     """
     with st.expander("Format of the arrays"):
         st.markdown(_FORMAT)

@@ -11,7 +11,7 @@ from kgdash.breakdowns.grouping import Groups
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric_info import metric_guide
+from kgdash.ranking.metric import find_metric, metric_records
 from kgdash.ranking.metrics import metrics
 from kgdash.studies.comparison.comparison import (
     by_group,
@@ -20,7 +20,6 @@ from kgdash.studies.comparison.comparison import (
     compared_ranks,
     distinct_names,
     mean_positions,
-    metric_info,
     overall,
     overall_of,
     pair_of,
@@ -68,7 +67,7 @@ def test_progress_runs_from_nothing_to_all(runs):
 def test_overall(ranks):
     found = overall(ranks)
     own = {name: metrics(table) for name, table in ranks.items()}
-    guide = metric_guide()
+    guide = metric_records()
     assert len(found) == (len(guide) - 1) * 3 * 3 * len(NAMES)
     for key, rows in found.groupby(["metric", "side", "rank_type"], sort=False):
         metric, side, rank_type = key
@@ -81,7 +80,7 @@ def test_overall(ranks):
 
 def test_positions_by_hand():
     values = {
-        name: {"both": {kind: dict.fromkeys(metric_guide(), value) for kind in RANK_TYPES}}
+        name: {"both": {kind: dict.fromkeys(metric_records(), value) for kind in RANK_TYPES}}
         for name, value in (("a", 2.0), ("b", 5.0), ("c", 2.0), ("d", float("nan")))
     }
     found = overall_of(values).query("rank_type == 'realistic'").set_index("metric")
@@ -109,7 +108,7 @@ def test_groups_are_each_run_s_own(runs, ranks, by, metric, rank_type):
         pd.testing.assert_frame_equal(rows[columns], own[columns])
     for _, rows in found.groupby(["side", "group"]):
         values = rows["value"].tolist()
-        expected = [position(v, values, metric_info(metric).increasing) for v in values]
+        expected = [position(v, values, find_metric(metric).increasing) for v in values]
         assert rows["position"].tolist() == expected
 
 
@@ -225,8 +224,8 @@ def test_tables_of_other_triples_are_refused():
         (lambda: reciprocal_ranks(AB, "both", "median"), "unknown rank type 'median'"),
         (lambda: pair_of(AB, "A", "C"), "unknown run 'C'"),
         (lambda: pair_of(AB, "B", "B"), "two different runs; found B twice"),
-        (lambda: metric_info("mrr"), "unknown metric 'mrr'"),
-        (lambda: metric_info("hits_at_0"), "whole numbers"),
+        (lambda: find_metric("mrx"), "unknown metric 'mrx'"),
+        (lambda: find_metric("hits_at_0"), "whole numbers"),
     ],
 )
 def test_refusals(ask, message):
@@ -235,8 +234,8 @@ def test_refusals(ask, message):
 
 
 def test_groups_refuse_an_unknown_metric():
-    with pytest.raises(KgdashError, match="unknown metric 'mrr'"):
-        by_group(annotate(AB["A"], GRAPH), AB, "relation", "mrr")
+    with pytest.raises(KgdashError, match="unknown metric 'mrx'"):
+        by_group(annotate(AB["A"], GRAPH), AB, "relation", "mrx")
 
 
 def test_three_tables():

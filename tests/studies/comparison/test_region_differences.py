@@ -10,7 +10,8 @@ import pytest
 from kgdash.errors import KgdashError
 from kgdash.graph import communities as module
 from kgdash.graph.communities import find_regions
-from kgdash.ranking.ratio_metrics import RatioMetric, ratio_intervals
+from kgdash.ranking.metric import RatioMetric
+from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.studies.comparison.comparison import compared_ranks, reciprocal_ranks, triples_of
 from kgdash.studies.comparison.region_differences import entity_differences, region_differences
 from tests.support.compared_tables import AB, GRAPH

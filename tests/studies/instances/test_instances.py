@@ -10,6 +10,7 @@ from kgdash.studies.instances.instances import (
     make_instances,
     score_instances,
 )
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from tests.support.instance_fakes import FakeRun, small_graph
 
@@ -132,7 +133,9 @@ def test_an_instance_s_triples_in_labels_with_split_and_figures():
 
 def test_a_real_run_scores_queries():
     run = load("umls-transe")
-    scored = score_instances(run, sample_queries(run.graph, ("2p", "2i"), per_type=5))
+    scored = score_instances(
+        run, sample_queries(run.graph, QuerySampling(("2p", "2i"), per_type=5))
+    )
     figures = scored.table.filter(regex="_(max|mean)$")
     assert figures.shape == (20, 12)
     shares = figures.filter(regex="^re")
@@ -146,7 +149,7 @@ def test_a_real_run_scores_queries():
 
 def test_a_triple_s_rank_does_not_depend_on_the_false_ones_ranked_with_it():
     run = load("umls-transe")
-    scored = score_instances(run, sample_queries(run.graph, ("1p",), per_type=50))
+    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("1p",), per_type=50)))
     facts = scored.triples[scored.triples["label"]]
     rows = facts[["head", "relation", "tail"]].to_numpy()
     alone = run.ranks(triples=rows, sides=("tail",))["realistic"].to_numpy()

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from kgdash.errors import KgdashError
 from kgdash.scoring.protocol import score_rows
 from kgdash.studies.queries.beam import Beam, beam_for
-from kgdash.studies.queries.chains import chains
-from kgdash.studies.queries.query_instances import query_instances
+from kgdash.studies.queries.paths import list_paths
+from kgdash.studies.queries.query_instances import AnswerSampling, query_instances
 from kgdash.studies.queries.query_types import QUERY_TYPES
-from kgdash.studies.queries.sampling import draw_queries
+from kgdash.studies.queries.sampling import QuerySampling, draw_queries
 from tests.support.fakes import FakeScorer, random_scorer
 from tests.support.instance_fakes import graphs, small_graph
 from tests.support.query_brute_force import random_queries
@@ -74,9 +74,9 @@ def test_intermediates_are_the_best_by_the_definition(kind, width):
         for ends, best in zip(reached, expected, strict=True):
             places = np.flatnonzero(ends.query == query)
             assert set(ends.entity[places].tolist()) == set(best)
-            assert (ends.ways[places] == 1).all()
+            assert (ends.num_paths[places] == 1).all()
             if any(way for _, way in best.values()):
-                found = chains(ends, places, np.zeros(len(places), dtype=np.int64))
+                found = list_paths(ends, places, np.zeros(len(places), dtype=np.int64))
                 ways = {
                     int(e): list(map(tuple, c))
                     for e, c in zip(ends.entity[places], found.tolist(), strict=True)
@@ -90,11 +90,11 @@ def scorer_graph(scorer):
 
 @settings(max_examples=3)
 @given(graphs(entities=5), st.integers(0, 100))
-def test_true_and_false_chains_share_the_beam_and_end_in_their_answers(graph, seed):
+def test_true_and_false_paths_share_the_beam_and_end_in_their_answers(graph, seed):
     scorer = random_scorer(5, RELATIONS, seed)
-    asked = draw_queries(graph, ("1p", "2u", "3p", "pi", "ip", "up"), 2, seed=seed)
-    plain = query_instances(graph, asked, seed=seed)
-    made = query_instances(graph, asked, seed=seed, beam=Beam(scorer, 3))
+    asked = draw_queries(graph, QuerySampling(("1p", "2u", "3p", "pi", "ip", "up"), 2, seed=seed))
+    plain = query_instances(graph, asked, AnswerSampling(seed=seed))
+    made = query_instances(graph, asked, AnswerSampling(seed=seed, beam=Beam(scorer, 3)))
     assert made.table[["question", "answer"]].equals(plain.table[["question", "answer"]])
     for name, part in made.triples.groupby("group", sort=False):
         if not QUERY_TYPES[name].has_intermediates:

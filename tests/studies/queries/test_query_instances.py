@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
-from kgdash.studies.queries.query_instances import query_instances
-from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries
-from kgdash.studies.queries.sampling import draw_queries
-from kgdash.studies.queries.verbalise import question
+from kgdash.studies.queries.query_instances import AnswerSampling, query_instances
+from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries, question
+from kgdash.studies.queries.sampling import QuerySampling, draw_queries
 from tests.support.instance_fakes import graphs, small_graph
 from tests.support.query_brute_force import answers_of, facts_of, groundings_of, random_queries
 
@@ -53,9 +52,9 @@ def circles(kind, relations, facts, graph):
 @pytest.mark.parametrize("kind", QUERY_TYPES.values(), ids=lambda kind: kind.name)
 @settings(max_examples=6)
 @given(graph=graphs(entities=5, held_out=False), seed=st.integers(0, 1000))
-def test_answers_and_chains_are_what_the_definition_says(kind, graph, seed):
+def test_answers_and_paths_are_what_the_definition_says(kind, graph, seed):
     asked, facts, count = claimed(kind, graph, 6, seed), facts_of(graph), graph.num_relations
-    made = query_instances(graph, {kind.name: asked}, seed=seed, max_chains=3)
+    made = query_instances(graph, {kind.name: asked}, AnswerSampling(seed=seed, max_paths=3))
     texts = [
         question(graph, kind, *rows) for rows in zip(asked.anchors, asked.relations, strict=True)
     ]
@@ -178,35 +177,39 @@ def test_what_can_not_be_asked_is_left_out_and_counted():
 @pytest.fixture(scope="module")
 def umls():
     graph = load_dataset("umls")
-    return graph, draw_queries(graph, tuple(QUERY_TYPES), 30)
+    return graph, draw_queries(graph, QuerySampling(tuple(QUERY_TYPES), 30))
 
 
 def test_some_of_many_queries_and_the_seed_decides_which(umls):
     graph, asked = umls
-    first, again, other = (query_instances(graph, asked, 12, seed) for seed in (1, 1, 2))
+    first, again, other = (
+        query_instances(graph, asked, AnswerSampling(12, seed)) for seed in (1, 1, 2)
+    )
     pd.testing.assert_frame_equal(first.triples, again.triples)
     assert not first.table["question"].equals(other.table["question"])
     assert first.counts()["group"].tolist() == list(QUERY_TYPES)
     assert (first.counts()[["n_true", "n_false"]] == 12).all().all()
-    alone = query_instances(graph, {"pi": asked["pi"]}, 12, 1).table
+    alone = query_instances(graph, {"pi": asked["pi"]}, AnswerSampling(12, 1)).table
     of_all = first.table[first.table["group"] == "pi"]
     assert alone["answer"].tolist() == of_all["answer"].tolist()
     assert query_instances(graph, asked).counts()["n_true"].tolist() == [30] * 9
 
 
-def test_chains_are_capped_and_drawn(umls):
+def test_paths_are_capped_and_drawn(umls):
     graph, asked = umls
-    few, many = (query_instances(graph, asked, max_chains=most).table for most in (2, 10**6))
+    few, many = (
+        query_instances(graph, asked, AnswerSampling(max_paths=most)).table for most in (2, 10**6)
+    )
     assert few["groundings"].max() == 2
     assert (few["groundings"] == np.minimum(2, many["groundings"])).all()
     pairs = many.groupby(np.arange(len(many)) // 2)["groundings"].agg(["first", "last"])
     assert (pairs["first"] >= pairs["last"]).all()
 
 
-@pytest.mark.parametrize("arguments", [{"max_chains": 0}, {"per_type": 0}])
+@pytest.mark.parametrize("arguments", [{"max_paths": 0}, {"per_type": 0}])
 def test_wrong_numbers(umls, arguments):
-    with pytest.raises(KgdashError, match="at least one query per type and one chain"):
-        query_instances(*umls, **arguments)
+    with pytest.raises(KgdashError, match="at least one query per type and one path"):
+        query_instances(*umls, AnswerSampling(**arguments))
 
 
 @pytest.mark.parametrize(

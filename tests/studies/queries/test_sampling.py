@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.queries.query_types import HARD, QUERY_TYPES
-from kgdash.studies.queries.sampling import draw_queries
+from kgdash.studies.queries.sampling import QuerySampling, draw_queries
 from tests.support.instance_fakes import graphs, small_graph
 from tests.support.query_brute_force import answers_of, facts_of
 
@@ -26,7 +26,9 @@ ALL = tuple(QUERY_TYPES)
     st.booleans(),
 )
 def test_answers_and_hard_ones_are_what_the_definition_says(graph, hard, seed, follow_backwards):
-    drawn = draw_queries(graph, ALL, 4, hard, seed, follow_backwards=follow_backwards)
+    drawn = draw_queries(
+        graph, QuerySampling(ALL, 4, hard, seed, follow_backwards=follow_backwards)
+    )
     everything, easy = facts_of(graph), facts_of(graph, HARD[hard])
     assert tuple(drawn) == ALL
     for asked in drawn.values():
@@ -47,7 +49,8 @@ def test_answers_and_hard_ones_are_what_the_definition_says(graph, hard, seed, f
 @settings(max_examples=10)
 @given(graphs(entities=6), st.integers(0, 1000))
 def test_queries_are_distinct_whatever_the_order_of_branches(graph, seed):
-    for name, asked in draw_queries(graph, ALL, 6, seed=seed, follow_backwards=True).items():
+    sampling = QuerySampling(ALL, 6, seed=seed, follow_backwards=True)
+    for name, asked in draw_queries(graph, sampling).items():
         kind, seen = QUERY_TYPES[name], set()
         for anchors, relations in zip(
             asked.anchors.tolist(), asked.relations.tolist(), strict=True
@@ -71,7 +74,7 @@ CHAIN = small_graph(
 
 
 def test_the_only_path_query_of_a_graph():
-    asked = draw_queries(CHAIN, ("2p",), per_type=10)["2p"]
+    asked = draw_queries(CHAIN, QuerySampling(("2p",), per_type=10))["2p"]
     assert (asked.anchors.tolist(), asked.relations.tolist()) == ([[0]], [[0, 1]])
     assert asked.answers.tolist() == [3, 5]
     assert asked.hard.tolist() == [True, False]
@@ -79,14 +82,14 @@ def test_the_only_path_query_of_a_graph():
 
 def test_a_query_that_every_entity_answers_is_none():
     graph = small_graph([(0, 0, 0)], test=[(0, 0, 1)])
-    assert len(draw_queries(graph, ("1p",))["1p"]) == 0
+    assert len(draw_queries(graph, QuerySampling(("1p",)))["1p"]) == 0
 
 
 def test_queries_beyond_the_cap_are_left_out():
     fan = [(0, 0, t) for t in range(1, 20)]
     graph = small_graph(fan[1:], test=fan[:1], entities=25)
-    assert len(draw_queries(graph, ("1p",), max_answers=18)["1p"]) == 0
-    assert len(draw_queries(graph, ("1p",), max_answers=19)["1p"]) == 1
+    assert len(draw_queries(graph, QuerySampling(("1p",), max_answers=18))["1p"]) == 0
+    assert len(draw_queries(graph, QuerySampling(("1p",), max_answers=19))["1p"]) == 1
 
 
 @pytest.mark.parametrize("follow_backwards", [False, True])
@@ -94,7 +97,9 @@ def test_a_real_graph_has_queries_of_every_type_and_the_seed_decides_which(follo
     graph = load_dataset("umls")
 
     def drawn(types=ALL, seed=3):
-        return draw_queries(graph, types, 40, seed=seed, follow_backwards=follow_backwards)
+        return draw_queries(
+            graph, QuerySampling(types, 40, seed=seed, follow_backwards=follow_backwards)
+        )
 
     first, again, other = drawn(), drawn(), drawn(seed=4)
     for name, asked in first.items():
@@ -119,11 +124,11 @@ def test_a_real_graph_has_queries_of_every_type_and_the_seed_decides_which(follo
 )
 def test_wrong_arguments(arguments, message):
     with pytest.raises(KgdashError, match=message):
-        draw_queries(CHAIN, **arguments)
+        draw_queries(CHAIN, QuerySampling(**arguments))
 
 
 def test_no_held_out_triple_is_said():
     graph = small_graph([(0, 0, 1), (1, 0, 2)], valid=[(2, 0, 0)])
     with pytest.raises(KgdashError, match=r"split test holds no triple outside train\+valid"):
-        draw_queries(graph, hard="outside train+valid")
-    assert len(draw_queries(graph, ("1p",))["1p"]) == 1
+        draw_queries(graph, QuerySampling(hard="outside train+valid"))
+    assert len(draw_queries(graph, QuerySampling(("1p",)))["1p"]) == 1

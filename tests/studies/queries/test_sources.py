@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.queries.files import write_queries
-from kgdash.studies.queries.query_instances import query_instances
+from kgdash.studies.queries.query_instances import AnswerSampling, query_instances
 from kgdash.studies.queries.query_types import HARD, PAPER_TYPES, QUERY_TYPES
-from kgdash.studies.queries.sampling import draw_queries
+from kgdash.studies.queries.sampling import QuerySampling, draw_queries
 from kgdash.studies.queries.sources import queries_of_file, sample_queries
 from tests.support.instance_fakes import graphs, small_graph
 
@@ -56,7 +56,7 @@ def test_answers_are_what_the_questions_say(graph, hard, seed, both_ways):
             for h, r, t in graph.splits[split].tolist()
         }
 
-    sampled = sample_queries(graph, ALL, 2, hard, seed, follow_backwards=both_ways)
+    sampled = sample_queries(graph, QuerySampling(ALL, 2, hard, seed, follow_backwards=both_ways))
     everything, easy = facts(("train", "valid", "test")), facts(HARD[hard])
     for row in sampled.table.to_dict("records"):
         answers = answers_to(row["question"], everything, graph.entities)
@@ -65,7 +65,7 @@ def test_answers_are_what_the_questions_say(graph, hard, seed, both_ways):
 
 
 def test_a_path_query_by_hand():
-    sampled = sample_queries(CHAIN, ("2p",), per_type=10)
+    sampled = sample_queries(CHAIN, QuerySampling(("2p",), per_type=10))
     assert sampled.table["question"].unique().tolist() == ["r0(e0, x) ∧ r1(x, ?)"]
     true = sampled.triples[sampled.triples["label"]]
     found = {
@@ -83,14 +83,14 @@ def test_a_path_query_by_hand():
     )
 
 
-def test_chains_are_capped():
-    sampled = sample_queries(CHAIN, ("2p",), per_type=1, max_chains=1)
+def test_paths_are_capped():
+    sampled = sample_queries(CHAIN, QuerySampling(("2p",), per_type=1), max_paths=1)
     assert sampled.table["groundings"].tolist() == [1, 1]
 
 
 def test_no_query_found_is_said():
     graph = small_graph([(0, 0, 0)], test=[(0, 0, 1)])
-    sampled = sample_queries(graph, ("1p",))
+    sampled = sample_queries(graph, QuerySampling(("1p",)))
     assert len(sampled) == 0
     assert sampled.notes[1].startswith("1p: 0 of 50 queries found")
 
@@ -98,10 +98,13 @@ def test_no_query_found_is_said():
 def test_the_paper_s_types_unless_others_are_asked_for():
     graph, calls = load_dataset("umls"), []
     sampled = sample_queries(
-        graph, per_type=5, seed=3, progress=lambda done, total: calls.append(done / total)
+        graph,
+        QuerySampling(per_type=5, seed=3),
+        progress=lambda done, total: calls.append(done / total),
     )
     assert sampled.counts()["group"].tolist() == list(PAPER_TYPES)
-    apart = query_instances(graph, draw_queries(graph, PAPER_TYPES, 5, seed=3), seed=3)
+    asked = draw_queries(graph, QuerySampling(PAPER_TYPES, 5, seed=3))
+    apart = query_instances(graph, asked, AnswerSampling(seed=3))
     pd.testing.assert_frame_equal(sampled.triples, apart.triples)
     assert calls == sorted(calls)
     assert calls[-1] == 1
@@ -111,20 +114,22 @@ def test_the_paper_s_types_unless_others_are_asked_for():
 def file_of_queries(tmp_path_factory):
     graph = load_dataset("umls")
     path = tmp_path_factory.mktemp("queries") / "some.jsonl"
-    asked = draw_queries(graph, ("2p", "up"), 12, follow_backwards=True)
+    asked = draw_queries(graph, QuerySampling(("2p", "up"), 12, follow_backwards=True))
     write_queries(asked, graph, path)
     return graph, asked, path
 
 
 def test_queries_of_a_file_are_those_that_were_written(file_of_queries):
     graph, asked, path = file_of_queries
-    made = queries_of_file(graph, path, seed=4)
-    pd.testing.assert_frame_equal(made.triples, query_instances(graph, asked, 50, 4).triples)
+    made = queries_of_file(graph, path, None, AnswerSampling(50, 4))
+    pd.testing.assert_frame_equal(
+        made.triples, query_instances(graph, asked, AnswerSampling(50, 4)).triples
+    )
     assert made.notes == (
         "the answers of all 24 queries are those of graph umls",
         "hard answers are those outside train",
     )
-    some = queries_of_file(graph, path.read_bytes(), ("1p", "up"), 5, name="mine")
+    some = queries_of_file(graph, path.read_bytes(), ("1p", "up"), AnswerSampling(5), "mine")
     assert some.counts()[["group", "n_true"]].to_numpy().tolist() == [["up", 5]]
 
 

@@ -11,10 +11,9 @@ import pytest
 import torch
 
 from kgdash.errors import KgdashError
-from kgdash.studies.obl2021.submission_files import (
-    as_written,
-    read_arrays,
-    read_submissions,
+from kgdash.studies.obl2021.entity_ids import as_written
+from kgdash.studies.obl2021.submission_reading import read_arrays, read_submissions
+from kgdash.studies.obl2021.submission_writing import (
     submission_bytes,
     submission_line,
     write_submission,

@@ -1,4 +1,4 @@
-"""Files of OBL2021: reading predictions without running anything, writing a submission.
+"""Files of OBL2021: reading predictions without running anything.
 
 Defined in numbers.md#10-obl2021.
 
@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from kgdash.errors import KgdashError, unknown_name
-from kgdash.files.atomic import write_whole
+from kgdash.errors import KgdashError
 from kgdash.formats.torch_archive import read_inert, rebuild_tensor
 from kgdash.graph import KnowledgeGraph
-from kgdash.studies.obl2021.top_ten import ID_KINDS, NOBODY, TOP, entity_numbers
+from kgdash.studies.obl2021.entity_ids import check_ids, entity_numbers
+from kgdash.studies.obl2021.top_ten import NOBODY, TOP
 
 _BOTH, _PAIR = "pred_top10", ("top10_heads", "top10_tails")
 
@@ -105,70 +105,11 @@ def read_arrays(source: Path | bytes, name: str | None = None, count: int = 0) -
     return _laid_out(reader(content, shown, count), shown, count)
 
 
-def submission_bytes(heads: np.ndarray, tails: np.ndarray) -> bytes:
-    """Return the compressed NPZ with ``pred_top10``: int32, shape ``(2n, 10)``, tails first."""
-    stream = io.BytesIO()
-    np.savez_compressed(stream, pred_top10=np.concatenate([tails, heads]).astype(np.int32))
-    return stream.getvalue()
-
-
-def write_submission(out: Path, heads: np.ndarray, tails: np.ndarray, h10: float) -> str:
-    """Write a submission; it appears whole or not at all.
-
-    :param out: a .npz file
-    :param heads: ids as the file shall hold them, integers, shape ``(n, 10)``
-    :param tails: the same for tails
-    :param h10: Hits@10 of these predictions
-    :return: the line that goes with the file, ``{'h10': value}``
-    :raises KgdashError: if the extension is another, or the file can not be written
-    """
-    check_extension(out)
-    write_whole(out, lambda part: part.write_bytes(submission_bytes(heads, tails)))
-    return submission_line(h10)
-
-
-def submission_line(h10: float) -> str:
-    """Return the line that a submission's form asks for."""
-    return str({"h10": float(h10)})
-
-
-def check_extension(out: Path) -> None:
-    """Refuse a file that is not to be a .npz.
-
-    :raises KgdashError: if it is not
-    """
-    if out.suffix != ".npz":
-        raise KgdashError(f"expected an output file in .npz; found {out}")
-
-
-def as_written(array: np.ndarray, graph: KnowledgeGraph, ids: str) -> np.ndarray:
-    """Turn ids of the graph into those that a file shall hold; `NOBODY` stays.
-
-    :param ids: one of `ID_KINDS`
-    :raises KgdashError: if ``ids`` is another, or entities are not named by numbers
-    """
-    check_ids(graph, ids)
-    if ids == "graph":
-        return array
-    return np.where(array == NOBODY, NOBODY, entity_numbers(graph)[array])
-
-
 def _submission(
     name: str, arrays: Mapping[str, np.ndarray], graph: KnowledgeGraph, ids: str
 ) -> Submission:
     heads, tails = (_checked(arrays[key], graph, ids, f"{name}: {key}") for key in _PAIR)
     return Submission(name, heads, tails)
-
-
-def check_ids(graph: KnowledgeGraph, ids: str) -> None:
-    """Refuse a kind of ids that this graph does not have.
-
-    :raises KgdashError: if ``ids`` is none of `ID_KINDS`, or entities are not named by numbers
-    """
-    if ids not in ID_KINDS:
-        raise unknown_name("kind of ids", ids, ID_KINDS, "OBL2021")
-    if ids == "names":
-        entity_numbers(graph)
 
 
 def _checked(array: np.ndarray, graph: KnowledgeGraph, ids: str, where: str) -> np.ndarray:
