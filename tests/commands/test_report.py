@@ -21,9 +21,11 @@ from kgdash.reports.html import report_html
 from kgdash.reports.named_charts import NAMED_CHARTS, draw_chart, in_order
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import separation
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import compare
-from kgdash.studies.rules.sources import mined_instances
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances
 from tests.support.report_page import read_page, table
 from tests.support.tiny_runs import altered_run
 
@@ -127,10 +129,14 @@ class TestCharts:
         assert len(nodes.x) == 20
 
     @pytest.mark.parametrize(
-        ("kind", "sampled"), [("queries", sample_queries), ("rules", mined_instances)]
+        ("kind", "sampled"),
+        [
+            ("queries", lambda graph: sample_queries(graph, QuerySampling(seed=3))),
+            ("rules", lambda graph: find_instances(graph, RuleSelection(seed=3))),
+        ],
     )
     def test_the_numbers_of_instances(self, part, umls, kind, sampled):
-        scored = score_instances(umls, sampled(umls.graph, seed=3))
+        scored = score_instances(umls, sampled(umls.graph))
         expected = separation(scored.table, "relik").set_index("group")
         drawn = draw_chart(f"{kind}-thresholds", part).data
         assert drawn[0].x[0] == scored.table["relik_max"].min()
