@@ -22,10 +22,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     :param command: whose groups have a default for each field
     :return: a command for Typer
     """
-    parameters, groups = [], {}
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, Callable[..., Any]] = {}
     hints = get_type_hints(command, include_extras=True)
     for parameter in inspect.signature(command).parameters.values():
-        kind = hints[parameter.name]
+        kind: Any = hints[parameter.name]
         if not is_dataclass(kind):
             parameters.append(parameter.replace(annotation=kind))
             continue
@@ -39,8 +40,8 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def spread(**arguments: Any) -> None:
         for name, kind in groups.items():
-            own = {field.name: arguments.pop(field.name) for field in fields(kind)}
-            arguments[name] = kind(**own)
+            names = inspect.signature(kind).parameters
+            arguments[name] = kind(**{each: arguments.pop(each) for each in names})
         command(**arguments)
 
     spread.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
