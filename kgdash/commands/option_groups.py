@@ -26,11 +26,11 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, Callable[..., Any]] = {}
     hints = get_type_hints(command, include_extras=True)
     for parameter in inspect.signature(command).parameters.values():
-        kind: Any = hints[parameter.name]
+        kind = hints[parameter.name]
         if not is_dataclass(kind):
             parameters.append(parameter.replace(annotation=kind))
             continue
-        groups[parameter.name] = kind
+        groups[parameter.name] = hints[parameter.name]
         kinds = get_type_hints(kind, include_extras=True)
         parameters += [
             parameter.replace(name=field.name, default=field.default, annotation=kinds[field.name])
