@@ -135,7 +135,7 @@ def test_relik_by_other_methods(call, run, tmp_path, method):
     [
         ({"entity": "virus", "size": 30}, {"entity": "virus", "size": 30}, {}),
         (
-            {"entity": "virus", "method": "neighbourhood", "hops": 2, "evaluate": "all"},
+            {"entity": "virus", "method": "neighbourhood", "hops": 2, "evaluated": "all"},
             {"entity": "virus", "method": "neighbourhood", "hops": 2},
             {"evaluated": "all"},
         ),

@@ -188,7 +188,7 @@ def _tables_of_pair(
             pair, graph, found(), *choices, Bootstrap(seed=seed)
         ),
         "entities": entities,
-        "triples": lambda: graph.with_names(triple_differences(ranks, *choices)),
+        "triples": lambda: graph.with_names(triple_differences(pair, *choices)),
     }
 
 

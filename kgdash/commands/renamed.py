@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from kgdash.errors import KgdashError
 
 #: old command -> new one
-COMMANDS: dict[str, str] = {"explain": "confounders"}
+COMMANDS: dict[str, str] = {
+    "explain": "confounders",
+    "prognosis": "predict-performance",
+}
 
 #: command, by its new name -> its old options and what they are now
 OPTIONS: dict[str, dict[str, str]] = {
     "classify": {"--evaluate": "--evaluated"},
     "metrics": {"--beside": "--with"},
-    "prognosis": {"--evaluate": "--evaluated"},
+    "predict-performance": {"--evaluate": "--evaluated"},
     "study": {"--evaluate": "--evaluated"},
     "subgraph": {"--evaluate": "--evaluated"},
     "which-model": {"--regions": "--parts"},

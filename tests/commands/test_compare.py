@@ -66,7 +66,7 @@ def test_tables_of_a_pair(call, runs, tmp_path):
         "relations": wins.assign(relation=[graph.relation_labels[r] for r in wins["relation"]]),
         "communities": community_differences(pair, graph, communities, "head"),
         "entities": entities.assign(entity=[labels[e] for e in entities["entity"]]),
-        "triples": graph.with_names(triple_differences(ranks, *pair, "head")),
+        "triples": graph.with_names(triple_differences(pair, "head")),
     }
     options = ["--split", "valid", "--side", "head", "--pair", *names, "--resolution", 2]
     for name, table in wanted.items():
