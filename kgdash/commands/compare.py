@@ -78,7 +78,7 @@ def compare(
 ) -> None:
     """Compare runs overall, by group, by paired tests, over seeds, and two of them in detail."""
     from kgdash.graph import default_filter
-    from kgdash.ranking.metric import find_metric
+    from kgdash.ranking.metric_lookup import find_metric
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names
 
     key = find_metric(metric).key

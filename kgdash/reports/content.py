@@ -13,7 +13,8 @@ from kgdash.graph import SPLITS
 from kgdash.graph.filter_advice import leak
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.main_table import MAIN_METRICS, evaluated_text, main_table
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
+from kgdash.ranking.metrics import MetricsTable
 from kgdash.reports.evaluation import Evaluation, evaluation
 from kgdash.reports.method import commands, group_command, method
 from kgdash.runs import Run
@@ -51,7 +52,7 @@ class ReportContent:
     """All that a report says; ``of`` and ``raw`` are what its figures are drawn from."""
 
     of: Evaluation
-    raw: Mapping[str, Any] | None
+    raw: MetricsTable | None
     notes: list[str]
     facts: dict[str, str]
     training: dict[str, str]
@@ -172,7 +173,7 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _main(of: Evaluation, raw: Mapping[str, Any] | None) -> pd.DataFrame:
+def _main(of: Evaluation, raw: MetricsTable | None) -> pd.DataFrame:
     """Lay out the main metrics: one row per side, rank type, filtered and raw."""
     name = "raw" if raw is None else "filtered"
     runs = {name: of.values} if raw is None else {name: of.values, "raw": raw}
@@ -190,9 +191,9 @@ def _everything(of: Evaluation) -> pd.DataFrame:
     table: dict[str, list] = {
         "metric": [f"{info.label} {info.arrow}".strip() for info in guide.values()]
     }
-    for side, types in of.values.items():
-        for rank_type, values in types.items():
-            table[f"{side}, {rank_type}"] = [values[key] for key in guide]
+    for side, rank_type in of.values.frame.columns:
+        values = of.values.values(side, rank_type)
+        table[f"{side}, {rank_type}"] = [values[key] for key in guide]
     return pd.DataFrame(table)
 
 

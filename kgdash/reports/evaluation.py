@@ -12,11 +12,10 @@ from kgdash.breakdowns.rank_facts import annotate
 from kgdash.errors import unknown_name
 from kgdash.graph import FILTERS, default_filter
 from kgdash.progress import Progress, silent
-from kgdash.ranking.metric import DEFAULT_KS, Metric, metric_records
-from kgdash.ranking.metrics import POOLS, metrics, tie_summary
+from kgdash.ranking.metric import Metric
+from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_records
+from kgdash.ranking.metrics import POOLS, MetricsTable, metrics, tie_summary
 from kgdash.runs import Run
-
-MetricValues = dict[str, dict[str, dict[str, float]]]
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,11 @@ class Evaluation:
         return self.run.ranks(split=self.split, filter=self.filter, progress=self.progress)
 
     @cached_property
-    def values(self) -> MetricValues:
+    def values(self) -> MetricsTable:
         """Return all metrics of `kgdash.ranking.metrics.metrics`."""
         return metrics(self.ranks, DEFAULT_KS)
 
-    def raw_values(self, progress: Progress = silent) -> MetricValues:
+    def raw_values(self, progress: Progress = silent) -> MetricsTable:
         """Return all metrics of raw ranks."""
         return metrics(self.run.ranks(split=self.split, filter="none", progress=progress))
 
@@ -60,7 +59,7 @@ class Evaluation:
         """Return `kgdash.ranking.metrics.tie_summary` per side."""
         return {
             side: tie_summary(self.ranks[self.ranks["side"].isin(POOLS[side])])
-            for side in self.values
+            for side in self.values.sides
         }
 
     def breakdown(self, by: str) -> pd.DataFrame:

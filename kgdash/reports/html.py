@@ -18,7 +18,7 @@ from plotly.offline import get_plotlyjs
 from kgdash.charts.style import number
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_whole
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.content import MOST_GROUPS, ReportContent, report_caption
 from kgdash.reports.named_charts import draw_chart
@@ -114,8 +114,8 @@ def _cell(value: Any) -> Cell:
 def _cards(content: ReportContent) -> Sequence[tuple[str, str, str, str]]:
     """Return label, value, raw value and explanation of each card."""
     of, guide = content.of, metric_records()
-    values = of.values["both"][of.rank_type]
-    raw = content.raw["both"][of.rank_type] if content.raw else None
+    values = of.values.values("both", of.rank_type)
+    raw = content.raw.values("both", of.rank_type) if content.raw else None
     return [
         (
             f"{guide[key].label} {guide[key].arrow}",

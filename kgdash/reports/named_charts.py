@@ -16,7 +16,7 @@ from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.subgraph import subgraph_figure
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.ranking.metric import DEFAULT_KS
+from kgdash.ranking.metric_lookup import DEFAULT_KS
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
 from kgdash.studies.instances.separation import compare_measures
@@ -62,7 +62,9 @@ def in_order(of: Evaluation, by: str) -> pd.DataFrame:
 def _bars(by: str) -> Draw:
     def draw(source: ChartSource) -> go.Figure:
         of = source.of
-        return group_bars(in_order(of, by), of.info, of.values[of.side][of.rank_type][of.metric])
+        return group_bars(
+            in_order(of, by), of.info, of.values.value(of.metric, of.side, of.rank_type)
+        )
 
     return draw
 

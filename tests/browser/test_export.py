@@ -53,7 +53,7 @@ def test_a_chart_is_saved_as_html_and_svg(address, tab, run, tmp_path, offline):
     drawn = page.evaluate("() => document.querySelector('.js-plotly-plot')._fullData[1].y")
     values = kgdash.metrics(run.ranks())
     assert list(drawn.values() if isinstance(drawn, dict) else drawn) == [
-        types["realistic"]["inverse_harmonic_mean_rank"] for types in values.values()
+        values.value("mrr", side) for side in values.sides
     ]
     assert "Mean reciprocal rank (MRR)" in paths["svg"].read_text(encoding="utf-8")
 
@@ -63,7 +63,7 @@ def test_a_table_is_saved_as_parquet(address, tab, run, tmp_path):
     path = save(tab, tab.get_by_role("button", name="Download Parquet"), tmp_path)
     assert path.name == "umls-transe-test-metrics.parquet"
     table = pd.read_parquet(path).set_index("key")
-    expected = kgdash.metrics(run.ranks())["tail"]["realistic"]
+    expected = kgdash.metrics(run.ranks()).values("tail", "realistic")
     assert table["tail · realistic"].to_dict() == expected
 
 

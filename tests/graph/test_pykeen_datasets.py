@@ -63,9 +63,8 @@ def pykeen_values(run, triples, split="test", **restriction):
 def flat(values):
     return {
         f"{side}.{rank_type}.{key}": value
-        for side, types in values.items()
-        for rank_type, of_type in types.items()
-        for key, value in of_type.items()
+        for side, rank_type in values.frame.columns
+        for key, value in values.values(side, rank_type).items()
     }
 
 

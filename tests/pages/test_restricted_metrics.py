@@ -7,8 +7,7 @@ from tests.pages.driver import cards, choose, choose_folder, messages, open_page
 
 
 def mrr(run, **arguments) -> str:
-    values = kgdash.metrics(run.ranks(**arguments))
-    return number(values["both"]["realistic"]["inverse_harmonic_mean_rank"])
+    return number(kgdash.metrics(run.ranks(**arguments)).value("mrr"))
 
 
 def test_raw_stands_beneath_filtered(run):

@@ -16,7 +16,7 @@ import kgdash
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.errors import KgdashError
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import metrics
 from kgdash.reports import content as studies_report
 from kgdash.reports.content import report_content
@@ -85,7 +85,7 @@ class TestNumbers:
             for row in rows:
                 if row["known triples"] != known:
                     continue
-                expected = values[row["side"]][row["ranks"]]
+                expected = values.values(row["side"], row["ranks"])
                 for column, key in (
                     ("MRR ↑", "inverse_harmonic_mean_rank"),
                     ("Hits@1 ↑", "hits_at_1"),
@@ -153,9 +153,7 @@ class TestNumbers:
         drawn = {trace["name"]: trace["y"] for trace in figures["chart-metrics"]["data"]}
         values = metrics(umls.ranks())
         for kind in drawn:
-            assert drawn[kind] == [
-                values[side][kind]["inverse_harmonic_mean_rank"] for side in values
-            ]
+            assert drawn[kind] == [values.value("mrr", side, kind) for side in values.sides]
         losses = figures["chart-losses"]["data"][0]["y"]
         assert losses == umls.training["losses"]
 
