@@ -1,4 +1,4 @@
-"""The page What explains ReliK in a browser."""
+"""The page Confounders of ReliK in a browser."""
 
 from kgdash.studies.correlation.confounders import triple_factors
 from tests.browser.driver import click_point, drawn_points, freest, open_page, settle

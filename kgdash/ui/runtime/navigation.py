@@ -45,7 +45,7 @@ def navigation() -> Any:
                 ),
                 st.Page("pages/label.py", title="Label predictions", icon=":material/how_to_reg:"),
                 st.Page(
-                    "pages/explain.py", title="What explains ReliK", icon=":material/troubleshoot:"
+                    "pages/explain.py", title="Confounders of ReliK", icon=":material/troubleshoot:"
                 ),
             ],
             "Does ReliK foretell?": [
