@@ -48,8 +48,7 @@ ranks = computed(
         split=split,
         filter=filter_name,
         progress=progress,
-        entities=only.entities,
-        relations=only.relations,
+        restriction=only,
     ),
 )
 values = computed(
@@ -134,8 +133,7 @@ if filtered:
             split=split,
             filter="none",
             progress=progress,
-            entities=only.entities,
-            relations=only.relations,
+            restriction=only,
         ),
     )
     raw = computed(

@@ -82,8 +82,7 @@ def metrics(
         split=split,
         filter=chosen,
         progress=terminal("ranks"),
-        entities=only.entities,
-        relations=only.relations,
+        restriction=only,
     )
     if chosen in FILTERS and (warning := leak(split, chosen)):
         print(f"note: {warning}", file=sys.stderr)

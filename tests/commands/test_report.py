@@ -10,6 +10,7 @@ import pytest
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.export import figure_bytes
+from kgdash.graph.restriction import Restriction
 from kgdash.ranking.latex_table import latex_table
 from kgdash.ranking.main_table import main_table
 from kgdash.ranking.metrics import metrics
@@ -210,7 +211,7 @@ class TestLatex:
         )
         relations = [umls.graph.relation_id("affects")]
         runs = {
-            name: metrics(bundled(name).ranks(relations=relations))
+            name: metrics(bundled(name).ranks(restriction=Restriction(relations=relations)))
             for name in ("umls-transe", "umls-distmult")
         }
         expected = latex_table(main_table(runs), "x")

@@ -151,7 +151,7 @@ class TestRandomScorer:
         size, rng = 40, np.random.default_rng(1)
         test = np.unique(rng.integers(0, (size, 3, size), size=(600, 3)), axis=0)
         graph = make_graph([(0, 0, 1)], [], test, entities=size, relations=3)
-        ranks = fake_run(graph, random_scorer(size, 3, seed=2)).ranks(filtered=False)
+        ranks = fake_run(graph, random_scorer(size, 3, seed=2)).ranks(filter="none")
         found = metrics(ranks).value("adjusted_arithmetic_mean_rank_index", "both", "realistic")
         # Var(r) = (N² − 1) / 12 for uniform r, so sd(AMRI) = 2 / (N − 1) · √((N² − 1) / 12n)
         deviation = 2 / (size - 1) * math.sqrt((size**2 - 1) / 12 / len(ranks))
