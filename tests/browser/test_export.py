@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import kgdash
+from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports.content import report_content
 from kgdash.reports.html import report_html, write_report
 from tests.browser.driver import open_page, save, settle, widget
@@ -133,4 +134,4 @@ def test_a_report_is_made_and_saved(address, tab, run, tmp_path):
     settle(tab)
     path = save(tab, button, tmp_path)
     assert path.name == "umls-transe-test-report.html"
-    assert path.read_text(encoding="utf-8") == report_html(report_content(run, "test"))
+    assert path.read_text(encoding="utf-8") == report_html(report_content(run, RankSetting("test")))
