@@ -23,7 +23,7 @@ from kgdash.commands import (
     label,
     metrics,
     obl2021,
-    prognosis,
+    predict_performance,
     queries,
     reliability,
     relik,
@@ -35,6 +35,7 @@ from kgdash.commands import (
     train,
     which_model,
 )
+from kgdash.commands.open import open_app
 from kgdash.commands.renamed import refuse_old_names
 from kgdash.errors import KgdashError
 
@@ -57,7 +58,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "import-queries": import_queries.import_queries,
     "label": label.label,
     "metrics": metrics.metrics,
-    "prognosis": prognosis.prognosis,
+    "open": open_app,
+    "predict-performance": predict_performance.predict_performance,
     "queries": queries.queries,
     "reliability": reliability.reliability,
     "relik": relik.relik,

@@ -25,7 +25,8 @@ from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.rules.confidence import rule_confidence
-from kgdash.studies.rules.sources import mined_instances
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances
 from tests.support.cli import run_cli, strict_json, without_nan
 from tests.support.paths import EXAMPLE, ROOT
 from tests.support.tiny_runs import altered_run, dataset_folder, save_pykeen_directory
@@ -84,7 +85,7 @@ def test_metrics_table_on_screen_and_in_a_file(call, run, tmp_path):
 
 def assert_same_relik(found: pd.DataFrame, run, expected: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(
-        found, run.graph.labelled(expected), check_dtype=False, check_exact=True
+        found, run.graph.with_names(expected), check_dtype=False, check_exact=True
     )
 
 
@@ -154,7 +155,7 @@ def test_subgraph_json(call, run, options, subgraph, comparison):
         side: figures[f"{side}_mrr"][0] for side in ("head", "tail", "both", "relation")
     }
     assert found["counts"] == {name: count for name, (_, count) in figures.items()}
-    labelled = run.graph.labelled(expected.triples)
+    labelled = run.graph.with_names(expected.triples)
     assert found["triples"] == without_nan(labelled.to_dict("records"))
 
 
@@ -236,7 +237,9 @@ def test_lists_to_check_and_all_figures_of_the_answering_triples(call, run, tmp_
 
 def test_rules(call, run):
     found = strict_json(call("rules", "umls-transe", "--max-rules", 2, "--per-rule", 5, "--json"))
-    assert found["separation"] == expected_separation(run, mined_instances(run.graph, 2, 0.3, 5))
+    assert found["separation"] == expected_separation(
+        run, find_instances(run.graph, RuleSelection(2, per_rule=5))
+    )
     found = strict_json(call("rules", "umls-transe", "--table", EXAMPLE, "--json"))
     assert found["separation"] == expected_separation(run, read_rule_table(EXAMPLE, run.graph))
     assert call("rules", "umls-transe", "--table", EXAMPLE).startswith("# relik\ngroup\t")
@@ -263,7 +266,7 @@ def test_import_gives_the_scores_of_the_pykeen_directory(call, pykeen_directory,
 def test_commands_take_a_pykeen_directory_with_its_dataset(call, pykeen_directory):
     found = strict_json(call("metrics", pykeen_directory, "--dataset", "nations", "--json"))
     assert found["metrics"] == without_nan(
-        kgdash.metrics(kgdash.load(pykeen_directory, "nations").ranks())
+        kgdash.metrics(kgdash.load(pykeen_directory, "nations").ranks()).nested()
     )
 
 

@@ -95,7 +95,9 @@ def classify(
     if table is ClassifyTable.relik:
         tables["relik"] = exact_accuracy_by_relik(found, terminal("ReliK"))
     if entity is not None:
-        part = loaded.subgraph(entity, method, size, restart, walk_seed, hops, direction)
+        part = loaded.subgraph(
+            entity, method, size, restart=restart, seed=walk_seed, hops=hops, direction=direction
+        )
         local = classify_subgraph(found, part, evaluate, corrupt, relik_method, terminal("ReliK"))
         tables["local"] = local.metrics
         about["local"] = local.summary()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgdash.commands.shared import write_rounded
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 
 if TYPE_CHECKING:
     from kgdash.studies.instances.separation import Comparison
@@ -58,7 +58,7 @@ def write_results(
         names,
         {name: path.name for name, path in files.items()},
     )
-    write_whole(folder / f"{stem}.md", lambda part: part.write_text(text, encoding="utf-8"))
+    write_atomically(folder / f"{stem}.md", lambda part: part.write_text(text, encoding="utf-8"))
     write_rounded(separation_rows(found), folder / f"{stem}.csv")
     print(f"wrote {folder / stem}.md, its table and charts", file=sys.stderr)
 

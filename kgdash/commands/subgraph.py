@@ -39,7 +39,9 @@ def subgraph(
     from kgdash.studies.reliability.local_comparison import compare, compare_steps, summary
 
     loaded = load_run(run, dataset)
-    part = loaded.subgraph(entity, method, size, restart, seed, hops, direction)
+    part = loaded.subgraph(
+        entity, method, size, restart=restart, seed=seed, hops=hops, direction=direction
+    )
     choices = (loaded, part, evaluate, relik_method)
     if sys.stderr.isatty():
         for comparison in compare_steps(*choices, progress=terminal("subgraph")):
@@ -55,4 +57,4 @@ def subgraph(
         for name, (value, count) in comparison.figures.items():
             print(f"{name:14} {value:.6g}  (n = {count})")
         print(part.note or f"{len(part.entities)} entities")
-    write_or_print(loaded.graph.labelled(comparison.triples), out)
+    write_or_print(loaded.graph.with_names(comparison.triples), out)

@@ -33,6 +33,11 @@ class RatioMetric:
     denominator: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ones
     transform: Callable[[np.ndarray], np.ndarray] = _same
 
+    def value(self, ranks: np.ndarray, candidates: np.ndarray) -> float:
+        """Return the metric of ranks and their numbers of candidates, ``(n,)`` each."""
+        above, below = self.numerator(ranks, candidates), self.denominator(ranks, candidates)
+        return float(self.transform(np.sum(above) / np.sum(below)))
+
 
 @dataclass(frozen=True)
 class Metric:

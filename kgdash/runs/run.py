@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -16,17 +16,17 @@ from kgdash.files.table_cache import cached_table, stored_table
 from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.graph.restriction import Restriction
-from kgdash.graph.subgraph import Subgraph, SubgraphSampling
+from kgdash.graph.subgraph import Subgraph, SubgraphOptions, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.ranks import rank_triples
-from kgdash.ranking.relik_exact import relik_exact, relik_values
-from kgdash.ranking.relik_sampled import estimate, relik_sampled
+from kgdash.ranking.relik import RELIK_METHODS, relik_values
+from kgdash.ranking.relik_exact import relik_exact
+from kgdash.ranking.relik_sampled import NegativeSample, SamplingOptions, estimate, relik_sampled
 from kgdash.scoring import Scorer
 
 if TYPE_CHECKING:
     from kgdash.scoring.model_spec import ModelSpec
 
-RELIK_METHODS = ("exact", "sampled", "sampled-paper", "lower-bound")
 #: raise when the meaning of a stored table changes
 _TABLE_VERSION = 2
 
@@ -134,9 +134,8 @@ class Run:
         triples: np.ndarray | None = None,
         method: str = "exact",
         rank_type: str = "optimistic",
-        samples: int = 1000,
-        seed: int = 0,
         progress: Progress = silent,
+        **sampling: Unpack[SamplingOptions],
     ) -> pd.DataFrame:
         """Compute the ReliK of triples, by numbers.md#4-relik.
 
@@ -145,9 +144,9 @@ class Run:
         :param method: "exact"; "sampled" (corrected estimate with a 95 % interval),
             "sampled-paper" (the paper's estimate), "lower-bound"
         :param rank_type: how ties count in the exact method: "optimistic" is the paper's
-        :param samples: negatives sampled per side, for the sampled methods
-        :param seed: of the sample
         :param progress: called with (done, total); may raise to cancel
+        :param sampling: for the sampled methods: ``samples``, negatives drawn per side (1,000), and
+            ``seed`` (0) of the draw
         :return: one row per triple, in order: ``head, relation, tail`` (int64 ids), ``head_rank``,
             ``tail_rank`` (≥ 1), ``relik`` (float64, in (0, 1]); with the sampled methods also
             ``relik_low``, ``relik_high``
@@ -158,6 +157,7 @@ class Run:
             raise unknown_name("method", method, RELIK_METHODS, "ReliK")
         if rank_type not in RANK_TYPES:
             raise unknown_name("rank type", rank_type, RANK_TYPES, "ReliK")
+        sample = NegativeSample(**sampling)
         rows, known = self._triples(split, triples), self.graph.known()
         key = {"kind": "relik", **self.table_key(rows)}
         if method == "exact":
@@ -169,9 +169,9 @@ class Run:
             )
             return relik_values(counts, rank_type)
         counts = cached_table(
-            key | {"samples": samples, "seed": seed},
-            lambda: relik_sampled(self.scorer, rows, known, samples, seed, progress),
-            self.table_about("relik", rows, method=f"sampled, {samples:,} a side"),
+            key | asdict(sample),
+            lambda: relik_sampled(self.scorer, rows, known, **asdict(sample), progress=progress),
+            self.table_about("relik", rows, method=f"sampled, {sample.samples:,} a side"),
             progress,
         )
         return estimate(counts, method)
@@ -205,12 +205,8 @@ class Run:
         negatives = self.graph.num_entities * self.graph.num_relations
         many = negatives > _WORTH_SAMPLING * samples
         if many and stored_table({"kind": "relik", **self.table_key(rows)}) is None:
-            yield (
-                "sampled",
-                self.relik(
-                    triples=rows, method="sampled", samples=samples, seed=seed, progress=first
-                ),
-            )
+            sampling: SamplingOptions = {"samples": samples, "seed": seed}
+            yield "sampled", self.relik(split, rows, "sampled", progress=first, **sampling)
         yield "exact", self.relik(triples=rows, progress=second)
 
     def subgraph(
@@ -218,27 +214,20 @@ class Run:
         entity: str | int,
         method: str = "rwr",
         size: int = 60,
-        restart: float = 0.2,
-        seed: int = 0,
-        hops: int = 1,
-        direction: str = "either",
+        **options: Unpack[SubgraphOptions],
     ) -> Subgraph:
         """Pick a part of the graph around an entity, by numbers.md#5-subgraphs.
 
         :param entity: name, label or id
         :param method: "rwr" (random walk with restart) or "neighbourhood"
         :param size: entities to collect, ≥ 1
-        :param restart: of the random walk: probability of returning to the seed, in [0, 1)
-        :param seed: of the random walk
-        :param hops: of the neighbourhood: 1, 2 or 3
-        :param direction: "either", "outgoing" or "incoming"
+        :param options: ``restart`` (0.2), the random walk's probability of returning to the seed,
+            in [0, 1); ``seed`` (0) of the random walk; ``hops`` (1) of the neighbourhood: 1, 2 or
+            3; ``direction`` ("either"), "outgoing" or "incoming"
         :raises KgdashError: on an unknown entity or method, or a parameter out of range
         """
         number = self.graph.entity_id(entity) if isinstance(entity, str) else int(entity)
-        sampling = SubgraphSampling(
-            size=size, method=method, restart=restart, hops=hops, direction=direction, seed=seed
-        )
-        return sampling.pick(self.graph, number)
+        return SubgraphSampling(size=size, method=method, **options).pick(self.graph, number)
 
     def _triples(self, split: str, triples: np.ndarray | None) -> np.ndarray:
         return self.graph.split(split) if triples is None else triple_array(triples, self.graph)

@@ -23,9 +23,11 @@ from kgdash.reports.html import report_html
 from kgdash.reports.named_charts import NAMED_CHARTS, draw_chart, in_order
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import separation
+from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import compare
-from kgdash.studies.rules.sources import mined_instances
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances
 from tests.support.report_page import read_page, table
 from tests.support.tiny_runs import altered_run
 
@@ -112,7 +114,7 @@ class TestCharts:
         heights = {bar.name: bar.y for bar in draw_chart("metrics", ChartSource(asked)).data}
         of_all = metrics(ranks)
         assert heights["pessimistic"] == tuple(
-            of_all[side]["pessimistic"]["arithmetic_mean_rank"] for side in of_all
+            of_all.value("mr", side, "pessimistic") for side in of_all.sides
         )
         ecdf = draw_chart("ranks", ChartSource(asked))
         both = ecdf.data[-1]
@@ -129,10 +131,14 @@ class TestCharts:
         assert len(nodes.x) == 20
 
     @pytest.mark.parametrize(
-        ("kind", "sampled"), [("queries", sample_queries), ("rules", mined_instances)]
+        ("kind", "sampled"),
+        [
+            ("queries", lambda graph: sample_queries(graph, QuerySampling(seed=3))),
+            ("rules", lambda graph: find_instances(graph, RuleSelection(seed=3))),
+        ],
     )
     def test_the_numbers_of_instances(self, part, umls, kind, sampled):
-        scored = score_instances(umls, sampled(umls.graph, seed=3))
+        scored = score_instances(umls, sampled(umls.graph))
         expected = separation(scored.table, "relik").set_index("group")
         drawn = draw_chart(f"{kind}-thresholds", part).data
         assert drawn[0].x[0] == scored.table["relik_max"].min()

@@ -104,9 +104,8 @@ class TestNumbers:
             f"{info.label} {info.arrow}".strip() for info in guide.values()
         ]
         for row, key in zip(rows, guide, strict=True):
-            for side, types in values.items():
-                for kind in types:
-                    assert float(row[f"{side}, {kind}"]) == types[kind][key]
+            for side, kind in values.frame.columns:
+                assert float(row[f"{side}, {kind}"]) == values.value(key, side, kind)
 
     @pytest.mark.parametrize("by", studies_report.REPORTED)
     def test_groups(self, page, umls, by):

@@ -9,7 +9,7 @@ import numpy as np
 from kgdash.engine.separation_kernels import resample_separation
 
 #: figures of a resample, in the order of the kernel
-FIGURES = ("roc_auc", "average_precision", "mean_true", "mean_false")
+METRICS = ("roc_auc", "average_precision", "mean_true", "mean_false")
 
 Resampled = dict[str, dict[str, np.ndarray]]
 
@@ -31,12 +31,12 @@ def resampled(
     :param units: int64, ``(n,)``: any numbers
     :param resamples: how many
     :param seed: of the draws, ≥ 0
-    :return: measure -> figure of `FIGURES` -> float64, ``(resamples,)``; NaN where a draw lacks the
+    :return: measure -> figure of `METRICS` -> float64, ``(resamples,)``; NaN where a draw lacks the
         labels for it, and all NaN where there are not two units
     """
     units = np.unique(units, return_inverse=True)[1]
     count = int(units.max(initial=-1)) + 1
-    out = np.full((resamples, len(values), len(FIGURES)), np.nan)
+    out = np.full((resamples, len(values), len(METRICS)), np.nan)
     if count > 1:
         rows = np.stack([np.asarray(v, dtype=np.float64) for v in values.values()])
         order = np.argsort(rows, axis=1, kind="stable")
@@ -50,6 +50,6 @@ def resampled(
             out,
         )
     return {
-        measure: {figure: out[:, m, f] for f, figure in enumerate(FIGURES)}
+        measure: {figure: out[:, m, f] for f, figure in enumerate(METRICS)}
         for m, measure in enumerate(values)
     }
