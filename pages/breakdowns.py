@@ -128,7 +128,7 @@ if picked in groups["group"].to_numpy():
         key="triples_order",
         label_visibility="collapsed",
     )
-    triples = run.graph.labelled(group_ranks(annotated, members, picked, side, rank_type))
+    triples = run.graph.with_names(group_ranks(annotated, members, picked, side, rank_type))
     if first == "worst first":
         triples = triples[::-1]
     show_table(triples, "triples_of_group", f"{run.name}-{chosen.split}-{picked}")

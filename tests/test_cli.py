@@ -88,7 +88,7 @@ def test_metrics_table_on_screen_and_in_a_file(call, run, tmp_path):
 
 def assert_same_relik(found: pd.DataFrame, run, expected: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(
-        found, run.graph.labelled(expected), check_dtype=False, check_exact=True
+        found, run.graph.with_names(expected), check_dtype=False, check_exact=True
     )
 
 
@@ -158,7 +158,7 @@ def test_subgraph_json(call, run, options, subgraph, comparison):
         side: figures[f"{side}_mrr"][0] for side in ("head", "tail", "both", "relation")
     }
     assert found["counts"] == {name: count for name, (_, count) in figures.items()}
-    labelled = run.graph.labelled(expected.triples)
+    labelled = run.graph.with_names(expected.triples)
     assert found["triples"] == without_nan(labelled.to_dict("records"))
 
 

@@ -185,7 +185,7 @@ def _tables_of_pair(
             ranks, *pair, graph, regions_of(), side, rank_type, seed=seed
         ),
         "entities": entities,
-        "triples": lambda: graph.labelled(triple_differences(ranks, *choices)),
+        "triples": lambda: graph.with_names(triple_differences(ranks, *choices)),
     }
 
 

@@ -49,7 +49,7 @@ def label(
     ] = None,
 ) -> None:
     """Judge predictions of rules, one by one; every label is on disk at once."""
-    from kgdash.files.atomic import write_whole
+    from kgdash.files.atomic import write_atomically
     from kgdash.studies.instances.instance_table import write_rule_table
     from kgdash.studies.labelling.queue import label_queue
     from kgdash.studies.labelling.results import labelled_instances
@@ -61,7 +61,7 @@ def label(
     if save is not None:
         found = labelled_instances(loaded)
         text = write_rule_table(found, loaded.graph)
-        write_whole(save, lambda part: part.write_text(text, "utf-8"))
+        write_atomically(save, lambda part: part.write_text(text, "utf-8"))
         print(f"wrote {len(found):,} instances to {save}")
         return
     selection = RuleSelection(max_rules, min_pca, per_rule=per_rule, seed=seed)

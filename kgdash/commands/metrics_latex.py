@@ -9,7 +9,7 @@ import typer
 
 from kgdash.commands.shared import load_run
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 from kgdash.progress import terminal
 
 
@@ -70,7 +70,7 @@ def latex(
     if out is None:
         print(text, end="")
         return
-    write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))
+    write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
     print(f"wrote {out}")
 
 

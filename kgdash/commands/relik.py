@@ -52,4 +52,4 @@ def relik(
         samples=samples,
         seed=seed,
     )
-    write_or_print(loaded.graph.labelled(table), out)
+    write_or_print(loaded.graph.with_names(table), out)

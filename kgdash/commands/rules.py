@@ -101,9 +101,9 @@ def _save_rules(found: Rules, path: Path) -> None:
 
 
 def _save_instances(instances: Instances, graph: KnowledgeGraph, path: Path) -> None:
-    from kgdash.files.atomic import write_whole
+    from kgdash.files.atomic import write_atomically
     from kgdash.studies.instances.instance_table import write_rule_table
 
     text = write_rule_table(instances, graph)
-    write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
     print(f"wrote {len(instances):,} instances to {path}", file=sys.stderr)

@@ -22,7 +22,7 @@ from kgdash.commands.shared import (
     write_rounded,
 )
 from kgdash.errors import unknown_name
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 from kgdash.files.table import write_table
 from kgdash.progress import terminal
 
@@ -194,7 +194,7 @@ def _write_results(
         _command_text(context, "results"),
         {name: path.name for name, path in files.items()},
     )
-    write_whole(folder / f"{stem}.md", lambda part: part.write_text(text, encoding="utf-8"))
+    write_atomically(folder / f"{stem}.md", lambda part: part.write_text(text, encoding="utf-8"))
     write_rounded(separation_rows(found), folder / f"{stem}.csv")
     print(f"wrote {folder / stem}.md, its table and charts", file=sys.stderr)
 

@@ -57,4 +57,4 @@ def subgraph(
         for name, (value, count) in comparison.figures.items():
             print(f"{name:14} {value:.6g}  (n = {count})")
         print(part.note or f"{len(part.entities)} entities")
-    write_or_print(loaded.graph.labelled(comparison.triples), out)
+    write_or_print(loaded.graph.with_names(comparison.triples), out)

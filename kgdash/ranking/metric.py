@@ -66,6 +66,11 @@ class RatioMetric:
     denominator: Callable[[np.ndarray, np.ndarray], np.ndarray] = _ones
     transform: Callable[[np.ndarray], np.ndarray] = _same
 
+    def value(self, ranks: np.ndarray, candidates: np.ndarray) -> float:
+        """Return the metric of ranks and their numbers of candidates, ``(n,)`` each."""
+        above, below = self.numerator(ranks, candidates), self.denominator(ranks, candidates)
+        return float(self.transform(np.sum(above) / np.sum(below)))
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -388,7 +393,10 @@ def metric_records(ks: tuple[int, ...] = DEFAULT_KS) -> dict[str, Metric]:
 
 @lru_cache(maxsize=32)
 def metric_calculators(ks: tuple[int, ...] = DEFAULT_KS) -> dict[str, Any]:
-    """Return PyKEEN's metric objects by key, hits_at_k once per k, in PyKEEN's alphabetical order.
+    """Return what computes each metric of ranks and candidates, by key in PyKEEN's order.
+
+    They are PyKEEN's metric objects, hits_at_k once per k; what PyKEEN does not have and has a
+    record with a form here comes on top.
 
     :raises KgdashError: if a k is less than 1
     """
@@ -398,7 +406,10 @@ def metric_calculators(ks: tuple[int, ...] = DEFAULT_KS) -> dict[str, Any]:
     _check_ks(ks)
     made: list[Any] = [HitsAtK(k=int(k)) for k in dict.fromkeys(ks)]
     made += [cls() for cls in rank_based_metric_resolver if cls is not HitsAtK]
-    return {metric.key: metric for metric in sorted(made, key=lambda m: _sort_key(m.key))}
+    found = {metric.key: metric for metric in made}
+    # What PyKEEN does not have is computed by the form in its record.
+    found |= {m.key: m.ratio.value for m in METRICS.values() if m.ratio and m.key not in found}
+    return dict(sorted(found.items(), key=lambda item: _sort_key(item[0])))
 
 
 def _check_ks(ks: tuple[int, ...]) -> None:

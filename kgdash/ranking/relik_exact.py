@@ -88,6 +88,6 @@ def count_negatives(
 def _population(scorer: Scorer, triples: np.ndarray, known: KnownTriples, side: str) -> np.ndarray:
     """Count the negatives around each triple's head (or tail): int64, ``(n,)``."""
     anchors, group = np.unique(triples[:, 0 if side == "head" else 2], return_inverse=True)
-    owner, _ = known.around(anchors, side)
+    owner, _ = known.triples_with_entity(anchors, side)
     everything = scorer.num_entities * scorer.num_relations
     return everything - np.bincount(owner, minlength=len(anchors))[group]

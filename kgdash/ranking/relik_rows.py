@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from kgdash.engine.memory import block_bytes
-from kgdash.engine.row_counting import count_against
+from kgdash.engine.row_counting import count_above_thresholds
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Progress
@@ -45,11 +45,11 @@ def count_in_rows(
     for block in _anchor_blocks(len(anchors), num_entities * num_relations):
         rows = order[slice(*np.searchsorted(ordered, [block.start, block.stop]))]
         members = _Members(group[rows] - block.start, position[rows])
-        excluded = known.around(anchors[block], side)
+        excluded = known.triples_with_entity(anchors[block], side)
         around = _AnchorScores(scorer, side, anchors[block])
         own = around.own(members)
         for first, scores in around.blocks():
-            counts[rows] += count_against(scores, own, members.row)
+            counts[rows] += count_above_thresholds(scores, own, members.row)
             counts[rows] -= _count_excluded(scores, first, own, members, excluded)
         progress(block.stop, len(anchors))
     return counts

@@ -118,7 +118,7 @@ class _Sampler:
         :return: per anchor the sorted sample (``relation * |E| + entity``), its scores, and |N⁻|
         """
         size = self.scorer.num_entities * self.scorer.num_relations
-        owner, value = self.known.around(anchors, side)
+        owner, value = self.known.triples_with_entity(anchors, side)
         starts = np.searchsorted(owner, np.arange(len(anchors) + 1))
         drawn, negatives = [], []
         for first, last in itertools.pairwise(starts):

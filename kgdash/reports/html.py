@@ -17,7 +17,7 @@ from plotly.offline import get_plotlyjs
 
 from kgdash.charts.style import number
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 from kgdash.ranking.metric import metric_records
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.content import MOST_GROUPS, ReportContent, report_caption
@@ -94,7 +94,7 @@ def write_report(content: ReportContent, out: Path, made: str = "") -> None:
     """
     check_report_file(out)
     text = report_html(content, made)
-    write_whole(out, lambda part: part.write_text(text, encoding="utf-8"))
+    write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
 
 
 def table_rows(table: pd.DataFrame) -> list[list[Cell]]:

@@ -81,7 +81,7 @@ def _subgraph(source: ChartSource) -> go.Figure:
 
 
 def _relik(source: ChartSource) -> go.Figure:
-    named = source.run.graph.labelled(source.local.triples)
+    named = source.run.graph.with_names(source.local.triples)
     texts = (named["head"] + " — " + named["relation"] + " → " + named["tail"]).tolist()
     return relik_scatter(source.local.triples, texts)
 

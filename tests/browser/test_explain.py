@@ -8,7 +8,7 @@ def test_a_click_on_a_point_tells_its_triple(address, tab, run):
     open_page(tab, f"{address}/explain")
     settle(tab)
     points = drawn_points(tab, "factor_points", "triples")
-    factors = run.graph.labelled(triple_factors(run))
+    factors = run.graph.with_names(triple_factors(run))
     assert len(points) == len(factors)
     point = freest(points, points)
     click_point(tab, point)

@@ -57,7 +57,7 @@ def test_tables_of_a_pair(call, runs, tmp_path):
         "relations": wins.assign(relation=[graph.relation_labels[r] for r in wins["relation"]]),
         "regions": region_differences(ranks, *pair, graph, regions, "head"),
         "entities": entities.assign(entity=[labels[e] for e in entities["entity"]]),
-        "triples": graph.labelled(triple_differences(ranks, *pair, "head")),
+        "triples": graph.with_names(triple_differences(ranks, *pair, "head")),
     }
     options = ["--split", "valid", "--side", "head", "--pair", *pair, "--resolution", 2]
     for name, table in wanted.items():

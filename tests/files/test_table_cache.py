@@ -17,7 +17,7 @@ from filelock import FileLock
 import kgdash
 from kgdash.errors import KgdashError
 from kgdash.files import table_cache as store
-from kgdash.files.lock import held
+from kgdash.files.lock import hold_lock
 from kgdash.files.table_cache import (
     cache_directory,
     cache_limit,
@@ -414,7 +414,7 @@ class TestCleared:
         dead.touch()
         alive.touch()
         (cache_folder / "gone.lock").touch()
-        with held(cache_folder / "live.lock") as got:
+        with hold_lock(cache_folder / "live.lock") as got:
             assert got
             assert clear_cache(keys=[]) == 0
             left = {path.name for path in cache_folder.iterdir() if path.suffix != ".parquet"}

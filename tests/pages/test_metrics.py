@@ -127,6 +127,7 @@ def test_the_address_may_show_the_label_or_nonsense():
     assert app.get_by_key("metric").value == "inverse_harmonic_mean_rank"
 
 
+@pytest.mark.own_cache
 def test_stopped_ranking_says_so_and_starts_again(run):
     app = open_page("overview")
     app.session_state[_STOPPED] = (run.digest, "ranks", "test", "train+valid+test")

@@ -178,6 +178,7 @@ def test_graph_without_held_out_triples_has_no_hard_answers(tmp_path):
     assert "hard" in app.error[0].value
 
 
+@pytest.mark.own_cache
 def test_stopped_scoring_says_so_and_starts_again(run, monkeypatch):
     asked = []
     monkeypatch.setattr(Memory, "put", lambda self, key, value: asked.append(key))

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from kgdash.engine.workers import share
+from kgdash.engine.workers import run_in_threads
 from kgdash.errors import unknown_name
 from kgdash.progress import Progress, silent
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
@@ -207,7 +207,7 @@ def _drawn(
         return float(len(at))
 
     tasks = reversed(list(enumerate(groups)))
-    share(tasks, work, lambda: None, 2.0 * len(labels), progress)
+    run_in_threads(tasks, work, lambda: None, 2.0 * len(labels), progress)
     return drawn
 
 

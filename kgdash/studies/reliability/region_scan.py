@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.engine.region_kernels import grow_groups, scan_groups, shuffle_within
-from kgdash.engine.workers import share
+from kgdash.engine.workers import run_in_threads
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
@@ -131,7 +131,7 @@ def grown_groups(graph: KnowledgeGraph, largest: int, progress: Progress = silen
             grow_groups(starts, neighbours, times, degrees, seeds, order[block])
             return float(len(seeds))
 
-        share(blocks, work, lambda: None, float(graph.num_entities), progress)
+        run_in_threads(blocks, work, lambda: None, float(graph.num_entities), progress)
         return pd.DataFrame({"member": order.ravel()})
 
     key = {"kind": "regions", "graph": graph.digest, "grown": largest, "version": 1}
@@ -200,7 +200,7 @@ def scan(
         )
         return float(block.stop - block.start)
 
-    share(_blocks(len(order)), work, lambda: None, float(len(order)), progress)
+    run_in_threads(_blocks(len(order)), work, lambda: None, float(len(order)), progress)
     return scores, sizes
 
 

@@ -185,7 +185,7 @@ def _show_ranks(compared: Compared) -> None:
     show_chart(rank_density(grid, a, b), "density", f"{a}-{b}-{compared.split}-ranks")
     st.subheader("Triples")
     st.caption("From those that A ranks better to those that B does.")
-    triples = compared.graph.labelled(triple_differences(compared.ranks, a, b, *of_side))
+    triples = compared.graph.with_names(triple_differences(compared.ranks, a, b, *of_side))
     _show_long(triples, "triples", f"{a}-{b}-{compared.split}-triples", _SHOWN)
 
 

@@ -93,7 +93,7 @@ def _show_factor(view: ConfounderView, factor: str) -> None:
         show_chart(class_boxes(classes), "class_boxes", name)
         show_table(classes, "class_figures", name)
         return
-    labelled = view.run.graph.labelled(view.factors)
+    labelled = view.run.graph.with_names(view.factors)
     st.subheader(f"ReliK against the {FACTOR_LABELS[factor]}")
     points = len(labelled) <= MOST_POINTS
     st.caption(

@@ -53,7 +53,9 @@ def navigation() -> Any:
                     "pages/study.py", title="Correlation study", icon=":material/scatter_plot:"
                 ),
                 st.Page(
-                    "pages/prognosis.py", title="Prognosis", icon=":material/online_prediction:"
+                    "pages/prognosis.py",
+                    title="Expected performance",
+                    icon=":material/online_prediction:",
                 ),
             ],
             "Beside others": [

@@ -259,7 +259,7 @@ def _draw(map_: ReliabilityMap, members: np.ndarray, told: str, key: tuple[Any, 
         open_local("neighbourhood", entity=graph.entities[int(picked[1])], size=60, hops=1)
     with st.expander("Its triples, the least reliable first"):
         show_table(
-            graph.labelled(triples.sort_values("relik")),
+            graph.with_names(triples.sort_values("relik")),
             "region_triples",
             f"{map_.run.name}-region",
         )
