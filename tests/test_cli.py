@@ -132,7 +132,7 @@ def test_relik_by_other_methods(call, run, tmp_path, method):
     [
         ({"entity": "virus", "size": 30}, {"entity": "virus", "size": 30}, {}),
         (
-            {"entity": "virus", "method": "neighbourhood", "hops": 2, "evaluate": "all"},
+            {"entity": "virus", "method": "neighbourhood", "hops": 2, "evaluated": "all"},
             {"entity": "virus", "method": "neighbourhood", "hops": 2},
             {"evaluated": "all"},
         ),
@@ -502,7 +502,7 @@ def test_k_below_one(refused, k):
         (["--method", "neighbourhood", "--hops", 4], "hops"),
         (["--direction", "up"], "direction"),
         (["--method", "bfs"], "method"),
-        (["--evaluate", "valid"], "'valid'"),
+        (["--evaluated", "valid"], "'valid'"),
         (["--relik-method", "guess"], "method"),
         (["--seed", -1], "seed"),
     ],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.metrics_latex import BesideOption, LatexOption, MetricsOutOption
+from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOption
 from kgdash.commands.metrics_latex import latex as print_latex
 from kgdash.commands.shared import (
     DatasetOption,
@@ -56,7 +56,7 @@ def metrics(
         typer.Option("--type", help="Only entities of this type of --types; repeat for several."),
     ] = None,
     latex: LatexOption = False,
-    beside: BesideOption = None,
+    compared: WithOption = None,
     as_json: JsonOption = False,
     out: MetricsOutOption = None,
 ) -> None:
@@ -86,8 +86,8 @@ def metrics(
     )
     if chosen in FILTERS and (warning := leak(split, chosen)):
         print(f"note: {warning}", file=sys.stderr)
-    if latex or beside or (out is not None and out.suffix == ".tex"):
-        print_latex(loaded, beside, out, split, chosen, only)
+    if latex or compared or (out is not None and out.suffix == ".tex"):
+        print_latex(loaded, compared, out, split, chosen, only)
         return
     values = compute(ranks, tuple(k) if k else DEFAULT_KS)
     if as_json:

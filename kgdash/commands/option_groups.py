@@ -59,7 +59,7 @@ class SubgraphOptions:
     hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1
     direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either"
     seed: SeedOption = 0
-    evaluate: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test"
+    evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test"
     filter: FilterOption = None
     relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact"
 

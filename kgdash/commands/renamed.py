@@ -14,6 +14,12 @@ COMMANDS: dict[str, str] = {
 
 #: command, by its new name -> its old options and what they are now
 OPTIONS: dict[str, dict[str, str]] = {
+    "classify": {"--evaluate": "--evaluated"},
+    "metrics": {"--beside": "--with"},
+    "predict-performance": {"--evaluate": "--evaluated"},
+    "study": {"--evaluate": "--evaluated"},
+    "subgraph": {"--evaluate": "--evaluated"},
+    "which-model": {"--regions": "--parts"},
     "queries": {"--chains": "--aggregate", "--credible": "--plausible"},
     "rules": {"--chains": "--aggregate", "--credible": "--plausible"},
 }

@@ -213,9 +213,7 @@ class TestLatex:
         assert out.read_text(encoding="utf-8") == printed
 
     def test_beside_another_run_restricted(self, call, umls, bundled):
-        printed = call(
-            "metrics", "umls-transe", "--beside", "umls-distmult", "--relation", "affects"
-        )
+        printed = call("metrics", "umls-transe", "--with", "umls-distmult", "--relation", "affects")
         relations = [umls.graph.relation_id("affects")]
         runs = {
             name: metrics(bundled(name).ranks(restriction=Restriction(relations=relations)))
@@ -228,9 +226,9 @@ class TestLatex:
     def test_refusals(self, refused, tmp_path, umls):
         other = altered_run(tmp_path / "other", splits={"test": umls.graph.splits["test"][:5]})
         assert "is of another graph than umls-transe" in refused(
-            "metrics", "umls-transe", "--beside", other
+            "metrics", "umls-transe", "--with", other
         )
-        assert refused("metrics", "umls-transe", "--beside", "umls-transe").startswith(
+        assert refused("metrics", "umls-transe", "--with", "umls-transe").startswith(
             "two runs are called umls-transe"
         )
         told = refused("metrics", "umls-transe", "--latex", "--out", "x.csv")
