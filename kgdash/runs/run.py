@@ -96,9 +96,9 @@ class Run:
         sides: Sequence[str] = ("head", "tail"),
         progress: Progress = silent,
     ) -> pd.DataFrame:
-        """Rank a mix of facts and false triples, which do not hide one another: none of them counts
-        as known unless the graph says so.
+        """Rank a mix of facts and false triples, which must not hide one another.
 
+        None of them counts as known unless the graph says so.
         Parameters, result and errors are as for `ranks`.
         """
         rows = triple_array(triples, self.graph)
