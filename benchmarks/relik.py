@@ -22,11 +22,11 @@ import torch
 
 import kgdash
 from kgdash.engine.bounds import Thresholds
-from kgdash.engine.form import Form, candidate_panels, query_vectors
+from kgdash.engine.form import InteractionForm, candidate_panels, query_vectors
 from kgdash.engine.kernels import count_rows
 from kgdash.engine.microkernels import DOT, L1
 from kgdash.engine.tasks import no_masks
-from kgdash.engine.workers import share
+from kgdash.engine.workers import run_in_threads
 from kgdash.files.table_cache import clear_cache
 from kgdash.progress import silent
 from kgdash.ranking.relik_exact import relik_exact
@@ -61,7 +61,7 @@ def looped(run: Run, triples: np.ndarray) -> None:
             int((order == 0).nonzero()[0, 0])
 
 
-def bare(form: Form) -> tuple[str, float]:
+def bare(form: InteractionForm) -> tuple[str, float]:
     """Return the fastest way to score each candidate once, and its seconds for all of them."""
     entities = form.num_entities
     everyone = np.arange(entities)
@@ -89,7 +89,7 @@ def bare(form: Form) -> tuple[str, float]:
                 )
                 return 1.0
 
-            share(range(0, entities, 960), work, lambda: None, 1.0, silent)
+            run_in_threads(range(0, entities, 960), work, lambda: None, 1.0, silent)
 
     def product(size: int) -> None:
         out = torch.empty(size, entities)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+from collections.abc import Sequence
 
 import measure
 import numpy as np
@@ -29,9 +30,10 @@ from kgdash.scoring.model_spec import ModelSpec
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import Instances, score_instances
 from kgdash.studies.rules.confidence import count_rules
-from kgdash.studies.rules.files import read_rules
+from kgdash.studies.rules.files import RuleFile, read_rules
 from kgdash.studies.rules.mining import mine_rules
 from kgdash.studies.rules.predictions import rule_instances
+from kgdash.studies.rules.rule import Rule, Rules
 
 COLT_RULES, COLT_INSTANCES = 26, 23_324
 
@@ -75,11 +77,11 @@ def print_mining(graph: KnowledgeGraph, pairs: int) -> pd.DataFrame:
     return rules
 
 
-def print_counting(graph: KnowledgeGraph, rules: list[str], what: str) -> None:
+def print_counting(graph: KnowledgeGraph, rules: Sequence[Rule], what: str) -> None:
     """Print what counting some rules one by one takes, and labelling their predictions."""
     counted = measure.seconds(lambda: count_rules(graph, rules))
     found: dict[str, int] = {}
-    labelled = measure.seconds(lambda: found.update(n=len(rule_instances(graph, rules, 50))))
+    labelled = measure.seconds(lambda: found.update(n=len(rule_instances(graph, rules))))
     print(
         f"{what}: counted in {counted:.1f} s; {found['n']:,} labelled instances in {labelled:.1f} s"
     )
@@ -130,9 +132,9 @@ def main() -> None:
     graph = load_dataset(given.dataset)
     print(f"{graph.name}: {len(graph.split('train')):,} training triples", flush=True)
     mined = print_mining(graph, given.pairs)
-    print_counting(graph, mined["rule"].head(200).tolist(), "200 mined rules")
+    print_counting(graph, Rules(graph, mined[:200]).rules, "200 mined rules")
     if given.rules:
-        rules = read_rules(given.rules, graph).table["rule"].tolist()
+        rules = read_rules(RuleFile(given.rules), graph).rules
         print_counting(graph, rules, f"{len(rules):,} rules of {given.rules}")
     print_colt(graph)
     print(f"peak memory {measure.peak_mebibytes():,.0f} MiB")

@@ -14,7 +14,7 @@ from kgdash.commands import (
     cache,
     classify,
     compare,
-    explain,
+    confounders,
     groupings,
     guide,
     health,
@@ -23,7 +23,7 @@ from kgdash.commands import (
     label,
     metrics,
     obl2021,
-    prognosis,
+    predict_performance,
     queries,
     reliability,
     relik,
@@ -36,6 +36,7 @@ from kgdash.commands import (
     which_model,
 )
 from kgdash.commands.config import configurable
+from kgdash.commands.open import open_app
 from kgdash.commands.renamed import refuse_old_names
 from kgdash.errors import KgdashError
 
@@ -51,14 +52,15 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "chart": report.chart,
     "classify": classify.classify,
     "compare": compare.compare,
-    "explain": explain.explain,
+    "confounders": confounders.confounders,
     "guide": guide.guide,
     "health": health.health,
     "import": import_run.import_run,
     "import-queries": import_queries.import_queries,
     "label": label.label,
     "metrics": metrics.metrics,
-    "prognosis": prognosis.prognosis,
+    "open": open_app,
+    "predict-performance": predict_performance.predict_performance,
     "queries": queries.queries,
     "reliability": reliability.reliability,
     "relik": relik.relik,

@@ -1,14 +1,13 @@
-"""What explains ReliK: degree, frequency, kind of relation; and what it says beyond them."""
+"""Confounders of ReliK: degree, frequency, kind of relation; and what it says beyond them."""
 
 import streamlit as st
 
 from kgdash.studies.correlation.confounders import triple_factors
 from kgdash.ui.correlation.confounders import (
-    Explained,
+    ConfounderView,
     choose_factor,
     show_factors,
-    show_regression,
-    show_remains,
+    show_partials,
 )
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run, show_notes
@@ -22,12 +21,11 @@ from kgdash.ui.widgets.choices import (
 
 _VIEWS = {
     "Each factor": show_factors,
-    "All together": show_regression,
-    "What remains": show_remains,
+    "What remains": show_partials,
 }
 
 run = current_run()
-st.title("What explains ReliK")
+st.title("Confounders of ReliK")
 st.caption(
     "Is ReliK high because the model is sure, or because entities are well connected and relations "
     "frequent? And does it say anything of ranks that degree does not?"
@@ -43,10 +41,10 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     if view == "What remains":
         side, rank_type = choose_side(), choose_rank_type()
 choices = (split, side, rank_type, relik_method)
-key = (run.digest, "explanation", *choices)
+key = (run.digest, "confounders", *choices)
 factors = computed(
     f"Counting negatives of {split}, and ranking",
     key,
     lambda progress: triple_factors(run, *choices, progress),
 )
-_VIEWS[view](Explained(run, split, factor, relik_method, key, factors))
+_VIEWS[view](ConfounderView(run, split, factor, relik_method, key, factors))

@@ -39,7 +39,7 @@ comparison = refined(
 )
 triples, figures = comparison.triples, comparison.figures
 is_sampled = "relik_low" in figures
-labelled = graph.labelled(triples)
+labelled = graph.with_names(triples)
 part_name = f"{run.name}-{graph.entities[subgraph.seed_entity]}-subgraph"
 
 interval = ""

@@ -1,13 +1,16 @@
-"""What performance does ReliK lead to expect here, and how far can that be relied on?"""
+"""Expected performance: what ReliK predicts of a subgraph, and how far that can be relied on."""
 
 import numpy as np
 import streamlit as st
 
 from kgdash.charts.correlation import task_label
-from kgdash.charts.performance_prediction import coverage_figure, prognosis_scatter
-from kgdash.studies.correlation.performance_prediction import expect, prognosis_of_run
+from kgdash.charts.performance_prediction import coverage_figure, prediction_scatter
+from kgdash.studies.correlation.performance_prediction import (
+    predict_performance_of_run,
+    predict_subgraphs,
+)
 from kgdash.ui.correlation.prediction import show_checks, show_expected
-from kgdash.ui.correlation.prediction_form import choose_prognosis
+from kgdash.ui.correlation.prediction_form import choose_prediction
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.subgraphs.link import open_local
@@ -18,21 +21,21 @@ from kgdash.ui.widgets.table import show_table
 
 run = current_run()
 graph = run.graph
-st.title("Prognosis")
+st.title("Expected performance")
 st.caption(
     "ReliK needs no test triples. What performance does it lead to expect in a part of the graph "
     "that has none, and how often would that have been right?"
 )
 show_notes(run)
-choice = choose_prognosis(run)
-arguments, here = choice.named, choice.subgraph
-task = arguments["task"]
-key = (run.digest, "prognosis", tuple(sorted(arguments.items())))
+choice = choose_prediction(run)
+here, task = choice.subgraph, choice.task
+way = (task, choice.sampling, choice.evaluation, choice.level)
+key = (run.digest, "performance prediction", *way)
 
-found, learnt = computed(
+prediction, learnt = computed(
     "Learning from random subgraphs",
     key,
-    lambda progress: prognosis_of_run(run, progress=progress, **arguments),
+    lambda progress: predict_performance_of_run(run, *way, progress),
 )
 subgraph = computed(
     "Walking the graph",
@@ -42,14 +45,14 @@ subgraph = computed(
 expected = computed(
     "Comparing ReliK with the true value",
     (*key, here),
-    lambda progress: expect(
-        run, found, learnt, [subgraph], here.evaluated, here.relik_method, progress=progress
+    lambda progress: predict_subgraphs(
+        run, prediction, learnt, [subgraph], choice.evaluation, progress
     ),
 ).iloc[0]
-name = f"{run.name}-prognosis-{task}"
+name = f"{run.name}-expected-{task}"
 
 st.subheader(f"Around {plain(graph.entity_labels[subgraph.seed_entity])}")
-show_expected(expected, task, found.level)
+show_expected(expected, task, prediction.level)
 
 left, right = st.columns([3, 2], gap="large")
 with left:
@@ -58,17 +61,17 @@ with left:
         "A point is a subgraph, its interval learnt from others. The band is for the usual number "
         "of evaluated triples. Click a point to open it on the page Local reliability."
     )
-    points = found.points
+    points = prediction.points
     span = [*points["relik"], *([expected["relik"]] if expected["relik"] > 0 else [])]
     grid = np.geomspace(min(span), max(span), 60)
-    band = computed("Drawing", (*key, here, "band"), lambda _: found.predict(grid))
+    band = computed("Drawing", (*key, here, "band"), lambda _: prediction.predict(grid))
     texts = [
         f"around {graph.entity_labels[row.seed_entity]}\n{row.evaluated:,} evaluated triples"
         for row in points.itertuples()
     ]
     picked = selected_point(
         show_chart(
-            prognosis_scatter(points, band, task, texts, expected.to_dict()),
+            prediction_scatter(points, band, task, texts, expected.to_dict()),
             "prognosis",
             name,
             on_select="rerun",
@@ -82,14 +85,14 @@ if picked is not None:
 with right:
     st.subheader("Did intervals hold?")
     st.caption("Subgraphs not learnt from; bars: 95 % intervals (Clopper and Pearson).")
-    show_chart(coverage_figure(found.coverage, found.interval), "coverage", f"{name}-coverage")
+    show_chart(coverage_figure(prediction.coverage), "coverage", f"{name}-coverage")
 
 st.subheader("How good is it?")
-show_checks(found, len(learnt), name)
+show_checks(prediction, len(learnt), name)
 with st.expander("Every subgraph learnt from"):
     named = points.assign(seed_entity=[graph.entities[e] for e in points["seed_entity"]])
     show_table(named.drop(columns="row"), "points", f"{name}-subgraphs")
 st.caption(
     f"Expected is the {task_label(task)} over as many evaluated triples as the subgraph has "
-    f"({np.median(found.sample.n):g} are usual): few of them make any mean uncertain."
+    f"({np.median(prediction.sample.n):g} are usual): few of them make any mean uncertain."
 )

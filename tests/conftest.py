@@ -1,4 +1,10 @@
-"""What every test gets: a cache of its own; and the bundled runs, loaded once."""
+"""What every test gets: a cache of its own; and the bundled runs, loaded once.
+
+What takes seconds to import waits until a test asks for it: pytest-xdist imports this file in one
+process more than run tests.
+"""
+
+from __future__ import annotations
 
 import logging
 import os
@@ -6,9 +12,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tests.support.cli import files_in, run_cli
 from tests.support.paths import ROOT, SHARED
 
 # Workers share the cores: threads of their own would wait for one another. Before torch is loaded.
@@ -17,10 +24,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 import pytest
 from hypothesis import settings
-from streamlit.components.v2 import manifest_scanner
 
-from kgdash.runs import Run
-from kgdash.runs.loading import load
+if TYPE_CHECKING:
+    from kgdash.runs import Run
 
 # The same examples every time: a change is judged by itself, not by luck. Look for new ones with
 # --hypothesis-profile=search now and then.
@@ -36,28 +42,85 @@ def pytest_configure(config: pytest.Config) -> None:
         subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
 
 
+@pytest.fixture(scope="session")
+def common_folder(tmp_path_factory) -> Path:
+    """Return a folder that all workers of this run of the tests share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def new_folder(tmp_path_factory) -> Callable[[], Path]:
+    """Make empty folders, without looking through all that there are for a free name."""
+    base, numbers = tmp_path_factory.mktemp("own"), count()
+
+    def make() -> Path:
+        folder = base / str(next(numbers))
+        folder.mkdir()
+        return folder
+
+    return make
+
+
+#: rooms whose tests ask the same tables of the same runs: only what differs is computed anew
+_SHARING = ("commands", "pages", "reports", "ui")
+
+
 @pytest.fixture(autouse=True)
-def cache_folder(tmp_path_factory, monkeypatch) -> Path:
-    """Keep every test's tables and settings apart from the user's and from other tests'."""
-    folder = tmp_path_factory.mktemp("cache")
+def cache_folder(request, common_folder, new_folder, monkeypatch) -> Path:
+    """Keep tables and settings apart from the user's and, mostly, from other tests'."""
+    room = request.path.relative_to(ROOT / "tests").parts[0]
+    shares = room in _SHARING and request.node.get_closest_marker("own_cache") is None
+    folder = common_folder / "tables" if shares else new_folder()
     monkeypatch.setenv("KGDASH_CACHE", str(folder))
-    monkeypatch.setenv("KGDASH_DATA", str(tmp_path_factory.mktemp("data")))
+    monkeypatch.setenv("KGDASH_DATA", str(new_folder()))
     return folder
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _streamlit_looks_for_components_once() -> Iterator[None]:
-    """Each run of an AppTest makes a server anew, which reads the manifests of all packages."""
+def _app_tests_are_quick() -> Iterator[None]:
+    """Spare each run of an AppTest what costs it most beside the page itself.
+
+    It makes a server anew, which reads the manifests of all packages; and it looks a thousand times
+    a second whether the script has ended.
+    """
+    from streamlit.components.v2 import manifest_scanner
+    from streamlit.testing.v1 import local_script_runner
+
+    wait = local_script_runner.require_widgets_deltas
+
+    def join_first(runner, timeout: float = 3) -> None:
+        runner._script_thread.join(timeout)
+        wait(runner, timeout)
+
     with pytest.MonkeyPatch.context() as patch:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        patch.setattr(local_script_runner, "require_widgets_deltas", join_first)
         yield
 
 
 @pytest.fixture(scope="session")
 def bundled() -> Callable[[str], Run]:
     """Load a bundled run, once per session."""
-    return cache(load)
+    from kgdash.runs import loading
+    from kgdash.runs.bundled import bundled_names
+
+    load = loading.load
+    once = cache(load)
+
+    def load_once(source, dataset=None):
+        if dataset is None and str(source) in bundled_names():
+            return once(str(source))
+        return load(source, dataset)
+
+    return load_once
+
+
+@pytest.fixture
+def _bundled_are_loaded(bundled, monkeypatch) -> None:
+    """Commands take the bundled runs as they were loaded, since loading them has its own tests."""
+    monkeypatch.setattr("kgdash.runs.loading.load", bundled)
 
 
 @pytest.fixture
@@ -69,8 +132,10 @@ def shared_data() -> Path:
 
 
 @pytest.fixture
-def call(monkeypatch, capsys):
+def call(monkeypatch, capsys, _bundled_are_loaded):
     """Run a command in this process and return its output; errors are for `refused`."""
+
+    from tests.support.cli import run_cli
 
     def run_command(*arguments: object) -> str:
         code, out, err = run_cli(monkeypatch, capsys, arguments)
@@ -82,8 +147,10 @@ def call(monkeypatch, capsys):
 
 
 @pytest.fixture
-def refused(monkeypatch, capsys, tmp_path):
+def refused(monkeypatch, capsys, tmp_path, _bundled_are_loaded):
     """Run a command that must be refused: exit code 2, one message, nothing written."""
+
+    from tests.support.cli import files_in, run_cli
 
     def run_command(*arguments: object) -> str:
         before = files_in(tmp_path)

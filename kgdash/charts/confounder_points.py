@@ -113,7 +113,7 @@ def _medians(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def class_boxes(figures: pd.DataFrame) -> go.Figure:
     """Draw ReliK per class: quartiles as a box, whiskers to the least and the greatest.
 
-    :param figures: of `kgdash.studies.correlation.confounders.class_figures`
+    :param figures: of `kgdash.studies.correlation.confounders.class_table`
     """
     if not len(figures):
         return empty("there are no triples")

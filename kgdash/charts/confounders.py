@@ -1,4 +1,4 @@
-"""Figures of what explains ReliK: factors, shares of R², and what remains."""
+"""Charts of confounders of ReliK: each factor, and what remains without them."""
 
 from __future__ import annotations
 
@@ -56,52 +56,13 @@ def factor_forest(tests: pd.DataFrame) -> go.Figure:
     return finish(figure, height=100 + 52 * len(rows), clickmode="event+select")
 
 
-def share_bars(shares: pd.DataFrame, r_squared: float) -> go.Figure:
-    """Draw what each factor alone explains, and what only it explains.
-
-    :param shares: of `kgdash.studies.correlation.confounder_regression.Regression`
-    :param r_squared: of all factors together, a dashed line
-    """
-    figure = go.Figure()
-    names = [FACTOR_LABELS[factor] for factor in shares["factor"]]
-    place = -np.arange(len(shares), dtype=float)
-    kinds = (
-        ("alone_r_squared", "alone", GREY, 0.2),
-        ("drop_in_r_squared", "lost without it", _RISES, -0.2),
-    )
-    for column, label, colour, offset in kinds:
-        figure.add_bar(
-            x=shares[column],
-            y=place + offset,
-            orientation="h",
-            width=0.36,
-            name=label,
-            marker={"color": colour},
-            text=[
-                f"{name}<br>{label}: R² {number(value)}"
-                for name, value in zip(names, shares[column], strict=True)
-            ],
-            textposition="none",
-            hovertemplate="%{text}<extra></extra>",
-        )
-    figure.add_vline(
-        x=r_squared,
-        line={"dash": "dash", "color": GREY, "width": 1.5},
-        annotation={"text": f"all together {number(r_squared)}", "yanchor": "bottom", "xshift": 4},
-        annotation_position="bottom right",
-    )
-    figure.update_xaxes(title="R² of log ReliK", rangemode="tozero")
-    name_rows(figure, names, 0.55)
-    return finish(figure, height=110 + 50 * len(shares))
-
-
 def partial_forest(table: pd.DataFrame) -> go.Figure:
     """Draw the coefficients of ReliK with ranks, plain and with controls taken out.
 
     Open where the interval holds 0.
 
     :param table: of `kgdash.studies.correlation.confounders.triple_partials`, or of
-        `kgdash.studies.correlation.confounders_of_subgraphs.subgraph_partials`: a row per task too
+        `kgdash.studies.correlation.subgraph_confounders.subgraph_partials`: a row per task too
     """
     rows = table[table["value"].notna()]
     if not len(rows):

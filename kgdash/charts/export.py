@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 
 #: extension -> MIME type
 FIGURE_TYPES = {
@@ -112,7 +112,7 @@ def write_figure(figure: go.Figure, out: Path, **options: Any) -> None:
     :raises KgdashError: as `figure_bytes`, or if the file can not be written
     """
     content = figure_bytes(figure, out.suffix, **{"title": out.stem, **options})
-    write_whole(out, lambda part: part.write_bytes(content))
+    write_atomically(out, lambda part: part.write_bytes(content))
 
 
 def on_background(figure: go.Figure, dark: bool = False) -> go.Figure:

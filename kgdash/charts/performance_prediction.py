@@ -1,4 +1,4 @@
-"""Figures of the prognosis: the curve with its interval, and how often intervals held."""
+"""Charts of expected performance: the line with its interval, and how often intervals held."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _MARKS = {
 
 #: of `kgdash.studies.correlation.prediction_check` -> name, colour, symbol, place beside the level
 _SCHEMES = {
-    "any": ("learnt from any", SIDE_COLOURS["both"], "circle", -0.006),
-    "apart": ("sharing no evaluated triple", SIDE_COLOURS["relation"], "diamond", 0.006),
+    "overlapping": ("learnt from any", SIDE_COLOURS["both"], "circle", -0.006),
+    "disjoint": ("sharing no evaluated triple", SIDE_COLOURS["relation"], "diamond", 0.006),
 }
 
 #: of the subgraph picked by the user
 _HERE = "#a05fb4"
 
 
-def prognosis_scatter(
+def prediction_scatter(
     points: pd.DataFrame,
     band: pd.DataFrame,
     task: str,
@@ -43,7 +43,7 @@ def prognosis_scatter(
 
     ``customdata`` of a subgraph is its number in ``points``.
 
-    :param points: of `kgdash.studies.correlation.performance_prediction.Prognosis`
+    :param points: of `kgdash.studies.correlation.performance_prediction.PerformancePrediction`
     :param band: ``relik``, ``predicted``, ``low``, ``high``: the curve and its interval
     :param task: what is predicted
     :param texts: one description per row of ``points``, for hovering
@@ -86,13 +86,12 @@ def prognosis_scatter(
     return finish(figure, height=460, clickmode="event+select")
 
 
-def coverage_figure(coverage: pd.DataFrame, interval: str) -> go.Figure:
+def coverage_figure(coverage: pd.DataFrame) -> go.Figure:
     """Draw the share of values inside their intervals against the level that was promised.
 
-    :param coverage: of `kgdash.studies.correlation.performance_prediction.Prognosis`
-    :param interval: the kind of intervals to draw
+    :param coverage: of `kgdash.studies.correlation.performance_prediction.PerformancePrediction`
     """
-    rows = coverage[(coverage["interval"] == interval) & coverage["covered"].notna()]
+    rows = coverage[coverage["covered"].notna()]
     if rows.empty:
         return empty("no subgraph could be predicted")
     figure = go.Figure()

@@ -94,7 +94,8 @@ def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
         ) from error
     _check_command(values.pop("command", None), command, path)
     parameters = _parameters(context)
-    hints = inspect.signature(context.command.callback, eval_str=True).parameters
+    assert context.command.callback is not None
+    hints = inspect.signature(context.command.callback).parameters
     options = {}
     for key, value in values.items():
         line = re.search(rf"(?m)^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*=", text)
@@ -167,6 +168,8 @@ def _check_command(found: object, command: str, path: Path) -> None:
         )
     if found != command:
         now = COMMANDS.get(str(found), found)
+        if now == command:
+            raise KgdashError(f"the command {found!r} is now {now!r}: rename it in {path}")
         raise KgdashError(
             f"{path} holds options of the command {found!r}, not of {command!r}: "
             f"call kgdash {now}, or write a file with kgdash {command} --save-config"

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kgdash.commands.shared import print_json, write_or_print, write_rounded
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 from kgdash.progress import terminal
 
 
@@ -117,7 +117,7 @@ def _write_results(
     dataset = Path(source).name if Path(source).is_dir() else source
     text = markdown_report(graph, plan, command_line(dataset, plan), found, runs)
     report = folder / f"{graph.name}.md"
-    write_whole(report, lambda part: part.write_text(text, encoding="utf-8"))
+    write_atomically(report, lambda part: part.write_text(text, encoding="utf-8"))
     for name, table in ((graph.name, found), (f"{graph.name}-runs", runs)):
         write_rounded(table, folder / f"{name}.csv")
     print(f"wrote {report} and its tables", file=sys.stderr)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kgdash.studies.labelling.events import NamedTriple
     from kgdash.studies.labelling.queue import LabelQueue
     from kgdash.studies.rules.predictions import Predictions
+    from kgdash.studies.rules.selection import RuleSelection
 
 _KEYS = "y true, n false, s skip, u undo, q quit"
 
@@ -48,10 +49,11 @@ def label(
     ] = None,
 ) -> None:
     """Judge predictions of rules, one by one; every label is on disk at once."""
-    from kgdash.files.atomic import write_whole
+    from kgdash.files.atomic import write_atomically
     from kgdash.studies.instances.instance_table import write_rule_table
     from kgdash.studies.labelling.queue import label_queue
     from kgdash.studies.labelling.results import labelled_instances
+    from kgdash.studies.rules.selection import RuleSelection
 
     if table is not None and rule_file is not None:
         raise KgdashError("--table holds instances, no rules: leave out --rules")
@@ -59,32 +61,29 @@ def label(
     if save is not None:
         found = labelled_instances(loaded)
         text = write_rule_table(found, loaded.graph)
-        write_whole(save, lambda part: part.write_text(text, "utf-8"))
+        write_atomically(save, lambda part: part.write_text(text, "utf-8"))
         print(f"wrote {len(found):,} instances to {save}")
         return
-    chosen = (max_rules, min_pca, per_rule, seed)
-    predictions = _predictions(loaded, table, rule_file, chosen)
+    selection = RuleSelection(max_rules, min_pca, per_rule=per_rule, seed=seed)
+    predictions = _predictions(loaded, table, rule_file, selection)
     queue = label_queue(loaded, predictions, order, seed, terminal("ReliK of predictions"))
     _judge(queue, by)
 
 
 def _predictions(
-    run: Run, table: Path | None, rules: Path | None, chosen: tuple[int, float, int, int]
+    run: Run, table: Path | None, rules: Path | None, selection: RuleSelection
 ) -> Predictions:
     from kgdash.studies.classification.given_negatives import verified_negatives
     from kgdash.studies.instances.instance_table import read_rule_table
-    from kgdash.studies.labelling.sources import (
-        file_predictions,
-        instance_predictions,
-        mined_predictions,
-    )
+    from kgdash.studies.labelling.sources import instance_predictions, predictions_to_judge
+    from kgdash.studies.rules.files import RuleFile
 
     if table is not None:
         return instance_predictions(read_rule_table(table, run.graph))
     false = verified_negatives(run)
-    if rules is not None:
-        return file_predictions(run.graph, rules, *chosen, terminal("predicting"), false)
-    return mined_predictions(run.graph, *chosen, terminal("mining rules"), false)
+    file = None if rules is None else RuleFile(rules)
+    report = terminal("mining rules" if file is None else "predicting")
+    return predictions_to_judge(run.graph, selection, file, false, report)
 
 
 def _judge(queue: LabelQueue, by: str) -> None:

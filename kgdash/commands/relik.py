@@ -44,6 +44,12 @@ def relik(
     loaded = load_run(run, dataset)
     rows = read_graph_triples(triples, loaded.graph) if triples else None
     table = loaded.relik(
-        split or "test", rows, method, rank_type, samples, seed, terminal(f"ReliK ({method})")
+        split or "test",
+        rows,
+        method,
+        rank_type,
+        terminal(f"ReliK ({method})"),
+        samples=samples,
+        seed=seed,
     )
-    write_or_print(loaded.graph.labelled(table), out)
+    write_or_print(loaded.graph.with_names(table), out)

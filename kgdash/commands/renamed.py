@@ -7,10 +7,20 @@ from collections.abc import Sequence
 from kgdash.errors import KgdashError
 
 #: old command -> new one
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "explain": "confounders",
+    "prognosis": "predict-performance",
+}
 
 #: command, by its new name -> its old options and what they are now
 OPTIONS: dict[str, dict[str, str]] = {
+    "classify": {"--evaluate": "--evaluated"},
+    "metrics": {"--beside": "--with"},
+    "predict-performance": {"--evaluate": "--evaluated"},
+    "reliability": {"--dealt": "--null-model"},
+    "study": {"--evaluate": "--evaluated"},
+    "subgraph": {"--evaluate": "--evaluated"},
+    "which-model": {"--regions": "--parts"},
     "queries": {"--chains": "--aggregate", "--credible": "--plausible"},
     "rules": {"--chains": "--aggregate", "--credible": "--plausible"},
 }

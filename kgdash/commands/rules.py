@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.separation import (
-    AggregateOption,
-    OverOption,
-    PlausibleOption,
-    SuspiciousOption,
-    compare_labels,
-)
-from kgdash.commands.separation_results import ResultsOption
+from kgdash.commands.separation import SeparationOptions, compare_labels, with_separation
 from kgdash.commands.shared import (
     DatasetOption,
-    JsonOption,
-    OutOption,
     RunArgument,
     SeedOption,
     known_extension,
@@ -28,7 +19,13 @@ from kgdash.commands.shared import (
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
+if TYPE_CHECKING:
+    from kgdash.graph import KnowledgeGraph
+    from kgdash.studies.instances.instances import Instances
+    from kgdash.studies.rules.rule import Rules
 
+
+@with_separation
 def rules(
     run: RunArgument,
     dataset: DatasetOption = None,
@@ -57,69 +54,56 @@ def rules(
         Path | None, typer.Option(help="Write the instances, as --table reads them (.tsv).")
     ] = None,
     seed: SeedOption = 0,
-    aggregate: AggregateOption = "max",
-    over: OverOption = "all triples",
-    as_json: JsonOption = False,
-    out: OutOption = None,
-    suspicious: SuspiciousOption = None,
-    plausible: PlausibleOption = None,
-    results: ResultsOption = None,
+    *,
+    context: typer.Context,
+    options: SeparationOptions,
 ) -> None:
     """Compare ReliK on true and false instances of rules (--out: per instance)."""
     from kgdash.studies.classification.given_negatives import negatives_by_name
     from kgdash.studies.instances.instance_table import read_rule_table
-    from kgdash.studies.rules.selection import check_choice, chosen_instances
+    from kgdash.studies.rules.files import RuleFile
+    from kgdash.studies.rules.selection import RuleSelection, select_instances
+    from kgdash.studies.rules.sources import find_rules
 
     if table is not None and (rule_file is not None or save_rules is not None):
         raise KgdashError("--table holds instances, no rules: leave out --rules and --save-rules")
-    check_choice(order, max_rules)
+    selection = RuleSelection(max_rules, min_pca, min_support, per_rule, order, seed)
     loaded = load_run(run, dataset)
     if table is not None:
         instances = read_rule_table(table, loaded.graph)
     else:
         false = negatives_by_name(loaded, negatives or [])
-        found = _rules(loaded.graph, rule_file, min_support, min_pca)
+        file = None if rule_file is None else RuleFile(rule_file)
+        report = terminal("mining rules" if file is None else "reading rules")
+        found = find_rules(loaded.graph, selection, file, report)
+        for note in found.notes:
+            print(f"note: {note}", file=sys.stderr)
         if save_rules is not None:
-            _save_rules(found, loaded.graph, save_rules)
-        instances = chosen_instances(
-            loaded.graph, found, max_rules, per_rule, order, false, seed, terminal("predicting")
-        )
+            _save_rules(found, save_rules)
+        instances = select_instances(loaded.graph, found, selection, false, terminal("predicting"))
     if save_instances is not None:
         _save_instances(instances, loaded.graph, save_instances)
-    compare_labels(loaded, instances, aggregate, as_json, out, over, suspicious, plausible, results)
+    compare_labels(loaded, instances, options, context)
 
 
-def _rules(graph: Any, path: Path | None, min_support: int, min_pca: float) -> Any:
-    """Mine rules, or read them from a file."""
-    from kgdash.studies.rules.files import read_rules
-    from kgdash.studies.rules.selection import usable_rules
-    from kgdash.studies.rules.sources import mined_rules
-
-    if path is None:
-        return mined_rules(graph, min_pca, min_support, terminal("mining rules"))
-    read = read_rules(path, graph, progress=terminal("reading rules"))
-    for note in read.notes:
-        print(f"note: {note}", file=sys.stderr)
-    return usable_rules(graph, read.table, min_support, min_pca, terminal("counting rules"))
-
-
-def _save_rules(found: Any, graph: Any, path: Path) -> None:
+def _save_rules(found: Rules, path: Path) -> None:
     """Write rules with our own counts, and those of their file beside them."""
     from kgdash.files.table import write_table
-    from kgdash.studies.rules.confidence import FIGURES, count_rules
+    from kgdash.studies.rules.confidence import METRICS, count_rules
 
-    if "source" in found:
-        counted = count_rules(graph, found["rule"].tolist(), terminal("counting rules"))
-        given = found[["source", *FIGURES]].rename(columns={f: f"given_{f}" for f in FIGURES})
-        found = counted.join(given)
-    write_table(found, path)
-    print(f"wrote {len(found):,} rules to {path}", file=sys.stderr)
+    table = found.table
+    if "source" in table:
+        counted = count_rules(found.graph, found.rules, terminal("counting rules"))
+        given = table[["source", *METRICS]].rename(columns={m: f"given_{m}" for m in METRICS})
+        table = counted.join(given)
+    write_table(table, path)
+    print(f"wrote {len(table):,} rules to {path}", file=sys.stderr)
 
 
-def _save_instances(instances: Any, graph: Any, path: Path) -> None:
-    from kgdash.files.atomic import write_whole
+def _save_instances(instances: Instances, graph: KnowledgeGraph, path: Path) -> None:
+    from kgdash.files.atomic import write_atomically
     from kgdash.studies.instances.instance_table import write_rule_table
 
     text = write_rule_table(instances, graph)
-    write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
+    write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
     print(f"wrote {len(instances):,} instances to {path}", file=sys.stderr)

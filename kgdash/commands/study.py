@@ -39,7 +39,7 @@ def study(
     hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1,
     direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either",
     seed: SeedOption = 0,
-    evaluate: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
+    evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
     filter: FilterOption = None,
     k: Annotated[
         list[int] | None, typer.Option(help="Of Hits@k; repeat for several. Default: 1, 3, 10.")
@@ -51,7 +51,7 @@ def study(
             "anywhere."
         ),
     ] = "inside",
-    beside: Annotated[
+    compared: Annotated[
         list[str] | None,
         typer.Option("--with", help="Another run, studied on the same subgraphs; repeat."),
     ] = None,
@@ -107,13 +107,13 @@ def study(
             "method": method,
             "walk": {"restart": restart, "hops": hops, "direction": direction},
             "seed": seed,
-            "evaluated": evaluate,
+            "evaluated": evaluated,
             "relik_method": relik_method,
             "filter": filter,
             "ks": tuple(k) if k else None,
             "corrupt": corrupt,
         }
-        refuse_with_cv({"dataset": dataset, "with": beside, "paper": paper or None})
+        refuse_with_cv({"dataset": dataset, "with": compared, "paper": paper or None})
         plan = {"folds": cv, **training, **asked}
         cross_validate(run, plan, level, workdir, results, each, as_json, out)
         return
@@ -125,8 +125,8 @@ def study(
     from kgdash.studies.reliability.subgraph_evaluation import KS
 
     first = load_run(run, dataset)
-    loaded = [first, *(load_run(other, dataset) for other in beside or ())]
-    if beside:
+    loaded = [first, *(load_run(other, dataset) for other in compared or ())]
+    if compared:
         check_comparable(loaded)
     figures, found = study_runs(
         dict(zip(distinct_names(loaded), loaded, strict=True)),
@@ -135,7 +135,7 @@ def study(
         count=subgraphs,
         method=method,
         seed=seed,
-        evaluated=evaluate,
+        evaluated=evaluated,
         relik_method=relik_method,
         filter=filter or "train+valid+test",
         bootstrap=Bootstrap(level, seed=seed),
@@ -149,7 +149,7 @@ def study(
     if each:
         names = [first.graph.entities[e] for e in figures["seed_entity"]]
         shown = figures.assign(seed_entity=names)
-    if not beside:
+    if not compared:
         shown = shown.drop(columns="run")
     if out is not None:
         write_or_print(shown, out)
@@ -162,7 +162,7 @@ def study(
                 "sizes": found["size"].unique().tolist(),
                 "method": method,
                 "seed": seed,
-                "evaluated": evaluate,
+                "evaluated": evaluated,
                 "relik_method": relik_method,
                 "notes": [note for other in loaded for note in other.notes],
                 "rows": shown.to_dict("records"),

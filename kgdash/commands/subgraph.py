@@ -30,7 +30,7 @@ def subgraph(
     hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1,
     direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either",
     seed: SeedOption = 0,
-    evaluate: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
+    evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
     relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact",
     as_json: JsonOption = False,
     out: OutOption = None,
@@ -39,8 +39,10 @@ def subgraph(
     from kgdash.studies.reliability.local_comparison import compare, compare_steps, summary
 
     loaded = load_run(run, dataset)
-    part = loaded.subgraph(entity, method, size, restart, seed, hops, direction)
-    choices = (loaded, part, evaluate, relik_method)
+    part = loaded.subgraph(
+        entity, method, size, restart=restart, seed=seed, hops=hops, direction=direction
+    )
+    choices = (loaded, part, evaluated, relik_method)
     if sys.stderr.isatty():
         for comparison in compare_steps(*choices, progress=terminal("subgraph")):
             if comparison.method != relik_method:
@@ -55,4 +57,4 @@ def subgraph(
         for name, (value, count) in comparison.figures.items():
             print(f"{name:14} {value:.6g}  (n = {count})")
         print(part.note or f"{len(part.entities)} entities")
-    write_or_print(loaded.graph.labelled(comparison.triples), out)
+    write_or_print(loaded.graph.with_names(comparison.triples), out)

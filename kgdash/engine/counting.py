@@ -19,7 +19,7 @@ import torch
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.device import count_rows_on_device
 from kgdash.engine.form import (
-    Form,
+    InteractionForm,
     own_scores,
     padded,
     query_tensor,
@@ -36,7 +36,7 @@ from kgdash.engine.tasks import (
     sorted_masks,
     task_rows,
 )
-from kgdash.engine.workers import share
+from kgdash.engine.workers import run_in_threads
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, phases, silent
 
@@ -55,7 +55,7 @@ class _Rows:
 
 
 def count_ranks(
-    form: Form,
+    form: InteractionForm,
     triples: np.ndarray,
     known: KnownTriples | None,
     side: str,
@@ -95,7 +95,7 @@ def count_ranks(
         if known is not None:
             asked = np.zeros((stop - start, 3), dtype=np.int64)
             asked[:, 1], asked[:, anchor_column] = relations, anchors
-            owner, answer = known.answers(asked, side)
+            owner, answer = known.known_answers(asked, side)
             if entities is not None:
                 place = np.minimum(np.searchsorted(entities, answer), len(entities) - 1)
                 inside_too = entities[place] == answer
@@ -113,7 +113,7 @@ def count_ranks(
 
 
 def count_negatives(
-    form: Form,
+    form: InteractionForm,
     triples: np.ndarray,
     known: KnownTriples,
     side: str,
@@ -139,7 +139,7 @@ def count_negatives(
         inside = np.flatnonzero((group >= start) & (group < stop))
         part, count = triples[inside], stop - start
         # Row (relation, anchor): rows of a relation stand together.
-        owner, position = known.around(anchors[start:stop], side)
+        owner, position = known.triples_with_entity(anchors[start:stop], side)
         relation, other = np.divmod(position, form.num_entities)
         rows = _Rows(
             np.tile(anchors[start:stop], num_relations),
@@ -157,7 +157,7 @@ def count_negatives(
 
 
 def count_both_sides(
-    form: Form,
+    form: InteractionForm,
     triples: np.ndarray,
     known: KnownTriples,
     progress: Progress = silent,
@@ -169,7 +169,7 @@ def count_both_sides(
     own = score_triples(form, "tail", triples)
     sides = [Thresholds.of(own, triples[:, column], form.num_entities) for column in (0, 2)]
     everyone = np.arange(form.num_entities)
-    owner, position = known.around(everyone, "head")
+    owner, position = known.triples_with_entity(everyone, "head")
     relation, tail = np.divmod(position, form.num_entities)
     order = np.argsort(relation, kind="stable")
     owner, tail = owner[order], tail[order]
@@ -209,7 +209,7 @@ def count_both_sides(
         return float(count) * form.num_entities
 
     total = float(form.num_entities) ** 2 * form.num_relations
-    states = share(
+    states = run_in_threads(
         tasks(), work, lambda: _State([side.counts() for side in sides]), total, progress
     )
     itself = ~known.contains(triples)
@@ -228,12 +228,12 @@ class _State(LatestPanels):
         self.counts = counts
 
 
-def _uses_kernels(form: Form) -> bool:
+def _uses_kernels(form: InteractionForm) -> bool:
     return form.device.type == "cpu"
 
 
 def _count(
-    form: Form,
+    form: InteractionForm,
     side: str,
     rows: _Rows,
     own_row: np.ndarray,
@@ -264,7 +264,7 @@ def _count(
 
 
 def _count_with_kernels(
-    form: Form,
+    form: InteractionForm,
     side: str,
     queries: np.ndarray,
     rows: _Rows,
@@ -292,7 +292,7 @@ def _count_with_kernels(
         )
         return float(count)
 
-    states = share(
+    states = run_in_threads(
         query_tasks(form, side, relations),
         work,
         lambda: _State([thresholds.counts()]),

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from kgdash.engine.form import Form, candidate_vectors
+from kgdash.engine.form import InteractionForm, candidate_vectors
 from kgdash.engine.kernels import Masks
 from kgdash.engine.microkernels import DOT, L1, L2
 from kgdash.graph.sorted_slices import expand_slices
@@ -36,7 +36,7 @@ def pairwise(kind: int, queries: torch.Tensor, vectors: torch.Tensor) -> torch.T
 
 @torch.inference_mode()
 def count_rows_on_device(
-    form: Form,
+    form: InteractionForm,
     side: str,
     queries: torch.Tensor,
     relations: np.ndarray,

@@ -18,7 +18,7 @@ _PART = 2**16
 _LARGEST_QUERY = 1e26
 
 
-class Form(Protocol):
+class InteractionForm(Protocol):
     """A model as s(h, r, t) = φ(query vector, candidate's vector).
 
     φ is an inner product or a negative distance (see `kgdash.engine.microkernels`). With side
@@ -86,14 +86,14 @@ class Panels:
 
 @torch.inference_mode()
 def candidate_panels(
-    form: Form, side: str, relation: int, entities: np.ndarray | None = None
+    form: InteractionForm, side: str, relation: int, entities: np.ndarray | None = None
 ) -> Panels:
     """Lay out candidates under a relation: all entities, or the given ones."""
     return Panels.of(candidate_vectors(form, side, relation, entities).numpy())
 
 
 def candidate_vectors(
-    form: Form, side: str, relation: int, entities: np.ndarray | None = None
+    form: InteractionForm, side: str, relation: int, entities: np.ndarray | None = None
 ) -> torch.Tensor:
     """Return candidates' vectors under a relation, ``(n, K)``, on the form's device."""
     chosen = torch.arange(form.num_entities) if entities is None else torch.from_numpy(entities)
@@ -101,13 +101,17 @@ def candidate_vectors(
     return form.vectors(side, chosen, torch.full_like(chosen, relation))
 
 
-def query_vectors(form: Form, side: str, anchors: np.ndarray, relations: np.ndarray) -> np.ndarray:
+def query_vectors(
+    form: InteractionForm, side: str, anchors: np.ndarray, relations: np.ndarray
+) -> np.ndarray:
     """Return query vectors, float32, padded with zero rows to what the kernels need."""
     return padded(query_tensor(form, side, anchors, relations).numpy())
 
 
 @torch.inference_mode()
-def query_tensor(form: Form, side: str, anchors: np.ndarray, relations: np.ndarray) -> torch.Tensor:
+def query_tensor(
+    form: InteractionForm, side: str, anchors: np.ndarray, relations: np.ndarray
+) -> torch.Tensor:
     """Return query vectors on the form's device, ``(n, K)``.
 
     :raises KgdashError: if a network gave such that their scores could overflow
@@ -131,7 +135,11 @@ def padded(queries: np.ndarray) -> np.ndarray:
 
 @torch.inference_mode()
 def own_scores(
-    form: Form, side: str, queries: np.ndarray, entities: np.ndarray, relations: np.ndarray
+    form: InteractionForm,
+    side: str,
+    queries: np.ndarray,
+    entities: np.ndarray,
+    relations: np.ndarray,
 ) -> np.ndarray:
     """Score each query, ``(n, K)``, against one candidate: float32, ``(n,)``."""
     out = np.empty(len(entities), dtype=np.float32)
@@ -149,7 +157,7 @@ def own_scores(
     return out
 
 
-def score_triples(form: Form, side: str, triples: np.ndarray) -> np.ndarray:
+def score_triples(form: InteractionForm, side: str, triples: np.ndarray) -> np.ndarray:
     """Score triples, int64 ``(n, 3)``, as a side's candidates score: float32, ``(n,)``."""
     anchor, other = (0, 2) if side == "tail" else (2, 0)
     parts = []
@@ -164,7 +172,9 @@ def score_triples(form: Form, side: str, triples: np.ndarray) -> np.ndarray:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
 
 
-def score_all(form: Form, side: str, anchors: np.ndarray, relations: np.ndarray) -> np.ndarray:
+def score_all(
+    form: InteractionForm, side: str, anchors: np.ndarray, relations: np.ndarray
+) -> np.ndarray:
     """Score all candidates of (anchor, relation) queries: float32, ``(n, |E|)``."""
     out = np.empty((len(anchors), form.num_entities), dtype=np.float32)
     queries = query_vectors(form, side, anchors, relations)

@@ -7,7 +7,7 @@ import torch
 
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.kernels import Counts, count_given
-from kgdash.engine.workers import share
+from kgdash.engine.workers import run_in_threads
 from kgdash.progress import silent
 
 #: from this many thresholds in a row on, an accelerator sorts the row instead of comparing it once
@@ -17,7 +17,9 @@ _MANY_THRESHOLDS = 64
 _AT_ONCE = 2**22
 
 
-def count_against(scores: torch.Tensor, own: torch.Tensor, own_row: np.ndarray) -> np.ndarray:
+def count_above_thresholds(
+    scores: torch.Tensor, own: torch.Tensor, own_row: np.ndarray
+) -> np.ndarray:
     """Count the scores above and equal to each threshold in its row.
 
     :param scores: shape ``(rows, candidates)``, no NaN
@@ -42,7 +44,7 @@ def _count_on_cpu(scores: np.ndarray, own: np.ndarray, own_row: np.ndarray) -> n
 
     starts = range(0, len(scores), step)
     threads = min(len(starts), torch.get_num_threads())
-    parts = share(starts, work, thresholds.counts, len(starts), silent, max(1, threads))
+    parts = run_in_threads(starts, work, thresholds.counts, len(starts), silent, max(1, threads))
     greater, equal = thresholds.result(parts)
     for i in np.flatnonzero(np.isneginf(own)):
         # No float lies below -inf, so that the bounds do not show what equals it.

@@ -8,13 +8,13 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from kgdash.engine.form import Form, own_scores, padded, query_vectors
+from kgdash.engine.form import InteractionForm, own_scores, padded, query_vectors
 from kgdash.engine.kernels import Masks
 from kgdash.engine.microkernels import LANES
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS
 from kgdash.engine.sweep_kernels import fill_masked
 from kgdash.engine.tasks import LatestPanels, Task, query_chunks, query_tasks
-from kgdash.engine.workers import share
+from kgdash.engine.workers import run_in_threads
 from kgdash.progress import Progress, phases, silent
 
 State = TypeVar("State")
@@ -49,7 +49,7 @@ class _Thread(LatestPanels, Generic[State]):
 
 
 def sweep_form(
-    form: Form,
+    form: InteractionForm,
     asked: Asked,
     visit: Visitor[State],
     state: Callable[[], State],
@@ -86,13 +86,13 @@ def sweep_form(
             return float(task.last - task.first)
 
         tasks = query_tasks(form, asked.side, relations)
-        threads = share(tasks, work, lambda: _Thread(state()), float(stop - start), report)
+        threads = run_in_threads(tasks, work, lambda: _Thread(state()), float(stop - start), report)
         states += [thread.state for thread in threads]
     return states, own
 
 
 def _show(
-    form: Form,
+    form: InteractionForm,
     asked: Asked,
     vectors: np.ndarray,
     start: int,

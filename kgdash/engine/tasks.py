@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from kgdash.engine.form import Form, Panels, candidate_panels
+from kgdash.engine.form import InteractionForm, Panels, candidate_panels
 from kgdash.engine.kernels import Masks
 
 #: multiplications that a task takes: some hundredths of a second
@@ -29,7 +29,7 @@ class Task:
     relation: int
 
 
-def query_tasks(form: Form, side: str, relations: np.ndarray) -> Iterator[Task]:
+def query_tasks(form: InteractionForm, side: str, relations: np.ndarray) -> Iterator[Task]:
     """Cut rows, given by their relations in ascending order, into tasks."""
     fixed = form.is_fixed(side)
     most = task_rows(form)
@@ -43,7 +43,9 @@ def query_tasks(form: Form, side: str, relations: np.ndarray) -> Iterator[Task]:
             yield Task(first, min(first + step, stop), int(relations[first]))
 
 
-def query_chunks(form: Form, count: int, queries_each: int, memory: int) -> list[tuple[int, int]]:
+def query_chunks(
+    form: InteractionForm, count: int, queries_each: int, memory: int
+) -> list[tuple[int, int]]:
     """Cut a number of groups so that their query vectors fit into their part of the memory."""
     queries = memory // _QUERIES // (4 * form.dimension)
     if not form.elementwise:
@@ -52,7 +54,7 @@ def query_chunks(form: Form, count: int, queries_each: int, memory: int) -> list
     return [(start, min(start + size, count)) for start in range(0, count, size)]
 
 
-def task_rows(form: Form) -> int:
+def task_rows(form: InteractionForm) -> int:
     """Return how many queries a task takes."""
     return max(1, _TASK // (form.num_entities * max(64, form.dimension)))
 
@@ -64,7 +66,7 @@ class LatestPanels:
         self._latest: tuple[int, Panels] | None = None
 
     def panels_of(
-        self, form: Form, side: str, relation: int, entities: np.ndarray | None = None
+        self, form: InteractionForm, side: str, relation: int, entities: np.ndarray | None = None
     ) -> Panels:
         """Return the candidates' vectors under a relation, laid out for the kernels."""
         relation = 0 if form.is_fixed(side) else relation

@@ -18,7 +18,7 @@ Task = TypeVar("Task")
 _BEAT = 0.1
 
 
-def share(
+def run_in_threads(
     tasks: Iterable[Task],
     work: Callable[[Task, State], float],
     state: Callable[[], State],

@@ -13,7 +13,7 @@ from kgdash.errors import KgdashError
 
 
 @contextmanager
-def whole_file(out: Path) -> Iterator[Path]:
+def atomic_file(out: Path) -> Iterator[Path]:
     """Give the block another path in the same folder to write, and move that file to ``out``.
 
     If the block raises, what it wrote is removed and ``out`` stays as it was. Killed in between, a
@@ -32,14 +32,14 @@ def whole_file(out: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def write_whole(out: Path, write: Callable[[Path], Any]) -> None:
+def write_atomically(out: Path, write: Callable[[Path], Any]) -> None:
     """Write a file that somebody asked for and may share: whole or not at all, readable by all.
 
     :param write: writes the content to the path that it is given
     :raises KgdashError: if the file can not be written
     """
     try:
-        with whole_file(out) as part:
+        with atomic_file(out) as part:
             write(part)
             part.chmod(0o644)
     except OSError as error:

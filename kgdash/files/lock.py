@@ -15,7 +15,7 @@ _POLL = 0.05
 
 
 @contextmanager
-def held(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[bool]:
+def hold_lock(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[bool]:
     """Hold a lock file during the block, waiting for another holder to end.
 
     The system lets go of the lock of a process that dies. Where no lock can be had at all (a

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 
 
 def check_extension(out: Path) -> None:
@@ -26,7 +26,7 @@ def write_table(table: pd.DataFrame, out: Path, index: bool = False) -> None:
     """
     check_extension(out)
     if out.suffix == ".parquet":
-        write_whole(out, lambda part: table.to_parquet(part, index=index))
+        write_atomically(out, lambda part: table.to_parquet(part, index=index))
     else:
         separator = "," if out.suffix == ".csv" else "\t"
-        write_whole(out, lambda part: table.to_csv(part, index=index, sep=separator))
+        write_atomically(out, lambda part: table.to_csv(part, index=index, sep=separator))

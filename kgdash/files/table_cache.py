@@ -18,9 +18,9 @@ import platformdirs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgdash.files.atomic import whole_file
+from kgdash.files.atomic import atomic_file
 from kgdash.files.byte_sizes import bytes_from_environment
-from kgdash.files.lock import held, remove_unless_held
+from kgdash.files.lock import hold_lock, remove_unless_held
 from kgdash.progress import Progress, silent
 from kgdash.version import __version__
 
@@ -89,7 +89,7 @@ def cached_table(
     stored = _read(path)
     if stored is not None:
         return stored
-    with held(path.with_suffix(".lock"), waiting=lambda: progress(0.0, 1.0)):
+    with hold_lock(path.with_suffix(".lock"), waiting=lambda: progress(0.0, 1.0)):
         stored = _read(path)
         if stored is not None:
             return stored
@@ -193,7 +193,7 @@ def _write(table: pd.DataFrame, path: Path, about: Mapping[str, Any], limit: int
     stored = pa.Table.from_pandas(table)
     stored = stored.replace_schema_metadata({**(stored.schema.metadata or {}), _ABOUT: note})
     try:
-        with whole_file(path) as part:
+        with atomic_file(path) as part:
             pq.write_table(stored, part)
             if part.stat().st_size > limit:
                 raise OSError(errno.EFBIG, "the table alone exceeds the limit of the cache")

@@ -155,7 +155,7 @@ class KnowledgeGraph:
             names[self.known((split,)).contains(triples)] = split
         return names
 
-    def labelled(self, table: pd.DataFrame) -> pd.DataFrame:
+    def with_names(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a copy of a table with labels in place of the ids of its triple columns."""
         table = table.copy()
         for column, labels in (

@@ -76,7 +76,7 @@ class KnownTriples:
             return np.zeros(len(keys), dtype=bool)
         return known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
 
-    def answers(self, triples: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
+    def known_answers(self, triples: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
         """Find the known answers of each triple's query on a side; what numbers.md#1-ranks removes.
 
         :param triples: shape ``(n, 3)``; the column of the answer is ignored
@@ -90,7 +90,7 @@ class KnownTriples:
             return self._by_tail.lookup(tail * self.num_relations + relation, self.num_entities)
         return self._by_pair.lookup(head * self.num_entities + tail, self.num_relations)
 
-    def around(self, anchors: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
+    def triples_with_entity(self, anchors: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
         """Find all known triples that share an anchor entity; what N⁻ of numbers.md#4-relik lacks.
 
         :param anchors: shape ``(n,)``, entity ids

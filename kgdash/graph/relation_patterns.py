@@ -120,7 +120,7 @@ def _reversed(
 
     :return: three of the same length: relation, reversing relation (ids), share in (0, 1]
     """
-    owner, partner = known.answers(triples[:, ::-1], "relation")
+    owner, partner = known.known_answers(triples[:, ::-1], "relation")
     keys, found = np.unique(triples[owner, 1] * len(sizes) + partner, return_counts=True)
     one, other = np.divmod(keys, len(sizes))
     return one, other, found / sizes[one]
@@ -171,8 +171,8 @@ def _likely_paths(
     step = np.maximum(1, sizes // _LOOKED_AT)[relation]
     chosen = triples[order[(place % step == 0) & (place // step < _LOOKED_AT)]]
     count, width = len(sizes), known.num_entities
-    left, leaving = known.around(chosen[:, 0], "head")
-    right, entering = known.around(chosen[:, 2], "tail")
+    left, leaving = known.triples_with_entity(chosen[:, 0], "head")
+    right, entering = known.triples_with_entity(chosen[:, 2], "tail")
     one = pd.DataFrame({"at": left * width + leaving % width, "first": leaving // width})
     two = pd.DataFrame({"at": right * width + entering % width, "second": entering // width})
     joined = one.merge(two, on="at")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
@@ -88,6 +88,15 @@ class SubgraphSampling:
         if self.method == "neighbourhood":
             return neighbourhood(graph, entity, self.size, self.hops, self.direction)
         raise unknown_name("method", self.method, SUBGRAPH_METHODS, "subgraphs")
+
+
+class SubgraphOptions(TypedDict, total=False):
+    """What `Run.subgraph` takes besides method and size: fields of `SubgraphSampling`."""
+
+    restart: float
+    seed: int
+    hops: int
+    direction: str
 
 
 def triples_inside(subgraphs: Sequence[Subgraph], triples: np.ndarray) -> csr_array:

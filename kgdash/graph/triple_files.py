@@ -7,7 +7,7 @@ import gzip
 import io
 import itertools
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,6 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
-
-_EXTENSIONS = (".tsv", ".txt", ".csv", ".tsv.gz", ".txt.gz", ".csv.gz")
 
 #: first rows that are column names, not a triple
 _HEADERS = {
@@ -112,18 +110,10 @@ def read_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int, l
     :raises KgdashError: if the file is missing, truncated, not UTF-8, beyond 4 GiB of text, or has
         a line beyond a million characters
     """
-    separator = "," if ".csv" in path.suffixes else "\t"
+    extension = next((s for s in reversed(path.suffixes) if s in _READERS), ".tsv")
     try:
         with _open_text(path, content) as stream:
-            if separator == ",":
-                reader = csv.reader(_lines(stream, path))
-                for row in reader:
-                    if any(row):
-                        yield reader.line_num, [column.strip() for column in row]
-                return
-            for number, text in enumerate(_lines(stream, path), start=1):
-                if text.strip():
-                    yield number, [column.strip() for column in text.rstrip("\r\n").split("\t")]
+            yield from _READERS[extension](_lines(stream, path))
     except UnicodeDecodeError as error:
         raise KgdashError(
             f"{path} is not UTF-8 text (line {_undecodable_line(path, content)}); convert it first"
@@ -134,6 +124,29 @@ def read_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int, l
         raise KgdashError(f"{path} is not valid CSV ({error})") from error
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+
+
+def _tab_separated(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    for number, text in enumerate(lines, start=1):
+        if text.strip():
+            yield number, [column.strip() for column in text.rstrip("\r\n").split("\t")]
+
+
+def _comma_separated(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(lines)
+    for row in reader:
+        if any(row):
+            yield reader.line_num, [column.strip() for column in row]
+
+
+#: extension -> what makes rows, with their line's number, of a file's lines
+_READERS: dict[str, Callable[[Iterator[str]], Iterator[tuple[int, list[str]]]]] = {
+    ".tsv": _tab_separated,
+    ".txt": _tab_separated,
+    ".csv": _comma_separated,
+}
+
+_EXTENSIONS = tuple(f"{name}{packed}" for packed in ("", ".gz") for name in _READERS)
 
 
 def _open_text(path: Path, content: bytes | None) -> io.TextIOWrapper:

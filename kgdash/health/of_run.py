@@ -128,7 +128,7 @@ class ScoreHealth:
             "findings": pd.DataFrame([asdict(finding) for finding in self.findings(side)]),
             "summary": summary,
             "histogram": self.histogram(side),
-            "ties": graph.labelled(self.tie_groups(side)),
+            "ties": graph.with_names(self.tie_groups(side)),
             "relations": self.by_relation(side),
             "entities": entities.assign(
                 entity=[graph.entity_labels[number] for number in entities["entity"]]

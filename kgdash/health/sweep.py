@@ -41,7 +41,7 @@ def asked_by(triples: np.ndarray, known: KnownTriples | None, side: str) -> Aske
     if known is not None:
         query = np.zeros((len(rows), 3), dtype=np.int64)
         query[:, 1], query[:, anchor_column] = rows[:, 0], rows[:, 1]
-        known_owner, answer = known.answers(query, side)
+        known_owner, answer = known.known_answers(query, side)
         owner, column = np.append(known_owner, owner), np.append(answer, column)
         order = np.lexsort((column, owner))
         owner, column = owner[order], column[order]

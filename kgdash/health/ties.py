@@ -52,7 +52,7 @@ def tied_candidates(
     answer = row[0, SIDES[side][1]]
     tied = scores[0] == scores[0, answer]
     if known is not None:
-        tied[known.answers(row, side)[1]] = False
+        tied[known.known_answers(row, side)[1]] = False
     tied[answer] = False
     return np.flatnonzero(tied)
 

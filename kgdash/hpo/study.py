@@ -14,8 +14,8 @@ import optuna
 from optuna.trial import TrialState
 
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import whole_file
-from kgdash.files.lock import held
+from kgdash.files.atomic import atomic_file
+from kgdash.files.lock import hold_lock
 from kgdash.hpo.study_file import ATTRIBUTE, STUDY, read_study
 
 
@@ -34,7 +34,7 @@ def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        with held(path.with_name(f".{path.name}.lock"), busy):
+        with hold_lock(path.with_name(f".{path.name}.lock"), busy):
             study = _open(path, about)
             for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
                 study.tell(trial.number, state=TrialState.FAIL)
@@ -52,7 +52,7 @@ def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
             raise KgdashError(f"can not write {path}: it is read-only")
     else:
         try:
-            with whole_file(path) as part:
+            with atomic_file(path) as part:
                 os.truncate(part, 0)
                 study = _study(part, create=True)
                 study.set_user_attr(ATTRIBUTE, dict(about))

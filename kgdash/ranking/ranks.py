@@ -10,7 +10,7 @@ import torch
 
 from kgdash.engine.counting import count_ranks
 from kgdash.engine.memory import block_bytes, memory_budget
-from kgdash.engine.row_counting import count_against
+from kgdash.engine.row_counting import count_above_thresholds
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent
@@ -54,7 +54,9 @@ def rank_triples(
             raise KgdashError("expected all ends of the ranked triples among the candidates")
     parts = []
     for side, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
-        greater, equal, candidates = count_better(scorer, triples, known, side, report, entities)
+        greater, equal, candidates = count_greater_and_equal(
+            scorer, triples, known, side, report, entities
+        )
         table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
         table["side"] = side
         table["optimistic"] = greater + 1
@@ -65,7 +67,7 @@ def rank_triples(
     return pd.concat(parts, ignore_index=True)
 
 
-def count_better(
+def count_greater_and_equal(
     scorer: Scorer,
     triples: np.ndarray,
     known: KnownTriples | None,
@@ -100,10 +102,10 @@ def count_better(
             scores = scores[:, torch.from_numpy(np.flatnonzero(place >= 0)).to(scores.device)]
         row = torch.from_numpy(query_of[rows] - block.start).to(scores.device)
         answer = torch.from_numpy(place[triples[rows, answer_column]]).to(scores.device)
-        counts = count_against(scores, scores[row, answer], query_of[rows] - block.start)
+        counts = count_above_thresholds(scores, scores[row, answer], query_of[rows] - block.start)
         greater[rows], equal[rows] = counts[:, 0], counts[:, 1] - 1
         if known is not None:
-            owner, value = known.answers(triples[rows], side)
+            owner, value = known.known_answers(triples[rows], side)
             other = (value != triples[rows[owner], answer_column]) & (place[value] >= 0)
             owner, value = owner[other], place[value[other]]
             where = torch.from_numpy(owner).to(scores.device)

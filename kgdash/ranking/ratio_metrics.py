@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from kgdash.engine.resampling_kernels import resample_groups
-from kgdash.engine.workers import share
+from kgdash.engine.workers import run_in_threads
 from kgdash.progress import silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.statistics.bootstrap import percentile_interval
@@ -81,5 +81,5 @@ def _resampled(
         resample_groups(numerator, denominator, starts, states, task, ratios)
         return float(len(task))
 
-    share(tasks, work, lambda: None, float(len(order)), silent)
+    run_in_threads(tasks, work, lambda: None, float(len(order)), silent)
     return ratios[groups]

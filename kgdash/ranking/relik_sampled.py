@@ -1,12 +1,15 @@
 """ReliK from a sample of the negatives, with an exact finite-population interval.
 
-Defined in numbers.md#4-relik.
+Defined in numbers.md#4-relik; the sampled estimate and the lower bound are those of Egger et al.,
+WWW 2024 (see `kgdash.ranking.relik`).
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 import pandas as pd
@@ -21,6 +24,21 @@ from kgdash.scoring.protocol import refuse_nan
 
 #: triples scored in one call, and anchors whose samples are drawn before they are scored
 _BATCH, _ANCHORS = 2**18, 128
+
+
+class SamplingOptions(TypedDict, total=False):
+    """What `Run.relik` takes for its sample; see below."""
+
+    samples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class NegativeSample:
+    """Negatives drawn per side, and the seed of the draw."""
+
+    samples: int = 1000
+    seed: int = 0
 
 
 def relik_sampled(
@@ -51,49 +69,69 @@ def relik_sampled(
     if samples < 1:
         raise KgdashError(f"expected at least 1 sampled negative per side; found {samples}")
     table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
-    rng = np.random.default_rng(seed)
+    sampler = _Sampler(scorer, known, samples, np.random.default_rng(seed))
     for side, report in zip(ENTITY_SIDES, phases(progress, [1.0, 1.0]), strict=True):
-        columns = _sample_side(scorer, triples, known, side, samples, rng, report)
-        for name, values in columns.items():
+        for name, values in sampler.count(triples, side, report).items():
             table[f"{side}_{name}"] = values
     return table
 
 
-def _sample_side(
-    scorer: Scorer,
-    triples: np.ndarray,
-    known: KnownTriples,
-    side: str,
-    samples: int,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> dict[str, np.ndarray]:
-    anchors, group = np.unique(triples[:, 0 if side == "head" else 2], return_inverse=True)
-    other = triples[:, 2 if side == "head" else 0]
-    position = triples[:, 1] * scorer.num_entities + other
-    is_negative = ~known.contains(triples)
-    candidates = "tail" if side == "head" else "head"
-    own = _scores(scorer, triples, candidates)
-    result = {
-        name: np.zeros(len(triples), dtype=np.int64)
-        for name in ("better", "sampled", "population", "drawn", "negatives")
-    }
-    order = np.argsort(group, kind="stable")
-    bounds = np.searchsorted(group[order], np.arange(len(anchors) + 1))
-    for start in range(0, len(anchors), _ANCHORS):
-        block = anchors[start : start + _ANCHORS]
-        drawn = _draw_block(scorer, known, side, block, samples, rng)
-        for number, (sample, scores, negatives) in enumerate(drawn, start=start):
-            rows = order[bounds[number] : bounds[number + 1]]
-            better = len(sample) - np.searchsorted(np.sort(scores), own[rows], side="right")
-            drew_itself, beats_itself = _itself(sample, scores, position[rows], own[rows])
-            result["better"][rows] = better - beats_itself
-            result["sampled"][rows] = len(sample) - drew_itself
-            result["drawn"][rows] = len(sample)
-            result["negatives"][rows] = negatives
-            result["population"][rows] = negatives - is_negative[rows]
-        progress(min(start + _ANCHORS, len(anchors)), len(anchors))
-    return result
+@dataclass(frozen=True)
+class _Sampler:
+    """Samples of the negatives around anchors; ``rng`` goes on from one to the next."""
+
+    scorer: Scorer
+    known: KnownTriples
+    samples: int
+    rng: np.random.Generator
+
+    def count(self, triples: np.ndarray, side: str, progress: Progress) -> dict[str, np.ndarray]:
+        """Count better negatives on one side: the columns of `relik_sampled`."""
+        anchors, group = np.unique(triples[:, 0 if side == "head" else 2], return_inverse=True)
+        other = triples[:, 2 if side == "head" else 0]
+        position = triples[:, 1] * self.scorer.num_entities + other
+        is_negative = ~self.known.contains(triples)
+        own = _scores(self.scorer, triples, "tail" if side == "head" else "head")
+        result = {
+            name: np.zeros(len(triples), dtype=np.int64)
+            for name in ("better", "sampled", "population", "drawn", "negatives")
+        }
+        order = np.argsort(group, kind="stable")
+        bounds = np.searchsorted(group[order], np.arange(len(anchors) + 1))
+        for start in range(0, len(anchors), _ANCHORS):
+            drawn = self.draw(anchors[start : start + _ANCHORS], side)
+            for number, (sample, scores, negatives) in enumerate(drawn, start=start):
+                rows = order[bounds[number] : bounds[number + 1]]
+                better = len(sample) - np.searchsorted(np.sort(scores), own[rows], side="right")
+                drew_itself, beats_itself = _itself(sample, scores, position[rows], own[rows])
+                result["better"][rows] = better - beats_itself
+                result["sampled"][rows] = len(sample) - drew_itself
+                result["drawn"][rows] = len(sample)
+                result["negatives"][rows] = negatives
+                result["population"][rows] = negatives - is_negative[rows]
+            progress(min(start + _ANCHORS, len(anchors)), len(anchors))
+        return result
+
+    def draw(self, anchors: np.ndarray, side: str) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+        """Sample negatives around some anchors and score them in one go.
+
+        :return: per anchor the sorted sample (``relation * |E| + entity``), its scores, and |N⁻|
+        """
+        size = self.scorer.num_entities * self.scorer.num_relations
+        owner, value = self.known.triples_with_entity(anchors, side)
+        starts = np.searchsorted(owner, np.arange(len(anchors) + 1))
+        drawn, negatives = [], []
+        for first, last in itertools.pairwise(starts):
+            sample = draw_negatives(value[first:last], size, self.samples, self.rng)
+            drawn.append(np.sort(sample))
+            negatives.append(size - int(last - first))
+        lengths = [len(sample) for sample in drawn]
+        anchor = np.repeat(anchors, lengths)
+        relation, other = np.divmod(np.concatenate(drawn), self.scorer.num_entities)
+        columns = (anchor, relation, other) if side == "head" else (other, relation, anchor)
+        candidates = "tail" if side == "head" else "head"
+        scores = _scores(self.scorer, np.stack(columns, axis=1), candidates)
+        return zip(drawn, np.split(scores, np.cumsum(lengths)[:-1]), negatives, strict=True)
 
 
 def _itself(
@@ -109,31 +147,6 @@ def _itself(
     beats = drew.copy()
     beats[drew] = scores[place[drew]] > own[drew]
     return drew, beats
-
-
-def _draw_block(
-    scorer: Scorer,
-    known: KnownTriples,
-    side: str,
-    anchors: np.ndarray,
-    samples: int,
-    rng: np.random.Generator,
-) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Sample negatives around some anchors and score them in one go.
-
-    :return: per anchor the sorted sample (``relation * |E| + entity``), its scores, and |N⁻|
-    """
-    size = scorer.num_entities * scorer.num_relations
-    owner, value = known.around(anchors, side)
-    starts = np.searchsorted(owner, np.arange(len(anchors) + 1))
-    drawn, negatives = [], []
-    for first, last in itertools.pairwise(starts):
-        drawn.append(np.sort(draw_negatives(value[first:last], size, samples, rng)))
-        negatives.append(size - int(last - first))
-    lengths = [len(sample) for sample in drawn]
-    triples = _around(np.repeat(anchors, lengths), np.concatenate(drawn), side, scorer)
-    scores = _scores(scorer, triples, "tail" if side == "head" else "head")
-    return zip(drawn, np.split(scores, np.cumsum(lengths)[:-1]), negatives, strict=True)
 
 
 def draw_negatives(
@@ -153,12 +166,6 @@ def draw_negatives(
     )
     # The j-th unknown number is j plus the known ones below it.
     return drawn + np.searchsorted(known - np.arange(len(known)), drawn, side="right")
-
-
-def _around(anchors: np.ndarray, sample: np.ndarray, side: str, scorer: Scorer) -> np.ndarray:
-    relation, other = np.divmod(sample, scorer.num_entities)
-    columns = (anchors, relation, other) if side == "head" else (other, relation, anchors)
-    return np.stack(columns, axis=1)
 
 
 def _scores(scorer: Scorer, triples: np.ndarray, side: str) -> np.ndarray:

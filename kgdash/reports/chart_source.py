@@ -13,7 +13,8 @@ from kgdash.studies.instances.instances import ScoredInstances, score_instances
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import LocalComparison, compare
-from kgdash.studies.rules.sources import mined_instances
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class ChartSource:
     the walk and of the sampled queries and rule instances.
     """
 
-    of: Evaluation
+    evaluation: Evaluation
     entity: str | None = None
     size: int = 60
     seed: int = 0
@@ -34,7 +35,7 @@ class ChartSource:
     @property
     def run(self) -> Run:
         """Return the run."""
-        return self.of.run
+        return self.evaluation.run
 
     @cached_property
     def local(self) -> LocalComparison:
@@ -50,14 +51,14 @@ class ChartSource:
     def instances(self, kind: str) -> ScoredInstances:
         """Return the scored instances of "queries" or "rules", as these commands sample them.
 
-        :raises KgdashError: as `sample_queries` and `mined_instances`
+        :raises KgdashError: as `sample_queries` and `find_instances`
         """
         if kind not in self._scored:
             graph = self.run.graph
             sampled = (
                 sample_queries(graph, QuerySampling(seed=self.seed))
                 if kind == "queries"
-                else mined_instances(graph, seed=self.seed)
+                else find_instances(graph, RuleSelection(seed=self.seed))
             )
             self._scored[kind] = score_instances(self.run, sampled, self.progress)
         return self._scored[kind]

@@ -16,8 +16,8 @@ from platformdirs import user_data_path
 
 from kgdash.breakdowns.custom_grouping import OwnGrouping, grouping_from_json
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.files.atomic import whole_file
-from kgdash.files.lock import held
+from kgdash.files.atomic import atomic_file
+from kgdash.files.lock import hold_lock
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.bundled import bundled_names
@@ -73,7 +73,7 @@ def _change(run: Run, change: Any) -> Path:
     path = groupings_file(run)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with held(path.with_suffix(".lock")), whole_file(path) as part:
+        with hold_lock(path.with_suffix(".lock")), atomic_file(path) as part:
             groupings = change(_read(path, run)).values()
             content = {
                 "format": _FORMAT,

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from kgdash.engine.device import pairwise
-from kgdash.engine.form import Form, score_all, score_triples
+from kgdash.engine.form import InteractionForm, score_all, score_triples
 from kgdash.errors import KgdashError
 from kgdash.scoring.protocol import Scorer
 from kgdash.scoring.pykeen_forms import form_of
@@ -26,10 +26,10 @@ class KernelScorer:
     PyKEEN. So is everything on an accelerator, where only the counting is the engine's.
     """
 
-    def __init__(self, generic: PyKEENScorer, form: Form) -> None:
+    def __init__(self, generic: PyKEENScorer, form: InteractionForm) -> None:
         """Score the model of ``generic`` by ``form``."""
         self.model = generic.model
-        self.form: Form | None = form
+        self.form: InteractionForm | None = form
         self._form = form
         self.num_entities, self.num_relations = form.num_entities, form.num_relations
         self.device = generic.device
@@ -83,7 +83,7 @@ def fastest_scorer(
     )
 
 
-def _largest_difference(generic: PyKEENScorer, form: Form) -> float:
+def _largest_difference(generic: PyKEENScorer, form: InteractionForm) -> float:
     """Compare scores of random triples on both sides; NaN counts as infinitely different."""
     generator = torch.Generator().manual_seed(0)
     limits = (form.num_entities, form.num_relations, form.num_entities)
@@ -102,7 +102,7 @@ def _largest_difference(generic: PyKEENScorer, form: Form) -> float:
     return worst
 
 
-def _scored_by_form(form: Form, side: str, triples: torch.Tensor) -> torch.Tensor:
+def _scored_by_form(form: InteractionForm, side: str, triples: torch.Tensor) -> torch.Tensor:
     if form.device.type == "cpu":
         return torch.from_numpy(score_triples(form, side, triples.numpy()))
     anchor, other = (0, 2) if side == "tail" else (2, 0)

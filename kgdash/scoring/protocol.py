@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from kgdash.engine.form import Form
+from kgdash.engine.form import InteractionForm
 from kgdash.errors import KgdashError
 
 ENTITY_SIDES = ("head", "tail")
@@ -28,7 +28,7 @@ class Scorer(Protocol):
     num_relations: int
     device: torch.device
     #: how the engine can count this model's scores as it computes them; None: it is given rows
-    form: Form | None
+    form: InteractionForm | None
 
     def score_tails(self, pairs: torch.Tensor) -> torch.Tensor:
         """Score all tails for (head, relation) pairs: ``(b, 2)`` → ``(b, |E|)``."""

@@ -20,7 +20,7 @@ _LARGEST = 1e8
 
 @dataclass(frozen=True)
 class PyKEENForm:
-    """A PyKEEN model in the form of `kgdash.engine.form.Form`.
+    """A PyKEEN model in the form of `kgdash.engine.form.InteractionForm`.
 
     s(h, r, t) = φ(left(h, r), right(t, r)). With inverse relations heads are scored as PyKEEN does
     it: φ(left(t, r⁻¹), right(h, r⁻¹)).

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from kgdash.engine.form import Form
+from kgdash.engine.form import InteractionForm
 from kgdash.engine.memory import memory_budget
 
 #: bytes that the temporaries of one call into PyKEEN may take, whatever the memory budget
@@ -20,7 +20,7 @@ class PyKEENScorer:
     Models trained with inverse triples score heads through the inverse relation, as PyKEEN does.
     """
 
-    form: Form | None = None
+    form: InteractionForm | None = None
 
     def __init__(self, model: Any, device: torch.device | str | None = None) -> None:
         """Wrap a ``pykeen.models.Model``; ``device`` moves it first (default: leave it)."""

@@ -40,7 +40,7 @@ def test_a_click_on_a_bar_shows_its_triples(address, tab, run):
     tab.mouse.click(bar["x"], bar["y"])
     tab.get_by_role("heading", name=bar["group"], exact=True).wait_for()
     settle(tab)
-    triples = run.graph.labelled(group_ranks(rows, "cardinality", bar["group"], "tail"))
+    triples = run.graph.with_names(group_ranks(rows, "cardinality", bar["group"], "tail"))
     names = ["head", "relation", "tail"]
     assert table_texts(tab)[0][:3] == triples[names].iloc[-1].tolist()
     press(tab, "triples_order", "best first")

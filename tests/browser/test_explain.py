@@ -1,4 +1,4 @@
-"""The page What explains ReliK in a browser."""
+"""The page Confounders of ReliK in a browser."""
 
 from kgdash.studies.correlation.confounders import triple_factors
 from tests.browser.driver import click_point, drawn_points, freest, open_page, settle
@@ -8,7 +8,7 @@ def test_a_click_on_a_point_tells_its_triple(address, tab, run):
     open_page(tab, f"{address}/explain")
     settle(tab)
     points = drawn_points(tab, "factor_points", "triples")
-    factors = run.graph.labelled(triple_factors(run))
+    factors = run.graph.with_names(triple_factors(run))
     assert len(points) == len(factors)
     point = freest(points, points)
     click_point(tab, point)

@@ -47,7 +47,7 @@ def test_choices_change_the_numbers_and_the_address_keeps_them(address, tab, run
     expected = compare(run, part, "all")
     expect_cards(tab, cards(expected))
     saved = download(tab, tmp_path)
-    triples = run.graph.labelled(expected.triples).sort_values("relik")
+    triples = run.graph.with_names(expected.triples).sort_values("relik")
     assert saved["relik"].tolist() == triples["relik"].tolist()
     assert saved["tail"].tolist() == triples["tail"].tolist()
     tab.reload()

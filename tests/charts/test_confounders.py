@@ -1,11 +1,11 @@
-"""Figures of what explains ReliK: what they draw is what the tables hold."""
+"""Charts of confounders of ReliK: what they draw is what the tables hold."""
 
 import numpy as np
 import pandas as pd
 
-from kgdash.charts import confounder_points as explanation_points
+from kgdash.charts import confounder_points
 from kgdash.charts.confounder_points import class_boxes, factor_points
-from kgdash.charts.confounders import factor_forest, partial_forest, share_bars
+from kgdash.charts.confounders import factor_forest, partial_forest
 from kgdash.charts.style import SIDE_COLOURS
 
 
@@ -62,7 +62,7 @@ def test_few_triples_are_points():
 
 
 def test_many_triples_are_cells(monkeypatch):
-    monkeypatch.setattr(explanation_points, "MOST_POINTS", 50)
+    monkeypatch.setattr(confounder_points, "MOST_POINTS", 50)
     cells, _ = factor_points(triples(200), "head_degree").data
     assert cells.type == "heatmap"
     assert np.nansum(np.array(cells.customdata, dtype=float)) == 200
@@ -79,20 +79,6 @@ def test_boxes():
     ends = (box.lowerfence, box.q1, box.median, box.q3, box.upperfence, box.mean)
     assert [each[0] for each in ends] == [0.01, 0.1, 0.2, 0.4, 1.0, 0.3]
     assert class_boxes(figures[:0]).layout.annotations[0].text == "there are no triples"
-
-
-def test_shares():
-    shares = pd.DataFrame(
-        {
-            "factor": ["frequency", "pattern"],
-            "drop_in_r_squared": [0.1, 0.02],
-            "alone_r_squared": [0.3, 0.05],
-        }
-    )
-    alone, lost = share_bars(shares, 0.4).data
-    assert list(alone.x) == [0.3, 0.05]
-    assert list(lost.x) == [0.1, 0.02]
-    assert "all together 0.400" in share_bars(shares, 0.4).layout.annotations[0].text
 
 
 def test_partials():

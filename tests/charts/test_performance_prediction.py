@@ -1,10 +1,10 @@
-"""Figures of the prognosis: what they draw is what the tables hold."""
+"""Charts of expected performance: what they draw is what the tables hold."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from kgdash.charts.performance_prediction import _ticks, coverage_figure, prognosis_scatter
+from kgdash.charts.performance_prediction import _ticks, coverage_figure, prediction_scatter
 
 POINTS = pd.DataFrame(
     {
@@ -26,7 +26,7 @@ def traces(figure):
 
 
 def test_points_inside_and_outside():
-    figure = prognosis_scatter(POINTS, BAND, "tail_mrr", ["<a>\nb", "c", "d"])
+    figure = prediction_scatter(POINTS, BAND, "tail_mrr", ["<a>\nb", "c", "d"])
     found = traces(figure)
     inside, outside = found["inside their interval (2)"], found["outside (1)"]
     assert (list(inside.x), list(inside.y)) == ([0.01, 0.05], [0.2, 0.5])
@@ -39,34 +39,37 @@ def test_points_inside_and_outside():
 
 
 def test_the_own_subgraph():
-    found = traces(prognosis_scatter(POINTS, BAND, "tail_mrr", list("abc"), HERE))
+    found = traces(prediction_scatter(POINTS, BAND, "tail_mrr", list("abc"), HERE))
     expected = found["expected here"]
     assert (list(expected.x), list(expected.y)) == ([0.03], [0.3])
     assert expected.error_y.array[0] == pytest.approx(0.15)
     assert expected.error_y.arrayminus[0] == pytest.approx(0.05)
     assert list(found["true value here"].y) == [0.4]
     unknown = {**HERE, "observed": np.nan}
-    found = traces(prognosis_scatter(POINTS, BAND, "tail_mrr", list("abc"), unknown))
+    found = traces(prediction_scatter(POINTS, BAND, "tail_mrr", list("abc"), unknown))
     assert "true value here" not in found
     nothing = dict.fromkeys(HERE, np.nan)
     assert "expected here" not in traces(
-        prognosis_scatter(POINTS, BAND, "tail_mrr", list("abc"), nothing)
+        prediction_scatter(POINTS, BAND, "tail_mrr", list("abc"), nothing)
     )
 
 
 def test_coverage():
-    row = {"interval": "cv+", "subgraphs": 40, "width": 0.2}
+    row = {"subgraphs": 40, "width": 0.2}
     rows = [
         {**row, "scheme": s, "level": v, "covered": c, "covered_low": c - 0.1, "covered_high": 1.0}
-        for s, v, c in (("any", 0.5, 0.6), ("any", 0.9, 0.85), ("apart", 0.5, 0.4))
+        for s, v, c in (
+            ("overlapping", 0.5, 0.6),
+            ("overlapping", 0.9, 0.85),
+            ("disjoint", 0.5, 0.4),
+        )
     ]
-    rows += [{**rows[0], "interval": "split"}]
-    found = traces(coverage_figure(pd.DataFrame(rows), "cv+"))
+    found = traces(coverage_figure(pd.DataFrame(rows)))
     assert list(found["learnt from any"].y) == [0.6, 0.85]
     assert list(found["sharing no evaluated triple"].y) == [0.4]
     assert found["learnt from any"].error_y.arrayminus[0] == pytest.approx(0.1)
     assert found["learnt from any"].customdata[1][0] == 0.9
-    empty = coverage_figure(pd.DataFrame(rows).assign(covered=np.nan), "cv+")
+    empty = coverage_figure(pd.DataFrame(rows).assign(covered=np.nan))
     assert empty.layout.annotations[0].text == "no subgraph could be predicted"
 
 

@@ -132,7 +132,7 @@ def test_every_command_reads_what_it_wrote(name, data, tmp_path_factory):
 
 def test_every_command_with_parameters_takes_a_file():
     names = {"study", "classify", "queries", "rules", "reliability", "compare", "which-model"}
-    names |= {"metrics", "breakdown", "train", "explain", "health", "report", "obl2021 predict"}
+    names |= {"metrics", "breakdown", "train", "confounders", "health", "report", "obl2021 predict"}
     assert registered().keys() >= names
 
 
@@ -217,6 +217,8 @@ def test_what_can_not_be_is_refused(refused, tmp_path, content, message):
         path.write_bytes(content)
     error = refused("queries", "--config", path, "--save-config", tmp_path / "new.toml")
     assert message in error.replace(str(path), "FILE")
+    path.write_text('command = "prognosis"', encoding="utf-8")
+    assert "is now 'predict-performance'" in refused("predict-performance", "--config", path)
     assert "is a folder" in refused("queries", "umls-transe", "--save-config", tmp_path)
 
 

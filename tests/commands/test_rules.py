@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 from kgdash.cli import app
 from kgdash.runs.loading import load
 from kgdash.studies.instances.instance_table import read_rule_table
-from kgdash.studies.rules.confidence import FIGURES, count_rules
-from kgdash.studies.rules.files import read_rules
+from kgdash.studies.rules.confidence import METRICS, count_rules
+from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.rule import parse_rule
-from kgdash.studies.rules.selection import chosen_instances, usable_rules
-from kgdash.studies.rules.sources import mined_instances, mined_rules
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances, find_rules
 from tests.support.paths import EXAMPLE
 
 FEW = ("--max-rules", "3", "--per-rule", "4")
@@ -36,7 +36,11 @@ def rule_file(graph, tmp_path_factory):
     path = tmp_path_factory.mktemp("rules") / "anyburl.txt"
     letters = dict(zip("abh", "XYA", strict=True))
     rows = []
-    for text in mined_rules(graph).sort_values("support", ascending=False)["rule"].head(8):
+    for text in (
+        find_rules(graph, RuleSelection())
+        .table.sort_values("support", ascending=False)["rule"]
+        .head(8)
+    ):
         *body, head = [
             f"{graph.relations[r]}({letters[x]},{letters[y]})"
             for r, x, y in parse_rule(text, graph).atoms
@@ -52,11 +56,14 @@ def groups(printed):
 
 def test_mined_rules_and_what_is_written(graph, tmp_path):
     rules, table = tmp_path / "rules.csv", tmp_path / "instances.tsv"
+    selection = RuleSelection(3, 0.5, 30, 4, "confidence", 3)
     options = ("--min-support", 30, "--order", "confidence", "--min-pca", 0.5, "--seed", 3)
     printed = call(*FEW, *options, "--save-rules", rules, "--save-instances", table, "--json")
-    expected = mined_instances(graph, 3, 0.5, 4, 3, min_support=30, order="confidence")
+    expected = find_instances(graph, selection)
     assert groups(printed) == set(expected.table["group"])
-    assert pd.read_csv(rules)["rule"].tolist() == mined_rules(graph, 0.5, 30)["rule"].tolist()
+    assert (
+        pd.read_csv(rules)["rule"].tolist() == find_rules(graph, selection).table["rule"].tolist()
+    )
     pd.testing.assert_frame_equal(read_rule_table(table, graph).table, expected.table)
     again = call("--table", table, "--json")
     assert json.loads(again)["separation"] == json.loads(printed)["separation"]
@@ -68,18 +75,16 @@ def test_rules_from_a_file(graph, rule_file, tmp_path):
     result = CliRunner().invoke(app, ["rules", "umls-transe", *map(str, options)])
     assert result.exit_code == 0, result.output
     assert "1 of 9 rules left out, over names that the graph does not have" in result.stderr
-    usable = usable_rules(graph, read_rules(rule_file, graph).table)
-    expected = chosen_instances(graph, usable, 3, 4)
+    expected = find_instances(graph, RuleSelection(3, per_rule=4), RuleFile(rule_file))
     assert groups(result.stdout) == set(expected.table["group"])
     saved = pd.read_csv(out, sep="\t")
     assert saved["given_support"].tolist() == [50] * 8
-    counted = count_rules(graph, saved["rule"])
-    pd.testing.assert_frame_equal(saved[[*FIGURES]], counted[[*FIGURES]])
+    counted = count_rules(graph, [parse_rule(text, graph) for text in saved["rule"]])
+    pd.testing.assert_frame_equal(saved[[*METRICS]], counted[[*METRICS]])
 
 
 def test_what_counts_as_false(graph, tmp_path):
-    rules = mined_rules(graph)
-    closed = chosen_instances(graph, rules, 3, 50)
+    closed = find_instances(graph, RuleSelection(3, per_rule=50))
     heads = closed.triples[closed.triples["is_answer_triple"] & ~closed.triples["label"]]
     path = tmp_path / "false.tsv"
     named = heads.drop_duplicates("instance")[["head", "relation", "tail"]].to_numpy()
@@ -90,7 +95,7 @@ def test_what_counts_as_false(graph, tmp_path):
     )
     printed = call(*FEW, "--negatives", path, "--json")
     assert "false: verified by people" in json.loads(printed)["notes"]
-    expected = chosen_instances(graph, rules, 3, 4, negatives=named)
+    expected = find_instances(graph, RuleSelection(3, per_rule=4), negatives=named)
     assert groups(printed) == set(expected.table["group"])
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdash.engine import row_counting as counting
-from kgdash.engine.row_counting import count_against
+from kgdash.engine.row_counting import count_above_thresholds
 from tests.support.fakes import TIED_SCORES
 
 VALUE = st.sampled_from(TIED_SCORES)
@@ -22,7 +22,7 @@ def by_hand(scores, own, own_row):
 
 def test_counts_greater_and_equal():
     scores = torch.tensor([[1.0, 2.0, 2.0, 3.0], [5.0, 5.0, 5.0, 5.0]])
-    found = count_against(scores, torch.tensor([2.0, 9.0, 5.0]), np.array([0, 0, 1]))
+    found = count_above_thresholds(scores, torch.tensor([2.0, 9.0, 5.0]), np.array([0, 0, 1]))
     assert found.tolist() == [[1, 2], [0, 0], [0, 4]]
     assert found.dtype == np.int64
 
@@ -36,7 +36,10 @@ def test_equals_a_loop(data):
     own = data.draw(st.lists(VALUE, min_size=len(own_row), max_size=len(own_row)))
     expected = by_hand(scores, own, own_row)
     tensor, thresholds = torch.tensor(scores), torch.tensor(own, dtype=torch.float32)
-    assert count_against(tensor, thresholds, np.array(own_row, dtype=np.int64)).tolist() == expected
+    assert (
+        count_above_thresholds(tensor, thresholds, np.array(own_row, dtype=np.int64)).tolist()
+        == expected
+    )
     for many in (1, 3, 1000):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(counting, "_MANY_THRESHOLDS", many)
@@ -55,6 +58,6 @@ def test_parts_change_nothing(monkeypatch, at_once):
         for t, row in zip(own, own_row, strict=True)
     ]
     monkeypatch.setattr(counting, "_AT_ONCE", at_once)
-    assert count_against(scores, own, own_row).tolist() == expected
+    assert count_above_thresholds(scores, own, own_row).tolist() == expected
     assert counting._count_on_device(scores, own, own_row).tolist() == expected
-    assert count_against(scores.double(), own.double(), own_row).tolist() == expected
+    assert count_above_thresholds(scores.double(), own.double(), own_row).tolist() == expected

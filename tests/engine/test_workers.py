@@ -6,7 +6,7 @@ import time
 import pytest
 import torch
 
-from kgdash.engine.workers import share
+from kgdash.engine.workers import run_in_threads
 from kgdash.progress import silent
 
 
@@ -20,7 +20,7 @@ def test_each_task_is_done_once(threads):
         state.append(task)
         return 1.0
 
-    states = share(iter(range(1000)), work, list, 1000.0, silent, threads)
+    states = run_in_threads(iter(range(1000)), work, list, 1000.0, silent, threads)
     assert len(states) == threads
     assert sorted(task for state in states for task in state) == list(range(1000))
     assert not running()
@@ -30,7 +30,7 @@ def test_as_many_threads_as_pytorch_uses():
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(3)
-        assert len(share([], lambda task, state: 0.0, list, 0.0, silent)) == 3
+        assert len(run_in_threads([], lambda task, state: 0.0, list, 0.0, silent)) == 3
     finally:
         torch.set_num_threads(before)
 
@@ -43,7 +43,7 @@ def test_each_thread_has_a_state_of_its_own():
         state.append(threading.get_ident())
         return 1.0
 
-    states = share(range(3), work, list, 3.0, silent, 3)
+    states = run_in_threads(range(3), work, list, 3.0, silent, 3)
     assert [len(state) for state in states] == [1, 1, 1]
     assert len({state[0] for state in states}) == 3
 
@@ -56,7 +56,7 @@ def test_progress_adds_up_what_tasks_say_in_the_calling_thread():
         assert threading.current_thread() is caller
 
     caller = threading.current_thread()
-    share(range(10), lambda task, state: float(task), list, 45.0, progress, 2)
+    run_in_threads(range(10), lambda task, state: float(task), list, 45.0, progress, 2)
     assert seen[-1] == (45.0, 45.0)
     assert seen == sorted(seen)
 
@@ -73,14 +73,14 @@ def test_progress_is_told_while_a_task_takes_long():
         assert go_on.wait(60)
         return 1.0
 
-    share(range(1), work, list, 1.0, progress, 1)
+    run_in_threads(range(1), work, list, 1.0, progress, 1)
     assert seen[0] == 0
     assert seen[-1] == 1
 
 
 def test_no_task_at_all_still_reports_the_end():
     seen = []
-    share([], lambda task, state: 1.0, list, 0.0, lambda *both: seen.append(both), 2)
+    run_in_threads([], lambda task, state: 1.0, list, 0.0, lambda *both: seen.append(both), 2)
     assert seen[-1] == (0.0, 0.0)
 
 
@@ -98,7 +98,7 @@ class TestEnd:
                 raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            share(range(2_000), work, list, 1.0, progress, 2)
+            run_in_threads(range(2_000), work, list, 1.0, progress, 2)
         assert not running()
         finished = len(done)
         assert finished < 1_000
@@ -116,7 +116,7 @@ class TestEnd:
             return 1.0
 
         with pytest.raises(ValueError, match="task 7"):
-            share(range(2_000), work, list, 1.0, silent, 2)
+            run_in_threads(range(2_000), work, list, 1.0, silent, 2)
         assert not running()
         assert len(done) < 1_000
 
@@ -126,13 +126,13 @@ class TestEnd:
             raise LookupError("no more")
 
         with pytest.raises(LookupError, match="no more"):
-            share(tasks(), lambda task, state: 1.0, list, 1.0, silent, 2)
+            run_in_threads(tasks(), lambda task, state: 1.0, list, 1.0, silent, 2)
 
         def state():
             raise MemoryError("no state")
 
         with pytest.raises(MemoryError, match="no state"):
-            share([1], lambda task, state: 1.0, state, 1.0, silent, 2)
+            run_in_threads([1], lambda task, state: 1.0, state, 1.0, silent, 2)
         assert not running()
 
     def test_the_last_report_may_raise(self):
@@ -141,5 +141,5 @@ class TestEnd:
                 raise RuntimeError("left the page")
 
         with pytest.raises(RuntimeError, match="left the page"):
-            share(range(5), lambda task, state: 1.0, list, 5.0, progress, 2)
+            run_in_threads(range(5), lambda task, state: 1.0, list, 5.0, progress, 2)
         assert not running()

@@ -121,9 +121,9 @@ class TestNames:
 
 def test_labelled_replaces_ids_in_a_copy():
     table = pd.DataFrame({"head": [2], "relation": [1], "tail": [0], "relik": [0.5]})
-    assert GRAPH.labelled(table).iloc[0].tolist() == ["E2", "R1", "E0", 0.5]
+    assert GRAPH.with_names(table).iloc[0].tolist() == ["E2", "R1", "E0", 0.5]
     assert table["head"].tolist() == [2]
-    assert GRAPH.labelled(table[["tail", "relik"]]).iloc[0].tolist() == ["E0", 0.5]
+    assert GRAPH.with_names(table[["tail", "relik"]]).iloc[0].tolist() == ["E0", 0.5]
 
 
 class TestTripleArray:

@@ -21,9 +21,9 @@ def test_inverses_by_hand():
 def test_answers_by_hand():
     known = KnownTriples(array([(0, 0, 1), (0, 0, 2), (0, 1, 1), (3, 0, 1)]), 5, 2)
     query = array([(0, 0, 1), (4, 1, 4)])
-    assert [a.tolist() for a in known.answers(query, "tail")] == [[0, 0], [1, 2]]
-    assert [a.tolist() for a in known.answers(query, "head")] == [[0, 0], [0, 3]]
-    assert [a.tolist() for a in known.answers(query, "relation")] == [[0, 0], [0, 1]]
+    assert [a.tolist() for a in known.known_answers(query, "tail")] == [[0, 0], [1, 2]]
+    assert [a.tolist() for a in known.known_answers(query, "head")] == [[0, 0], [0, 3]]
+    assert [a.tolist() for a in known.known_answers(query, "relation")] == [[0, 0], [0, 1]]
 
 
 @given(TRIPLES, TRIPLES)
@@ -32,7 +32,7 @@ def test_equals_a_set_of_tuples(triples, asked):
     assert len(known) == len(facts)
     assert known.contains(array(asked)).tolist() == [x in facts for x in asked]
     for side, column in (("head", 0), ("relation", 1), ("tail", 2)):
-        owner, value = known.answers(array(asked), side)
+        owner, value = known.known_answers(array(asked), side)
         assert (np.diff(owner) >= 0).all()
         found = {(int(o), int(v)) for o, v in zip(owner, value, strict=True)}
         assert len(found) == len(owner)
@@ -48,7 +48,7 @@ def test_equals_a_set_of_tuples(triples, asked):
 def test_around_an_anchor(triples, anchors):
     known, facts = KnownTriples(array(triples), 5, 3), set(triples)
     for side, own, other in (("head", 0, 2), ("tail", 2, 0)):
-        owner, value = known.around(np.array(anchors, dtype=np.int64), side)
+        owner, value = known.triples_with_entity(np.array(anchors, dtype=np.int64), side)
         expected = [
             (number, position)
             for number, anchor in enumerate(anchors)
@@ -62,7 +62,7 @@ def test_nothing_is_known_of_nothing(side):
     known = KnownTriples(np.empty((0, 3), dtype=np.int64), 3, 2)
     assert len(known) == 0
     assert not known.contains(array([(0, 0, 0)])).any()
-    assert [len(part) for part in known.answers(array([(2, 1, 2)]), side)] == [0, 0]
+    assert [len(part) for part in known.known_answers(array([(2, 1, 2)]), side)] == [0, 0]
 
 
 def test_keys_do_not_overflow_at_the_size_of_wikidata5m():
@@ -70,4 +70,4 @@ def test_keys_do_not_overflow_at_the_size_of_wikidata5m():
     known = KnownTriples(array([last]), 4_594_485, 822)
     assert known.contains(array([last, (last[0], 820, last[2])])).tolist() == [True, False]
     for side, answer in (("head", last[0]), ("relation", last[1]), ("tail", last[2])):
-        assert known.answers(array([last]), side)[1].tolist() == [answer]
+        assert known.known_answers(array([last]), side)[1].tolist() == [answer]

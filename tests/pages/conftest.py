@@ -3,20 +3,20 @@
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
-import kgdash
 from kgdash.ui.runtime.result_cache import memory
 from tests.support.tiny_runs import save_pykeen_directory
 
 
-@pytest.fixture(scope="package")
-def run():
-    return kgdash.load("umls-transe")
+@pytest.fixture(scope="session")
+def run(bundled):
+    return bundled("umls-transe")
 
 
 @pytest.fixture(autouse=True)
-def _pages_compute_anew():
-    """Pages of an earlier test must not lend their results to the next."""
-    memory.clear()
+def _what_pages_remember(request):
+    """Let pages take what earlier tests computed, as they take it of earlier visitors."""
+    if request.node.get_closest_marker("own_cache"):
+        memory.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,6 @@ def open_page(page: str, **url: str) -> AppTest:
     """Open a page at an address with the parameters of ``url``."""
     app = AppTest.from_file(str(APP), default_timeout=60)
     app.query_params.update(url)
-    app.run()
     return run(app.switch_page(f"pages/{page}.py"))
 
 

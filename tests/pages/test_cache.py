@@ -8,6 +8,8 @@ from kgdash.files.table_cache import clear_cache, list_cache
 from kgdash.ui.widgets.cache_table import size_text
 from tests.pages.driver import cards, messages, open_page, run, table
 
+pytestmark = pytest.mark.own_cache
+
 
 @pytest.fixture
 def filled(run, monkeypatch):

@@ -1,17 +1,17 @@
-"""The page What explains ReliK shows what the library computes."""
+"""The page Confounders of ReliK shows what the library computes."""
 
 import numpy as np
 import pytest
 
-from kgdash.studies.correlation.confounder_regression import regression
-from kgdash.studies.correlation.confounder_words import remains_in_words
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.studies.correlation.confounders import (
-    class_figures,
+    class_table,
+    describe_partials,
     factor_tests,
     triple_factors,
     triple_partials,
 )
-from kgdash.studies.correlation.confounders_of_subgraphs import subgraph_factors, subgraph_partials
+from kgdash.studies.correlation.subgraph_confounders import subgraph_factors, subgraph_partials
 from tests.pages.driver import choose, messages, open_page, table
 
 
@@ -30,7 +30,7 @@ def test_factors_and_a_class(factors):
     assert len(app.get("plotly_chart")) == 2
     choose(app, factor="pattern")
     found = table(app, "lower_quartile")
-    np.testing.assert_array_equal(found.to_numpy(), class_figures(factors, "pattern").to_numpy())
+    np.testing.assert_array_equal(found.to_numpy(), class_table(factors, "pattern").to_numpy())
 
 
 def test_many_triples_are_drawn_as_cells(factors, monkeypatch):
@@ -42,22 +42,13 @@ def test_many_triples_are_drawn_as_cells(factors, monkeypatch):
     assert table(app, "measure", "p_holm")["triples"].tolist() == [len(factors)] * 6
 
 
-def test_all_together(run):
-    app = choose(open_page("explain", view="All together"), split="valid")
-    fit = regression(triple_factors(run, "valid"))
-    shown = table(app, "estimate")
-    np.testing.assert_array_equal(shown["estimate"], fit.coefficients["estimate"])
-    captions = " ".join(caption.value for caption in app.main.caption)
-    assert f"explain {fit.r_squared:.1%} of the variance" in captions
-
-
 def test_what_remains(run):
     app = open_page("explain", view="What remains", side="tail", rank_type="pessimistic")
     choose(app, subgraphs=12, study_size=20, seed=3)
     partial = triple_partials(triple_factors(run, "test", "tail", "pessimistic"))
-    of_subgraphs = subgraph_partials(subgraph_factors(run, 12, 20, 3))
+    of_subgraphs = subgraph_partials(subgraph_factors(run, SubgraphSampling(12, 20, seed=3)))
     assert messages(app) == [
-        remains_in_words(partial),
-        f"Tail MRR: {remains_in_words(of_subgraphs[of_subgraphs['task'] == 'tail_mrr'])}",
+        describe_partials(partial),
+        f"Tail MRR: {describe_partials(of_subgraphs[of_subgraphs['task'] == 'tail_mrr'])}",
     ]
     np.testing.assert_array_equal(table(app, "task", "freedom")["value"], of_subgraphs["value"])

@@ -7,11 +7,9 @@ from kgdash.studies.labelling.journal import journal_file, read_journal
 from kgdash.studies.labelling.queue import in_labels, label_queue
 from kgdash.studies.labelling.results import label_table, labelled_instances
 from kgdash.studies.labelling.session import judge
-from kgdash.studies.labelling.sources import (
-    file_predictions,
-    instance_predictions,
-    mined_predictions,
-)
+from kgdash.studies.labelling.sources import instance_predictions, predictions_to_judge
+from kgdash.studies.rules.files import RuleFile
+from kgdash.studies.rules.selection import RuleSelection
 from kgdash.ui.widgets.markdown import plain
 from tests.pages.driver import choose, open_page, table
 from tests.pages.driver import run as rerun
@@ -89,7 +87,7 @@ def test_all_labelled(run, queue, app):
 def test_mined_rules_order_and_seed(run):
     widgets = {"label_rules": 3, "label_per_rule": 4, "label_pca": 0.5, "label_seed": 2}
     app = open_page("label", **{key: str(value) for key, value in widgets.items()})
-    predictions = mined_predictions(run.graph, 3, 0.5, 4, 2)
+    predictions = predictions_to_judge(run.graph, RuleSelection(3, 0.5, per_rule=4, seed=2))
     assert_asks(app, label_queue(run, predictions, seed=2), read_journal(run.graph))
     choose(app, order="most reliable first")
     queue = label_queue(run, predictions, "most reliable first", 2)
@@ -101,7 +99,7 @@ def test_rules_of_a_file(run):
     app = open_page("label", label_source="Rules from a file", label_per_rule="3")
     app.get_by_key("label_rule_file").set_value(("rules.tsv", content, "text/plain"))
     rerun(app)
-    predictions = file_predictions(run.graph, content, per_rule=3)
+    predictions = predictions_to_judge(run.graph, RuleSelection(per_rule=3), RuleFile(content))
     assert len(predictions.table) == 3
     assert_asks(app, label_queue(run, predictions), read_journal(run.graph))
 

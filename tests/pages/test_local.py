@@ -46,7 +46,7 @@ def test_cards_at_first_are_of_the_entity_with_most_triples(run):
     comparison = compare(run, subgraph)
     assert_shows(app, comparison)
     inside = table(app, "relation", "relik", "tail_rank")
-    expected = run.graph.labelled(comparison.triples).sort_values("relik")
+    expected = run.graph.with_names(comparison.triples).sort_values("relik")
     assert inside[["head", "relation", "tail"]].to_numpy().tolist() == (
         expected[["head", "relation", "tail"]].to_numpy().tolist()
     )
@@ -166,6 +166,7 @@ def test_choice_of_edges_leaves_the_numbers_alone(edges):
     assert len(app.get("plotly_chart")) == charts
 
 
+@pytest.mark.own_cache
 @pytest.mark.parametrize("step", ["subgraph", "comparison", "layout"])
 def test_stopped_step_says_so_and_starts_again(run, step):
     arguments = {

@@ -21,7 +21,8 @@ from kgdash.studies.labelling.sources import instance_predictions
 from kgdash.studies.queries.query_types import PAPER_TYPES
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
-from kgdash.studies.rules.sources import mined_instances
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.runtime.computed import _STOPPED
 from kgdash.ui.runtime.result_cache import Memory
 from tests.pages.driver import cards, choose, choose_folder, open_page, table
@@ -74,7 +75,7 @@ def test_the_address_chooses_too(run):
         chains="mean",
         measure="reciprocal rank",
     )
-    instances = mined_instances(run.graph, 2, per_rule=5)
+    instances = find_instances(run.graph, RuleSelection(2, per_rule=5))
     assert_shows(app, run, instances, "reciprocal_rank", "mean")
     assert len(table(app, "group", "cohens_d")) == instances.table["group"].nunique() + 1
 
@@ -130,7 +131,7 @@ def test_no_query_type_is_no_error():
 
 def test_no_rule_confident_enough_says_so(run):
     with pytest.raises(KgdashError) as caught:
-        score_instances(run, mined_instances(run.graph, min_pca=1.0, max_rules=1))
+        score_instances(run, find_instances(run.graph, RuleSelection(1, 1.0)))
     app = open_page("queries_rules", source="Rules", min_pca="1.0", max_rules="1")
     assert [error.value for error in app.error] == [str(caught.value)]
 
@@ -177,6 +178,7 @@ def test_graph_without_held_out_triples_has_no_hard_answers(tmp_path):
     assert "hard" in app.error[0].value
 
 
+@pytest.mark.own_cache
 def test_stopped_scoring_says_so_and_starts_again(run, monkeypatch):
     asked = []
     monkeypatch.setattr(Memory, "put", lambda self, key, value: asked.append(key))

@@ -5,9 +5,9 @@ import pytest
 from kgdash.errors import KgdashError
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import separation
-from kgdash.studies.rules.file_sources import rule_file_instances
-from kgdash.studies.rules.selection import chosen_instances
-from kgdash.studies.rules.sources import mined_instances, mined_rules
+from kgdash.studies.rules.files import RuleFile, read_rules
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_instances
 from tests.pages.driver import choose, choose_folder, open_page, table
 from tests.pages.driver import run as rerun
 from tests.support.tiny_runs import DEFAULT_RUN, DEMO, dataset_folder, read_run, write_run
@@ -33,11 +33,11 @@ def test_rules_of_a_file(run):
     upload = app.get_by_key("rule_file")
     upload.set_value(("rules.txt", b"nothing of the kind", "text/plain"))
     with pytest.raises(KgdashError) as caught:
-        rule_file_instances(run.graph, b"nothing of the kind", name="rules.txt")
+        read_rules(RuleFile(b"nothing of the kind", "rules.txt"), run.graph)
     assert [error.value for error in rerun(app).error] == [str(caught.value)]
     app.get_by_key("rule_file").set_value(("rules.txt", ROWS, "text/plain"))
     assert not rerun(app).error
-    instances = rule_file_instances(run.graph, ROWS, 2, 0.3, 5)
+    instances = find_instances(run.graph, RuleSelection(2, per_rule=5), RuleFile(ROWS))
     assert_groups(app, run, instances)
     assert any("'none_such', line 3" in caption.value for caption in app.main.caption)
 
@@ -46,7 +46,7 @@ def test_what_counts_as_false_is_asked_where_people_verified_it(run, tmp_path):
     app = open_page("queries_rules", **FEW)
     with pytest.raises(KeyError):
         app.get_by_key("false")
-    closed = chosen_instances(run.graph, mined_rules(run.graph), 2, 50)
+    closed = find_instances(run.graph, RuleSelection(2, per_rule=50))
     heads = closed.triples[closed.triples["is_answer_triple"] & ~closed.triples["label"]]
     negatives = heads[["head", "relation", "tail"]].drop_duplicates().to_numpy()
     folder = dataset_folder(
@@ -56,8 +56,10 @@ def test_what_counts_as_false_is_asked_where_people_verified_it(run, tmp_path):
     provenance = {**manifest["provenance"], "dataset": str(folder)}
     out = write_run(tmp_path / "run", graph, spec, state, manifest["training"], provenance)
     choose_folder(app, out)
-    verified = mined_instances(run.graph, 2, per_rule=5, negatives=negatives)
+    verified = find_instances(run.graph, RuleSelection(2, per_rule=5), negatives=negatives)
     assert_groups(app, run, verified)
     choose(app, false="closed world", rule_order="confidence", min_support=5)
-    closed = mined_instances(run.graph, 2, per_rule=5, min_support=5, order="confidence")
+    closed = find_instances(
+        run.graph, RuleSelection(2, min_support=5, per_rule=5, order="confidence")
+    )
     assert_groups(app, run, closed)

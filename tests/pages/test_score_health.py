@@ -72,7 +72,7 @@ def test_a_model_full_of_ties(coarse):
         finding.check.lower() for finding in findings if finding.level == "fault"
     ]
     shown = table(app, "equal_scores", "optimistic")
-    expected = health.run.graph.labelled(health.tie_groups("tail"))
+    expected = health.run.graph.with_names(health.tie_groups("tail"))
     pd.testing.assert_frame_equal(shown[expected.columns], expected, check_dtype=False)
     shown = table(app, "gap", "largest_tie")
     assert shown["gap"].tolist() == health.by_relation("tail")["gap"].tolist()

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import KnownTriples
-from kgdash.ranking import relik_exact as relik
-from kgdash.ranking.relik_exact import relik_exact, relik_values
+from kgdash.ranking import relik_rows
+from kgdash.ranking.relik import relik_values
+from kgdash.ranking.relik_exact import relik_exact
 from tests.support import brute_force
 from tests.support.brute_force import RANK_TYPES
 from tests.support.fakes import INF, FakeScorer, array, fake_run, make_graph, random_scorer, worlds
@@ -119,7 +120,8 @@ class TestBlocks:
     def test_change_nothing(self, monkeypatch, anchors, relations, inverse):
         scorer = random_scorer(self.entities, self.relations, inverse=inverse)
         scorer.tails.round_(decimals=1)
-        monkeypatch.setattr(relik, "block_bytes", lambda: 4 * self.entities * anchors * relations)
+        size = 4 * self.entities * anchors * relations
+        monkeypatch.setattr(relik_rows, "block_bytes", lambda: size)
         counts = exact(scorer, self.triples, self.known)
         expected = brute(scorer, [tuple(x) for x in self.triples.tolist()], self.known)
         assert relik_values(counts)[COLUMNS].to_numpy().tolist() == expected

@@ -16,7 +16,8 @@ from scipy import stats
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.ranking import relik_sampled as relik_sampled_module
-from kgdash.ranking.relik_exact import relik_exact, relik_values
+from kgdash.ranking.relik import relik_values
+from kgdash.ranking.relik_exact import relik_exact
 from kgdash.ranking.relik_sampled import better_interval, draw_negatives, estimate, relik_sampled
 from tests.support.fakes import FakeScorer, array, fake_run, make_graph, random_scorer, worlds
 

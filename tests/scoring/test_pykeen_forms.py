@@ -11,7 +11,7 @@ from pykeen.models import ERModel, model_resolver
 from pykeen.nn import modules
 from pykeen.triples import CoreTriplesFactory
 
-from kgdash.engine.form import Form
+from kgdash.engine.form import InteractionForm
 from kgdash.engine.microkernels import DOT, L1, L2, L2_SQUARED
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
@@ -128,7 +128,7 @@ def test_is_recognised(name, inverse):
     for side in ("head", "tail"):
         both = (side, torch.tensor([0, 3]), torch.tensor([54, 0]))
         assert form.queries(*both).shape == form.vectors(*both).shape == (2, form.dimension)
-    assert all(hasattr(form, part) for part in vars(Form) if not part.startswith("_"))
+    assert all(hasattr(form, part) for part in vars(InteractionForm) if not part.startswith("_"))
 
 
 @cases
@@ -245,7 +245,7 @@ def test_metrics_are_pykeens(name, inverse):
         for side in ("head", "tail", "both"):
             for rank_type in ("optimistic", "realistic", "pessimistic"):
                 expected = theirs[f"{side}.{rank_type}.{key}"]
-                assert found[side][rank_type][key] == pytest.approx(expected, abs=1e-6)
+                assert found.value(key, side, rank_type) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize(("name", "inverse"), [("RGCN", False), ("CompGCN", True)])
@@ -393,7 +393,7 @@ def test_ranks_on_codex_s_are_those_of_pykeens_rows_but_for_near_ties(shared_dat
             scores = predict(batch[:, columns]).numpy()
         rows = np.arange(len(triples))
         own = scores[rows, triples[:, answer]].copy()
-        scores[known.answers(triples, side)] = np.nan
+        scores[known.known_answers(triples, side)] = np.nan
         scores[rows, triples[:, answer]] = np.nan
         left = (scores == scores).sum(axis=1) + 1
         tolerance = 1e-5 * np.nanmax(np.abs(scores))

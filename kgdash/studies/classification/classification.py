@@ -128,10 +128,10 @@ class Classification:
         """Return everything as tables, with names in place of ids."""
         graph, probabilities = self.run.graph, calibrated(self.valid, self.test)
         bins, errors = calibration_tables(probabilities, self.test["label"], self.setting.level)
-        named = [graph.labelled(self.test), probabilities.add_prefix("probability_")]
+        named = [graph.with_names(self.test), probabilities.add_prefix("probability_")]
         return {
             "figures": self.metrics,
-            "relations": graph.labelled(self.relations),
+            "relations": graph.with_names(self.relations),
             "roc": roc_curve(self.test),
             "pr": precision_recall_curve(self.test),
             "histogram": score_histogram(self.test),

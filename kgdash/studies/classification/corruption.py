@@ -140,7 +140,7 @@ def _out_of_the_free(
     group: np.ndarray,
 ) -> np.ndarray:
     """Draw as `_replacements`, from the known answers of each query, without a further try."""
-    owner, answers = known.answers(triples, side)
+    owner, answers = known.known_answers(triples, side)
     taken = candidates.places(group[owner], answers)
     owner, taken = owner[taken >= 0], taken[taken >= 0]
     counts = np.bincount(owner, minlength=len(triples))

@@ -1,4 +1,4 @@
-"""What explains ReliK: degree, frequency and kind of relation; and what remains without them.
+"""Confounders of ReliK: degree, frequency and kind of relation; and what remains without them.
 
 The unit is the triple. Triples share entities and relations, so that p-values and intervals
 flatter.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,8 +45,11 @@ CONTROLS: dict[str, tuple[str, ...]] = {
 
 _NONE = Controls({}, {"none": ()})
 
+#: within so much of the plain coefficient, it has hardly changed
+_SAME = 0.1
+
 #: raise when the meaning of a stored table changes
-_VERSION = 2
+_VERSION = 1
 
 
 def log_count(counts: np.ndarray) -> np.ndarray:
@@ -131,7 +135,7 @@ def _kruskal(relik: np.ndarray, classes: pd.Series) -> tuple[float, float]:
     return float(found.statistic / (len(relik) - 1)), float(found.pvalue)
 
 
-def class_figures(table: pd.DataFrame, factor: str) -> pd.DataFrame:
+def class_table(table: pd.DataFrame, factor: str) -> pd.DataFrame:
     """Describe ReliK per class of relations.
 
     :param table: of `triple_factors`
@@ -142,7 +146,7 @@ def class_figures(table: pd.DataFrame, factor: str) -> pd.DataFrame:
     :raises KgdashError: if the factor is no class
     """
     if factor not in CLASSES:
-        raise unknown_name("class", factor, CLASSES, "the explanation")
+        raise unknown_name("class", factor, CLASSES, "the confounders")
     rows = []
     for name, part in table.groupby(factor, observed=True):
         relik = part["relik"].to_numpy()
@@ -171,7 +175,7 @@ def triple_partials(
     return partial_table(relik, reciprocal, Controls(logs, CONTROLS), bootstrap, progress)
 
 
-def stored(
+def cached_tests(
     run: Run,
     name: str,
     table: pd.DataFrame,
@@ -187,12 +191,56 @@ def stored(
     """
     work = {"factors": factor_tests, "partial": triple_partials}[name]
     columns = table[["relik", "reciprocal_rank"]].to_numpy()
-    key = {"kind": f"explanation: {name}", "stored": _VERSION, **asdict(bootstrap)}
+    key = {"kind": f"confounders: {name}", "stored": _VERSION, **asdict(bootstrap)}
     key |= run.table_key(table[["head", "relation", "tail"]].to_numpy())
     key["values"] = hashlib.sha256(np.ascontiguousarray(columns, dtype="<f8").tobytes()).hexdigest()
     return cached_table(
         key,
         lambda: work(table, bootstrap, progress),
-        run.table_about("comparison", columns, method=f"what explains ReliK: {name}"),
+        run.table_about("comparison", columns, method=f"confounders of ReliK: {name}"),
         progress,
     )
+
+
+def describe_partials(
+    table: pd.DataFrame, controls: str = "degree", coefficient: str = "spearman"
+) -> str:
+    """Say what remains of the correlation of ReliK with ranks once controls are taken out.
+
+    :param table: of `triple_partials`, or the rows of one task of `subgraph_partials`
+    :param controls: a set of them that is in the table
+    :param coefficient: "spearman" or "pearson"
+    """
+    rows = table[table["coefficient"] == coefficient].set_index("controls")
+    plain, partial = (rows.loc[name].to_dict() for name in ("none", controls))
+    symbol = "ρ" if coefficient == "spearman" else "r"
+    if pd.isna(plain["value"]) or pd.isna(partial["value"]):
+        return f"Too little is left to correlate once {controls} is taken out."
+    before = f"{symbol} is {plain['value']:.2f} plain"
+    after = f"{partial['value']:.2f} once {controls} is taken out"
+    if _holds_zero(plain):
+        if _holds_zero(partial):
+            return (
+                f"{before} and {after}: neither can be told from 0, so that there is nothing to "
+                "explain."
+            )
+        return f"{before}, which can not be told from 0, but {after}: {controls} hid it."
+    if _holds_zero(partial):
+        return (
+            f"{before} and {after}, which can not be told from 0: {controls} accounts for what "
+            "ReliK has to do with ranks here."
+        )
+    share = partial["value"] / plain["value"]
+    if share < 0:
+        verdict = "it turns into its opposite"
+    elif share > 1 + _SAME:
+        verdict = f"{controls} hid a part of it"
+    elif share > 1 - _SAME:
+        verdict = f"nearly all of it remains, {controls} explains next to nothing"
+    else:
+        verdict = f"{share:.0%} of it remains, {controls} explains the rest"
+    return f"{before} and {after}: {verdict}."
+
+
+def _holds_zero(row: dict[str, Any]) -> bool:
+    return bool(row["low"] <= 0 <= row["high"])

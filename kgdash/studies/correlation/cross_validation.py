@@ -23,8 +23,8 @@ from kgdash.graph import FILTERS, KnowledgeGraph
 from kgdash.graph.folds import Fold, cut_folds
 from kgdash.graph.subgraph import SUBGRAPH_METHODS, Subgraph, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.relik import RELIK_METHODS
 from kgdash.runs import Run
-from kgdash.runs.run import RELIK_METHODS
 from kgdash.runs.training import TrainingConfig
 from kgdash.scoring.model_spec import check_arguments
 from kgdash.studies.correlation.fold_runs import fold_run, is_trained

@@ -15,7 +15,7 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from kgdash.errors import KgdashError
-from kgdash.files.lock import held
+from kgdash.files.lock import hold_lock
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.graph.folds import Fold
 from kgdash.progress import Progress, silent
@@ -61,7 +61,7 @@ def fold_run(workdir: Path, fold: Fold, config: TrainingConfig, progress: Progre
     :raises KgdashError: if the run can not be trained or written, or one that was is damaged
     """
     folder = run_folder(workdir, fold, config)
-    with held(folder.with_name(f"{folder.name}.lock"), waiting=lambda: progress(0.0, 1.0)):
+    with hold_lock(folder.with_name(f"{folder.name}.lock"), waiting=lambda: progress(0.0, 1.0)):
         if not (folder / MANIFEST).is_file():
             # Drafts of processes that were killed; who holds the lock is the only one who writes.
             for draft in folder.parent.glob(f".{folder.name}-*"):

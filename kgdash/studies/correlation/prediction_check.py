@@ -1,6 +1,6 @@
 """How well subgraphs are predicted that were not learnt from: repeated cross-validation.
 
-Defined in numbers.md#17-prognosis.
+Defined in numbers.md#17-expected-performance.
 """
 
 from __future__ import annotations
@@ -11,96 +11,96 @@ import numpy as np
 import pandas as pd
 
 from kgdash.progress import Progress, phases
-from kgdash.studies.correlation.prediction_curves import (
-    CURVES,
+from kgdash.studies.correlation.prediction_intervals import (
     FEWEST,
-    INTERVALS,
     Sample,
-    fit,
-    interval,
+    cv_plus,
+    fit_line,
+    fit_mean,
 )
 
-#: who a subgraph is predicted from: all of the other folds, or all others that share none of its
-#: evaluated triples
-SCHEMES = ("any", "apart")
+#: what a subgraph is predicted from: all of the other folds, which may overlap it, or all others
+#: that share none of its evaluated triples
+SCHEMES = ("overlapping", "disjoint")
+
+#: by name of the curve; "mean" knows nothing of ReliK
+_FITS = {"linear": fit_line, "mean": fit_mean}
 
 _FOLDS, _REPEATS = 10, 3
 
 
 @dataclass(frozen=True)
-class Found:
-    """What the check predicted: NaN where a subgraph could not be.
+class Predictions:
+    """What one scheme of the check predicted: NaN where a subgraph could not be.
 
-    ``predicted``: scheme → curve → ``(repeats, n)``; ``ends``: scheme → interval →
-    ``(repeats, levels, n, 2)``. Only the scheme "any" has several repeats.
+    ``values``: curve → ``(repeats, n)``; ``ends`` of the line's intervals: ``(repeats, levels, n,
+    2)``. Only the scheme "overlapping" has several repeats.
     """
 
-    predicted: dict[str, dict[str, np.ndarray]]
-    ends: dict[str, dict[str, np.ndarray]]
+    values: dict[str, np.ndarray]
+    ends: np.ndarray
 
 
 @dataclass(frozen=True)
 class Check:
-    """Ten folds of subgraphs, three times over; and each one from those apart from it.
+    """Ten folds of subgraphs, three times over; and each one from those disjoint from it.
 
-    ``apart``: bool ``(n, n)``: which subgraphs share no evaluated triple; None: not to be asked.
+    ``disjoint``: bool ``(n, n)``: which subgraphs share no evaluated triple; None: not to be asked.
     """
 
     sample: Sample
-    apart: np.ndarray | None
-    curve: str
+    disjoint: np.ndarray | None
     levels: tuple[float, ...]
     seed: int
 
-    def run(self, progress: Progress) -> Found:
+    def run(self, progress: Progress) -> dict[str, Predictions]:
         """Predict every subgraph from others, in each scheme and repeat."""
-        n, of = len(self.sample), {"any": _REPEATS, "apart": 1}
-        schemes = SCHEMES if self.apart is not None else SCHEMES[:1]
-        shape = (len(self.levels), n, 2)
-        found = Found(
-            {s: {c: np.full((of[s], n), np.nan) for c in CURVES} for s in schemes},
-            {s: {i: np.full((of[s], *shape), np.nan) for i in INTERVALS} for s in schemes},
-        )
+        n, repeats = len(self.sample), {"overlapping": _REPEATS, "disjoint": 1}
+        schemes = SCHEMES if self.disjoint is not None else SCHEMES[:1]
+        predictions = {
+            scheme: Predictions(
+                {curve: np.full((repeats[scheme], n), np.nan) for curve in _FITS},
+                np.full((repeats[scheme], len(self.levels), n, 2), np.nan),
+            )
+            for scheme in schemes
+        }
         rng = np.random.default_rng(self.seed)
         folding, leaving = phases(progress, [_REPEATS * _FOLDS, n if len(schemes) > 1 else 1e-9])
         for repeat in range(_REPEATS):
             fold = rng.permutation(n) % min(_FOLDS, n)
             for number in range(min(_FOLDS, n)):
                 out = fold == number
-                self._predict(found, "any", repeat, ~out, np.flatnonzero(out))
+                self._predict(predictions["overlapping"], repeat, ~out, np.flatnonzero(out))
                 folding(repeat * _FOLDS + number + 1, _REPEATS * _FOLDS)
-        if self.apart is not None:
+        if self.disjoint is not None:
             for row in range(n):
-                kept = self.apart[row] & (np.arange(n) != row)
-                if kept.sum() >= FEWEST:
-                    self._predict(found, "apart", 0, kept, np.array([row]))
+                others = self.disjoint[row] & (np.arange(n) != row)
+                if others.sum() >= FEWEST:
+                    self._predict(predictions["disjoint"], 0, others, np.array([row]))
                 leaving(row + 1, n)
-        return found
+        return predictions
 
     def _predict(
-        self, found: Found, scheme: str, repeat: int, known: np.ndarray, rows: np.ndarray
+        self, predictions: Predictions, repeat: int, known: np.ndarray, rows: np.ndarray
     ) -> None:
         sample, x, n = self.sample.part(known), self.sample.x[rows], self.sample.n[rows]
-        for name in CURVES:
-            found.predicted[scheme][name][repeat, rows] = fit(name, sample).curve(x)
-        for name in INTERVALS:
-            ends = interval(name, self.curve, sample, x, n, self.levels, self.seed)
-            found.ends[scheme][name][repeat][:, rows] = ends
+        for name, fit in _FITS.items():
+            predictions.values[name][repeat, rows] = fit(sample).curve(x)
+        predictions.ends[repeat][:, rows] = cv_plus(sample, x, n, self.levels, self.seed)
 
 
-def errors_of(found: Found, sample: Sample) -> pd.DataFrame:
-    """Return MAE, RMSE and R² per scheme and curve: ``errors`` of a prognosis.
+def errors_of(predictions: dict[str, Predictions], sample: Sample) -> pd.DataFrame:
+    """Return MAE, RMSE and R² per scheme and curve: ``errors`` of a prediction.
 
+    :param predictions: by scheme
     :param sample: that was checked
     """
     rows = []
-    for scheme, curves in found.predicted.items():
-        there = np.isfinite(curves["mean"][0])
-        for repeat in curves["mean"]:
-            there &= np.isfinite(repeat)
-        base = ((curves["mean"] - sample.y) ** 2)[:, there].sum()
-        for name, predicted in curves.items():
-            wrong = (predicted - sample.y)[:, there]
+    for scheme, predicted in predictions.items():
+        there = np.isfinite(predicted.values["mean"]).all(axis=0)
+        base = ((predicted.values["mean"] - sample.y) ** 2)[:, there].sum()
+        for name, values in predicted.values.items():
+            wrong = (values - sample.y)[:, there]
             rows.append(
                 {
                     "scheme": scheme,
@@ -114,9 +114,12 @@ def errors_of(found: Found, sample: Sample) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def coverage_of(found: Found, sample: Sample, levels: tuple[float, ...]) -> pd.DataFrame:
-    """Return how often intervals held, and their width: ``coverage`` of a prognosis.
+def coverage_of(
+    predictions: dict[str, Predictions], sample: Sample, levels: tuple[float, ...]
+) -> pd.DataFrame:
+    """Return how often intervals held, and their width: ``coverage`` of a prediction.
 
+    :param predictions: by scheme
     :param sample: that was checked
     :param levels: of the intervals
     """
@@ -124,27 +127,25 @@ def coverage_of(found: Found, sample: Sample, levels: tuple[float, ...]) -> pd.D
     from statsmodels.stats.proportion import proportion_confint
 
     rows = []
-    for scheme, kinds in found.ends.items():
-        for kind, ends in kinds.items():
-            there = np.isfinite(ends).all(axis=(0, 1, 3))
-            count = int(there.sum())
-            for number, level in enumerate(levels):
-                own = ends[:, number, there]
-                inside = (own[..., 0] <= sample.y[there]) & (sample.y[there] <= own[..., 1])
-                share = inside.mean() if count else np.nan
-                low, high = np.nan, np.nan
-                if count:
-                    low, high = proportion_confint(round(share * count), count, method="beta")
-                rows.append(
-                    {
-                        "scheme": scheme,
-                        "interval": kind,
-                        "level": level,
-                        "subgraphs": count,
-                        "covered": share,
-                        "covered_low": low,
-                        "covered_high": high,
-                        "width": (own[..., 1] - own[..., 0]).mean() if count else np.nan,
-                    }
-                )
+    for scheme, predicted in predictions.items():
+        there = np.isfinite(predicted.ends).all(axis=(0, 1, 3))
+        count = int(there.sum())
+        for number, level in enumerate(levels):
+            ends = predicted.ends[:, number, there]
+            inside = (ends[..., 0] <= sample.y[there]) & (sample.y[there] <= ends[..., 1])
+            share = inside.mean() if count else np.nan
+            low, high = np.nan, np.nan
+            if count:
+                low, high = proportion_confint(round(share * count), count, method="beta")
+            rows.append(
+                {
+                    "scheme": scheme,
+                    "level": level,
+                    "subgraphs": count,
+                    "covered": share,
+                    "covered_low": low,
+                    "covered_high": high,
+                    "width": (ends[..., 1] - ends[..., 0]).mean() if count else np.nan,
+                }
+            )
     return pd.DataFrame(rows)

@@ -15,7 +15,7 @@ from typing import Any
 from platformdirs import user_data_path
 
 from kgdash.errors import KgdashError
-from kgdash.files.lock import held
+from kgdash.files.lock import hold_lock
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.labelling.events import (
     LABEL,
@@ -56,7 +56,7 @@ def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
     path = journal_file(graph)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with held(path.with_suffix(".lock")):
+        with hold_lock(path.with_suffix(".lock")):
             before = _read(path)
             with path.open("ab") as stream:
                 _drop_torn_line(path)

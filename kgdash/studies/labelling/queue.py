@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,28 +16,13 @@ from kgdash.studies.instances.instances import instance_triples
 from kgdash.studies.labelling.events import NamedTriple, RuleGroundings
 from kgdash.studies.rules.predictions import Predictions
 
+if TYPE_CHECKING:
+    from kgdash.runs import Run
+
 #: orders to judge in. Only the first keeps what is judged a fair sample of the predictions.
 ORDERS = ("random", "by rule", "least reliable first", "most reliable first")
 
 _IDS = ["head", "relation", "tail"]
-
-
-class Reliability(Protocol):
-    """What a queue needs of a `kgdash.runs.Run`."""
-
-    @property
-    def graph(self) -> KnowledgeGraph:
-        """Return the graph."""
-
-    def relik(
-        self,
-        split: str = ...,
-        triples: np.ndarray | None = ...,
-        method: str = ...,
-        *,
-        progress: Progress = ...,
-    ) -> pd.DataFrame:
-        """Compute the ReliK of triples (numbers.md#4-relik)."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +65,7 @@ class LabelQueue:
 
 
 def label_queue(
-    run: Reliability,
+    run: Run,
     predictions: Predictions,
     order: str = ORDERS[0],
     seed: int = 0,
@@ -88,7 +73,7 @@ def label_queue(
 ) -> LabelQueue:
     """Put predictions into an order and measure the ReliK of what is shown with them.
 
-    :param run: a `kgdash.runs.Run`
+    :param run: asked for ReliK
     :param order: one of `ORDERS`; "by rule" is that of the predictions
     :param seed: of the random order
     :param progress: called with (done, total)

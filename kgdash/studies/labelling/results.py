@@ -5,7 +5,7 @@ Defined in numbers.md#9-rules.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -16,16 +16,11 @@ from kgdash.studies.labelling.events import Labelling
 from kgdash.studies.labelling.journal import read_journal
 from kgdash.studies.labelling.queue import in_labels, triple_ids
 
-
-class HasGraph(Protocol):
-    """What labels belong to: a `kgdash.runs.Run`, or all others on its graph."""
-
-    @property
-    def graph(self) -> KnowledgeGraph:
-        """Return the graph."""
+if TYPE_CHECKING:
+    from kgdash.runs import Run
 
 
-def labelled_instances(run: HasGraph) -> Instances:
+def labelled_instances(run: Run) -> Instances:
     """Return the predictions that people have judged on a run's graph, with their labels.
 
     A triple that several rules predicted is an instance of each.
@@ -96,14 +91,3 @@ def label_table(labelling: Labelling, graph: KnowledgeGraph) -> pd.DataFrame:
     ]
     table = pd.DataFrame(rows, columns=["number", "prediction", "label", "rules", "by", "at"])
     return table.astype({"number": "int64", "rules": "int64"})
-
-
-def judged_triples(labelling: Labelling, graph: KnowledgeGraph) -> pd.DataFrame:
-    """Return the judged triples: ``head, relation, tail`` (int64 ids), ``label`` (bool)."""
-    rows = [
-        (*triple_ids(event.triple, graph), bool(event.label))
-        for event in labelling.labels().values()
-        if event.triple is not None
-    ]
-    table = pd.DataFrame(rows, columns=["head", "relation", "tail", "label"])
-    return table.astype({"head": "int64", "relation": "int64", "tail": "int64", "label": bool})

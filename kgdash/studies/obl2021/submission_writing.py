@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 
 
 def submission_bytes(heads: np.ndarray, tails: np.ndarray) -> bytes:
@@ -32,7 +32,7 @@ def write_submission(out: Path, heads: np.ndarray, tails: np.ndarray, h10: float
     :raises KgdashError: if the extension is another, or the file can not be written
     """
     check_extension(out)
-    write_whole(out, lambda part: part.write_bytes(submission_bytes(heads, tails)))
+    write_atomically(out, lambda part: part.write_bytes(submission_bytes(heads, tails)))
     return submission_line(h10)
 
 

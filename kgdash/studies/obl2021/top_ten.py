@@ -113,7 +113,7 @@ def _answers(
     if known is None:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     answer = SIDES[side][1]
-    return known.answers(np.insert(queries, answer, 0, axis=1), side)
+    return known.known_answers(np.insert(queries, answer, 0, axis=1), side)
 
 
 class _Keys:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 from kgdash.files.text import decode_text, read_content
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
@@ -105,4 +105,4 @@ def write_named_queries(named: NamedQueries, out: Path) -> None:
         with part.open("w", encoding="utf-8", newline="") as stream:
             stream.writelines(lines)
 
-    write_whole(out, write)
+    write_atomically(out, write)

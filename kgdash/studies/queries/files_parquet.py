@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 from kgdash.studies.queries.named_queries import WIDTH, NamedQueries
 from kgdash.studies.queries.query_types import QUERY_TYPES
 
@@ -72,7 +72,7 @@ def to_parquet(named: NamedQueries, out: Path) -> None:
         counts = np.bincount(named.owner[kept], minlength=len(named))
         columns.append(_list_array(entities, named.answers[kept], counts))
     table = pa.Table.from_arrays(columns, schema=_SCHEMA)
-    write_whole(out, lambda part: pq.write_table(table, part, compression="zstd"))
+    write_atomically(out, lambda part: pq.write_table(table, part, compression="zstd"))
 
 
 def _check_size(metadata: pq.FileMetaData, shown: str) -> None:

@@ -169,7 +169,7 @@ def _add_ranks(
 def summary(comparison: LocalComparison, run: Run) -> dict[str, Any]:
     """Lay a comparison out as JSON can hold it, with names (the command ``subgraph``)."""
     subgraph, graph = comparison.subgraph, run.graph
-    labelled = graph.labelled(comparison.triples)
+    labelled = graph.with_names(comparison.triples)
     return {
         "run": run.name,
         **subgraph.named(),

@@ -49,7 +49,7 @@ class LocalClassification:
             "evaluated": self.evaluated,
             "figures": self.metrics.to_dict("records"),
             "confusion": confusion(self.triples),
-            "triples": self.subgraph.graph.labelled(self.triples).to_dict("records"),
+            "triples": self.subgraph.graph.with_names(self.triples).to_dict("records"),
         }
 
 

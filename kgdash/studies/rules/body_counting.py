@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from kgdash.engine.rule_kernels import count_chains, count_chains_backwards
-from kgdash.studies.rules.triple_steps import Steps
+from kgdash.studies.rules.directed_edges import DirectedEdges
 
 #: per entity, the relations that it is the functional argument of: where they start, and they
 _Argued = tuple[np.ndarray, np.ndarray]
@@ -26,7 +26,7 @@ class Chains:
     (from ``pair_starts``); ``by_head`` and ``by_tail``: relations by their functional argument.
     """
 
-    steps: Steps
+    steps: DirectedEdges
     group_starts: np.ndarray
     groups: np.ndarray
     ends: np.ndarray
@@ -38,7 +38,7 @@ class Chains:
     @classmethod
     def of(
         cls,
-        steps: Steps,
+        steps: DirectedEdges,
         by_head: tuple[np.ndarray, sparse.csr_array],
         by_tail: tuple[np.ndarray, sparse.csr_array],
     ) -> Chains:

@@ -16,8 +16,8 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from kgdash.studies.rules.directed_edges import DirectedEdges
 from kgdash.studies.rules.rule import Rule
-from kgdash.studies.rules.triple_steps import Steps
 
 #: pairs of values that one block may give
 _BLOCK_PAIRS = 4_000_000
@@ -52,7 +52,7 @@ class Body:
     leaves: tuple[Leaf, ...]
 
     @classmethod
-    def of(cls, rule: Rule, steps: Steps) -> Body:
+    def of(cls, rule: Rule, steps: DirectedEdges) -> Body:
         """Reduce the body of a rule on the facts of ``steps``."""
         links = _Links.of(rule, steps)
         heads = rule.head_variables
@@ -129,7 +129,7 @@ class _Links:
     matrices: dict[tuple[str, str], sparse.csr_array]
 
     @classmethod
-    def of(cls, rule: Rule, steps: Steps) -> _Links:
+    def of(cls, rule: Rule, steps: DirectedEdges) -> _Links:
         links = cls({}, {})
         for relation, start, end in rule.body:
             matrix = steps.matrix(relation)

@@ -1,6 +1,8 @@
 """Support and confidence of any rule by our own count, with AMIE's definitions.
 
-Defined in numbers.md#9-rules.
+Support, head coverage, standard and PCA confidence are those of Galárraga et al., AMIE (WWW 2013)
+and AMIE+ (VLDB Journal 24, 2015), as AMIE 3 counts them (Lajus et al., ESWC 2020); defined in
+numbers.md#9-rules.
 """
 
 from __future__ import annotations
@@ -10,22 +12,21 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.rules.body_matrix import Body
-from kgdash.studies.rules.rule import Rule, parse_rule, rule_reading
-from kgdash.studies.rules.triple_steps import Steps
+from kgdash.studies.rules.directed_edges import DirectedEdges
+from kgdash.studies.rules.rule import Rule, parsed_rules, rule_reading, rule_text
 
-#: the figures of a rule
-FIGURES = (
+#: what is counted of a rule
+METRICS = (
     *("support", "body_size", "pca_body_size"),
     *("head_coverage", "standard_confidence", "pca_confidence"),
 )
 
 
 def count_rules(
-    graph: KnowledgeGraph, rules: Sequence[str], progress: Progress = silent
+    graph: KnowledgeGraph, rules: Sequence[Rule], progress: Progress = silent
 ) -> pd.DataFrame:
     """Count rules on the train graph (numbers.md#9-rules).
 
@@ -36,21 +37,19 @@ def count_rules(
     functional one. Head coverage refers to all facts of r.
 
     :param graph: only its train triples are read
-    :param rules: as `kgdash.studies.rules.rule.parse_rule` reads them
     :param progress: called with (done, total)
     :return: one row per rule, in the order given: ``rule, reading`` (str), ``head_relation`` (id),
         ``atoms`` (of the body, 1 to 3), ``support, body_size, pca_body_size`` (int64),
         ``head_coverage, standard_confidence, pca_confidence`` (in [0, 1], NaN where nothing is
         divided by), ``functional_variable`` ("?a" or "?b")
-    :raises KgdashError: if train is empty or a rule can not be read
+    :raises KgdashError: if train is empty
     """
-    steps = Steps.of(graph.split("train"), graph.num_entities, graph.num_relations)
+    steps = DirectedEdges.of(graph.split("train"), graph.num_entities, graph.num_relations)
     counted = []
-    for number, text in enumerate(rules):
-        rule = parse_rule(text, graph)
+    for number, rule in enumerate(rules):
         counted.append(
             {
-                "rule": text,
+                "rule": rule_text(rule, graph),
                 "reading": rule_reading(rule, graph),
                 "head_relation": rule.head[0],
                 "atoms": len(rule.body),
@@ -58,11 +57,13 @@ def count_rules(
             }
         )
         progress(number + 1, len(rules))
-    columns = ["rule", "reading", "head_relation", "atoms", *FIGURES, "functional_variable"]
+    columns = ["rule", "reading", "head_relation", "atoms", *METRICS, "functional_variable"]
     return pd.DataFrame(counted, columns=columns)
 
 
-def _counts(rule: Rule, graph: KnowledgeGraph, steps: Steps) -> dict[str, int | float | str]:
+def _counts(
+    rule: Rule, graph: KnowledgeGraph, steps: DirectedEdges
+) -> dict[str, int | float | str]:
     relation, start, _ = rule.head
     facts, known = steps.matrix(relation), graph.known(("train",))
     heads, tails = (
@@ -104,14 +105,8 @@ def rule_confidence(
     :param groups: of instances: rules as AMIE or AnyBURL write them, or anything else
     :param progress: called with (done, total); may raise to cancel
     """
-    rules = []
-    for group in groups:
-        try:
-            parse_rule(group, graph)
-        except KgdashError:
-            continue
-        rules.append(group)
+    rules = parsed_rules(groups, graph)
     if not rules:
         return {}
-    counted = count_rules(graph, rules, progress)
-    return dict(zip(counted["rule"], counted["pca_confidence"].astype(float), strict=True))
+    counted = count_rules(graph, list(rules.values()), progress)
+    return dict(zip(rules, counted["pca_confidence"].astype(float), strict=True))

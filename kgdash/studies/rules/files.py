@@ -4,10 +4,11 @@ Defined in numbers.md#9-rules.
 
 Which of them a file is follows from its content.
 
-AMIE: a log in which rows of a rule and tab-separated figures stand, named by a header line; a rule
-without figures is read too. AnyBURL: number of predictions, number correct, confidence and rule,
-separated by tabs. A table: tab- or comma-separated, its first line holding ``rule`` and any of the
-columns of `kgdash.studies.rules.confidence.count_rules`.
+AMIE (Lajus et al., ESWC 2020): a log in which rows of a rule and tab-separated numbers stand, named
+by a header line; a rule alone in its line is read too. AnyBURL (Meilicke et al., IJCAI 2019):
+number of predictions, number correct, confidence and rule, separated by tabs. A table: tab- or
+comma-separated, its first line holding ``rule`` and any of the columns of
+`kgdash.studies.rules.confidence.count_rules`.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from kgdash.errors import KgdashError
 from kgdash.files.text import decode_text, read_content
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
-from kgdash.studies.rules.confidence import FIGURES
+from kgdash.studies.rules.confidence import METRICS
 from kgdash.studies.rules.notation import Names, WrittenAtom, split_rule
-from kgdash.studies.rules.rule import make_rule, resolved, rule_reading, rule_text
+from kgdash.studies.rules.rule import Rule, Rules, make_rule, resolved, rule_reading, rule_text
 
 #: sizes at which a file is refused: unpacked bytes, and rules
 _MAX_BYTES, MAX_RULES = 64 * 2**20, 200_000
@@ -45,50 +46,46 @@ _AMIE = {
 
 _ANYBURL = ("body_size", "support", "standard_confidence")
 
-#: line number, text of the rule, its figures as they are written
+#: line number, text of the rule, its metrics as they are written
 _Row = tuple[int, str, dict[str, str]]
 
 
 @dataclass(frozen=True)
 class RuleFile:
-    """Rules that were read.
+    """A file of rules: its path, plain or .gz, or its bytes; and what to call it in messages."""
 
-    ``table``: one row per rule, in the order of the file: ``rule`` (as `parse_rule` reads it),
-    ``reading`` (in labels), ``source`` ("AMIE", "AnyBURL" or "table"), and the columns of
-    `FIGURES` as the file gives them (float64, NaN where it does not):
-    of AnyBURL its predictions as ``body_size``, those correct as ``support`` and its confidence as
-    ``standard_confidence``, which it estimates from a sample. ``notes`` say what was left out.
-    """
+    source: str | Path | bytes
+    name: str | None = None
 
-    table: pd.DataFrame
-    notes: tuple[str, ...]
+    @property
+    def shown(self) -> str:
+        """Return what messages call the file."""
+        given = isinstance(self.source, bytes)
+        return self.name or ("the uploaded file" if given else str(self.source))
 
 
-def read_rules(
-    source: str | Path | bytes,
-    graph: KnowledgeGraph,
-    name: str | None = None,
-    progress: Progress = silent,
-) -> RuleFile:
+def read_rules(file: RuleFile, graph: KnowledgeGraph, progress: Progress = silent) -> Rules:
     """Read a file of rules.
 
     Rules with a relation or entity that the graph does not have, that are not of one to three
     linked atoms, or that came before are left out and counted.
 
-    :param source: path of the file, plain or .gz; or its bytes
     :param graph: resolves names and labels
-    :param name: what to call the file in messages
     :param progress: called with (done, total)
+    :return: in the order of the file; the table also has ``source`` ("AMIE", "AnyBURL" or "table"),
+        and `METRICS` as the file gives them (float64, NaN where it does not): of AnyBURL its
+        predictions as ``body_size``, those correct as ``support`` and its confidence as
+        ``standard_confidence``, which it estimates from a sample. Notes say what was left out
     :raises KgdashError: if it holds no rules that can be used, or a row is malformed, with file and
         line
     """
-    shown = name or (str(source) if not isinstance(source, bytes) else "the uploaded file")
-    text = decode_text(read_content(source, shown, _MAX_BYTES), shown)
+    shown = file.shown
+    text = decode_text(read_content(file.source, shown, _MAX_BYTES), shown)
     lines = text.replace("\r\n", "\n").split("\n")
     kind, rows = _rows(lines, shown)
     names, found = Names.of(graph), _Found(graph, shown)
-    for number, text, figures in rows:
-        found.add(number, text, figures, names)
+    for number, text, numbers in rows:
+        found.add(number, text, numbers, names)
         if found.count > MAX_RULES:
             raise KgdashError(
                 f"{shown} holds more than {MAX_RULES:,} rules; keep those of highest confidence"
@@ -102,8 +99,10 @@ def read_rules(
             f"{shown} gives no rule for graph {graph.name}: {why}. Expected the output of AMIE or "
             "AnyBURL for this graph, or a table with a column rule"
         )
-    table = pd.DataFrame(found.rules).assign(source=kind)
-    return RuleFile(table[["rule", "reading", "source", *FIGURES]], tuple(found.notes()))
+    table = pd.DataFrame(found.rows).assign(source=kind)
+    columns = ["rule", "reading", "source", *METRICS]
+    notes, rules = tuple(found.notes()), tuple(found.rules.values())
+    return Rules(graph, table[columns], notes, rules)
 
 
 def _rows(lines: list[str], shown: str) -> tuple[str, Iterator[_Row]]:
@@ -121,15 +120,15 @@ def _amie(lines: list[str], shown: str) -> Iterator[_Row]:
     for number, line in enumerate(lines, start=1):
         if "Rule\t" in line:
             names = [name.strip() for name in line.split("Rule\t", 1)[1].split("\t")]
-        text, *figures = line.rstrip().split("\t")
+        text, *numbers = line.rstrip().split("\t")
         if not re.search(r"\s=>(\s|$)", text):
             continue
-        if figures and len(figures) < len(names):
+        if numbers and len(numbers) < len(names):
             raise KgdashError(
                 f"expected {len(names) + 1} columns, a rule and {', '.join(names)}, separated by "
-                f"tabs; found {len(figures) + 1} ({shown}, line {number})"
+                f"tabs; found {len(numbers) + 1} ({shown}, line {number})"
             )
-        pairs = zip(names, figures, strict=False)
+        pairs = zip(names, numbers, strict=False)
         yield number, text, {_AMIE[name]: value for name, value in pairs if name in _AMIE}
 
 
@@ -137,13 +136,13 @@ def _anyburl(lines: list[str], shown: str) -> Iterator[_Row]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        *figures, text = line.split("\t", 3)
-        if len(figures) != 3 or "<=" not in text:
+        *numbers, text = line.split("\t", 3)
+        if len(numbers) != 3 or "<=" not in text:
             raise KgdashError(
                 "expected AnyBURL's columns: predictions, correct, confidence and rule, separated "
                 f"by tabs; found {line[:80]!r} ({shown}, line {number})"
             )
-        yield number, text, dict(zip(_ANYBURL, figures, strict=True))
+        yield number, text, dict(zip(_ANYBURL, numbers, strict=True))
 
 
 def _table(lines: list[str], shown: str) -> Iterator[_Row]:
@@ -155,7 +154,7 @@ def _table(lines: list[str], shown: str) -> Iterator[_Row]:
         text = row[fields["rule"]]
         if text is None:
             raise KgdashError(f"expected a rule; found none ({shown}, line {reader.line_num})")
-        given = {name: row[fields[name]] or "" for name in FIGURES if name in fields}
+        given = {name: row[fields[name]] or "" for name in METRICS if name in fields}
         yield reader.line_num, text, given
 
 
@@ -165,16 +164,17 @@ class _Found:
     def __init__(self, graph: KnowledgeGraph, shown: str) -> None:
         self.graph, self.shown = graph, shown
         self.count = 0
-        self.rules: list[dict[str, str | float]] = []
-        self._seen: set[str] = set()
+        #: by the text of each rule
+        self.rules: dict[str, Rule] = {}
+        self.rows: list[dict[str, str | float]] = []
         self._left_out: Counter[str] = Counter()
         self._first: dict[str, str] = {}
 
-    def add(self, number: int, text: str, figures: dict[str, str], names: Names) -> None:
+    def add(self, number: int, text: str, numbers: dict[str, str], names: Names) -> None:
         """Take a rule, or count why not."""
         self.count += 1
         where = f"line {number}"
-        read = {name: self._number(figures.get(name, ""), name, number) for name in FIGURES}
+        read = {name: self._number(numbers.get(name, ""), name, number) for name in METRICS}
         written = split_rule(text, lambda: names)
         if written is None:
             self._leave("not of one to three atoms", f"{text.strip()[:80]!r}, {where}")
@@ -187,12 +187,12 @@ class _Found:
             except KgdashError as error:
                 self._leave("that can not be used", f"{error}, {where}")
                 return
-            if canonical in self._seen:
+            if canonical in self.rules:
                 self._leave("that came before", where)
                 return
-            self._seen.add(canonical)
+            self.rules[canonical] = rule
             reading = rule_reading(rule, self.graph)
-            self.rules.append({"rule": canonical, "reading": reading, **read})
+            self.rows.append({"rule": canonical, "reading": reading, **read})
 
     def notes(self) -> list[str]:
         """Say what was left out, with the first of each kind."""

@@ -1,6 +1,7 @@
-"""Mining of closed Horn rules with one or two body atoms, with AMIE's four figures.
+"""Mining of closed Horn rules with one or two body atoms, counted as AMIE does.
 
-Defined in numbers.md#9-rules.
+The language and the measures are those of AMIE (Galárraga et al., WWW 2013) and AMIE 3 (Lajus et
+al., ESWC 2020); defined in numbers.md#9-rules.
 
 The body of a rule is a set of pairs (x, y): of one step, of two steps on the same pair, or of a
 chain of two. All bodies that begin with the same step are counted together.
@@ -19,8 +20,8 @@ from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.rules.body_counting import Chains
+from kgdash.studies.rules.directed_edges import DirectedEdges
 from kgdash.studies.rules.rule import path_rule, rule_reading, rule_text
-from kgdash.studies.rules.triple_steps import Steps
 
 _KEYS = ["pca_confidence", "support", "atoms", "head_relation", "shape", "first", "second"]
 
@@ -54,7 +55,7 @@ def mine_rules(
     :raises KgdashError: if the train split is empty or a threshold is out of range
     """
     _check_thresholds(min_support, min_head_coverage, min_pca)
-    steps = Steps.of(graph.split("train"), graph.num_entities, graph.num_relations)
+    steps = DirectedEdges.of(graph.split("train"), graph.num_entities, graph.num_relations)
     heads = _HeadRelations.of(steps)
     chains = Chains.of(steps, heads.by_head, heads.by_tail)
     found: list[pd.DataFrame] = []
@@ -66,8 +67,8 @@ def mine_rules(
             second, head = np.nonzero(good)
             about = {"shape": shape, "first": first, "second": second, "head_relation": head}
             if len(second) or not found:
-                figures = {name: count[good] for name, count in counts.items()}
-                found.append(pd.DataFrame(figures | about))
+                found_counts = {name: count[good] for name, count in counts.items()}
+                found.append(pd.DataFrame(found_counts | about))
         progress(first + 1, 2 * graph.num_relations)
     return _finish(graph, heads, pd.concat(found, ignore_index=True), max_rules)
 
@@ -93,7 +94,7 @@ class _HeadRelations:
     by_tail: tuple[np.ndarray, sparse.csr_array]
 
     @classmethod
-    def of(cls, steps: Steps) -> _HeadRelations:
+    def of(cls, steps: DirectedEdges) -> _HeadRelations:
         heads, tails = steps.ends
         facts = np.bincount(steps.step, minlength=2 * steps.num_relations)[: steps.num_relations]
         # Distinct values per fact: the same denominator on both sides.
@@ -103,12 +104,12 @@ class _HeadRelations:
 
 
 #: the pairs of some bodies: x, second step (0 where there is none), y, position of (x, y) in
-#: `Steps.pairs`; each (x, second, y) once
+#: `DirectedEdges.pairs`; each (x, second, y) once
 _Rows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def _counts(
-    steps: Steps, heads: _HeadRelations, chains: Chains, first: int
+    steps: DirectedEdges, heads: _HeadRelations, chains: Chains, first: int
 ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
     """Yield, per shape of body, the counts of all bodies that begin with a step."""
     at = np.flatnonzero(steps.step == first)
@@ -122,7 +123,7 @@ def _counts(
     yield "chain", chains.count(first)
 
 
-def _count(steps: Steps, heads: _HeadRelations, rows: _Rows) -> dict[str, np.ndarray]:
+def _count(steps: DirectedEdges, heads: _HeadRelations, rows: _Rows) -> dict[str, np.ndarray]:
     """Count support, body size and PCA body size: int64, ``(second steps, head relations)``."""
     start, second, end, pair = rows
     height = 2 * steps.num_relations
@@ -145,7 +146,7 @@ def _count(steps: Steps, heads: _HeadRelations, rows: _Rows) -> dict[str, np.nda
     }
 
 
-def _tautologies(steps: Steps, shape: str, first: int) -> np.ndarray:
+def _tautologies(steps: DirectedEdges, shape: str, first: int) -> np.ndarray:
     """Tell which (second step, head relation) are trivial or written twice."""
     second = np.arange(2 * steps.num_relations)[:, None]
     head = np.arange(steps.num_relations)[None, :]

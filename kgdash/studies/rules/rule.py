@@ -6,8 +6,13 @@ Defined in numbers.md#9-rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, pairwise, permutations
+
+import numpy as np
+import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
@@ -46,6 +51,35 @@ class Rule:
     def head_variables(self) -> tuple[str, ...]:
         """Return the head's variables, each once: one or two."""
         return tuple(dict.fromkeys(term for term in self.head[1:] if isinstance(term, str)))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules of a graph, and what is known of each.
+
+    ``table``: one row per rule: ``rule`` (str, as `rule_text` writes it), ``reading`` (str, in
+    labels) and the columns of `kgdash.studies.rules.confidence.METRICS`, NaN where they are not
+    known. ``notes`` say what was left out. ``read``: the same rules, where they were read already.
+    """
+
+    graph: KnowledgeGraph
+    table: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    read: tuple[Rule, ...] | None = None
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """Return the rules in the table's order; of a table, read when first asked for."""
+        if self.read is not None:
+            return self.read
+        return tuple(parse_rule(text, self.graph) for text in self.table["rule"])
+
+    def take(self, at: slice | np.ndarray) -> Rules:
+        """Return some rules, by their positions: a slice, or int64 ``(n,)``."""
+        places = np.arange(len(self.table))[at]
+        read = None if self.read is None else tuple(self.read[place] for place in places)
+        table = self.table.iloc[places].reset_index(drop=True)
+        return replace(self, table=table, read=read)
 
 
 def make_rule(head: Atom, body: Sequence[Atom]) -> Rule:
@@ -117,13 +151,18 @@ def rule_reading(rule: Rule, graph: KnowledgeGraph) -> str:
 
 def readings(texts: Iterable[str], graph: KnowledgeGraph) -> dict[str, str]:
     """Put rules in labels, as a mapping; what is no rule of ours (a user's id) stays as it is."""
-    words = {}
+    words = {text: text for text in texts}
+    parsed = parsed_rules(words, graph)
+    return words | {text: rule_reading(rule, graph) for text, rule in parsed.items()}
+
+
+def parsed_rules(texts: Iterable[str], graph: KnowledgeGraph) -> dict[str, Rule]:
+    """Read those texts that are rules of this graph; see `parse_rule`."""
+    rules = {}
     for text in texts:
-        try:
-            words[text] = rule_reading(parse_rule(text, graph), graph)
-        except KgdashError:
-            words[text] = text
-    return words
+        with suppress(KgdashError):
+            rules[text] = parse_rule(text, graph)
+    return rules
 
 
 def parse_rule(text: str, graph: KnowledgeGraph) -> Rule:

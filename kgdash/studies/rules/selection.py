@@ -1,6 +1,8 @@
-"""Which of many rules to look at: by their figures, and by what their predictions turn out as."""
+"""Which of many rules to look at: by their metrics, and by what their predictions turn out as."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -9,8 +11,9 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import Instances, make_instances
-from kgdash.studies.rules.confidence import FIGURES, count_rules
-from kgdash.studies.rules.predictions import rule_instances
+from kgdash.studies.rules.confidence import METRICS, count_rules
+from kgdash.studies.rules.predictions import PredictionSampling, rule_instances
+from kgdash.studies.rules.rule import Rules
 
 #: which rules come first
 ORDERS = ("support", "confidence", "both labels")
@@ -19,102 +22,103 @@ ORDERS = ("support", "confidence", "both labels")
 _TRIED = 20
 
 
-def chosen_instances(
+@dataclass(frozen=True)
+class RuleSelection:
+    """Which rules are taken, and how many of their predictions.
+
+    ``max_rules``: ≥ 1; fewer where too few have predictions of both labels. ``min_pca``: least PCA
+    confidence, in [0, 1]; the standard one counts where that is not known. ``min_support``: least
+    support, ≥ 1. ``per_rule``: most instances per rule and label, ≥ 1, a random choice. ``order``:
+    one of `ORDERS`: by falling support, by falling confidence, or by how many instances the rarer
+    label has. ``seed``: of the choice of instances.
+
+    :raises KgdashError: if the order is unknown, or there is to be no rule or no instance
+    """
+
+    max_rules: int = 12
+    min_pca: float = 0.3
+    min_support: int = 2
+    per_rule: int = 30
+    order: str = "support"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.order not in ORDERS:
+            raise unknown_name("order", self.order, ORDERS, "rules")
+        if self.max_rules < 1:
+            raise KgdashError(f"expected at least one rule; found {self.max_rules}")
+        PredictionSampling(self.per_rule)
+
+
+def select_instances(
     graph: KnowledgeGraph,
-    rules: pd.DataFrame,
-    max_rules: int = 12,
-    per_rule: int = 30,
-    order: str = "support",
+    rules: Rules,
+    selection: RuleSelection,
     negatives: np.ndarray | None = None,
-    seed: int = 0,
     progress: Progress = silent,
-    judged: pd.DataFrame | None = None,
 ) -> Instances:
     """Take rules in an order, label their predictions, and keep those with both labels.
 
     :param graph: bodies are read on train, labels from valid and test
-    :param rules: `rule` and `FIGURES`, such as `usable_rules` returns
-    :param max_rules: rules to keep, ≥ 1; fewer where too few have predictions of both labels
-    :param per_rule: most instances per rule and label, ≥ 1
-    :param order: one of `ORDERS`: by falling support, by falling PCA confidence (the standard one
-        where that is not known), or by how many instances the rarer label has
+    :param rules: with enough support and confidence, see `usable_rules`
     :param negatives: see `rule_instances`
-    :param seed: of the choice of instances
     :param progress: called with (done, total); may raise to cancel
-    :param judged: a user's labels, see `rule_instances`
     :return: groups are the rules
-    :raises KgdashError: if train is empty, a number is out of range or the order is unknown
+    :raises KgdashError: if train is empty
     """
-    check_choice(order, max_rules)
-    ordered = in_order(rules, order).head(_TRIED * max_rules)
-    found = rule_instances(
-        graph,
-        ordered,
-        per_rule,
-        negatives,
-        seed=seed,
-        progress=progress,
-        judged=judged,
-        max_rules=None if order == "both labels" else max_rules,
-    )
-    if order != "both labels" or not len(found):
-        return found
-    counts = found.counts().set_index("group")[["n_true", "n_false"]].min(axis=1)
-    best = counts.sort_values(ascending=False, kind="stable").index[:max_rules]
-    triples, table = (part[part["group"].isin(best)] for part in (found.triples, found.table))
-    return make_instances(triples, table[["instance", "question", "answer"]], found.notes)
+    most = selection.max_rules
+    ordered = in_order(rules, selection.order).take(slice(_TRIED * most))
+    sampling = PredictionSampling(selection.per_rule, seed=selection.seed)
+    if selection.order != "both labels":
+        return rule_instances(graph, ordered.rules, sampling, negatives, most, progress)
+    made = rule_instances(graph, ordered.rules, sampling, negatives, progress=progress)
+    if not len(made):
+        return made
+    counts = made.counts().set_index("group")[["n_true", "n_false"]].min(axis=1)
+    best = counts.sort_values(ascending=False, kind="stable").index[:most]
+    triples, table = (part[part["group"].isin(best)] for part in (made.triples, made.table))
+    return make_instances(triples, table[["instance", "question", "answer"]], made.notes)
 
 
-def check_choice(order: str, max_rules: int) -> None:
-    """Refuse what `chosen_instances` can not do, before anything is computed for it.
-
-    :raises KgdashError: if the order is unknown or the number below 1
-    """
-    if order not in ORDERS:
-        raise unknown_name("order", order, ORDERS, "rules")
-    if max_rules < 1:
-        raise KgdashError(f"expected at least one rule; found {max_rules}")
-
-
-def in_order(rules: pd.DataFrame, order: str) -> pd.DataFrame:
+def in_order(rules: Rules, order: str) -> Rules:
     """Sort rules by falling support, or confidence; ties by the other one."""
-    keys = [rules["support"], confidence(rules)]
+    keys = [rules.table["support"].to_numpy(), confidence(rules.table).to_numpy()]
     keys = keys[::-1] if order == "confidence" else keys
-    by = pd.concat(keys, axis=1, keys=[0, 1]).sort_values([0, 1], ascending=False, kind="stable")
-    return rules.loc[by.index]
+    by = pd.DataFrame(dict(enumerate(keys))).sort_values([0, 1], ascending=False, kind="stable")
+    return rules.take(by.index.to_numpy())
 
 
-def confidence(rules: pd.DataFrame) -> pd.Series:
+def confidence(table: pd.DataFrame) -> pd.Series:
     """Return each rule's PCA confidence, or the standard one where that is not known."""
-    return rules["pca_confidence"].fillna(rules["standard_confidence"])
+    return table["pca_confidence"].fillna(table["standard_confidence"])
 
 
 def usable_rules(
     graph: KnowledgeGraph,
-    rules: pd.DataFrame,
+    rules: Rules,
     min_support: int = 2,
     min_pca: float = 0.3,
     progress: Progress = silent,
-) -> pd.DataFrame:
+) -> Rules:
     """Keep the rules of a file that have enough support and confidence.
 
     :param graph: rules whose support or confidence the file does not give are counted on its train
-    :param rules: the table of `kgdash.studies.rules.files.RuleFile`
     :param min_support: least support
     :param min_pca: least PCA confidence, in [0, 1]; of the standard one where that is not known
     :param progress: called with (done, total)
     :raises KgdashError: if no rule is left
     """
-    bare = rules["support"].isna() | confidence(rules).isna()
+    table = rules.table
+    bare = (table["support"].isna() | confidence(table).isna()).to_numpy()
     if bare.any():
-        counted = count_rules(graph, rules.loc[bare, "rule"].tolist(), progress)
-        rules = rules.copy()
-        rules.loc[bare, list(FIGURES)] = counted[[*FIGURES]].to_numpy(dtype=float)
-    kept = rules[(rules["support"] >= min_support) & (confidence(rules) >= min_pca)]
-    if kept.empty:
+        counted = count_rules(graph, rules.take(np.flatnonzero(bare)).rules, progress)
+        table = table.copy()
+        table.loc[bare, list(METRICS)] = counted[[*METRICS]].to_numpy(dtype=float)
+    kept = (table["support"] >= min_support) & (confidence(table) >= min_pca)
+    if not kept.any():
         raise KgdashError(
-            f"none of {len(rules):,} rules has a support of {min_support} and a confidence of "
-            f"{min_pca:g} or more; the highest are {rules['support'].max():g} and "
-            f"{confidence(rules).max():g}"
+            f"none of {len(table):,} rules has a support of {min_support} and a confidence of "
+            f"{min_pca:g} or more; the highest are {table['support'].max():g} and "
+            f"{confidence(table).max():g}"
         )
-    return kept.reset_index(drop=True)
+    return replace(rules, table=table).take(np.flatnonzero(kept))

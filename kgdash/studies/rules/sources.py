@@ -1,68 +1,67 @@
-"""Rules mined from the train graph and their labelled predictions, in one step.
-
-Defined in numbers.md#9-rules.
-"""
+"""From a graph, or a file of rules, to labelled predictions of rules (numbers.md#9-rules)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-import pandas as pd
 
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.instances.instances import Instances
+from kgdash.studies.rules.files import RuleFile, read_rules
 from kgdash.studies.rules.mining import mine_rules
-from kgdash.studies.rules.selection import check_choice, chosen_instances
+from kgdash.studies.rules.rule import Rules
+from kgdash.studies.rules.selection import RuleSelection, select_instances, usable_rules
 
 
-def mined_rules(
+def find_rules(
     graph: KnowledgeGraph,
-    min_pca: float = 0.3,
-    min_support: int = 2,
+    selection: RuleSelection,
+    file: RuleFile | None = None,
     progress: Progress = silent,
-) -> pd.DataFrame:
-    """Mine the train graph, or return what was mined before; see `mine_rules`.
+) -> Rules:
+    """Mine rules, or read them from a file: those with enough support and PCA confidence.
 
-    :param min_pca: least PCA confidence, in [0, 1]
-    :param min_support: least support, ≥ 1
+    They are mined on the train graph. What was mined before is not mined again.
+
+    :param selection: only its ``min_pca`` and ``min_support`` matter
+    :param file: None to mine
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: as `mine_rules`, or as `read_rules` and `usable_rules`
     """
+    min_pca, min_support = selection.min_pca, selection.min_support
+    if file is not None:
+        first, second = phases(progress, [0.6, 0.4])
+        return usable_rules(graph, read_rules(file, graph, first), min_support, min_pca, second)
     key = {"kind": "rules", "version": 2, "graph": graph.digest, "min_pca": min_pca}
-    key |= {"min_support": min_support}
-    return cached_table(
-        key,
+    table = cached_table(
+        key | {"min_support": min_support},
         lambda: mine_rules(graph, min_support, min_pca=min_pca, progress=progress),
         {"kind": "rules", "graph": graph.name, "method": f"PCA confidence from {min_pca:g}"},
         progress,
     )
+    return Rules(graph, table)
 
 
-def mined_instances(
+def find_instances(
     graph: KnowledgeGraph,
-    max_rules: int = 12,
-    min_pca: float = 0.3,
-    per_rule: int = 30,
-    seed: int = 0,
-    progress: Progress = silent,
-    min_support: int = 2,
-    order: str = "support",
+    selection: RuleSelection,
+    file: RuleFile | None = None,
     negatives: np.ndarray | None = None,
+    progress: Progress = silent,
 ) -> Instances:
-    """Take mined rules in an order whose predictions have both labels.
+    """Take rules in an order whose predictions have both labels.
 
     :param graph: rules are mined on train, their predictions labelled by valid and test
-    :param max_rules: rules to keep, ≥ 1; fewer where too few have both labels
-    :param min_pca: least PCA confidence, in [0, 1]
-    :param per_rule: instances per rule and label, ≥ 1
-    :param seed: of the choice of instances
+    :param file: of rules to take in place of mined ones
+    :param negatives: triples known to be false: int64 ids, ``(n, 3)``; None for the closed world
     :param progress: called with (done, total); may raise to cancel
-    :param min_support: least support, ≥ 1
-    :param order: see `kgdash.studies.rules.selection.chosen_instances`
-    :param negatives: triples known to be false; None for the closed world
-    :return: groups are the rules
-    :raises KgdashError: if train is empty, a number is out of range or the order is unknown
+    :return: groups are the rules; the notes begin with what was left out of the file
+    :raises KgdashError: as `find_rules`; if train is empty
     """
-    check_choice(order, max_rules)
-    first, second = phases(progress, [0.8, 0.2])
-    rules = mined_rules(graph, min_pca, min_support, first)
-    return chosen_instances(graph, rules, max_rules, per_rule, order, negatives, seed, second)
+    first, second = phases(progress, [0.8, 0.2] if file is None else [0.5, 0.5])
+    rules = find_rules(graph, selection, file, first)
+    made = select_instances(graph, rules, selection, negatives, second)
+    return replace(made, notes=(*rules.notes, *made.notes))

@@ -163,4 +163,4 @@ def show_local(found: Classification, key: tuple[Hashable, ...], name: str) -> N
             icon=":material/info:",
         )
         return
-    show_table(run.graph.labelled(local.triples), "local_triples", f"{name}-subgraph")
+    show_table(run.graph.with_names(local.triples), "local_triples", f"{name}-subgraph")

@@ -1,4 +1,4 @@
-"""What the page What explains ReliK shows: each factor, all together, and what remains."""
+"""What the page Confounders of ReliK shows: each factor, and what remains without them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.confounder_points import MOST_POINTS, class_boxes, factor_points
-from kgdash.charts.confounders import FACTOR_LABELS, factor_forest, partial_forest, share_bars
-from kgdash.errors import KgdashError
+from kgdash.charts.confounders import FACTOR_LABELS, factor_forest, partial_forest
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.runs import Run
-from kgdash.studies.correlation.confounder_regression import FEWEST, Regression, regression
-from kgdash.studies.correlation.confounder_words import remains_in_words
-from kgdash.studies.correlation.confounders import CLASSES, COUNTS, class_figures, stored
-from kgdash.studies.correlation.confounders_of_subgraphs import subgraph_factors, subgraph_partials
+from kgdash.studies.correlation.confounders import (
+    CLASSES,
+    COUNTS,
+    cached_tests,
+    class_table,
+    describe_partials,
+)
+from kgdash.studies.correlation.subgraph_confounders import subgraph_factors, subgraph_partials
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import default_size
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.widgets.chart import show_chart
@@ -26,7 +31,7 @@ from kgdash.ui.widgets.table import show_table
 
 
 @dataclass(frozen=True)
-class Explained:
+class ConfounderView:
     """A run, what was chosen, and the table of `triple_factors`."""
 
     run: Run
@@ -52,23 +57,23 @@ def choose_factor() -> str:
     return str(choice("Factor", [*COUNTS, *CLASSES], "factor", 240, names=FACTOR_LABELS))
 
 
-def show_factors(explained: Explained) -> None:
+def show_factors(view: ConfounderView) -> None:
     """Show what ReliK has to do with each factor, and one of them in full."""
     tests = computed(
         "Testing factors",
-        (*explained.key, "factor tests"),
-        lambda progress: stored(explained.run, "factors", explained.factors, progress=progress),
+        (*view.key, "factor tests"),
+        lambda progress: cached_tests(view.run, "factors", view.factors, progress=progress),
     )
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.subheader("Each factor for itself")
         st.caption(
-            f"{explained.triples}; 95 % intervals. Blue: ReliK rises with it, orange: it falls, "
+            f"{view.triples}; 95 % intervals. Blue: ReliK rises with it, orange: it falls, "
             "grey: p (Holm) ≥ 0.05."
         )
-        show_chart(factor_forest(tests), "factor_forest", f"{explained.name}-factors")
+        show_chart(factor_forest(tests), "factor_forest", f"{view.name}-factors")
     with right:
-        _show_factor(explained, explained.factor)
+        _show_factor(view, view.factor)
     st.subheader("Tests")
     st.caption(
         "Counts: Spearman's ρ. Classes: Kruskal and Wallis' test, and ε², the share of the ranks' "
@@ -76,19 +81,19 @@ def show_factors(explained: Explained) -> None:
         "Triples share entities and relations, so that p-values and intervals flatter."
     )
     shown = tests.assign(factor=tests["factor"].map(FACTOR_LABELS))
-    show_table(shown, "factor_tests", f"{explained.name}-factors", tests, p_holm="p (Holm)")
+    show_table(shown, "factor_tests", f"{view.name}-factors", tests, p_holm="p (Holm)")
 
 
-def _show_factor(explained: Explained, factor: str) -> None:
-    name = f"{explained.name}-{factor}"
+def _show_factor(view: ConfounderView, factor: str) -> None:
+    name = f"{view.name}-{factor}"
     if factor in CLASSES:
-        figures = class_figures(explained.factors, factor)
+        classes = class_table(view.factors, factor)
         st.subheader(f"ReliK by {FACTOR_LABELS[factor]}")
         st.caption("Box: quartiles and median; dashed: mean; whiskers: least and greatest.")
-        show_chart(class_boxes(figures), "class_boxes", name)
-        show_table(figures, "class_figures", name)
+        show_chart(class_boxes(classes), "class_boxes", name)
+        show_table(classes, "class_figures", name)
         return
-    labelled = explained.run.graph.labelled(explained.factors)
+    labelled = view.run.graph.with_names(view.factors)
     st.subheader(f"ReliK against the {FACTOR_LABELS[factor]}")
     points = len(labelled) <= MOST_POINTS
     st.caption(
@@ -112,100 +117,50 @@ def _show_factor(explained: Explained, factor: str) -> None:
         )
 
 
-def show_regression(explained: Explained) -> None:
-    """Show the regression of log ReliK on all factors."""
-    found = computed(
-        "Regression", (*explained.key, "regression"), lambda _: _regression(explained.factors)
-    )
-    if isinstance(found, str):
-        st.info(found, icon=":material/data_thresholding:")
-        return
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        st.subheader("Share of each factor")
-        st.caption(
-            f"All factors together explain {found.r_squared:.1%} of the variance of log ReliK over "
-            f"{found.triples:,} triples (adjusted {found.adjusted_r_squared:.1%}). Grey: what a "
-            "factor explains alone; blue: what is lost without it."
-        )
-        show_chart(share_bars(found.shares, found.r_squared), "shares", f"{explained.name}-shares")
-    with right:
-        st.subheader("Coefficients")
-        references = ", ".join(
-            f"{FACTOR_LABELS[factor]} {plain(name)}" for factor, name in found.references.items()
-        )
-        left_out = f" {found.left_out:,} triples of classes with fewer than {FEWEST} left out."
-        st.caption(
-            "Change of log₁₀ ReliK per standard deviation of log₁₀(1 + count), or against the "
-            f"reference ({references}), with HC3 errors. –: follows from the others."
-            + left_out
-            * bool(found.left_out)
-        )
-        shown = found.coefficients.assign(factor=found.coefficients["factor"].map(FACTOR_LABELS))
-        counts = found.coefficients["factor"] == found.coefficients["term"]
-        shown["term"] = shown["term"].where(~counts, "")
-        show_table(
-            shown,
-            "coefficients",
-            f"{explained.name}-regression",
-            found.coefficients,
-            term="class",
-            p_holm="p (Holm)",
-        )
-
-
-def _regression(factors: pd.DataFrame) -> Regression | str:
-    """Return the regression, or why there is none: a graph may be too small or too uniform."""
-    try:
-        return regression(factors)
-    except KgdashError as error:
-        return str(error)
-
-
-def show_remains(explained: Explained) -> None:
+def show_partials(view: ConfounderView) -> None:
     """Show ReliK against ranks with degree and frequency taken out of both."""
     table = computed(
         "Taking degree out",
-        (*explained.key, "partial correlations"),
-        lambda progress: stored(explained.run, "partial", explained.factors, progress=progress),
+        (*view.key, "partial correlations"),
+        lambda progress: cached_tests(view.run, "partial", view.factors, progress=progress),
     )
     st.subheader("Over triples")
-    st.info(remains_in_words(table, "degree"), icon=":material/filter_alt:")
+    st.info(describe_partials(table, "degree"), icon=":material/filter_alt:")
     st.caption(
-        f"ReliK against the reciprocal rank of {explained.triples}. Rank metrics favour entities "
+        f"ReliK against the reciprocal rank of {view.triples}. Rank metrics favour entities "
         "of high degree; what is left once log degree is taken out of both, degree can not "
         "explain. Bootstrap 95 % intervals; open where they hold 0."
     )
-    show_chart(partial_forest(table), "partials", f"{explained.name}-partial")
+    show_chart(partial_forest(table), "partials", f"{view.name}-partial")
     with st.expander("The coefficients as a table"):
-        show_table(table, "partial_table", f"{explained.name}-partial", p_holm="p (Holm)")
+        show_table(table, "partial_table", f"{view.name}-partial", p_holm="p (Holm)")
     st.subheader("Over random subgraphs")
-    _show_subgraphs(explained)
+    _show_subgraphs(view)
 
 
-def _show_subgraphs(explained: Explained) -> None:
-    run = explained.run
+def _show_subgraphs(view: ConfounderView) -> None:
+    run = view.run
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = _whole("Subgraphs", 3, 2000, 100, "subgraphs")
         most = min(run.graph.num_entities, 1000)
         size = _whole("Entities in each", min(2, most), most, default_size(run), "study_size")
         seed = _whole("Random seed", 0, 10**9, 0, "seed")
-    choices = (count, size, seed)
-    figures = computed(
+    sampling = SubgraphSampling(count, size, seed=seed)
+    factors = computed(
         "Drawing subgraphs, ranking, and counting negatives",
-        (run.digest, "subgraph factors", *choices, explained.relik_method),
+        (run.digest, "subgraph factors", sampling, view.relik_method),
         lambda progress: subgraph_factors(
-            run, *choices, relik_method=explained.relik_method, progress=progress
+            run, sampling, SubgraphEvaluation(relik_method=view.relik_method), progress
         ),
     )
     table = computed(
         "Taking degree out of subgraphs",
-        (run.digest, "subgraph partials", *choices, explained.relik_method),
-        lambda _: subgraph_partials(figures),
+        (run.digest, "subgraph partials", sampling, view.relik_method),
+        lambda _: subgraph_partials(factors),
     )
     tail = table[table["task"] == "tail_mrr"]
-    st.info(f"Tail MRR: {remains_in_words(tail)}", icon=":material/filter_alt:")
-    left_out = int(figures["tail_mrr"].isna().sum())
+    st.info(f"Tail MRR: {describe_partials(tail)}", icon=":material/filter_alt:")
+    left_out = int(factors["tail_mrr"].isna().sum())
     st.caption(
         "Mean ReliK against the MRR of the subgraph's test triples, plain and without the mean "
         "log degree of its entities. Random walks, as in the correlation study; they overlap, so "

@@ -1,4 +1,4 @@
-"""What the page Prognosis shows: what to expect of a subgraph, and how good that is."""
+"""What the page Expected performance shows: what to expect of a subgraph, and how good that is."""
 
 from __future__ import annotations
 
@@ -9,26 +9,22 @@ import streamlit as st
 
 from kgdash.charts.correlation import task_label
 from kgdash.charts.style import number
-from kgdash.studies.correlation.performance_prediction import Prognosis
-from kgdash.studies.correlation.prediction_curves import FEWEST
+from kgdash.studies.correlation.performance_prediction import PerformancePrediction
+from kgdash.studies.correlation.prediction_intervals import FEWEST
 from kgdash.ui.widgets.table import show_table
 
 _NAMES = {
-    "any": "any",
-    "apart": "none shared",
+    "overlapping": "any",
+    "disjoint": "none shared",
     "linear": "straight line",
-    "isotonic": "isotonic",
     "mean": "mean, without ReliK",
-    "cv+": "CV+",
-    "split": "split conformal",
-    "normal": "normal theory",
 }
 
 
 def show_expected(row: pd.Series, task: str, level: float) -> None:
     """Show what is expected of a subgraph, beside the truth where it is known.
 
-    :param row: of `kgdash.studies.correlation.performance_prediction.expect`
+    :param row: of `kgdash.studies.correlation.performance_prediction.predict_subgraphs`
     :param level: of the interval
     """
     if not row["triples"]:
@@ -49,9 +45,11 @@ def show_expected(row: pd.Series, task: str, level: float) -> None:
             f"{percent(level)}: {number(row['low'])} to {number(row['high'])}",
         )
         count = f"n = {row['evaluated']:,} triples"
-        told = ("inside" if inside else "outside") + f" the interval, {count}"
-        _card(f"True {label} ↑", row["observed"], told if known else "no evaluated triple inside")
-    if not row["apart"]:
+        compared = ("inside" if inside else "outside") + f" the interval, {count}"
+        _card(
+            f"True {label} ↑", row["observed"], compared if known else "no evaluated triple inside"
+        )
+    if not row["disjoint"]:
         st.caption(
             "Fewer than "
             f"{FEWEST} of the subgraphs learnt from share no evaluated triple with this one: its "
@@ -59,41 +57,39 @@ def show_expected(row: pd.Series, task: str, level: float) -> None:
         )
 
 
-def show_checks(found: Prognosis, drawn: int, name: str) -> None:
+def show_checks(prediction: PerformancePrediction, drawn: int, name: str) -> None:
     """Show the errors and the coverage on subgraphs that were not learnt from.
 
     :param drawn: subgraphs, those left out too
     :param name: of the files
     """
-    errors = found.errors.set_index(["scheme", "curve"])
-    scheme = "apart" if _there(found) else "any"
-    own = errors.loc[(scheme, found.curve)]
-    held = found.coverage[
-        (found.coverage["scheme"] == scheme)
-        & (found.coverage["interval"] == found.interval)
-        & (found.coverage["level"] == found.level)
-    ].iloc[0]
-    left_out = f"{found.left_out:,} of {drawn:,} left out" if found.left_out else "none left out"
+    errors = prediction.errors.set_index(["scheme", "curve"])
+    scheme = "disjoint" if _there(prediction) else "overlapping"
+    line = errors.loc[(scheme, "linear")]
+    coverage = prediction.coverage.set_index(["scheme", "level"]).loc[(scheme, prediction.level)]
+    left_out = (
+        f"{prediction.left_out:,} of {drawn:,} left out" if prediction.left_out else "none left out"
+    )
     with st.container(horizontal=True):
-        _card("R² ↑", own["r2"], "against the mean, without ReliK", _R2)
+        _card("R² ↑", line["r2"], "against the mean, without ReliK", _R2)
         _card(
             "Mean absolute error ↓",
-            own["mae"],
+            line["mae"],
             f"{number(errors.loc[(scheme, 'mean')]['mae'])} by the mean",
         )
         _card(
-            f"Inside the {percent(found.level)} interval",
-            percent(held["covered"]),
-            f"95 %: {percent(held['covered_low'])} to {percent(held['covered_high'])}",
+            f"Inside the {percent(prediction.level)} interval",
+            percent(coverage["covered"]),
+            f"95 %: {percent(coverage['covered_low'])} to {percent(coverage['covered_high'])}",
         )
-        _card("Mean width ↓", held["width"], "of the interval")
+        _card("Mean width ↓", coverage["width"], "of the interval")
         _card(
             "Subgraphs",
-            f"{len(found.sample):,}",
+            f"{len(prediction.sample):,}",
             left_out,
             "Left out: without a triple to evaluate.",
         )
-    if scheme == "any":
+    if scheme == "overlapping":
         st.info(
             "Too many of these subgraphs share evaluated triples to check on ones that are new in "
             "every part: the figures flatter. Smaller subgraphs overlap less.",
@@ -106,7 +102,7 @@ def show_checks(found: Prognosis, drawn: int, name: str) -> None:
     )
     left, right = st.columns(2, gap="large")
     with left:
-        rows = found.errors[found.errors["subgraphs"] > 0]
+        rows = prediction.errors[prediction.errors["subgraphs"] > 0]
         shown = rows[["scheme", "curve", "mae", "rmse", "r2"]].assign(
             scheme=rows["scheme"].map(_NAMES), curve=rows["curve"].map(_NAMES)
         )
@@ -114,22 +110,22 @@ def show_checks(found: Prognosis, drawn: int, name: str) -> None:
             shown,
             "errors",
             f"{name}-errors",
-            found.errors,
+            prediction.errors,
             scheme="learnt from",
             mae="MAE ↓",
             rmse="RMSE ↓",
             r2="R² ↑",
         )
     with right:
-        rows = found.coverage[found.coverage["subgraphs"] > 0]
-        shown = rows[["scheme", "interval", "level", "covered", "width"]].assign(
-            scheme=rows["scheme"].map(_NAMES), interval=rows["interval"].map(_NAMES)
+        rows = prediction.coverage[prediction.coverage["subgraphs"] > 0]
+        shown = rows[["scheme", "level", "covered", "width"]].assign(
+            scheme=rows["scheme"].map(_NAMES)
         )
         show_table(
             shown,
             "coverages",
             f"{name}-coverage",
-            found.coverage,
+            prediction.coverage,
             scheme="learnt from",
             covered="share inside",
         )
@@ -146,8 +142,12 @@ def percent(share: float) -> str:
     return f"{round(100 * share, 1):g} %"
 
 
-def _there(found: Prognosis) -> bool:
-    return bool((found.errors.loc[found.errors["scheme"] == "apart", "subgraphs"] >= FEWEST).any())
+def _there(prediction: PerformancePrediction) -> bool:
+    return bool(
+        (
+            prediction.errors.loc[prediction.errors["scheme"] == "disjoint", "subgraphs"] >= FEWEST
+        ).any()
+    )
 
 
 def _card(label: str, value: float | str, beneath: str, help: str | None = None) -> None:

@@ -1,17 +1,17 @@
-"""The widgets of the page Prognosis, kept in the URL."""
+"""The widgets of the page Expected performance, kept in the URL."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
 from kgdash.charts.correlation import task_label
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.ranking.metrics import POOLS
 from kgdash.runs import Run
-from kgdash.studies.correlation.prediction_curves import CURVES, FEWEST, INTERVALS
-from kgdash.studies.reliability.subgraph_evaluation import KS
+from kgdash.studies.correlation.prediction_intervals import FEWEST
+from kgdash.studies.reliability.subgraph_evaluation import KS, SubgraphEvaluation
 from kgdash.ui.subgraphs.form import SubgraphChoice, choose_subgraph
 from kgdash.ui.widgets.choices import choice
 
@@ -20,28 +20,25 @@ _TASKS = (
     *("tail_mrr", "relation_mrr", "accuracy", "both_mrr", "head_mrr"),
     *(f"{side}_hits_at_{k}" for k in KS for side in POOLS),
 )
-_CURVES = {"straight line": "linear", "isotonic": "isotonic"}
-_INTERVALS = {"CV+": "cv+", "split conformal": "split", "normal theory": "normal"}
 _LEVELS = ["50 %", "80 %", "90 %", "95 %"]
 
 
 @dataclass(frozen=True)
-class PrognosisChoice:
-    """What the user chose: the subgraph, and arguments of `prognosis_of_run`."""
+class PredictionChoice:
+    """What the user chose: the subgraph, and arguments of `predict_performance_of_run`."""
 
     subgraph: SubgraphChoice
-    arguments: tuple[tuple[str, Any], ...]
+    task: str
+    sampling: SubgraphSampling
+    level: float
 
     @property
-    def named(self) -> dict[str, Any]:
-        """Return the arguments of `prognosis_of_run`, for subgraphs picked as the user's is."""
-        own = dict(self.subgraph.arguments)
-        own.pop("entity")
-        ways = {"evaluated": self.subgraph.evaluated, "relik_method": self.subgraph.relik_method}
-        return {**own, **ways, **dict(self.arguments)}
+    def evaluation(self) -> SubgraphEvaluation:
+        """Return what is computed of subgraphs, as of the user's."""
+        return SubgraphEvaluation(self.subgraph.evaluated, self.subgraph.relik_method)
 
 
-def choose_prognosis(run: Run) -> PrognosisChoice:
+def choose_prediction(run: Run) -> PredictionChoice:
     """Show the widgets and return what they say."""
     subgraph = choose_subgraph(run, before="here_")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -56,23 +53,11 @@ def choose_prognosis(run: Run) -> PrognosisChoice:
             key="subgraphs",
             bind="query-params",
             width=180,
-            help="Each around another random entity, picked in the way chosen above: a prognosis "
+            help="Each around another random entity, picked in the way chosen above: a prediction "
             "holds for subgraphs like those learnt from.",
         )
-        curve = choice("Curve", list(_CURVES), "curve", 150, help=_listed(_CURVES, CURVES))
-        kind = choice(
-            "Interval", list(_INTERVALS), "interval", 170, help=_listed(_INTERVALS, INTERVALS)
-        )
         level = choice("Level", _LEVELS, "level", 100, "90 %")
-    arguments = {
-        "task": task,
-        "count": int(count),
-        "curve": _CURVES[curve],
-        "interval": _INTERVALS[kind],
-        "level": int(level.split()[0]) / 100,
-    }
-    return PrognosisChoice(subgraph, tuple(arguments.items()))
-
-
-def _listed(names: dict[str, str], about: dict[str, str]) -> str:
-    return "  \n".join(f"{name}: {about[key]}" for name, key in names.items())
+    # Subgraphs to learn from are picked as the user's is.
+    way = {name: value for name, value in subgraph.arguments if name != "entity"}
+    sampling = SubgraphSampling(count=int(count), **way)
+    return PredictionChoice(subgraph, task, sampling, int(level.split()[0]) / 100)

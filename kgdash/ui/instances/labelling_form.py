@@ -13,12 +13,10 @@ from kgdash.runs import Run
 from kgdash.studies.classification.given_negatives import verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.queue import ORDERS
-from kgdash.studies.labelling.sources import (
-    file_predictions,
-    instance_predictions,
-    mined_predictions,
-)
+from kgdash.studies.labelling.sources import instance_predictions, predictions_to_judge
+from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.predictions import Predictions
+from kgdash.studies.rules.selection import RuleSelection
 
 _SOURCES = ("Mined rules", "Rules from a file", "My own table")
 
@@ -77,23 +75,18 @@ _Made = tuple[tuple[Hashable, ...], Callable[[int], Callable[[Progress], Predict
 
 
 def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
-    chosen = _numbers()
+    max_rules, min_pca, per_rule = chosen = _numbers()
+    file = None if upload is None else RuleFile(*upload)
 
-    def mined(seed: int) -> Callable[[Progress], Predictions]:
-        return lambda report: mined_predictions(
-            run.graph, *chosen, seed, report, verified_negatives(run)
+    def make(seed: int) -> Callable[[Progress], Predictions]:
+        selection = RuleSelection(max_rules, min_pca, per_rule=per_rule, seed=seed)
+        return lambda report: predictions_to_judge(
+            run.graph, selection, file, verified_negatives(run), report
         )
 
     if upload is None:
-        return ("mined", *chosen), mined
-    content, name = upload
-
-    def of_file(seed: int) -> Callable[[Progress], Predictions]:
-        return lambda report: file_predictions(
-            run.graph, content, *chosen, seed, report, verified_negatives(run), name
-        )
-
-    return ("rule file", hashlib.sha256(content).hexdigest(), *chosen), of_file
+        return ("mined", *chosen), make
+    return ("rule file", hashlib.sha256(upload[0]).hexdigest(), *chosen), make
 
 
 def _numbers() -> tuple[int, float, int]:

@@ -10,9 +10,9 @@ import streamlit as st
 from kgdash.runs import Run
 from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
-from kgdash.studies.rules.file_sources import rule_file_instances
-from kgdash.studies.rules.selection import ORDERS
-from kgdash.studies.rules.sources import mined_instances
+from kgdash.studies.rules.files import RuleFile
+from kgdash.studies.rules.selection import ORDERS, RuleSelection
+from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.instances.choice import InstancesChoice
 
 _FORMAT = """One row per triple, tab- or comma-separated, with these columns:
@@ -59,27 +59,16 @@ def choose_rules(run: Run) -> InstancesChoice:
         else "A prediction is true if it is in valid or test, and counts as false if it is no "
         "known triple (closed world: facts that nobody wrote down count as false too)."
     )
-    chosen = (most, float(min_pca), per_rule, seed)
-    key = (*chosen, min_support, order, verified)
-    if mined:
-        return InstancesChoice(
-            ("mined", *key),
-            lambda report: mined_instances(
-                run.graph, *chosen, report, min_support, order, _negatives(run, verified)
-            ),
-        )
-    content, name = _upload_rules()
+    selection = RuleSelection(most, float(min_pca), min_support, per_rule, order, seed)
+    file: RuleFile | None = None
+    origin: tuple[str, ...] = ("mined",)
+    if not mined:
+        content, name = _upload_rules()
+        file, origin = RuleFile(content, name), ("rule file", hashlib.sha256(content).hexdigest())
     return InstancesChoice(
-        ("rule file", hashlib.sha256(content).hexdigest(), *key),
-        lambda report: rule_file_instances(
-            run.graph,
-            content,
-            *chosen,
-            report,
-            min_support,
-            order,
-            _negatives(run, verified),
-            name,
+        (*origin, selection, verified),
+        lambda report: find_instances(
+            run.graph, selection, file, _negatives(run, verified), report
         ),
     )
 

@@ -45,7 +45,7 @@ def navigation() -> Any:
                 ),
                 st.Page("pages/label.py", title="Label predictions", icon=":material/how_to_reg:"),
                 st.Page(
-                    "pages/explain.py", title="What explains ReliK", icon=":material/troubleshoot:"
+                    "pages/explain.py", title="Confounders of ReliK", icon=":material/troubleshoot:"
                 ),
             ],
             "Does ReliK foretell?": [
@@ -53,7 +53,9 @@ def navigation() -> Any:
                     "pages/study.py", title="Correlation study", icon=":material/scatter_plot:"
                 ),
                 st.Page(
-                    "pages/prognosis.py", title="Prognosis", icon=":material/online_prediction:"
+                    "pages/prognosis.py",
+                    title="Expected performance",
+                    icon=":material/online_prediction:",
                 ),
             ],
             "Beside others": [

@@ -9,13 +9,12 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
-from kgdash.runs.bundled import DEFAULT_RUN, DEMO, bundled_names
+from kgdash.runs.bundled import DEFAULT_RUN, DEMO, FOLDER_CHOICE, bundled_names
 from kgdash.runs.loading import load
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.navigation import ensure_navigation
 from kgdash.ui.runtime.refined import stop_refining
 
-_FOLDER = "A folder on this machine …"
 _CURRENT = "current_run"
 
 #: runs that stay loaded: as many as can be compared, and the next one
@@ -25,7 +24,7 @@ _LOADED = 9
 def pick_run() -> None:
     """Show the choice of the run in the sidebar and load it; a refusal takes the page's place."""
     with st.sidebar:
-        choices = [*bundled_names(), _FOLDER]
+        choices = [*bundled_names(), FOLDER_CHOICE]
         chosen = st.selectbox(
             "Run",
             choices,
@@ -35,7 +34,7 @@ def pick_run() -> None:
             help="A trained model with its graph: one of the bundled ones, or your own.",
         )
         folder = dataset = ""
-        if chosen == _FOLDER:
+        if chosen == FOLDER_CHOICE:
             folder = st.text_input(
                 "Folder",
                 key="folder",
@@ -52,11 +51,11 @@ def pick_run() -> None:
                 help="Only for a PyKEEN directory: what the model was trained on, by PyKEEN name "
                 "or by folder.",
             )
-    if chosen == _FOLDER and not folder:
+    if chosen == FOLDER_CHOICE and not folder:
         _no_run()
         st.info("Name the folder of a run in the sidebar.", icon=":material/folder_open:")
         st.stop()
-    source = folder.strip() if chosen == _FOLDER else chosen
+    source = folder.strip() if chosen == FOLDER_CHOICE else chosen
     try:
         run = load_source(source, dataset)
     except KgdashError as error:

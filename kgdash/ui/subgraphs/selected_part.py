@@ -25,7 +25,7 @@ def show_part(picked: list[Any], graph: KnowledgeGraph, comparison: LocalCompari
     else:
         mine = (np.sort(ends, axis=1) == np.sort(entities)).all(axis=1)
     st.markdown(f"**{' – '.join(graph.entity_labels[e] for e in entities)}**")
-    part = graph.labelled(comparison.triples[mine])
+    part = graph.with_names(comparison.triples[mine])
     with st.container(horizontal=True):
         st.metric("Mean ReliK ↑", number(part["relik"].mean()))
         st.metric("Triples", f"{len(part):,}")

@@ -1,4 +1,4 @@
-"""What explains ReliK: against plain counting, SciPy, statsmodels' formulas, and planted causes."""
+"""Confounders of ReliK: against plain counting, SciPy, and planted causes."""
 
 import numpy as np
 import pandas as pd
@@ -11,22 +11,24 @@ from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.partial_correlation import Controls, partial_correlations
 from kgdash.studies.correlation import confounders as module
-from kgdash.studies.correlation.confounder_regression import REGRESSED, regression
-from kgdash.studies.correlation.confounder_words import remains_in_words
 from kgdash.studies.correlation.confounders import (
     COUNTS,
-    class_figures,
+    cached_tests,
+    class_table,
+    describe_partials,
     factor_tests,
-    stored,
     triple_factors,
     triple_partials,
 )
-from kgdash.studies.correlation.confounders_of_subgraphs import (
+from kgdash.studies.correlation.subgraph_confounders import (
     mean_log_degrees,
     subgraph_factors,
     subgraph_partials,
 )
 from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
+
+#: counts that are taken out of partial correlations
+COUNTED = ("head_degree", "tail_degree", "frequency")
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +103,7 @@ def test_a_factor_that_is_the_same_everywhere_has_no_test():
 
 
 def test_classes(factors):
-    found = class_figures(factors, "pattern")
+    found = class_table(factors, "pattern")
     assert found["triples"].sum() == len(factors)
     for row in found.to_dict("records"):
         part = factors[factors["pattern"] == row["class"]]
@@ -110,78 +112,18 @@ def test_classes(factors):
         assert row["median"] == pytest.approx(part["relik"].median())
         assert (row["least"], row["greatest"]) == (part["relik"].min(), part["relik"].max())
     with pytest.raises(KgdashError, match="unknown class 'degree'"):
-        class_figures(factors, "degree")
-
-
-def test_the_regression_finds_what_was_planted():
-    table = planted(noise=0.0)
-    found = regression(table)
-    terms = found.coefficients.set_index("term")
-    spread = np.log10(1 + table["head_degree"]).std(ddof=0)
-    assert terms.loc["head_degree", "estimate"] == pytest.approx(-0.5 * spread)
-    sign = 1 if found.references["cardinality"] == "n-n" else -1
-    assert terms.loc[["1-1", "n-n"][sign < 0], "estimate"] == pytest.approx(sign * np.log10(3))
-    assert terms.loc[["tail_degree", "frequency"], "estimate"].abs().max() < 1e-12
-    assert found.r_squared == pytest.approx(1)
-    shares = found.shares.set_index("factor")["drop_in_r_squared"]
-    assert shares[["tail_degree", "frequency", "pattern"]].abs().max() < 1e-12
-    assert shares["head_degree"] > 0.3
-
-
-def test_the_regression_by_its_formulas():
-    """Normal equations, HC3 by MacKinnon and White, R² by definition."""
-    table = planted(noise=0.4, seed=2)
-    found = regression(table, level=0.9)
-    logs = [np.log10(1 + table[name].to_numpy()) for name in REGRESSED]
-    columns = [np.ones(len(table)), *((log - log.mean()) / log.std() for log in logs)]
-    for factor in ("cardinality", "pattern"):
-        other = found.coefficients.loc[found.coefficients["factor"] == factor, "term"].item()
-        columns.append((table[factor] == other).to_numpy(dtype=float))
-    x, y = np.column_stack(columns), np.log10(table["relik"].to_numpy())
-    bread = np.linalg.inv(x.T @ x)
-    beta = bread @ x.T @ y
-    residuals, leverage = y - x @ beta, np.einsum("ij,jk,ik->i", x, bread, x)
-    meat = (x * ((residuals / (1 - leverage)) ** 2)[:, None]).T @ x
-    errors = np.sqrt(np.diag(bread @ meat @ bread))
-    np.testing.assert_allclose(found.coefficients["estimate"], beta[1:])
-    np.testing.assert_allclose(found.coefficients["error"], errors[1:])
-    half = stats.t.ppf(0.95, len(y) - 6) * errors[1:]
-    np.testing.assert_allclose(found.coefficients["high"], beta[1:] + half)
-    total = ((y - y.mean()) ** 2).sum()
-    assert found.r_squared == pytest.approx(1 - (residuals**2).sum() / total)
-    without = np.delete(x, 1, axis=1)
-    rest = y - without @ np.linalg.lstsq(without, y, rcond=None)[0]
-    dropped = ((rest**2).sum() - (residuals**2).sum()) / total
-    assert found.shares["drop_in_r_squared"].iloc[0] == pytest.approx(dropped)
-    alone = stats.pearsonr(x[:, 1], y).statistic ** 2
-    assert found.shares["alone_r_squared"].iloc[0] == pytest.approx(alone)
-
-
-def test_the_regression_leaves_out_what_fits_itself():
-    table = planted()
-    table.loc[:3, "cardinality"] = "not in train"
-    table["tail_degree"] = table["head_degree"]
-    found = regression(table)
-    assert (found.triples, found.left_out) == (396, 4)
-    terms = found.coefficients.set_index("term")
-    assert "not in train" not in terms.index
-    assert np.isnan(terms.loc["tail_degree", "estimate"])
-    assert np.isfinite(terms.loc["head_degree", "estimate"])
-    with pytest.raises(KgdashError, match="found 0 triples in classes of at least 10"):
-        regression(planted(rows=8))
-    with pytest.raises(KgdashError, match="differ in ReliK"):
-        regression(planted().assign(relik=0.5))
+        class_table(factors, "degree")
 
 
 def test_partials_over_triples(factors):
     found = triple_partials(factors, bootstrap=Bootstrap(resamples=10))
-    logs = {n: np.log10(1 + factors[n].to_numpy()) for n in REGRESSED}
+    logs = {n: np.log10(1 + factors[n].to_numpy()) for n in COUNTED}
     for row in found.to_dict("records"):
         names = {
             "none": (),
-            "degree": REGRESSED[:2],
-            "frequency": REGRESSED[2:],
-            "degree and frequency": REGRESSED,
+            "degree": COUNTED[:2],
+            "frequency": COUNTED[2:],
+            "degree and frequency": COUNTED,
         }[row["controls"]]
         expected = partial_correlations(
             factors["relik"].to_numpy(),
@@ -211,7 +153,7 @@ def test_a_correlation_by_degree_alone_goes_when_degree_is_taken_out():
         assert last["low"] < 0 < last["high"]
     degree = found[found["controls"] == "degree"]
     np.testing.assert_array_equal(degree["p_holm"], holm(degree["p"].to_numpy()))
-    assert "degree accounts for what" in remains_in_words(found)
+    assert "degree accounts for what" in describe_partials(found)
     with pytest.raises(KgdashError, match="unknown task 'mrr'"):
         subgraph_partials(figures, ["mrr"])
     with pytest.raises(KgdashError, match="at least one task"):
@@ -225,7 +167,7 @@ def test_mean_degrees_of_subgraphs(umls):
         degrees = [sum(e in (h, t) for h, _, t in train) for e in part.entities.tolist()]
         assert found == pytest.approx(np.mean([np.log10(1 + d) for d in degrees]))
     assert mean_log_degrees([]).shape == (0,)
-    table = subgraph_factors(umls, 4, 6, seed=2)
+    table = subgraph_factors(umls, SubgraphSampling(4, 6, seed=2))
     parts = draw_subgraphs(umls, SubgraphSampling(4, 6, seed=2))
     np.testing.assert_array_equal(table["mean_log_degree"], mean_log_degrees(parts))
     pd.testing.assert_frame_equal(
@@ -253,18 +195,18 @@ def test_words(plain, partial, words):
         | {"controls": controls, "coefficient": "spearman"}
         for controls, values in (("none", plain), ("degree", partial))
     ]
-    assert words in remains_in_words(pd.DataFrame(rows))
+    assert words in describe_partials(pd.DataFrame(rows))
 
 
 def test_tables_are_kept(umls, factors, monkeypatch):
     monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1)
-    first = stored(umls, "factors", factors)
+    first = cached_tests(umls, "factors", factors)
     monkeypatch.setattr(module, "factor_tests", lambda *_, **__: pytest.fail("computed again"))
-    pd.testing.assert_frame_equal(stored(umls, "factors", factors), first)
+    pd.testing.assert_frame_equal(cached_tests(umls, "factors", factors), first)
     for changed in (
         {"bootstrap": Bootstrap(0.9)},
         {"bootstrap": Bootstrap(seed=1)},
         {"table": factors.assign(relik=0.5)},
     ):
         with pytest.raises(pytest.fail.Exception, match="computed again"):
-            stored(**{"run": umls, "name": "factors", "table": factors, **changed})
+            cached_tests(**{"run": umls, "name": "factors", "table": factors, **changed})

@@ -1,4 +1,4 @@
-"""The prognosis: checked on subgraphs that it has not seen, and with planted overlap."""
+"""Predicted performance: checked on subgraphs that it has not seen, and with planted overlap."""
 
 import numpy as np
 import pandas as pd
@@ -7,12 +7,12 @@ import pytest
 from kgdash.errors import KgdashError
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.studies.correlation.performance_prediction import (
-    expect,
-    prognosis,
-    prognosis_of_run,
+    predict_performance,
+    predict_performance_of_run,
+    predict_subgraphs,
     shared_triples,
 )
-from kgdash.studies.correlation.prediction_curves import Sample, fit, interval
+from kgdash.studies.correlation.prediction_intervals import Sample, cv_plus, fit_line
 from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 
@@ -33,26 +33,25 @@ def figures(count=60, slope=0.15, seed=0, noise=0.03):
 
 
 def test_a_line_is_learnt_and_the_mean_is_no_better_than_itself():
-    found = prognosis(figures())
+    found = predict_performance(figures())
     errors = found.errors.set_index("curve")
     assert errors.loc["linear", "r2"] > 0.9
     assert errors.loc["linear", "rmse"] == pytest.approx(0.03, abs=0.01)
     assert errors.loc["mean", "r2"] == 0
     assert set(found.coverage["level"]) == {0.5, 0.8, 0.9, 0.95}
-    assert set(found.errors["scheme"]) == {"any"}
-    rows = found.coverage.set_index(["interval", "level"])
-    for kind in ("cv+", "split", "normal"):
-        row = rows.loc[(kind, 0.9)]
-        assert row["covered_low"] <= row["covered"] <= row["covered_high"]
-        assert row["covered_low"] < 0.9 < row["covered_high"]
-        assert rows.loc[(kind, 0.5), "width"] < row["width"]
+    assert set(found.errors["scheme"]) == {"overlapping"}
+    rows = found.coverage.set_index("level")
+    row = rows.loc[0.9]
+    assert row["covered_low"] <= row["covered"] <= row["covered_high"]
+    assert row["covered_low"] < 0.9 < row["covered_high"]
+    assert rows.loc[0.5, "width"] < row["width"]
 
 
-def test_shuffled_relik_foretells_nothing():
+def test_shuffled_relik_predicts_nothing():
     table = figures()
     rng = np.random.default_rng(3)
     gains = [
-        prognosis(table.assign(relik=rng.permutation(table["relik"]))).errors["r2"][0]
+        predict_performance(table.assign(relik=rng.permutation(table["relik"]))).errors["r2"][0]
         for _ in range(2)
     ]
     assert max(gains) < 0.1
@@ -63,7 +62,7 @@ def test_points_and_errors_by_hand():
     table = figures(30)
     table.loc[[3, 8], "tail_mrr"] = np.nan
     table.loc[5, "relik"] = np.nan
-    found = prognosis(table, seed=2, level=0.8)
+    found = predict_performance(table, seed=2, level=0.8)
     kept = [row for row in range(30) if row not in (3, 5, 8)]
     assert found.points["row"].tolist() == kept == found.rows.tolist()
     assert found.left_out == 3
@@ -75,9 +74,9 @@ def test_points_and_errors_by_hand():
         for number in range(10):
             out = fold == number
             learnt = sample.part(~out)
-            predicted[repeat, out] = fit("linear", learnt).curve(x[out])
+            predicted[repeat, out] = fit_line(learnt).curve(x[out])
             if not repeat:
-                ends = interval("cv+", "linear", learnt, x[out], sample.n[out], (0.8,), 2)[0]
+                ends = cv_plus(learnt, x[out], sample.n[out], (0.8,), 2)[0]
                 assert found.points.loc[out, ["low", "high"]].to_numpy() == pytest.approx(ends)
     assert found.points["predicted"].to_numpy() == pytest.approx(predicted[0])
     linear = found.errors.set_index("curve").loc["linear"]
@@ -85,39 +84,42 @@ def test_points_and_errors_by_hand():
     assert linear["rmse"] == pytest.approx(np.sqrt(((predicted - y) ** 2).mean()))
 
 
-def test_copies_leak_unless_kept_apart():
-    """Twins of wild values: learnt with the twin they are no surprise, apart from it they are."""
+def test_copies_leak_unless_disjoint():
+    """Twins of wild values: learnt with the twin they are no surprise, without it they are."""
     rng = np.random.default_rng(5)
     table = figures(24, noise=0)
     table["tail_mrr"] = rng.random(24)
     table["relik"] = 10.0 ** np.repeat([-4.0, -2.0], 12)
     table.loc[:11, "tail_mrr"] *= 0.1
     doubled = pd.concat([table] * 2, ignore_index=True)
-    # All rows of a value of ReliK share triples: apart, only the other half is learnt from.
+    # All rows of a value of ReliK share triples: disjoint, only the other half is learnt from.
     half = np.tile(np.repeat([0, 1], 12), 2)
     shared = (half[:, None] == half).astype(int)
-    found = prognosis(doubled, shared=shared)
+    found = predict_performance(doubled, shared=shared)
     errors = found.errors.set_index(["scheme", "curve"])
-    assert errors.loc[("any", "linear"), "r2"] > 0.2
-    assert errors.loc[("apart", "linear"), "rmse"] > 1.3 * errors.loc[("any", "linear"), "rmse"]
-    assert (found.points["scheme"] == "apart").all()
-    nothing = prognosis(doubled, shared=np.ones((48, 48), dtype=int))
-    apart = nothing.errors[nothing.errors["scheme"] == "apart"]
-    assert (apart["subgraphs"] == 0).all()
-    assert apart[["mae", "rmse", "r2"]].isna().all(axis=None)
-    assert (nothing.points["scheme"] == "any").all()
+    assert errors.loc[("overlapping", "linear"), "r2"] > 0.2
+    assert (
+        errors.loc[("disjoint", "linear"), "rmse"]
+        > 1.3 * errors.loc[("overlapping", "linear"), "rmse"]
+    )
+    assert (found.points["scheme"] == "disjoint").all()
+    nothing = predict_performance(doubled, shared=np.ones((48, 48), dtype=int))
+    disjoint = nothing.errors[nothing.errors["scheme"] == "disjoint"]
+    assert (disjoint["subgraphs"] == 0).all()
+    assert disjoint[["mae", "rmse", "r2"]].isna().all(axis=None)
+    assert (nothing.points["scheme"] == "overlapping").all()
 
 
 def test_predicting_others():
     table = figures()
-    found = prognosis(table, level=0.8)
+    found = predict_performance(table, level=0.8)
     rows = found.predict([1e-3, 1e-2], [10, 40])
-    learnt = fit("linear", found.sample)
+    learnt = fit_line(found.sample)
     assert rows["predicted"].to_numpy() == pytest.approx(learnt.curve(np.array([-3.0, -2.0])))
     assert ((rows["low"] < rows["predicted"]) & (rows["predicted"] < rows["high"])).all()
     usual = np.median(table["evaluated"])
     pd.testing.assert_frame_equal(found.predict([0.01]), found.predict([0.01], [usual]))
-    fewer = prognosis(table.iloc[10:].reset_index(drop=True), level=0.8)
+    fewer = predict_performance(table.iloc[10:].reset_index(drop=True), level=0.8)
     pd.testing.assert_frame_equal(
         found.predict([0.01], [9], without=range(10)), fewer.predict([0.01], [9])
     )
@@ -135,11 +137,11 @@ def test_shared_triples(bundled):
 
 def test_of_a_run(bundled):
     run = bundled("umls-transe")
-    arguments = {"curve": "isotonic", "interval": "split", "level": 0.7, "seed": 4}
-    found, parts = prognosis_of_run(run, "relation_mrr", 24, 9, **arguments)
-    table = score_subgraphs(run, draw_subgraphs(run, SubgraphSampling(24, 9, seed=4)))
+    sampling = SubgraphSampling(24, 9, seed=4)
+    found, parts = predict_performance_of_run(run, "relation_mrr", sampling, level=0.7)
+    table = score_subgraphs(run, draw_subgraphs(run, sampling))
     shared = shared_triples(parts, parts)
-    expected = prognosis(table, "relation_mrr", shared, **arguments)
+    expected = predict_performance(table, "relation_mrr", shared, 0.7, 4)
     for name in ("points", "errors", "coverage"):
         pd.testing.assert_frame_equal(getattr(found, name), getattr(expected, name))
 
@@ -147,17 +149,17 @@ def test_of_a_run(bundled):
 def test_what_to_expect(bundled):
     """One's own subgraph is not predicted from those that share its evaluated triples."""
     run = bundled("umls-transe")
-    found, learnt = prognosis_of_run(run, count=30, size=9)
+    found, learnt = predict_performance_of_run(run, "tail_mrr", SubgraphSampling(30, 9))
     own = [learnt[int(row)] for row in found.rows[:3]]
     lonely = run.subgraph("virus", size=1)
-    table = expect(run, found, learnt, [*own, lonely])
+    table = predict_subgraphs(run, found, learnt, [*own, lonely])
     figures = score_subgraphs(run, own)
     for row, part, theirs in zip(
         table.to_dict("records"), own, figures.to_dict("records"), strict=False
     ):
         sharing = np.flatnonzero(shared_triples([part], learnt)[0])
         assert len(sharing)
-        assert row["apart"]
+        assert row["disjoint"]
         assert row["observed"] == theirs["tail_mrr"]
         expected = found.predict([theirs["relik"]], [theirs["evaluated"]], sharing).iloc[0]
         leaking = found.predict([theirs["relik"]], [theirs["evaluated"]]).iloc[0]
@@ -168,31 +170,29 @@ def test_what_to_expect(bundled):
     assert (alone["triples"], alone["evaluated"]) == (0, 0)
     assert alone[["relik", "predicted", "low", "high", "observed"]].isna().all()
     crowd = run.subgraph("virus", size=100)
-    assert not expect(run, found, learnt, [crowd])["apart"].any()
+    assert not predict_subgraphs(run, found, learnt, [crowd])["disjoint"].any()
 
 
 def test_accuracy_has_its_own_number_of_triples():
-    assert (prognosis(figures(), "accuracy").points["evaluated"] == 10).all()
+    assert (predict_performance(figures(), "accuracy").points["evaluated"] == 10).all()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"task": "mrr"}, "unknown task 'mrr'"),
-        ({"curve": "cubic"}, "unknown curve 'cubic'"),
-        ({"interval": "bayes"}, "unknown interval 'bayes'"),
         ({"level": 90}, "level between 0 and 1; found 90"),
     ],
 )
 def test_refusals(arguments, message):
     with pytest.raises(KgdashError, match=message):
-        prognosis(figures(), **arguments)
+        predict_performance(figures(), **arguments)
 
 
 def test_refused_numbers():
     with pytest.raises(KgdashError, match="too few subgraphs with a value of tail_mrr"):
-        prognosis(figures(19))
-    found = prognosis(figures(20))
+        predict_performance(figures(19))
+    found = predict_performance(figures(20))
     with pytest.raises(KgdashError, match="too few subgraphs"):
         found.predict([0.1], without=range(11))
     for wrong in ([0.0], [1.5], [np.nan]):

@@ -12,7 +12,8 @@ from kgdash.studies.instances.instance_table import read_rule_table, write_rule_
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.rules.mining import mine_rules
-from kgdash.studies.rules.predictions import rule_instances
+from kgdash.studies.rules.predictions import PredictionSampling, rule_instances
+from kgdash.studies.rules.rule import Rules
 from tests.support.instance_fakes import small_graph
 from tests.support.paths import EXAMPLE
 
@@ -142,9 +143,9 @@ def test_a_missing_file(tmp_path):
 
 def test_written_and_read_again():
     graph = load_dataset("umls")
-    rules = mine_rules(graph, min_support=10, max_rules=30)
+    rules = Rules(graph, mine_rules(graph, min_support=10, max_rules=30)).rules
     for instances in (
-        rule_instances(graph, rules, per_rule=5),
+        rule_instances(graph, rules, PredictionSampling(5)),
         sample_queries(graph, QuerySampling(per_type=5)),
     ):
         again = read(write_rule_table(instances, graph), graph=graph)

@@ -12,23 +12,22 @@ from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
 from kgdash.studies.instances.instance_table import read_rule_table, write_rule_table
-from kgdash.studies.instances.instances import score_instances
+from kgdash.studies.instances.instances import make_instances, score_instances
 from kgdash.studies.labelling.events import LABEL, SKIP, UNDO, Event, Labelling, RuleGroundings
 from kgdash.studies.labelling.journal import add_event, journal_file, read_journal
 from kgdash.studies.labelling.queue import ORDERS, in_labels, label_queue, named_triple, triple_ids
 from kgdash.studies.labelling.results import (
     instances_of_labels,
-    judged_triples,
     label_table,
     labelled_instances,
 )
 from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.labelling.sources import (
-    file_predictions,
     instance_predictions,
-    mined_predictions,
+    predictions_to_judge,
 )
-from kgdash.studies.rules.predictions import labelled_predictions
+from kgdash.studies.rules.files import RuleFile
+from kgdash.studies.rules.selection import RuleSelection
 from tests.support.instance_fakes import FakeRun, small_graph
 
 #: 0 -r0-> 1 -r0-> 2 …; r1 holds for some pairs two steps apart, r2 for some one step back
@@ -42,6 +41,7 @@ GRAPH = small_graph(
     entities=8,
     relations=3,
 )
+TWENTY = RuleSelection(20, min_pca=0.1, per_rule=10)
 TRIPLES = [(f"e{i}", "r1", "e7") for i in range(4)]
 
 
@@ -244,7 +244,7 @@ def test_graphs_do_not_share_a_journal():
 
 @pytest.fixture
 def queue():
-    return label_queue(Run(), mined_predictions(GRAPH, 20, 0.1, 10), "by rule")
+    return label_queue(Run(), predictions_to_judge(GRAPH, TWENTY), "by rule")
 
 
 def test_a_queue_holds_what_rules_predict_and_nobody_knows(queue):
@@ -270,21 +270,20 @@ def test_a_queue_holds_what_rules_predict_and_nobody_knows(queue):
 
 def test_rules_of_a_file_and_verified_negatives(queue):
     rule = "?a  r0  ?h  ?h  r0  ?b   => ?a  r1  ?b"
-    found = file_predictions(GRAPH, f"rule\n{rule}\n".encode(), per_rule=9, min_pca=0.1)
+    file = RuleFile(f"rule\n{rule}\n".encode())
+    found = predictions_to_judge(GRAPH, RuleSelection(min_pca=0.1, per_rule=9), file)
     triples = found.table[["head", "relation", "tail"]].to_numpy()
     assert triples.tolist() == [[4, 1, 6]]
     assert found.table["group"].tolist() == [rule]
     for predictions in (
-        file_predictions(GRAPH, f"rule\n{rule}\n".encode(), negatives=triples),
-        mined_predictions(GRAPH, 20, 0.1, 10, negatives=triples),
+        predictions_to_judge(GRAPH, RuleSelection(), file, triples),
+        predictions_to_judge(GRAPH, TWENTY, negatives=triples),
     ):
         assert [4, 1, 6] not in predictions.table[["head", "relation", "tail"]].to_numpy().tolist()
-    with pytest.raises(KgdashError, match="at least one rule"):
-        mined_predictions(GRAPH, 0)
 
 
 def test_orders():
-    predictions = mined_predictions(GRAPH, 20, 0.1, 10)
+    predictions = predictions_to_judge(GRAPH, TWENTY)
     queues = {order: label_queue(Run(), predictions, order, seed=3) for order in ORDERS}
     assert len({frozenset(queue.order) for queue in queues.values()}) == 1
     relik = {
@@ -305,7 +304,7 @@ def test_orders():
 def test_nothing_to_judge_is_said():
     complete = small_graph([(0, 0, 1), (0, 1, 1)], entities=2, relations=2)
     with pytest.raises(KgdashError, match="no prediction to judge"):
-        label_queue(Run(), mined_predictions(complete, 5, 0.1, 10))
+        label_queue(Run(), predictions_to_judge(complete, TWENTY))
 
 
 # -- what comes of it
@@ -324,10 +323,9 @@ def test_judged_skipped_and_taken_back(queue):
     assert table["label"].tolist() == ["false", "true"]
     assert table["by"].tolist() == ["", "Ann"]
     assert (pd.to_datetime(table["at"]) <= pd.Timestamp.now("UTC")).all()
-    judged = judged_triples(state, GRAPH)
-    assert judged.to_numpy().tolist() == [
-        [*triple_ids(first, GRAPH), True],
-        [*triple_ids(second, GRAPH), False],
+    assert [(event.triple, event.label) for event in state.labels().values()] == [
+        (first, True),
+        (second, False),
     ]
     assert undo(GRAPH, "Ann").progress(queue.order) == (2, 0)
     assert undo(GRAPH, "Ann").progress(queue.order) == (1, 0)
@@ -343,8 +341,14 @@ def test_labels_become_instances_and_a_table_that_is_read_back(queue):
         state = judge(queue, triple, number % 2 == 0, "Ann")
     found = labelled_instances(Run())
     assert found.notes == (f"{len(queue.order)} predictions labelled by Ann",)
-    predictions = mined_predictions(GRAPH, 20, 0.1, 10)
-    expected = labelled_predictions(predictions, judged_triples(state, GRAPH))
+    predictions = predictions_to_judge(GRAPH, TWENTY)
+    labels = [
+        state.label_of(named_triple(row, GRAPH))
+        for row in predictions.table[["head", "relation", "tail"]].to_numpy()
+    ]
+    label = predictions.triples["instance"].map(dict(enumerate(labels)))
+    about = predictions.table[["instance", "question", "answer"]]
+    expected = make_instances(predictions.triples.assign(label=label), about)
     columns = ["group", "label", "grounding", "head", "relation", "tail", "is_answer_triple"]
 
     def listed(triples):

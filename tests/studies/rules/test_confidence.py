@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.rules import body_matrix as rule_bodies
 from kgdash.studies.rules.confidence import count_rules
-from kgdash.studies.rules.rule import rule_text
+from kgdash.studies.rules.rule import parse_rule, rule_text
 from tests.support.instance_fakes import (
     AMIE,
     CODEX,
@@ -44,7 +43,7 @@ def count_by_force(rule, graph):
 def test_figures_of_any_rule_are_those_of_trying_all_values(graph, drawn, block):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rule_bodies, "_BLOCK_PAIRS", block)
-        counted = count_rules(graph, [rule_text(rule, graph) for rule in drawn])
+        counted = count_rules(graph, drawn)
     for rule, row in zip(drawn, counted.to_dict("records"), strict=True):
         support, size, pca, facts, variable = count_by_force(rule, graph)
         assert (row["support"], row["body_size"], row["pca_body_size"]) == (support, size, pca)
@@ -67,20 +66,21 @@ def test_a_dangling_variable_a_constant_and_three_atoms_by_hand():
         "r1(X,Y) <= r0(X,A), r1(A,Y)",
         "?a  r0  ?h  ?h  r1  ?b  ?a  r1  e5   => ?a  r1  ?b",
     ]
-    counted = count_rules(graph, texts)
+    counted = count_rules(graph, [parse_rule(text, graph) for text in texts])
     assert counted[["support", "body_size", "pca_body_size"]].to_numpy().tolist() == [
         [1, 2, 1],  # 0 and 3 have r0; only 0 has r1
         [0, 2, 1],  # (0, 4) and (3, 4)
         [0, 1, 1],  # (0, 4)
     ]
     assert counted["head_coverage"].tolist() == [1 / 3, 0, 0]
-    assert counted["rule"].tolist() == texts
+    assert counted["rule"].tolist() == [rule_text(parse_rule(t, graph), graph) for t in texts]
 
 
 @needs_codex
 def test_amie_s_figures_come_out_rule_by_rule():
     lines = [line.split("\t") for line in AMIE.read_text().splitlines() if line.startswith("?")]
-    counted = count_rules(load_dataset(CODEX), [line[0] for line in lines])
+    graph = load_dataset(CODEX)
+    counted = count_rules(graph, [parse_rule(line[0], graph) for line in lines])
     assert len(counted) == 214
     shares = counted[["head_coverage", "standard_confidence", "pca_confidence"]].to_numpy()
     assert shares == pytest.approx(np.array([line[1:4] for line in lines], float), abs=1e-8)
@@ -92,8 +92,7 @@ def test_amie_s_figures_come_out_rule_by_rule():
 def test_progress_and_nothing():
     calls = []
     graph = small_graph([(0, 0, 1), (0, 1, 1)])
-    count_rules(graph, ["r0(X,Y) <= r1(X,Y)"] * 2, lambda d, t: calls.append((d, t)))
+    rule = parse_rule("r0(X,Y) <= r1(X,Y)", graph)
+    count_rules(graph, [rule] * 2, lambda d, t: calls.append((d, t)))
     assert calls == [(1, 2), (2, 2)]
     assert count_rules(graph, []).empty
-    with pytest.raises(KgdashError, match="unknown relation 'r9'"):
-        count_rules(graph, ["r9(X,Y) <= r1(X,Y)"])

@@ -8,8 +8,8 @@ import pytest
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.rules import files as rule_files
-from kgdash.studies.rules.confidence import FIGURES, count_rules
-from kgdash.studies.rules.files import read_rules
+from kgdash.studies.rules.confidence import METRICS, count_rules
+from kgdash.studies.rules.files import RuleFile, read_rules
 from kgdash.studies.rules.rule import parse_rule
 from tests.support.instance_fakes import AMIE, ANYBURL, CODEX, needs_codex, small_graph
 
@@ -30,7 +30,7 @@ TABLE = (
 
 
 def read(text, graph=GRAPH):
-    return read_rules(text.encode(), graph, "rules.txt")
+    return read_rules(RuleFile(text.encode(), "rules.txt"), graph)
 
 
 def test_amie_s_log():
@@ -65,14 +65,16 @@ def test_anyburl_s_rows():
 
 
 def test_a_table_of_rules():
-    table = read(TABLE).table
+    found = read(TABLE)
+    table = found.table
+    assert found.rules == tuple(parse_rule(text, GRAPH) for text in table["rule"])
     assert table["source"].tolist() == ["table"] * 2
     assert table["pca_confidence"].tolist() == [0.5, 0.25]
     assert table["support"].fillna(-1).tolist() == [7, -1]
-    saved = count_rules(GRAPH, table["rule"])
+    saved = count_rules(GRAPH, found.rules)
     again = read(saved.to_csv(index=False, sep="\t")).table
     assert again["rule"].tolist() == table["rule"].tolist()
-    np.testing.assert_array_equal(again[[*FIGURES]], saved[[*FIGURES]].astype(float))
+    np.testing.assert_array_equal(again[[*METRICS]], saved[[*METRICS]].astype(float))
 
 
 def test_other_forms_of_the_same(tmp_path):
@@ -81,7 +83,7 @@ def test_other_forms_of_the_same(tmp_path):
     path.write_bytes(gzip.compress(LOG.encode()))
     bare = "".join(line.split("\t")[0] + "\n" for line in LOG.splitlines())
     for found in (
-        read_rules(path, GRAPH).table,
+        read_rules(RuleFile(path), GRAPH).table,
         read("\ufeff" + LOG.replace("\n", "\r\n")).table,
         read(
             LOG.replace("?a  r0  ?b   =>", "?x  <r0>  ?b   =>").replace("=> ?a", "=> ?x", 1)
@@ -91,7 +93,7 @@ def test_other_forms_of_the_same(tmp_path):
     ):
         pd.testing.assert_frame_equal(found, expected)
     assert read(bare).table["rule"].tolist() == expected["rule"].tolist()
-    assert read(bare).table[[*FIGURES]].isna().all(axis=None)
+    assert read(bare).table[[*METRICS]].isna().all(axis=None)
 
 
 def test_what_does_not_fit_is_left_out_and_counted():
@@ -144,16 +146,16 @@ def test_too_many_rules_and_a_missing_file(monkeypatch, tmp_path):
     with pytest.raises(KgdashError, match="more than 1 rules; keep those of highest confidence"):
         read(BURL)
     with pytest.raises(KgdashError, match=r"can not read .*nowhere"):
-        read_rules(tmp_path / "nowhere", GRAPH)
+        read_rules(RuleFile(tmp_path / "nowhere"), GRAPH)
 
 
 @needs_codex
 def test_all_rows_of_amie_and_anyburl_are_read():
     graph = load_dataset(CODEX)
-    amie = read_rules(AMIE, graph)
+    amie = read_rules(RuleFile(AMIE), graph)
     assert (len(amie.table), amie.notes) == (214, ())
-    assert amie.table[[*FIGURES]].notna().all(axis=None)
-    anyburl = read_rules(ANYBURL, graph)
+    assert amie.table[[*METRICS]].notna().all(axis=None)
+    anyburl = read_rules(RuleFile(ANYBURL), graph)
     assert (len(anyburl.table), anyburl.notes) == (1838, ())
 
 
@@ -161,15 +163,17 @@ def test_all_rows_of_amie_and_anyburl_are_read():
 def test_anyburl_counts_as_we_do_but_for_the_head_s_own_constant():
     """A variable does not take the value of a constant in AnyBURL's own counts."""
     graph = load_dataset(CODEX)
-    table = read_rules(ANYBURL, graph).table
-    rules = [parse_rule(text, graph) for text in table["rule"]]
+    read = read_rules(RuleFile(ANYBURL), graph)
     # One atom, a constant in head and body, few predictions: nothing to sample.
     fixed = np.array(
-        [len(r.body) == 1 and all(len({*map(type, a[1:])}) == 2 for a in r.atoms) for r in rules]
+        [
+            len(r.body) == 1 and all(len({*map(type, a[1:])}) == 2 for a in r.atoms)
+            for r in read.rules
+        ]
     )
-    table = table[fixed & (table["body_size"] < 100)][::8]
-    counted = count_rules(graph, table["rule"])
-    own = np.array([_covers_itself(parse_rule(text, graph), graph) for text in table["rule"]])
+    some = read.take(np.flatnonzero(fixed & (read.table["body_size"] < 100))[::8])
+    table, counted = some.table, count_rules(graph, some.rules)
+    own = np.array([_covers_itself(rule, graph) for rule in some.rules])
     assert len(table) > 100
     assert own.any()
     assert (counted["support"].to_numpy() == table["support"]).mean() > 0.99

@@ -13,7 +13,7 @@ from kgdash.studies.rules import body_matrix as rule_bodies
 from kgdash.studies.rules import groundings as rule_groundings
 from kgdash.studies.rules.mining import mine_rules
 from kgdash.studies.rules.predictions import (
-    labelled_predictions,
+    PredictionSampling,
     rule_instances,
     unlabelled_predictions,
 )
@@ -30,12 +30,19 @@ from tests.support.instance_fakes import (
 )
 
 IDS = ["head", "relation", "tail"]
-RULE = "?a  r0  ?h  ?h  r0  ?b   => ?a  r1  ?b"
+
+
+def parsed(texts, graph):
+    return [parse_rule(text, graph) for text in texts]
+
 
 #: two ways from 0 to 3, one to 4
 GRAPH = small_graph(
     [(0, 0, 1), (0, 0, 2), (1, 0, 3), (2, 0, 3), (2, 0, 4), (9, 1, 9)], test=[(0, 1, 3)]
 )
+
+
+RULE = parse_rule("?a  r0  ?h  ?h  r0  ?b   => ?a  r1  ?b", GRAPH)
 
 
 def triples_of(rows):
@@ -58,14 +65,14 @@ def groundings_by_force(rule, graph):
     st.sampled_from([1, 10**6]),
 )
 def test_predictions_labels_and_groundings_are_those_of_trying_all_values(graph, drawn, block):
-    texts = [rule_text(rule, graph) for rule in drawn]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rule_bodies, "_BLOCK_PAIRS", block)
         patch.setattr(rule_groundings, "_BLOCK_ROWS", block)
-        instances = rule_instances(graph, texts, per_rule=None, balanced=False, max_groundings=999)
+        instances = rule_instances(graph, drawn, PredictionSampling(None, 999, balanced=False))
     train, facts = (set(map(tuple, t.tolist())) for t in (graph.split("train"), graph.all_triples))
     groups = dict(iter(instances.triples.groupby("group")))
-    for rule, text in zip(drawn, texts, strict=True):
+    for rule in drawn:
+        text = rule_text(rule, graph)
         expected = groundings_by_force(rule, graph)
         expected = {head: chains for head, chains in expected.items() if head not in train}
         found = {}
@@ -92,14 +99,15 @@ def test_by_hand():
 
 
 def test_groundings_are_capped():
-    assert rule_instances(GRAPH, [RULE], max_groundings=1).table["groundings"].tolist() == [1, 1]
+    capped = rule_instances(GRAPH, [RULE], PredictionSampling(max_groundings=1))
+    assert capped.table["groundings"].tolist() == [1, 1]
 
 
 def test_verified_negatives_leave_the_others_out():
     instances = rule_instances(GRAPH, [RULE], negatives=np.array([(0, 1, 4)]))
     assert instances.table["label"].tolist() == [True, False]
     others = np.array([(5, 1, 5), (0, 1, 3)])
-    unbalanced = rule_instances(GRAPH, [RULE], negatives=others, balanced=False)
+    unbalanced = rule_instances(GRAPH, [RULE], PredictionSampling(balanced=False), others)
     assert unbalanced.table["label"].tolist() == [True]
     balanced = rule_instances(GRAPH, [RULE], negatives=others)
     assert len(balanced) == 0
@@ -107,76 +115,56 @@ def test_verified_negatives_leave_the_others_out():
 
 
 def test_a_rule_without_new_predictions_is_counted():
-    assert any(
-        "no labelled prediction" in note
-        for note in rule_instances(
-            small_graph([(0, 0, 1), (0, 1, 1)]), ["?a r0 ?b => ?a r1 ?b"]
-        ).notes
-    )
+    graph = small_graph([(0, 0, 1), (0, 1, 1)])
+    notes = rule_instances(graph, parsed(["?a r0 ?b => ?a r1 ?b"], graph)).notes
+    assert any("no labelled prediction" in note for note in notes)
 
 
 def test_sampling_is_balanced_capped_and_seeded():
     graph = load_dataset("umls")
-    rules = mine_rules(graph, min_support=20, max_rules=50)
-    first = rule_instances(graph, rules, per_rule=5, seed=1)
+    rules = parsed(mine_rules(graph, min_support=20, max_rules=50)["rule"], graph)
+    first = rule_instances(graph, rules, PredictionSampling(5, seed=1))
     counts = first.counts()
     assert (counts["n_true"] == counts["n_false"]).all()
     assert counts["n_true"].between(1, 5).all()
     pd.testing.assert_frame_equal(
-        first.triples, rule_instances(graph, rules, per_rule=5, seed=1).triples
+        first.triples, rule_instances(graph, rules, PredictionSampling(5, seed=1)).triples
     )
-    assert not first.table.equals(rule_instances(graph, rules, per_rule=5, seed=2).table)
-    loose = rule_instances(graph, rules, per_rule=5, balanced=False).counts()
+    assert not first.table.equals(rule_instances(graph, rules, PredictionSampling(5, seed=2)).table)
+    loose = rule_instances(graph, rules, PredictionSampling(5, balanced=False)).counts()
     assert loose[["n_true", "n_false"]].max().max() == 5
     assert (loose["n_true"] != loose["n_false"]).any()
-
-
-def test_a_user_s_labels_go_before_the_others():
-    judged = pd.DataFrame([(0, 1, 3, False), (0, 1, 4, True)], columns=[*IDS, "label"])
-    for negatives in (None, np.array([(0, 1, 4)])):
-        instances = rule_instances(GRAPH, [RULE], negatives=negatives, judged=judged)
-        assert instances.table["label"].tolist() == [False, True]
-    both = pd.concat([judged, judged.assign(label=True)])
-    with pytest.raises(KgdashError, match=r"\(e0, r1, e3\) is judged both true and false"):
-        rule_instances(GRAPH, [RULE], judged=both)
 
 
 def test_predictions_that_nobody_judged():
     graph = small_graph([(0, 0, 1), (2, 0, 3), (4, 0, 5), (6, 0, 7)], test=[(0, 1, 1)], relations=2)
     texts = ["r1(X,Y) <= r0(X,Y)", "r0(X,Y) <= r1(X,Y)", "r1(X,Y) <= r0(X,A), r0(A,Y)"]
-    judged = pd.DataFrame([(4, 1, 5, True)], columns=[*IDS, "label"])
-    found = unlabelled_predictions(
-        graph, texts, negatives=np.array([(2, 1, 3)]), judged=judged, per_rule=None
-    )
+    rules, every = parsed(texts, graph), PredictionSampling(None)
+    found = unlabelled_predictions(graph, rules, every, negatives=np.array([(2, 1, 3), (4, 1, 5)]))
     assert triples_of(found.table) == {(6, 1, 7)}
-    assert found.table[
-        ["instance", "group", "question", "answer", "groundings"]
-    ].values.tolist() == [[0, texts[0], "r1(e6, ?)", "e7", 1]]
+    columns = ["instance", "group", "question", "answer", "groundings"]
+    assert found.table[columns].values.tolist() == [
+        [0, rule_text(rules[0], graph), "r1(e6, ?)", "e7", 1]
+    ]
     assert found.triples[[*IDS, "is_answer_triple"]].to_numpy().tolist() == [
         [6, 0, 7, False], [6, 1, 7, True],
     ]  # fmt: skip
-    every = unlabelled_predictions(graph, texts, per_rule=None)
-    assert triples_of(every.table) == {(2, 1, 3), (4, 1, 5), (6, 1, 7)}
-    few = [unlabelled_predictions(graph, texts, per_rule=2, seed=s).table for s in range(6)]
+    assert triples_of(unlabelled_predictions(graph, rules, every).table) == {
+        (2, 1, 3), (4, 1, 5), (6, 1, 7),
+    }  # fmt: skip
+    few = [
+        unlabelled_predictions(graph, rules, PredictionSampling(2, seed=s)).table for s in range(6)
+    ]
     assert {len(table) for table in few} == {2}
     assert len({frozenset(triples_of(table)) for table in few}) > 1
-    judged = pd.DataFrame(
-        [(4, 1, 5, True), (6, 1, 7, False), (0, 1, 6, True)], columns=[*IDS, "label"]
-    )
-    instances = labelled_predictions(every, judged)
-    assert instances.table[["question", "answer", "label"]].to_numpy().tolist() == [
-        ["r1(e4, ?)", "e5", True], ["r1(e6, ?)", "e7", False],
-    ]  # fmt: skip
-    assert len(labelled_predictions(every, judged[:0])) == 0
     assert unlabelled_predictions(graph, []).table.empty
 
 
 def test_many_groundings_are_drawn_without_joining_them_all():
     # 0 has 300 r0-neighbours: 300² groundings of two dangling variables
     graph = small_graph([(0, 0, n) for n in range(1, 301)], relations=2)
-    instances = rule_instances(
-        graph, ["r1(X,e1) <= r0(X,A), r0(X,B)"], balanced=False, max_groundings=7
-    )
+    rules = parsed(["r1(X,e1) <= r0(X,A), r0(X,B)"], graph)
+    instances = rule_instances(graph, rules, PredictionSampling(max_groundings=7, balanced=False))
     assert instances.table["groundings"].tolist() == [7]
 
 
@@ -187,7 +175,7 @@ def test_nothing_in_nothing_out():
 @pytest.mark.parametrize("arguments", [{"per_rule": 0}, {"max_groundings": 0}])
 def test_wrong_arguments(arguments):
     with pytest.raises(KgdashError, match="at least one"):
-        rule_instances(GRAPH, [RULE], **arguments)
+        PredictionSampling(**arguments)
 
 
 def ids_of(graph, path: Path) -> np.ndarray:
@@ -203,11 +191,12 @@ def ids_of(graph, path: Path) -> np.ndarray:
 def test_codex_verified_negatives_label_as_many_as_the_specification_says():
     graph = load_dataset(CODEX)
     lines = AMIE.read_text().splitlines()
-    rules = [line.split("\t")[0] for line in lines if line.startswith("?")]
+    rules = parsed([line.split("\t")[0] for line in lines if line.startswith("?")], graph)
     negatives = np.concatenate(
         [ids_of(graph, SHARED / "codex-s" / f"{s}_negatives.txt.gz") for s in ("valid", "test")]
     )
-    instances = rule_instances(graph, rules, per_rule=None, negatives=negatives, balanced=False)
+    instances = rule_instances(graph, rules, PredictionSampling(None, balanced=False), negatives)
     counts = instances.counts()[["n_true", "n_false"]].sum()
     assert counts.tolist() == [5756, 615]
-    assert all(parse_rule(group, graph) for group in instances.table["group"].unique())
+    groups = instances.table["group"].unique()
+    assert set(parsed(groups, graph)) <= set(rules)

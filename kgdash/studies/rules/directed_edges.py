@@ -15,7 +15,7 @@ from kgdash.graph.known_triples import with_inverses
 
 
 @dataclass(frozen=True)
-class Steps:
+class DirectedEdges:
     """The facts as steps from entity to entity: relations forwards (id) and backwards (id + |R|).
 
     ``start, step, end`` are int64 arrays with one entry per step, two per fact.
@@ -28,7 +28,7 @@ class Steps:
     num_relations: int
 
     @classmethod
-    def of(cls, triples: np.ndarray, num_entities: int, num_relations: int) -> Steps:
+    def of(cls, triples: np.ndarray, num_entities: int, num_relations: int) -> DirectedEdges:
         """Turn distinct triples, shape ``(n, 3)``, into steps."""
         start, step, end = np.ascontiguousarray(with_inverses(triples, num_relations).T)
         return cls(start, step, end, num_entities, num_relations)

@@ -1,10 +1,9 @@
-"""Curves and intervals: against closed forms, statsmodels, the definitions, and their coverage."""
+"""The line and its intervals: against statsmodels, the definition, and their coverage."""
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from kgdash.studies.correlation.prediction_curves import INTERVALS, Sample, fit, interval
+from kgdash.studies.correlation.prediction_intervals import Sample, cv_plus, fit_line, fit_mean
 
 
 def drawn(rng, count, between=0.05, within=0.25):
@@ -15,7 +14,7 @@ def drawn(rng, count, between=0.05, within=0.25):
 
 
 def test_the_line_and_the_scatter_are_found():
-    found = fit("linear", drawn(np.random.default_rng(0), 4000))
+    found = fit_line(drawn(np.random.default_rng(0), 4000))
     x = np.array([-4.0, -2.5, -1.0])
     assert found.curve(x) == pytest.approx(0.8 + 0.15 * x, abs=0.01)
     assert found.between == pytest.approx(0.05**2, rel=0.3)
@@ -37,62 +36,27 @@ def test_weights():
     assert min(between, within) > 0
     theirs = WLS(sample.y, design, weights=1 / (between + within / sample.n)).fit().params
     x = np.array([-3.0, -1.5])
-    assert fit("linear", sample).curve(x) == pytest.approx(theirs[0] + theirs[1] * x)
+    assert fit_line(sample).curve(x) == pytest.approx(theirs[0] + theirs[1] * x)
 
 
-def test_the_isotonic_curve_is_scikit_learn_s():
-    from sklearn.isotonic import IsotonicRegression
-
-    rng = np.random.default_rng(8)
-    x = rng.integers(0, 12, 40) / 4 - 4
-    sample = Sample(x, rng.random(40) / 2 - x / 9, np.full(40, 6.0))
-    theirs = IsotonicRegression(out_of_bounds="clip").fit(x, sample.y)
-    new = np.linspace(-5, 0, 60)
-    assert fit("isotonic", sample).curve(new) == pytest.approx(theirs.predict(new))
-
-
-def test_other_curves():
+def test_the_mean_and_the_ends_of_the_line():
     sample = drawn(np.random.default_rng(2), 30)
-    isotonic = fit("isotonic", sample).curve(np.linspace(-6, 1, 50))
-    assert (np.diff(isotonic) >= 0).all()
-    assert isotonic[0] < isotonic[-1]
-    mean = fit("mean", sample).curve(np.array([-4.0, 0.0]))
+    mean = fit_mean(sample).curve(np.array([-4.0, 0.0]))
     assert mean[0] == mean[1] == pytest.approx(sample.y.mean(), abs=0.05)
     flat = Sample(np.full(4, -2.0), np.array([0.1, 0.2, 0.3, 0.2]), np.full(4, 5.0))
-    assert fit("linear", flat).curve(np.array([-9.0])) == pytest.approx([0.2])
-    assert fit("linear", sample).curve(np.array([-99.0, 99.0])).tolist() == [0.0, 1.0]
-
-
-def test_the_normal_interval_is_the_textbook_s():
-    """With equal n: mean ± t · s · √(1 + 1/m + (x − x̄)²/Σ(x − x̄)²)."""
-    rng = np.random.default_rng(3)
-    x = rng.uniform(-3, -1, 25)
-    y = 0.7 + 0.1 * x + rng.normal(size=25) * 0.03
-    found = interval(
-        "normal",
-        "linear",
-        Sample(x, y, np.full(25, 8.0)),
-        np.array([-2.2]),
-        np.array([8.0]),
-        (0.9,),
-    )
-    line = stats.linregress(x, y)
-    middle = line.intercept - 2.2 * line.slope
-    s = np.sqrt(((y - line.intercept - line.slope * x) ** 2).sum() / 23)
-    reach = 1 + 1 / 25 + (-2.2 - x.mean()) ** 2 / ((x - x.mean()) ** 2).sum()
-    wide = stats.t.ppf(0.95, 23) * s * np.sqrt(reach)
-    assert found[0, 0] == pytest.approx([middle - wide, middle + wide])
+    assert fit_line(flat).curve(np.array([-9.0])) == pytest.approx([0.2])
+    assert fit_line(sample).curve(np.array([-99.0, 99.0])).tolist() == [0.0, 1.0]
 
 
 def test_cv_plus_by_its_definition():
     """Equation 14 of Barber et al. 2021, with one subgraph a fold and the scatter's scale."""
     sample = drawn(np.random.default_rng(4), 9)
     x, n, level = np.array([-2.0, -3.0]), np.array([4.0, 30.0]), 0.7
-    found = interval("cv+", "isotonic", sample, x, n, (level,), seed=5)[0]
+    found = cv_plus(sample, x, n, (level,), seed=5)[0]
     for column in range(2):
         lows, highs = [], []
         for i in range(9):
-            rest = fit("isotonic", sample.part(np.arange(9) != i))
+            rest = fit_line(sample.part(np.arange(9) != i))
             one = sample.part(np.array([i]))
             score = abs(one.y - rest.curve(one.x)) / rest.deviation(one.n)
             wide = score * rest.deviation(n[[column]])
@@ -104,13 +68,12 @@ def test_cv_plus_by_its_definition():
         assert found[column] == pytest.approx(np.clip(expected, 0, 1))
 
 
-@pytest.mark.parametrize("kind", INTERVALS)
-def test_coverage(kind):
+def test_coverage():
     """Of new subgraphs, as many are inside as the level says (binomial, 0.1 %)."""
     rng, hits, tries, levels = np.random.default_rng(6), np.zeros(2), 60, (0.8, 0.9)
     for seed in range(tries):
         new = drawn(rng, 10)
-        ends = interval(kind, "linear", drawn(rng, 50), new.x, new.n, levels, seed)
+        ends = cv_plus(drawn(rng, 50), new.x, new.n, levels, seed)
         hits += ((ends[..., 0] <= new.y) & (new.y <= ends[..., 1])).sum(axis=1)
         assert (ends[0, :, 0] >= ends[1, :, 0]).all()
         assert (ends[0, :, 1] <= ends[1, :, 1]).all()
@@ -118,9 +81,8 @@ def test_coverage(kind):
     assert hits / (10 * tries) == pytest.approx(levels, abs=0.05)
 
 
-@pytest.mark.parametrize("kind", ["cv+", "split"])
-def test_few_subgraphs_promise_nothing_at_high_levels(kind):
+def test_few_subgraphs_promise_nothing_at_high_levels():
     sample = drawn(np.random.default_rng(7), 12)
-    ends = interval(kind, "linear", sample, np.array([-2.0]), np.array([5.0]), (0.5, 0.99))
+    ends = cv_plus(sample, np.array([-2.0]), np.array([5.0]), (0.5, 0.99))
     assert ends[1, 0].tolist() == [0.0, 1.0]
     assert 0 < ends[0, 0, 0] < ends[0, 0, 1] < 1

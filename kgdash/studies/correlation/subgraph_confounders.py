@@ -1,4 +1,4 @@
-"""Whether ReliK foretells the performance of random subgraphs beyond what degree tells.
+"""Does ReliK go with the performance of random subgraphs beyond what degree explains?
 
 Subgraphs overlap, so that p-values and intervals flatter.
 """
@@ -19,7 +19,7 @@ from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.partial_correlation import BOOTSTRAP, Controls, partial_table
 from kgdash.studies.correlation.confounders import log_count
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
-from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs, score_subgraphs
+from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
 
 #: what ReliK is held against: columns of `subgraph_factors`
 TASKS = ("tail_mrr", "head_mrr", "both_mrr", "relation_mrr")
@@ -27,25 +27,20 @@ TASKS = ("tail_mrr", "head_mrr", "both_mrr", "relation_mrr")
 
 def subgraph_factors(
     run: Run,
-    count: int = 100,
-    size: int | None = None,
-    seed: int = 0,
-    evaluated: str = "test",
-    relik_method: str = "exact",
+    sampling: SubgraphSampling,
+    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Draw random walks and lay their figures beside the degree of their entities.
+    """Score random subgraphs, and add the mean log degree of their entities.
 
-    The arguments are those of `draw_subgraphs` and `score_subgraphs`.
-
+    :param sampling: of `draw_subgraphs`
+    :param evaluation: of `score_subgraphs`
     :return: the latter's table with a column ``mean_log_degree`` (of `mean_log_degrees`)
     :raises KgdashError: as they do
     """
     first, second = phases(progress, [0.1, 0.9])
-    parts = draw_subgraphs(
-        run, SubgraphSampling(count, default_size(run) if size is None else size, seed=seed), first
-    )
-    table = score_subgraphs(run, parts, SubgraphEvaluation(evaluated, relik_method), second)
+    parts = draw_subgraphs(run, sampling, first)
+    table = score_subgraphs(run, parts, evaluation, second)
     return table.assign(mean_log_degree=mean_log_degrees(parts))
 
 
@@ -61,12 +56,12 @@ def mean_log_degrees(subgraphs: Sequence[Subgraph]) -> np.ndarray:
 
 
 def subgraph_partials(
-    figures: pd.DataFrame, tasks: Sequence[str] = TASKS, bootstrap: Bootstrap = BOOTSTRAP
+    table: pd.DataFrame, tasks: Sequence[str] = TASKS, bootstrap: Bootstrap = BOOTSTRAP
 ) -> pd.DataFrame:
     """Correlate mean ReliK with performance over subgraphs, plain and with degree taken out.
 
-    :param figures: of `subgraph_factors`; subgraphs without a figure are left out
-    :param tasks: columns of the figures
+    :param table: of `subgraph_factors`; subgraphs without a value are left out
+    :param tasks: columns of the table
     :param bootstrap: of the intervals, over subgraphs
     :return: as `partial_table`, with a column ``task`` before,
         for the controls "none" and "degree"; ``p_holm`` is corrected for the number of tasks and
@@ -74,18 +69,18 @@ def subgraph_partials(
     :raises KgdashError: if a task is unknown
     """
     sets = {"none": (), "degree": ("degree",)}
-    controls = Controls({"degree": figures["mean_log_degree"].to_numpy()}, sets)
+    controls = Controls({"degree": table["mean_log_degree"].to_numpy()}, sets)
     parts = []
     for task in tasks:
-        if task not in figures:
+        if task not in table:
             raise unknown_name("task", task, list(tasks), "the study")
-        columns = figures["relik"].to_numpy(), figures[task].to_numpy()
+        columns = table["relik"].to_numpy(), table[task].to_numpy()
         part = partial_table(*columns, controls, bootstrap)
         part.insert(0, "task", task)
         parts.append(part)
     if not parts:
         raise KgdashError("expected at least one task; found none")
-    table = pd.concat(parts, ignore_index=True)
-    for rows in table.groupby("controls").indices.values():
-        table.loc[rows, "p_holm"] = holm(table["p"].to_numpy()[rows])
-    return table
+    partials = pd.concat(parts, ignore_index=True)
+    for rows in partials.groupby("controls").indices.values():
+        partials.loc[rows, "p_holm"] = holm(partials["p"].to_numpy()[rows])
+    return partials

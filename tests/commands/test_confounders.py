@@ -1,13 +1,17 @@
-"""The command explain prints what the library computes, and refuses in one message."""
+"""The command confounders prints what the library computes, and refuses in one message."""
 
 import pandas as pd
 import pytest
 
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.statistics.bootstrap import Bootstrap
-from kgdash.studies.correlation.confounder_regression import regression
-from kgdash.studies.correlation.confounder_words import remains_in_words
-from kgdash.studies.correlation.confounders import factor_tests, triple_factors, triple_partials
-from kgdash.studies.correlation.confounders_of_subgraphs import subgraph_factors, subgraph_partials
+from kgdash.studies.correlation.confounders import (
+    describe_partials,
+    factor_tests,
+    triple_factors,
+    triple_partials,
+)
+from kgdash.studies.correlation.subgraph_confounders import subgraph_factors, subgraph_partials
 from tests.support.cli import strict_json, without_nan
 
 RUN = "umls-distmult"
@@ -20,33 +24,33 @@ def run(bundled):
 
 def test_json(call, run):
     options = ["--split", "valid", "--side", "head", "--seed", 3, "--level", 0.9]
-    found = strict_json(call("explain", RUN, *options, "--json"))
+    found = strict_json(call("confounders", RUN, *options, "--json"))
     factors = triple_factors(run, "valid", "head")
-    partial, fit = triple_partials(factors, Bootstrap(0.9, seed=3)), regression(factors, 0.9)
+    partial = triple_partials(factors, Bootstrap(0.9, seed=3))
     for name, table in (
         ("factors", factor_tests(factors, Bootstrap(0.9, seed=3))),
         ("partial", partial),
-        ("regression", fit.coefficients),
-        ("shares", fit.shares),
     ):
         assert found[name] == without_nan(table.to_dict("records"))
     assert {row["factor"] for row in found["classes"]} == {"cardinality", "pattern"}
-    assert found["remains"] == remains_in_words(partial)
+    assert found["remains"] == describe_partials(partial)
 
 
 def test_subgraphs_to_a_file(call, run, tmp_path):
     out = tmp_path / "table.parquet"
     options = ["--table", "subgraphs", "--subgraphs", 6, "--size", 12, "--seed", 1]
-    call("explain", RUN, *options, "--out", out)
-    expected = subgraph_partials(subgraph_factors(run, 6, 12, 1), bootstrap=Bootstrap(seed=1))
+    call("confounders", RUN, *options, "--out", out)
+    expected = subgraph_partials(
+        subgraph_factors(run, SubgraphSampling(6, 12, seed=1)), bootstrap=Bootstrap(seed=1)
+    )
     pd.testing.assert_frame_equal(pd.read_parquet(out), expected, check_dtype=False)
 
 
 def test_a_table_is_printed(call, run):
-    lines = call("explain", RUN, "--table", "shares").splitlines()
-    shares = regression(triple_factors(run)).shares
-    assert lines[0].split("\t") == list(shares.columns)
-    assert [line.split("\t")[0] for line in lines[1:]] == shares["factor"].tolist()
+    lines = call("confounders", RUN, "--table", "factors").splitlines()
+    factors = factor_tests(triple_factors(run))
+    assert lines[0].split("\t") == list(factors.columns)
+    assert [line.split("\t")[0] for line in lines[1:]] == factors["factor"].tolist()
 
 
 @pytest.mark.parametrize(
@@ -59,4 +63,4 @@ def test_a_table_is_printed(call, run):
     ],
 )
 def test_refusals(refused, options, message):
-    assert refused("explain", RUN, *options).startswith(message)
+    assert refused("confounders", RUN, *options).startswith(message)

@@ -1,0 +1,122 @@
+"""The command ``confounders``: what ReliK goes with, and what remains without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import pandas as pd
+import typer
+
+from kgdash.commands.shared import (
+    DatasetOption,
+    JsonOption,
+    OutOption,
+    RankTypeOption,
+    RunArgument,
+    SeedOption,
+    SideOption,
+    SplitOption,
+    load_run,
+    print_json,
+    write_or_print,
+)
+from kgdash.progress import terminal
+from kgdash.statistics.bootstrap import Bootstrap
+
+if TYPE_CHECKING:
+    from kgdash.graph.subgraph import SubgraphSampling
+    from kgdash.runs import Run
+
+
+class ConfounderTable(StrEnum):
+    """What `confounders` prints or writes as a table."""
+
+    factors = "factors"
+    classes = "classes"
+    partial = "partial"
+    subgraphs = "subgraphs"
+
+
+def confounders(
+    run: RunArgument,
+    dataset: DatasetOption = None,
+    split: SplitOption = "test",
+    side: SideOption = "both",
+    rank_type: RankTypeOption = "realistic",
+    relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact",
+    table: Annotated[
+        ConfounderTable,
+        typer.Option(
+            help="factors: each for itself; classes: ReliK per cardinality and pattern; "
+            "partial: ReliK against reciprocal ranks with degree and frequency taken out; "
+            "subgraphs: mean ReliK against MRR over random subgraphs, with degree taken out."
+        ),
+    ] = ConfounderTable.factors,
+    subgraphs: Annotated[int, typer.Option(help="How many, for --table subgraphs.")] = 100,
+    size: Annotated[
+        int | None, typer.Option(help="Entities in each subgraph. Default: by the graph.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")] = 0.95,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+    out: OutOption = None,
+) -> None:
+    """Tell whether degree or frequency account for ReliK, and what it says of ranks beyond them."""
+    from kgdash.graph.subgraph import SubgraphSampling
+    from kgdash.studies.correlation.confounders import describe_partials, triple_factors
+    from kgdash.studies.reliability.subgraph_table import default_size
+
+    bootstrap = Bootstrap(level, seed=seed)
+    loaded = load_run(run, dataset)
+    if table == ConfounderTable.subgraphs:
+        sampling = SubgraphSampling(subgraphs, size or default_size(loaded), seed=seed)
+        made = {"subgraphs": _subgraphs(loaded, sampling, relik_method, bootstrap)}
+    else:
+        progress = terminal("ReliK and ranks")
+        factors = triple_factors(loaded, split, side, rank_type, relik_method, progress)
+        tables = _of_triples(loaded, factors, bootstrap)
+        made = {name: make() for name, make in tables.items() if as_json or name == table}
+    if out is not None:
+        write_or_print(made[table], out)
+    if as_json:
+        about: dict[str, Any] = {
+            "run": loaded.name,
+            "split": split,
+            "side": side,
+            "rank_type": rank_type,
+            "relik_method": relik_method,
+            "notes": loaded.notes,
+        }
+        about |= {name: rows.to_dict("records") for name, rows in made.items()}
+        if "partial" in made:
+            about["remains"] = describe_partials(made["partial"], "degree")
+        print_json(about)
+    elif out is None:
+        write_or_print(made[table], None)
+
+
+def _of_triples(
+    run: Run, factors: pd.DataFrame, bootstrap: Bootstrap
+) -> dict[str, Callable[[], pd.DataFrame]]:
+    from kgdash.studies.correlation.confounders import CLASSES, cached_tests, class_table
+
+    return {
+        "factors": lambda: cached_tests(run, "factors", factors, bootstrap, terminal("factors")),
+        "classes": lambda: pd.concat(
+            [class_table(factors, name).assign(factor=name) for name in CLASSES]
+        ),
+        "partial": lambda: cached_tests(run, "partial", factors, bootstrap, terminal("partial")),
+    }
+
+
+def _subgraphs(
+    run: Run, sampling: SubgraphSampling, relik_method: str, bootstrap: Bootstrap
+) -> pd.DataFrame:
+    from kgdash.studies.correlation.subgraph_confounders import subgraph_factors, subgraph_partials
+    from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
+
+    evaluation = SubgraphEvaluation(relik_method=relik_method)
+    table = subgraph_factors(run, sampling, evaluation, terminal("subgraphs"))
+    return subgraph_partials(table, bootstrap=bootstrap)

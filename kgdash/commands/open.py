@@ -1,0 +1,87 @@
+"""``kgdash open``: the dashboard on a run."""
+
+from __future__ import annotations
+
+import runpy
+import socket
+import sys
+import threading
+import time
+import urllib.request
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlencode
+
+import typer
+
+from kgdash.commands.shared import DatasetOption, load_run
+from kgdash.errors import KgdashError
+from kgdash.runs.bundled import DEFAULT_RUN, FOLDER_CHOICE, bundled_names
+
+_FIRST_PORT = 8501
+
+
+def open_app(
+    run: Annotated[
+        str, typer.Argument(help="A bundled name, a safe directory or a PyKEEN one.")
+    ] = DEFAULT_RUN,
+    dataset: DatasetOption = None,
+    port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help=f"By default the first free one from {_FIRST_PORT}."),
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = (
+        False
+    ),
+) -> None:
+    """Start the dashboard on a run and open it in the browser; Ctrl-C ends it."""
+    load_run(run, dataset)
+    port = _free_port(port)
+    address = f"http://localhost:{port}/{run_query(run, dataset)}"
+    threading.Thread(target=_announce, args=(port, address, no_browser), daemon=True).start()
+    # In this process, which has imported what takes seconds; Streamlit handles the signals.
+    sys.argv = ["streamlit", "run", str(dashboard()), f"--server.port={port}"]
+    sys.argv += ["--server.headless=true", "--logger.hideWelcomeMessage=true"]
+    runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+
+
+def dashboard() -> Path:
+    """Return the path of app.py: beside the package in a clone, inside it where it is installed."""
+    package = Path(__file__).parents[1]
+    inside = package / "dashboard" / "app.py"
+    return inside if inside.is_file() else package.parent / "app.py"
+
+
+def run_query(run: str, dataset: str | None = None) -> str:
+    """Return the part of an address, "?" and on, with which the dashboard opens on a run."""
+    if run in bundled_names():
+        return "?" + urlencode({"run": run})
+    parts = {"run": FOLDER_CHOICE, "folder": str(Path(run).resolve())}
+    if dataset is not None:
+        parts["dataset"] = str(Path(dataset).resolve()) if Path(dataset).is_dir() else dataset
+    return "?" + urlencode(parts)
+
+
+def _free_port(wanted: int | None) -> int:
+    for port in range(_FIRST_PORT, 65536) if wanted is None else (wanted,):
+        with socket.socket() as trial:
+            try:
+                trial.bind(("localhost", port))
+            except OSError:
+                continue
+            return port
+    raise KgdashError(f"port {wanted or _FIRST_PORT} is taken; give another one with --port")
+
+
+def _announce(port: int, address: str, no_browser: bool) -> None:
+    """Print the address once the server answers, and open it."""
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=5):
+                break
+        except OSError:
+            time.sleep(0.1)
+    print(f"{address}\nCtrl-C ends the dashboard.", flush=True)
+    if not no_browser:
+        webbrowser.open(address)

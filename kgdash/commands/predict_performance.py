@@ -1,0 +1,105 @@
+"""The command ``predict-performance``: what performance is expected where ReliK is so high?"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from kgdash.commands.option_groups import SubgraphOptions, grouped
+from kgdash.commands.shared import (
+    DatasetOption,
+    JsonOption,
+    OutOption,
+    RunArgument,
+    load_run,
+    print_json,
+    write_or_print,
+)
+from kgdash.errors import KgdashError
+from kgdash.progress import terminal
+
+
+class PredictionTable(StrEnum):
+    """What `predict_performance` prints or writes as a table."""
+
+    expected = "expected"
+    errors = "errors"
+    coverage = "coverage"
+    points = "points"
+
+
+@grouped
+def predict_performance(
+    run: RunArgument,
+    options: SubgraphOptions,
+    dataset: DatasetOption = None,
+    task: Annotated[
+        str, typer.Option(help="Column of study --each: tail_mrr, relation_mrr, accuracy, …")
+    ] = "tail_mrr",
+    entity: Annotated[
+        list[str] | None,
+        typer.Option(help="Predict the subgraph around this entity; repeat for several."),
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option(help="Entities in each. Default: by the graph.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")] = 0.9,
+    table: Annotated[
+        PredictionTable | None,
+        typer.Option(
+            help="expected of each --entity; errors and coverage on subgraphs not learnt from; "
+            "points: every subgraph. Default: expected if there is an --entity, else errors."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    out: OutOption = None,
+) -> None:
+    """Predict the performance in unseen subgraphs from their ReliK, with an interval."""
+    from kgdash.studies.correlation.performance_prediction import (
+        predict_performance_of_run,
+        predict_subgraphs,
+    )
+    from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
+    from kgdash.studies.reliability.subgraph_table import default_size
+
+    shown = table or (PredictionTable.expected if entity else PredictionTable.errors)
+    if shown == PredictionTable.expected and not entity:
+        raise KgdashError("--table expected needs at least one --entity")
+    loaded = load_run(run, dataset)
+    sampling = options.sampling(default_size(loaded) if size is None else size)
+    evaluation = SubgraphEvaluation(options.evaluated, options.relik_method, options.filter_used)
+    # Before all that takes long, so that an unknown entity is refused at once.
+    parts = [sampling.pick(loaded.graph, loaded.graph.entity_id(name)) for name in entity or ()]
+    progress = terminal("subgraphs")
+    prediction, learnt = predict_performance_of_run(
+        loaded, task, sampling, evaluation, level, progress
+    )
+    tables = {"errors": prediction.errors, "coverage": prediction.coverage}
+    tables["points"] = prediction.points.drop(columns="row")
+    if parts:
+        tables["expected"] = predict_subgraphs(loaded, prediction, learnt, parts, evaluation)
+    for name in ("points", "expected"):
+        if name in tables:
+            names = [loaded.graph.entities[e] for e in tables[name]["seed_entity"]]
+            tables[name] = tables[name].assign(seed_entity=names)
+    if out is not None:
+        write_or_print(tables[shown], out)
+    if as_json:
+        about = {
+            "run": loaded.name,
+            "task": task,
+            "level": level,
+            "subgraphs": sampling.count,
+            "left_out": prediction.left_out,
+            "size": sampling.size,
+            "method": sampling.method,
+            "seed": sampling.seed,
+            "evaluated": evaluation.evaluated,
+            "relik_method": evaluation.relik_method,
+            "notes": loaded.notes,
+        }
+        print_json(about | {name: rows.to_dict("records") for name, rows in tables.items()})
+    elif out is None:
+        write_or_print(tables[shown], None)

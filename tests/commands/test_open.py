@@ -1,0 +1,95 @@
+"""The dashboard starts on a run, from a clone as from an installed package."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.request
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kgdash.commands.open import dashboard, run_query
+from kgdash.runs.bundled import DEMO
+from tests.support.paths import ROOT
+
+
+def test_a_bad_run_is_refused_before_anything_starts(refused, tmp_path):
+    assert "unknown run 'nope'" in refused("open", "nope")
+    assert "is not a run" in refused("open", tmp_path)
+    assert "leave the dataset out" in refused("open", "umls-transe", "--dataset", "umls")
+
+
+def test_a_port_that_is_taken_is_refused(refused):
+    with socket.socket() as taken:
+        taken.bind(("localhost", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert refused("open", "--port", port) == (
+            f"port {port} is taken; give another one with --port"
+        )
+
+
+@pytest.mark.parametrize("source", ["umls-rotate", "a folder & more"])
+def test_the_address_opens_the_app_on_the_run(source, tmp_path, monkeypatch):
+    shutil.copytree(DEMO / "umls-rotate", tmp_path / "a folder & more")
+    monkeypatch.chdir(tmp_path)
+    query = run_query(source)
+    monkeypatch.chdir("/")
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params.update(parse_qsl(query.removeprefix("?"), strict_parsing=True))
+    app.run()
+    assert not app.exception
+    assert app.sidebar.caption[0].value.startswith("**RotatE** on **umls**")
+
+
+def test_a_dataset_is_part_of_the_address(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    named = [dict(parse_qsl(run_query("run", d)[1:])) for d in ("nations", "data")]
+    assert [n["dataset"] for n in named] == ["nations", str(tmp_path / "data")]
+    assert {n["folder"] for n in named} == {str(tmp_path / "run")}
+
+
+def test_it_serves_and_ends(tmp_path):
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    # Loading the run is tested above; it would take most of the time here.
+    code = "from kgdash import cli; from kgdash.commands import open; "
+    code += "open.load_run = lambda run, dataset: None; cli.main()"
+    command = [sys.executable, "-c", code, "open", "umls-rotate", "--no-browser", f"--port={port}"]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        try:
+            assert server.stdout.readline() == f"http://localhost:{port}/?run=umls-rotate\n"
+            health = f"http://localhost:{port}/_stcore/health"
+            with urllib.request.urlopen(health, timeout=20) as answer:
+                assert answer.read() == b"ok"
+        finally:
+            server.terminate()
+        assert server.wait(timeout=60) == 0
+
+
+def test_an_installed_package_holds_the_dashboard(tmp_path):
+    build = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    inside = tmp_path / "kgdash" / "dashboard"
+    assert {p.name for p in inside.iterdir()} == {"app.py", "pages", ".streamlit"}
+    assert {p.name for p in (inside / "pages").iterdir()} == {
+        p.name for p in (ROOT / "pages").glob("*.py")
+    }
+    built = {p.relative_to(tmp_path / "kgdash") for p in (tmp_path / "kgdash").rglob("*")}
+    here = {p.relative_to(ROOT / "kgdash") for p in (ROOT / "kgdash").rglob("*") if p.is_file()}
+    assert not {p for p in here if "__pycache__" not in p.parts} - built
+    code = "from kgdash.commands.open import dashboard; print(dashboard())"
+    shown = subprocess.check_output([sys.executable, "-c", code], cwd=tmp_path, text=True)
+    assert shown.strip() == str(inside / "app.py")
+    assert dashboard() == ROOT / "app.py"
