@@ -20,7 +20,7 @@ import typer
 
 from kgdash.commands.renamed import COMMANDS, OPTIONS
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.files.atomic import write_whole
+from kgdash.files.atomic import write_atomically
 from kgdash.files.text import decode_text, read_content
 
 _MAX_BYTES = 2**20
@@ -47,7 +47,7 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
         command(**options)
         if save_config is not None:
             text = config_text(context)
-            write_whole(save_config, lambda part: part.write_text(text, encoding="utf-8"))
+            write_atomically(save_config, lambda part: part.write_text(text, encoding="utf-8"))
 
     kind = inspect.Parameter.KEYWORD_ONLY
     extra = [
