@@ -40,10 +40,11 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
     if not signature.parameters:
         return command
 
+    asks = [p.name for p in signature.parameters.values() if p.annotation is typer.Context]
+
     @functools.wraps(command)
-    def configured(
-        context: typer.Context, config: Path | None, save_config: Path | None, **options: Any
-    ) -> None:
+    def configured(config: Path | None, save_config: Path | None, **options: Any) -> None:
+        context = options[asks[0]] if asks else options.pop("context")
         command(**options)
         if save_config is not None:
             text = config_text(context)
@@ -53,8 +54,9 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
     extra = [
         inspect.Parameter("config", kind, default=None, annotation=_ConfigOption),
         inspect.Parameter("save_config", kind, default=None, annotation=_SaveOption),
-        inspect.Parameter("context", kind, annotation=typer.Context),
     ]
+    if not asks:
+        extra.append(inspect.Parameter("context", kind, annotation=typer.Context))
     parameters = [p.replace(kind=kind) for p in signature.parameters.values()]
     configured.__signature__ = signature.replace(parameters=[*parameters, *extra])  # type: ignore
     return configured
