@@ -61,7 +61,7 @@ def study_scatter(
     )
     rows = rows[rows["relik"].notna() & rows[task].notna()]
     if rows.empty:
-        return empty("no subgraph has both figures")
+        return empty("no subgraph has both values")
     figure = go.Figure()
     if len(band):
         add_band(figure, band, "mean", "least squares", "95 % band of the line")

@@ -48,7 +48,7 @@ class Grouped:
 
 @dataclass(frozen=True)
 class ReportContent:
-    """All that a report says; ``of`` and ``raw`` are what its figures are drawn from."""
+    """All that a report says; ``of`` and ``raw`` are what its values are drawn from."""
 
     of: Evaluation
     raw: Mapping[str, Any] | None
@@ -108,7 +108,7 @@ def report_content(
 
 
 def report_caption(of: Evaluation) -> str:
-    """Say what the figures of a report are of."""
+    """Say what the values of a report are of."""
     graph = of.run.graph
     triples = len(graph.split(of.split))
     text = evaluated_text(graph.name, of.split, of.filter, triples, graph.num_entities)

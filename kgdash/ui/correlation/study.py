@@ -69,7 +69,7 @@ def show_run(run: Run, choice: StudyChoice, figures: pd.DataFrame, found: pd.Dat
         "overlap and so are not independent: p-values and intervals flatter."
     )
     _correlation_table(found, f"{name}-correlations")
-    with st.expander("The figures of every subgraph"):
+    with st.expander("The values of every subgraph"):
         named = figures.assign(seed_entity=[run.graph.entities[e] for e in figures["seed_entity"]])
         show_table(named, "study_subgraphs", f"{name}-subgraphs")
 
