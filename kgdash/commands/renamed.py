@@ -12,8 +12,18 @@ COMMANDS: dict[str, str] = {
     "prognosis": "predict-performance",
 }
 
-#: command, by its new name -> its old options and what they are now
+#: command, by its new name -> its old options and what they are now, perhaps of another command
 OPTIONS: dict[str, dict[str, str]] = {
+    "study": {
+        "--cv": "cross-validate --folds",
+        **{
+            option: f"cross-validate {option}"
+            for option in (
+                *("--models", "--dimension", "--epochs", "--batch-size", "--folds-only"),
+                *("--workdir", "--results"),
+            )
+        },
+    },
     "queries": {"--chains": "--aggregate", "--credible": "--plausible"},
     "rules": {"--chains": "--aggregate", "--credible": "--plausible"},
 }
