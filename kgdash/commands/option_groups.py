@@ -60,7 +60,7 @@ class SubgraphOptions:
     hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1
     direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either"
     seed: SeedOption = 0
-    evaluate: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test"
+    evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test"
     filter: FilterOption = None
     relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact"
 
@@ -100,5 +100,5 @@ class TaskOptions:
         """Return what is computed of the subgraphs; the seed is that of negatives, too."""
         from kgdash.studies.reliability.subgraph_evaluation import KS, SubgraphEvaluation
 
-        ranks = (options.evaluate, options.relik_method, options.filter_used)
+        ranks = (options.evaluated, options.relik_method, options.filter_used)
         return SubgraphEvaluation(*ranks, tuple(self.k or KS), self.corrupt, options.seed)

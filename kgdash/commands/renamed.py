@@ -14,7 +14,11 @@ COMMANDS: dict[str, str] = {
 
 #: command, by its new name -> its old options and what they are now, perhaps of another command
 OPTIONS: dict[str, dict[str, str]] = {
+    "classify": {"--evaluate": "--evaluated"},
+    "metrics": {"--beside": "--with"},
+    "predict-performance": {"--evaluate": "--evaluated"},
     "study": {
+        "--evaluate": "--evaluated",
         "--cv": "cross-validate --folds",
         **{
             option: f"cross-validate {option}"
@@ -24,6 +28,8 @@ OPTIONS: dict[str, dict[str, str]] = {
             )
         },
     },
+    "subgraph": {"--evaluate": "--evaluated"},
+    "which-model": {"--regions": "--parts"},
     "queries": {"--chains": "--aggregate", "--credible": "--plausible"},
     "rules": {"--chains": "--aggregate", "--credible": "--plausible"},
 }

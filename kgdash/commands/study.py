@@ -26,7 +26,7 @@ def study(
     options: SubgraphOptions,
     tasks: TaskOptions,
     dataset: DatasetOption = None,
-    others: Annotated[
+    compared: Annotated[
         list[str] | None,
         typer.Option("--with", help="Another run, studied on the same subgraphs; repeat."),
     ] = None,
@@ -48,8 +48,8 @@ def study(
 
     bootstrap = Bootstrap(level, seed=options.seed)
     first = load_run(run, dataset)
-    loaded = [first, *(load_run(other, dataset) for other in others or ())]
-    if others:
+    loaded = [first, *(load_run(other, dataset) for other in compared or ())]
+    if compared:
         check_comparable(loaded)
     table, coefficients = correlation_studies(
         dict(zip(distinct_names(loaded), loaded, strict=True)),
@@ -63,7 +63,7 @@ def study(
     if each:
         names = [first.graph.entities[e] for e in table["seed_entity"]]
         shown = table.assign(seed_entity=names)
-    if not others:
+    if not compared:
         shown = shown.drop(columns="run")
     if out is not None:
         write_or_print(shown, out)
@@ -76,7 +76,7 @@ def study(
                 "sizes": coefficients["size"].unique().tolist(),
                 "method": options.method,
                 "seed": options.seed,
-                "evaluated": options.evaluate,
+                "evaluated": options.evaluated,
                 "relik_method": options.relik_method,
                 "notes": [note for other in loaded for note in other.notes],
                 "rows": shown.to_dict("records"),

@@ -10,7 +10,7 @@ from kgdash.studies.correlation.models_table import models_table
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from tests.support.cli import strict_json, without_nan
 
-OPTIONS = ["--subgraphs", 9, "--size", 10, "--size", 14, "--seed", 2, "--evaluate", "all"]
+OPTIONS = ["--subgraphs", 9, "--size", 10, "--size", 14, "--seed", 2, "--evaluated", "all"]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_several_runs_as_the_paper_has_them(call, bundled):
     [
         (["--subgraphs", 0], "expected at least 1 subgraph"),
         (["--level", 95], "expected a level between 0 and 1"),
-        (["--evaluate", "valid"], "unknown choice of evaluated triples"),
+        (["--evaluated", "valid"], "unknown choice of evaluated triples"),
         (["--size", 0], "expected"),
         (["--k", 0], "expected Hits@k with k ≥ 1"),
         (["--corrupt", "outside"], "unknown"),

@@ -90,8 +90,7 @@ def command_line(dataset: str, plan: CrossValidation) -> str:
     usual = CrossValidation()
     for name in ("method", "evaluated", "relik_method", "filter", "corrupt"):
         if getattr(plan, name) != getattr(usual, name):
-            option = "evaluate" if name == "evaluated" else name.replace("_", "-")
-            words += [f"--{option}", getattr(plan, name)]
+            words += [f"--{name.replace('_', '-')}", getattr(plan, name)]
     if plan.ks != usual.ks:
         words += [word for k in plan.ks for word in ("--k", str(k))]
     for name, value in plan.walk.items():

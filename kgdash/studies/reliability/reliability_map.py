@@ -16,7 +16,7 @@ from kgdash.breakdowns.breakdown import SMALL
 from kgdash.errors import unknown_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.communities import find_regions
+from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.ratio_metrics import ratio_intervals
@@ -57,7 +57,7 @@ class ReliabilityMap:
         :param what: of `MAPPED`
         :param level: of the intervals, in (0, 1)
         :param seed: of the bootstrap, and of the search for communities, ≥ 0
-        :param resolution: of communities, > 0: `kgdash.graph.communities.find_regions`
+        :param resolution: of communities, > 0: `kgdash.graph.communities.find_communities`
         :return: ``id`` (int64), ``name``, ``label`` (str; of a community its most central entity's
             label), ``triples`` (int64: known), ``relik`` (mean), ``low``, ``high`` (float64; NaN
             for one triple), ``typical`` (float64: geometric mean), ``mrr`` (float64: of the test
@@ -71,7 +71,7 @@ class ReliabilityMap:
         graph = self.run.graph
         groups = None
         if what == "communities":
-            groups = find_regions(graph, resolution, seed)
+            groups = find_communities(graph, resolution, seed)
         triples = self.relik[["head", "relation", "tail"]].to_numpy()
         values = self.relik["relik"].to_numpy()
         key = {"kind": "relik", "part": f"by {what}", "method": self.method, "level": level}
@@ -158,7 +158,7 @@ def averages(of: np.ndarray, values: np.ndarray, level: float, seed: int) -> pd.
 def between(map_: ReliabilityMap, groups: np.ndarray) -> pd.DataFrame:
     """Average ReliK over the triples between each two groups of entities.
 
-    :param groups: int64, ``(|E|,)``: each entity's group, as of `find_regions`
+    :param groups: int64, ``(|E|,)``: each entity's group, as of `find_communities`
     :return: ``a``, ``b`` (int64, a < b), ``triples`` (int64), ``relik`` (float64: their mean)
     """
     triples = map_.relik[["head", "tail"]].to_numpy()

@@ -11,7 +11,7 @@ import streamlit as st
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
 from kgdash.charts.style import number
 from kgdash.charts.subgraph import layout, pairs_of, subgraph_figure
-from kgdash.graph.communities import find_regions
+from kgdash.graph.communities import find_communities
 from kgdash.studies.reliability.region_scan import DEALT, find_reliability_regions
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between
 from kgdash.ui.runtime.computed import computed
@@ -85,7 +85,7 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     groups = computed(
         "Finding communities",
         (*key, "groups", resolution),
-        lambda report: find_regions(graph, resolution, progress=report),
+        lambda report: find_communities(graph, resolution, progress=report),
     )
     table = computed(
         "Averaging",
