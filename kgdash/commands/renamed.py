@@ -17,6 +17,7 @@ OPTIONS: dict[str, dict[str, str]] = {
     "classify": {"--evaluate": "--evaluated"},
     "metrics": {"--beside": "--with"},
     "predict-performance": {"--evaluate": "--evaluated"},
+    "reliability": {"--dealt": "--null-model"},
     "study": {
         "--evaluate": "--evaluated",
         "--cv": "cross-validate --folds",
