@@ -5,8 +5,8 @@ import streamlit as st
 from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
 from kgdash.charts.candidate_subsampling import candidates_lines
 from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, fewer_candidates
-from kgdash.ranking.metric import DEFAULT_KS
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
+from kgdash.ranking.metric_lookup import DEFAULT_KS
 from kgdash.ranking.metrics import metrics
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run, show_notes
@@ -32,7 +32,7 @@ ranks = computed(
 )
 values = computed(
     "Metrics", (run.digest, "metrics", *of_ranks, DEFAULT_KS), lambda _: metrics(ranks)
-)[side][rank_type]
+).values(side, rank_type)
 sides = computed(
     "Comparing sides",
     (run.digest, "sides", *of_ranks, rank_type),

@@ -12,7 +12,7 @@ from kgdash.breakdowns.rank_facts import SINGLE_SIDES, RankFacts
 from kgdash.errors import unknown_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import RANK_TYPES, SIDES
-from kgdash.ranking.metric import DEFAULT_KS, metric_calculators
+from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_calculators
 from kgdash.ranking.metrics import pooled
 
 _METRICS = (

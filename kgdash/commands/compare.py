@@ -78,7 +78,7 @@ def compare(
 ) -> None:
     """Compare runs overall, by group, by paired tests, over seeds, and two of them in detail."""
     from kgdash.graph import default_filter
-    from kgdash.ranking.metric import find_metric
+    from kgdash.ranking.metric_lookup import find_metric
     from kgdash.ranking.rank_setting import RankSetting, RankType, Side
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names, pair_of
 

@@ -64,9 +64,9 @@ def metrics(
     from kgdash.graph import FILTERS, default_filter
     from kgdash.graph.filter_advice import leak
     from kgdash.graph.restriction import read_entities, restrict
-    from kgdash.ranking.metric import DEFAULT_KS
+    from kgdash.ranking.metric_lookup import DEFAULT_KS
     from kgdash.ranking.metrics import metrics as compute
-    from kgdash.ranking.metrics import metrics_frame, tie_summary
+    from kgdash.ranking.metrics import tie_summary
 
     loaded = load_run(run, dataset)
     chosen = filter or default_filter(split)
@@ -82,8 +82,7 @@ def metrics(
         split=split,
         filter=chosen,
         progress=terminal("ranks"),
-        entities=only.entities,
-        relations=only.relations,
+        restriction=only,
     )
     if chosen in FILTERS and (warning := leak(split, chosen)):
         print(f"note: {warning}", file=sys.stderr)
@@ -100,11 +99,11 @@ def metrics(
                 "notes": loaded.notes,
                 "evaluated": only.count(loaded.graph, loaded.graph.split(split)),
                 "ties": tie_summary(ranks),
-                "metrics": values,
+                "metrics": values.nested(),
             }
         )
         return
-    frame = metrics_frame(values)
+    frame = values.frame
     frame.columns = pd.Index([".".join(column) for column in frame.columns])
     write_or_print(frame, out, index=True)
 

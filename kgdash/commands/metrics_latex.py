@@ -62,8 +62,7 @@ def latex(
             split=split,
             filter=filter,
             progress=terminal(f"ranks of {one.name}"),
-            entities=only.entities,
-            relations=only.relations,
+            restriction=only,
         )
         values[one.name] = metrics(ranks)
     table, left = main_table(values), only.count(run.graph, run.graph.split(split))

@@ -8,7 +8,7 @@ from kgdash.charts.breakdowns import MOST_GROUPS
 from kgdash.charts.comparison import metric_dots, position_heatmap, seed_dots
 from kgdash.charts.run_pairs import community_forest, pair_forest, rank_density, win_bars
 from kgdash.charts.style import SIDE_COLOURS
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
 
 MRR = metric_records()["inverse_harmonic_mean_rank"]
 A_WINS, B_WINS = SIDE_COLOURS["head"], SIDE_COLOURS["tail"]

@@ -7,7 +7,7 @@ import pytest
 
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.graph.communities import find_communities
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
 from kgdash.statistics.paired_tests import paired_tests
 from kgdash.studies.comparison.community_differences import (
     community_differences,
