@@ -58,7 +58,8 @@ def show_threshold(of: Separated) -> None:
     right, wrong = int(at["true_positive"]), int(at["false_positive"])
     st.caption(
         f"From {number(threshold)} on, {right + wrong:,} of {len(values):,} instances are "
-        f"predicted true, {right:,} of them rightly; of the others {int(at['true_negative']):,} are false "
+        f"predicted true, {right:,} of them rightly; of the others "
+        f"{int(at['true_negative']):,} are false "
         f"and {int(at['false_negative']):,} true."
     )
     _show_curves(of, curve, threshold, at)
