@@ -21,6 +21,7 @@ from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.instances.thresholds import best_of, measured, rates_at, threshold_curve
+from kgdash.studies.labelling.events import triple_text
 from kgdash.studies.rules.rule import readings
 
 Draw = Callable[[ChartSource], go.Figure]
@@ -90,7 +91,7 @@ def _subgraph(source: ChartSource) -> go.Figure:
 
 def _relik(source: ChartSource) -> go.Figure:
     named = source.run.graph.with_names(source.local.triples)
-    texts = (named["head"] + " — " + named["relation"] + " → " + named["tail"]).tolist()
+    texts = triple_text(named["head"], named["relation"], named["tail"]).tolist()
     return relik_scatter(source.local.triples, texts)
 
 
