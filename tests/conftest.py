@@ -42,6 +42,22 @@ def pytest_configure(config: pytest.Config) -> None:
         subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """Give each file to one worker, for its fixtures, and all that drive the browser to one.
+
+    These come early, as they take longest together.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "browser" if nodeid.startswith("tests/browser/") else nodeid.split("::")[0]
+
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
 @pytest.fixture(scope="session")
 def common_folder(tmp_path_factory) -> Path:
     """Return a folder that all workers of this run of the tests share."""

@@ -24,7 +24,7 @@ def _app_runs_before_each_page(monkeypatch):
     """Run app.py on every run, as a server does once st.navigation was called.
 
     AppTest forgets that call, sees the folder pages/ and runs a page's file alone, without the
-    sidebar. The first visit to a fresh server, which really is so, is a browser test.
+    sidebar. The first visit to a fresh server, which really is so, has tests of its own.
     """
     original = PagesManager.__init__
 
