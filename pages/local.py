@@ -1,4 +1,4 @@
-"""Local ReliK beside local MRR in a part of the graph."""
+"""Local ReliK and local MRR in a part of the graph."""
 
 import streamlit as st
 
@@ -68,7 +68,7 @@ if choice.relik_method == "sampled":
     st.info(
         f"ReliK is sampled, 1,000 negatives a side: the mean lies {interval}. "
         "A triple counts as 1 while no sampled negative beats it, so the estimate leans high. "
-        "Choose exact for the true figure.",
+        "Choose exact for the true value.",
         icon=":material/casino:",
     )
 evaluated = "test triples" if choice.evaluated == "test" else "known triples"
@@ -128,7 +128,7 @@ with right:
     st.subheader("Selected")
     picked = selected_point(drawn)
     if picked is None:
-        st.caption("Nothing yet. Until you click, here are the figures of the whole subgraph.")
+        st.caption("Nothing yet. Until you click, here are the values of the whole subgraph.")
         show_chart(local_bars(figures), "bars", f"{part_name}-figures")
     else:
         show_part(picked, graph, comparison)

@@ -35,7 +35,7 @@ def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") ->
 
     Where there are more than four runs, cells hold the marks alone, for want of room.
 
-    :param table: of `PartFigures`, parts from top to bottom; the first
+    :param table: of `PartScores`, parts from top to bottom; the first
         25 are drawn
     :param runs: in their order
     :param measure: "mrr" or "relik": what the cells hold and are coloured by
@@ -125,7 +125,7 @@ def regret_bars(strategies: pd.DataFrame) -> go.Figure:
         text=[
             f"{escape(row['strategy'])}<br>regret {number(row['regret'])} "
             f"({number(row['regret_low'])} to {number(row['regret_high'])})<br>right in "
-            f"{row['right']:,.4g} of {row['parts']:,}<br>MRR {number(row['mrr'])}"
+            f"{row['correct']:,.4g} of {row['parts']:,}<br>MRR {number(row['mrr'])}"
             for row in rows.to_dict("records")
         ],
         textposition="none",

@@ -30,7 +30,7 @@ def subgraph(
     hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1,
     direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either",
     seed: SeedOption = 0,
-    evaluate: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
+    evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
     relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact",
     as_json: JsonOption = False,
     out: OutOption = None,
@@ -42,7 +42,7 @@ def subgraph(
     part = loaded.subgraph(
         entity, method, size, restart=restart, seed=seed, hops=hops, direction=direction
     )
-    choices = (loaded, part, evaluate, relik_method)
+    choices = (loaded, part, evaluated, relik_method)
     if sys.stderr.isatty():
         for comparison in compare_steps(*choices, progress=terminal("subgraph")):
             if comparison.method != relik_method:

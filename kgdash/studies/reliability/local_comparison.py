@@ -24,7 +24,7 @@ FILTER = "train+valid+test"
 
 @dataclass(frozen=True)
 class LocalComparison:
-    """The figures of one subgraph.
+    """The values of one subgraph.
 
     ``triples``: one row per known triple with both ends inside: ``head, relation, tail`` (ids),
     ``split``, ``relik``, ``relik_head_rank``, ``relik_tail_rank`` (ranks among the negatives; and
@@ -84,7 +84,7 @@ def compare_steps(
 ) -> Iterator[LocalComparison]:
     """Compare as soon as there are figures: first with sampled, then with exact ReliK.
 
-    The ranks are the same in both and are computed once. As `Run.relik_steps` has it, exact figures
+    The ranks are the same in both and are computed once. As `Run.relik_steps` has it, exact values
     that are quick to have come alone; so does any other method than "exact".
 
     :param sampled: what an earlier call with the same arguments yielded first, to go on from there
