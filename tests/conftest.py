@@ -139,6 +139,18 @@ def _bundled_are_loaded(bundled, monkeypatch) -> None:
     monkeypatch.setattr("kgdash.runs.loading.load", bundled)
 
 
+@pytest.fixture(scope="session")
+def pykeen_directory(common_folder) -> Path:
+    """Train a tiny model on Nations and save it as PyKEEN does, once for all workers; read only."""
+    from filelock import FileLock
+
+    from tests.support.tiny_runs import save_pykeen_directory
+
+    folder = common_folder / "pykeen" / "tiny"
+    with FileLock(common_folder / "pykeen.lock"):
+        return folder if folder.is_dir() else save_pykeen_directory(folder)
+
+
 @pytest.fixture
 def shared_data() -> Path:
     """Return the folder of benchmark graphs, or skip."""

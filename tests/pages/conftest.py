@@ -4,7 +4,6 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
 from kgdash.ui.runtime.result_cache import memory
-from tests.support.tiny_runs import save_pykeen_directory
 
 
 @pytest.fixture(scope="session")
@@ -33,8 +32,3 @@ def _app_runs_before_each_page(monkeypatch):
         PagesManager.uses_pages_directory = False
 
     monkeypatch.setattr(PagesManager, "__init__", init)
-
-
-@pytest.fixture(scope="package")
-def pykeen_directory(tmp_path_factory):
-    return save_pykeen_directory(tmp_path_factory.mktemp("pykeen") / "tiny")
