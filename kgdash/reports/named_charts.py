@@ -126,7 +126,7 @@ NAMED_CHARTS: dict[str, Draw] = {
     **{f"breakdown-by-{name}": _bars(by) for name, by in _GROUPS.items()},
     **{f"sides-by-{name}": _sides(by) for name, by in _GROUPS.items()},
     "subgraph": _subgraph,
-    "subgraph-figures": lambda source: local_bars(source.local.figures),
+    "subgraph-figures": lambda source: local_bars(source.local.means),
     "subgraph-relik": _relik,
     **{
         f"{kind}-{what}": _instances(kind, what)
