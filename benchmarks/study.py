@@ -17,7 +17,7 @@ import measure
 import kgdash
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.runs import Run
-from kgdash.studies.correlation.correlation import study
+from kgdash.studies.correlation.correlation import correlation_study
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import reliability_map
@@ -35,8 +35,8 @@ def one_by_one(run: Run, size: int) -> float:
 def print_study(run: Run, size: int) -> None:
     """Print the times of a run's study: cold, from the cache, and one by one."""
     os.environ["KGDASH_CACHE"] = tempfile.mkdtemp()
-    cold = measure.seconds(lambda: study(run, [size], COUNT))
-    warm = measure.seconds(lambda: study(run, [size], COUNT))
+    cold = measure.seconds(lambda: correlation_study(run, [size], SubgraphSampling(COUNT)))
+    warm = measure.seconds(lambda: correlation_study(run, [size], SubgraphSampling(COUNT)))
     os.environ["KGDASH_CACHE"] = tempfile.mkdtemp()
     apart = one_by_one(run, size)
     print(

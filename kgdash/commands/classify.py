@@ -60,7 +60,7 @@ def classify(
         typer.Option(
             help="figures; the same of all relations; ROC and precision-recall curve; histogram of "
             "the scores; calibration and its errors; scores of all triples; relik: accuracy by "
-            "ReliK; local: figures of the subgraph around --entity."
+            "ReliK; local: values of the subgraph around --entity."
         ),
     ] = ClassifyTable.figures,
     entity: Annotated[str | None, typer.Option(help="Seed entity of a subgraph.")] = None,
@@ -119,6 +119,6 @@ def _given(run: Any, negatives: str, valid: Path | None, test: Path | None) -> A
     if valid is None or test is None or negatives != "given":
         raise KgdashError(
             "files of negatives need --negatives given and both --valid-negatives and "
-            "--test-negatives: the threshold is chosen on the one, and judged on the other"
+            "--test-negatives: the threshold is chosen on the one, and tested on the other"
         )
     return read_negatives({"valid": valid, "test": test}, run.graph)
