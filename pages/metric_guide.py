@@ -1,4 +1,4 @@
-"""What each metric is and when to use it, with the run's own figures."""
+"""What each metric is and when to use it, with the run's own values."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from kgdash.ui.widgets.table import download, number_columns, show_table
 
 run = current_run()
 st.title("Metric guide")
-st.caption("What each metric is and when to use it, with this run's own figures.")
+st.caption("What each metric is and when to use it, with this run's own values.")
 show_notes(run)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     split = choose_split(run.graph)
@@ -47,7 +47,7 @@ fewer = computed(
 
 left, right = st.columns(2, gap="large")
 with left:
-    st.subheader("Plain beside adjusted")
+    st.subheader("Plain and adjusted")
     st.caption(
         "The index is 0 for guessing and 1 for perfect, whatever the number of candidates. The "
         "z-score says how many standard deviations lie between the model and guessing."
@@ -64,7 +64,7 @@ with right:
     st.subheader("The same model among fewer candidates")
     st.caption(
         "Each query keeps its answer and a random part of its rivals (exact expectations, "
-        f"{whole} ranks). Plain figures rise as candidates get fewer. AMRI stays; adjusted MRR and "
+        f"{whole} ranks). Plain metrics rise as candidates get fewer. AMRI stays; adjusted MRR and "
         "Hits@10 only take off what guessing gains."
     )
     show_chart(candidates_lines(fewer), "fewer", f"{run.name}-{split}-fewer-candidates")

@@ -1,4 +1,4 @@
-"""Head against tail queries: why their figures differ, and what "both" is.
+"""Head against tail queries: why their values differ, and what "both" is.
 
 Defined in numbers.md#13-breakdowns.
 """

@@ -60,7 +60,7 @@ def classify(
         typer.Option(
             help="figures; the same of all relations; ROC and precision-recall curve; histogram of "
             "the scores; calibration and its errors; scores of all triples; relik: accuracy by "
-            "ReliK; local: figures of the subgraph around --entity."
+            "ReliK; local: values of the subgraph around --entity."
         ),
     ] = ClassifyTable.figures,
     entity: Annotated[str | None, typer.Option(help="Seed entity of a subgraph.")] = None,

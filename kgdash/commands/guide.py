@@ -23,7 +23,7 @@ from kgdash.progress import terminal
 
 def guide(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="For figures of its own; may be left out.")
+        str | None, typer.Argument(metavar="[RUN]", help="For values of its own; may be left out.")
     ] = None,
     dataset: DatasetOption = None,
     split: SplitOption = "test",

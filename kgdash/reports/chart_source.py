@@ -39,7 +39,7 @@ class ChartSource:
 
     @cached_property
     def local(self) -> LocalComparison:
-        """Return the figures of the subgraph around the entity, as the command ``subgraph`` does.
+        """Return the values of the subgraph around the entity, as the command ``subgraph`` does.
 
         :raises KgdashError: if no entity was given, or it is unknown
         """

@@ -184,7 +184,7 @@ class TestNotes:
         )
         (note,) = load(copy, "nations").notes
         assert "trained on 703 triples, of which 700 are in" in note
-        assert "(1,592 triples), 0 in valid and 3 in test; figures on those flatter it" in note
+        assert "(1,592 triples), 0 in valid and 3 in test; values on those flatter it" in note
 
     def test_a_subset_of_the_dataset(self, transe, dataset_folder):
         lines = (dataset_folder / "train.txt").read_text().splitlines()

@@ -96,7 +96,7 @@ def reliability_steps(
 ) -> Iterator[ReliabilityMap]:
     """Map the reliability of the graph as soon as there are figures: sampled first, then exact.
 
-    As `Run.relik_steps` has it, exact figures that are quick to have, or stored, come alone.
+    As `Run.relik_steps` has it, exact values that are quick to have, or stored, come alone.
 
     :param progress: called with (done, total); may raise to cancel
     :param ranked: what an earlier call yielded first, to go on from there

@@ -15,7 +15,7 @@ from kgdash.ranking.metrics import MetricsTable, metrics
 from kgdash.studies.comparison.comparison import by_group, mean_positions, overall_of
 from kgdash.studies.comparison.seeds import ENOUGH, seed_groups, seed_spread
 from kgdash.ui.comparison.form import Compared
-from kgdash.ui.metrics.custom_groups_form import groupings_stamp, own_groupings
+from kgdash.ui.metrics.custom_groups_form import custom_groupings, groupings_stamp
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice
@@ -47,7 +47,7 @@ def show_overall(compared: Compared) -> None:
 def show_groups(compared: Compared) -> None:
     """Show one metric of every run in every group of triples, with positions."""
     first = next(iter(compared.runs.values()))
-    own = own_groupings(first)
+    own = custom_groupings(first)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = choice(
             "Group by",
