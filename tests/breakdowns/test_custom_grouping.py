@@ -188,7 +188,7 @@ def own_run(tmp_path):
 def test_saved_beside_the_run_and_read_back(own_run, umls, types):
     graph, ranks = umls
     conditions = condition_grouping(
-        "difficulty", ["hard: realistic > 5", "hard: relation contains a"]
+        "new", ["hard: realistic > 5", "hard: relation contains a"]
     )
     typed = TypeGrouping("kinds", "answer", types)
     assert saved_groupings(own_run) == {}
