@@ -42,7 +42,7 @@ def breakdown(
     The interval is a bootstrap over the group's triples (`ratio_intervals`); a
     triple's two ranks are drawn together. It has no width where all values of a group are equal.
 
-    :param annotated: of `annotate`, or some of its rows
+    :param annotated: of `add_rank_facts`, or some of its rows
     :param by: one of `kgdash.breakdowns.grouping.GROUPINGS`, or groups of this table: of
         `kgdash.breakdowns.custom_grouping.groups_by`, say
     :param metric: a name that `kgdash.ranking.metric_lookup.find_metric` takes: "mrr", "hits@7"
@@ -57,7 +57,7 @@ def breakdown(
         ``gap`` (their distance, ≥ 0), ``tied_share`` (of the ranks whose true answer shares its
         score with another candidate, in [0, 1]), ``largest_tie`` (int64: scores in the largest such
         group, the true one included; 1: none)
-    :raises KgdashError: if there are no ranks, they are not annotated, or a choice is unknown
+    :raises KgdashError: if there are no ranks, they have no facts, or a choice is unknown
     """
     chosen = check_choices(metric, rank_type, level)
     places, codes, groups = groups_of(annotated, by)

@@ -130,7 +130,7 @@ CustomGrouping = TypeGrouping | ConditionGrouping
 def groups_by(annotated: pd.DataFrame, graph: KnowledgeGraph, by: str | CustomGrouping) -> Groups:
     """Group the ranks of a table, for `kgdash.breakdowns.breakdown.breakdown`.
 
-    :param annotated: of `kgdash.breakdowns.rank_facts.annotate`, at least one row
+    :param annotated: of `kgdash.breakdowns.rank_facts.add_rank_facts`, at least one row
     :param graph: the graph that it is of
     :param by: a user's grouping, or the name of one of kgdash's own
     :raises KgdashError: as `kgdash.breakdowns.grouping.groups_of`

@@ -97,7 +97,7 @@ class RankFacts:
         return np.bincount(ends, minlength=self.graph.num_entities)
 
 
-def annotate(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
+def add_rank_facts(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
     """Add what a table of ranks can be grouped by.
 
     :param ranks: of `kgdash.runs.Run.ranks`, at least one row

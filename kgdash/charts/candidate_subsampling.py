@@ -19,7 +19,7 @@ _LINES = {
 def candidates_lines(table: pd.DataFrame) -> go.Figure:
     """Draw metrics against the number of candidates.
 
-    :param table: of `kgdash.ranking.candidate_subsampling.fewer_candidates`, with k = 10
+    :param table: of `kgdash.ranking.candidate_subsampling.expected_metrics`, with k = 10
     """
     figure = go.Figure()
     for key, (name, colour, dash) in _LINES.items():

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.graph.filter_advice import scenario
+from kgdash.graph.filter_advice import use_case
 from kgdash.reports.evaluation import Evaluation
 from kgdash.runs import Run
 from kgdash.runs.bundled import bundled_names
@@ -15,12 +15,12 @@ from kgdash.runs.bundled import bundled_names
 def method(evaluated: Evaluation) -> list[str]:
     """Say how the numbers came about, one statement each."""
     removed = "candidates that would make another known triple are removed, those of "
-    known = scenario("none") if evaluated.filter == "none" else f"{removed}{evaluated.filter}"
+    known = use_case("none") if evaluated.filter == "none" else f"{removed}{evaluated.filter}"
     return [
         "Each triple is ranked twice: its head among all entities before its relation and tail, "
         "its tail among all after its head and relation.",
         f"Filter {evaluated.filter}: {known}."
-        + (f" It is {scenario(evaluated.filter)}." if evaluated.filter != "none" else ""),
+        + (f" It is {use_case(evaluated.filter)}." if evaluated.filter != "none" else ""),
         "With g candidates scored strictly higher than the true one and q others scored equal, the "
         "optimistic rank is g + 1, the pessimistic g + q + 1, the realistic their mean.",
         "“both” pools the ranks of both sides. Metrics are computed by PyKEEN's classes from "
