@@ -59,7 +59,7 @@ def breakdown(
         group, the true one included; 1: none)
     :raises KgdashError: if there are no ranks, they have no facts, or a choice is unknown
     """
-    chosen = check_choices(metric, rank_type, level)
+    asked = check_choices(metric, rank_type, level)
     places, codes, groups = groups_of(annotated, by)
     columns = ("triple", "candidates", *RANK_TYPES)
     arrays = {column: annotated[column].to_numpy()[places] for column in columns}
@@ -76,11 +76,11 @@ def breakdown(
             {name: values if every else values[at] for name, values in arrays.items()},
             len(groups),
         )
-        table = _table(rows, chosen)
+        table = _table(rows, asked)
         table["value"] = table[rank_type]
         table["low"], table["high"] = np.nan, np.nan
-        if chosen.ratio is not None and level is not None:
-            table[["low", "high"]] = _intervals(rows, chosen.ratio, rank_type, level, seed)
+        if asked.ratio is not None and level is not None:
+            table[["low", "high"]] = _intervals(rows, asked.ratio, rank_type, level, seed)
         table.insert(0, "group", groups)
         table.insert(1, "side", side)
         tables.append(table[table["count"] > 0])
@@ -97,12 +97,12 @@ def check_choices(metric: str, rank_type: str, level: float | None) -> Metric:
     :return: the metric
     :raises KgdashError: if one is unknown or out of range
     """
-    found = find_metric(metric, "breakdowns")
+    record = find_metric(metric, "breakdowns")
     if rank_type not in RANK_TYPES:
         raise unknown_name("rank type", rank_type, RANK_TYPES, "breakdowns")
     if level is not None:
         check_level(level)
-    return found
+    return record
 
 
 @dataclass(frozen=True)

@@ -176,8 +176,8 @@ def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomG
         if value.get("by") == "types" and _lists_of_text(value.get("types")):
             ids = {entity: number for number, entity in enumerate(graph.entities)}
             types = value["types"].items()
-            found = [(ids[e], t) for t, entities in types for e in entities if e in ids]
-            return TypeGrouping(name, str(value.get("end")), entity_types(found))
+            pairs = [(ids[e], t) for t, entities in types for e in entities if e in ids]
+            return TypeGrouping(name, str(value.get("end")), entity_types(pairs))
     except KgdashError as error:
         raise KgdashError(f"{where}: {error}") from None
     raise KgdashError(f"{where}: expected conditions or types; found {sorted(value)}")

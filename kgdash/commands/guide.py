@@ -1,4 +1,4 @@
-"""The command ``guide``: what each metric is, and a run's own figures."""
+"""The command ``guide``: what each metric is, and a run's own values."""
 
 from __future__ import annotations
 

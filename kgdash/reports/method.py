@@ -32,7 +32,7 @@ def method(evaluated: Evaluation) -> list[str]:
 
 def commands(evaluated: Evaluation) -> dict[str, str]:
     """Return the command that gives each table, by what it gives."""
-    name, choices = _called(evaluated.run), _choices(evaluated)
+    name, choices = _command_name(evaluated.run), _choices(evaluated)
     rank_type = f"--rank-type {evaluated.setting.rank_type}"
     given = {
         "This report": f"report {name} report.html {choices} {rank_type} "
@@ -48,12 +48,12 @@ def commands(evaluated: Evaluation) -> dict[str, str]:
 def group_command(evaluated: Evaluation, by: str) -> str:
     """Return the command that gives the groups by one of `kgdash.breakdowns.grouping.GROUPINGS`."""
     return (
-        f"python -m kgdash breakdown {_called(evaluated.run)} {_choices(evaluated)} --by {by} "
-        f"--metric {evaluated.metric} --rank-type {evaluated.setting.rank_type}"
+        f"python -m kgdash breakdown {_command_name(evaluated.run)} {_choices(evaluated)} "
+        f"--by {by} --metric {evaluated.metric} --rank-type {evaluated.setting.rank_type}"
     )
 
 
-def _called(run: Run) -> str:
+def _command_name(run: Run) -> str:
     """Name the run as a command takes it; a folder's place on this machine is nobody's business."""
     name = run.name if run.provenance.get("source") in bundled_names() else f"path/to/{run.name}"
     dataset = run.provenance.get("dataset")
