@@ -37,14 +37,14 @@ comparison = refined(
         run, subgraph, choice.evaluated, choice.relik_method, progress=report, sampled=sampled
     ),
 )
-triples, figures = comparison.triples, comparison.figures
-is_sampled = "relik_low" in figures
+triples, means = comparison.triples, comparison.means
+is_sampled = "relik_low" in means
 labelled = graph.with_names(triples)
 part_name = f"{run.name}-{graph.entities[subgraph.seed_entity]}-subgraph"
 
 interval = ""
 if is_sampled:
-    low, high = (number(figures[end][0]) for end in ("relik_low", "relik_high"))
+    low, high = (number(means[end].value) for end in ("relik_low", "relik_high"))
     interval = f"between {low} and {high} (95 %)"
 show_refinement(f"Sampled so far: mean ReliK {interval}.")
 with st.container(horizontal=True):
@@ -55,7 +55,7 @@ with st.container(horizontal=True):
         ("both_mrr", "Both MRR ↑", "ranks"),
         ("relation_mrr", "Relation MRR ↑", "ranks"),
     ):
-        value, count = figures[name]
+        value, count = means[name]
         st.metric(
             label,
             number(value),
@@ -83,7 +83,7 @@ if not len(triples):
         icon=":material/info:",
     )
     st.stop()
-if not figures["both_mrr"][1]:
+if not means["both_mrr"].n:
     st.info(
         "This subgraph holds no test triples, so there is no MRR: choose all triples above, or "
         "a larger subgraph.",
@@ -129,7 +129,7 @@ with right:
     picked = selected_point(drawn)
     if picked is None:
         st.caption("Nothing yet. Until you click, here are the values of the whole subgraph.")
-        show_chart(local_bars(figures), "bars", f"{part_name}-figures")
+        show_chart(local_bars(means), "bars", f"{part_name}-figures")
     else:
         show_part(picked, graph, comparison)
 

@@ -29,17 +29,12 @@ from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
 from tests.support.cli import run_cli, strict_json, without_nan
 from tests.support.paths import EXAMPLE, ROOT
-from tests.support.tiny_runs import altered_run, dataset_folder, save_pykeen_directory
+from tests.support.tiny_runs import altered_run, dataset_folder
 
 
 @pytest.fixture(scope="module")
 def run():
     return kgdash.load("umls-transe")
-
-
-@pytest.fixture(scope="module")
-def pykeen_directory(tmp_path_factory):
-    return save_pykeen_directory(tmp_path_factory.mktemp("pykeen") / "tiny")
 
 
 # Numbers
@@ -148,7 +143,7 @@ def test_subgraph_json(call, run, options, subgraph, comparison):
     found = strict_json(call("subgraph", "umls-transe", *flags, "--json"))
     part = run.subgraph(**subgraph)
     expected = compare(run, part, **comparison)
-    figures = without_nan({name: list(pair) for name, pair in expected.figures.items()})
+    figures = without_nan({name: list(pair) for name, pair in expected.means.items()})
     assert found["entities"] == [run.graph.entities[e] for e in part.entities]
     assert found["relik"] == figures["relik"][0]
     assert found["mrr"] == {
@@ -170,7 +165,7 @@ def test_what_is_not_defined_is_null(call, run):
 
 
 def test_subgraph_on_screen_and_in_a_file(call, run, tmp_path):
-    figures = compare(run, run.subgraph("virus", size=20)).figures
+    figures = compare(run, run.subgraph("virus", size=20)).means
     out = call("subgraph", "umls-transe", "--entity", "virus", "--size", 20)
     assert f"relik          {figures['relik'][0]:.6g}  (n = {figures['relik'][1]})" in out
     call("subgraph", "umls-transe", "--entity", "virus", "--size", 20, "--out", tmp_path / "s.csv")
@@ -185,8 +180,8 @@ def test_subgraph_on_a_terminal_shows_sampled_figures_first(monkeypatch, capsys,
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     code, out, err = run_cli(monkeypatch, capsys, arguments)
     assert code == 0
-    assert json.loads(out)["relik"] == exact.figures["relik"][0]
-    ends = [f"{sampled.figures[end][0]:.3g}" for end in ("relik_low", "relik_high")]
+    assert json.loads(out)["relik"] == exact.means["relik"].value
+    ends = [f"{sampled.means[end].value:.3g}" for end in ("relik_low", "relik_high")]
     assert f"mean ReliK between {ends[0]} and {ends[1]} (95 %)" in err
     logging.disable(logging.NOTSET)
 

@@ -115,6 +115,7 @@ def _judge(queue: LabelQueue, by: str) -> None:
 
 
 def _show(queue: LabelQueue, triple: NamedTriple) -> None:
+    from kgdash.studies.labelling.events import triple_text
     from kgdash.studies.labelling.queue import in_labels
     from kgdash.studies.rules.rule import readings
 
@@ -127,6 +128,5 @@ def _show(queue: LabelQueue, triple: NamedTriple) -> None:
         columns = ["head", "relation", "tail", "split", "relik"]
         for number, grounding in rows[~rows["is_answer_triple"]].groupby("grounding"):
             for head, relation, tail, split, relik in grounding[columns].to_numpy():
-                print(
-                    f"    {number + 1}. {head} — {relation} → {tail}  ({split}, ReliK {relik:.1e})"
-                )
+                fact = triple_text(head, relation, tail)
+                print(f"    {number + 1}. {fact}  ({split}, ReliK {relik:.1e})")

@@ -21,6 +21,7 @@ from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.instances.thresholds import best_of, measured, rates_at, threshold_curve
+from kgdash.studies.labelling.events import triple_text
 from kgdash.studies.rules.rule import readings
 
 Draw = Callable[[ChartSource], go.Figure]
@@ -90,7 +91,7 @@ def _subgraph(source: ChartSource) -> go.Figure:
 
 def _relik(source: ChartSource) -> go.Figure:
     named = source.run.graph.with_names(source.local.triples)
-    texts = (named["head"] + " — " + named["relation"] + " → " + named["tail"]).tolist()
+    texts = triple_text(named["head"], named["relation"], named["tail"]).tolist()
     return relik_scatter(source.local.triples, texts)
 
 
@@ -125,7 +126,7 @@ NAMED_CHARTS: dict[str, Draw] = {
     **{f"breakdown-by-{name}": _bars(by) for name, by in _GROUPS.items()},
     **{f"sides-by-{name}": _sides(by) for name, by in _GROUPS.items()},
     "subgraph": _subgraph,
-    "subgraph-figures": lambda source: local_bars(source.local.figures),
+    "subgraph-figures": lambda source: local_bars(source.local.means),
     "subgraph-relik": _relik,
     **{
         f"{kind}-{what}": _instances(kind, what)

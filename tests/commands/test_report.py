@@ -123,7 +123,7 @@ class TestCharts:
     def test_the_numbers_of_a_subgraph(self, part, umls):
         expected = compare(umls, umls.subgraph("virus", size=20, seed=3))
         bars = draw_chart("subgraph-figures", part).data[0]
-        assert list(bars.x) == [value for value, _ in expected.figures.values()]
+        assert list(bars.x) == [value for value, _ in expected.means.values()]
         dots = draw_chart("subgraph-relik", part).data
         evaluated = expected.triples.dropna(subset="reciprocal_rank")
         assert sorted(x for trace in dots for x in trace.x) == sorted(evaluated["relik"])

@@ -253,5 +253,5 @@ def instance_triples(graph: KnowledgeGraph, triples: pd.DataFrame, instance: int
         **dict(zip(_IDS, labels, strict=True)), is_answer_triple=rows["is_answer_triple"]
     )
     read["split"] = graph.split_of(ids)
-    figures = [column for column in rows.columns if column not in TRIPLE_COLUMNS]
-    return read.join(rows[figures]).reset_index(drop=True)
+    values = [column for column in rows.columns if column not in TRIPLE_COLUMNS]
+    return read.join(rows[values]).reset_index(drop=True)

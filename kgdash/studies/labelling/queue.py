@@ -13,7 +13,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import instance_triples
-from kgdash.studies.labelling.events import NamedTriple, RuleGroundings
+from kgdash.studies.labelling.events import NamedTriple, RuleGroundings, triple_text
 from kgdash.studies.rules.predictions import Predictions
 
 if TYPE_CHECKING:
@@ -123,7 +123,5 @@ def triple_ids(triple: NamedTriple, graph: KnowledgeGraph) -> tuple[int, int, in
 def in_labels(triple: NamedTriple, graph: KnowledgeGraph) -> str:
     """Write a triple in labels for people to read: ``head — relation → tail``."""
     head, relation, tail = triple_ids(triple, graph)
-    return (
-        f"{graph.entity_labels[head]} — {graph.relation_labels[relation]} → "
-        f"{graph.entity_labels[tail]}"
-    )
+    labels = graph.entity_labels
+    return triple_text(labels[head], graph.relation_labels[relation], labels[tail])

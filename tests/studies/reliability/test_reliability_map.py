@@ -76,10 +76,10 @@ def test_a_community_has_the_relik_of_its_subgraph(umls):
     members = np.flatnonzero(groups == row["id"])
     part = umls.run.subgraph(int(members[0]), "neighbourhood", 5)
     alike = compare(umls.run, type(part)(graph, int(members[0]), members, "given", {}))
-    assert row["relik"] == pytest.approx(alike.figures["relik"][0])
-    assert row["triples"] == alike.figures["relik"][1]
+    assert row["relik"] == pytest.approx(alike.means["relik"].value)
+    assert row["triples"] == alike.means["relik"].n
     assert row["entities"] == len(members)
-    assert row["mrr"] == pytest.approx(alike.figures["both_mrr"][0])
+    assert row["mrr"] == pytest.approx(alike.means["both_mrr"].value)
 
 
 def test_between_communities(umls):
