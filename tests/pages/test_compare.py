@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph.communities import find_communities
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.statistics.paired_tests import paired_tests
@@ -24,7 +24,7 @@ from kgdash.studies.comparison.comparison import (
 from kgdash.studies.comparison.run_pairs import rank_pairs, relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
-from tests.support.tiny_runs import altered_run, save_pykeen_directory
+from tests.support.tiny_runs import altered_run
 
 MRR = "inverse_harmonic_mean_rank"
 NAMES = ("umls-transe", "umls-complex", "umls-conve")
@@ -80,7 +80,7 @@ def test_other_choices(runs):
 @pytest.mark.parametrize("by", ["cardinality", "relation"])
 def test_groups(runs, ranks, by):
     app = choose(open_view("By group", side="tail"), by=by, metric="hits_at_3")
-    found = by_group(annotate(ranks[NAMES[0]], runs[0].graph), ranks, by, "hits_at_3")
+    found = by_group(add_rank_facts(ranks[NAMES[0]], runs[0].graph), ranks, by, "hits_at_3")
     found = found[found["side"] == "tail"]
     if by == "relation":
         found = found.sort_values("triples", ascending=False, kind="stable")
@@ -181,12 +181,11 @@ def test_folders_and_their_notes(tmp_path):
     assert errors(app)[0].startswith(f"unknown run '{tmp_path}/nothing'")
 
 
-def test_a_pykeen_directory_on_another_graph(tmp_path):
-    directory = save_pykeen_directory(tmp_path / "tiny")
-    app = choose(open_page("compare"), folders=f"{directory} | nations")
+def test_a_pykeen_directory_on_another_graph(pykeen_directory):
+    app = choose(open_page("compare"), folders=f"{pykeen_directory} | nations")
     assert "umls-transe, umls-complex, umls-conve on umls" in errors(app)[0]
     assert "tiny on nations" in errors(app)[0]
     assert app.title[0].value == "Compare runs"
-    choose_folder(app, directory, "nations")
+    choose_folder(app, pykeen_directory, "nations")
     choose(app, **{"with": []}, folders="")
     assert messages(app)[-1] == "Choose one more run, or name its folder."
