@@ -7,6 +7,7 @@ from kgdash.studies.reliability.reliability_map import reliability_steps
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.subgraphs.reliability import show_communities, show_groups, show_regions
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.choices import choose_view
 
 run = current_run()
@@ -30,29 +31,20 @@ show_refinement(
 )
 key = (run.digest, "reliability", map_.method)
 with st.container(horizontal=True):
-    st.metric(
+    show_card(
         "Mean ReliK ↑",
         number(float(relik.mean())),
         f"n = {len(relik):,} triples, {map_.method}",
-        delta_color="off",
-        delta_arrow="off",
-        border=True,
     )
-    st.metric(
+    show_card(
         "Triples that beat all negatives ↑",
         f"{100 * float((relik == 1).mean()):.3g} %",
         "ReliK = 1",
-        delta_color="off",
-        delta_arrow="off",
-        border=True,
     )
-    st.metric(
+    show_card(
         "Median ReliK ↑",
         number(float(relik.median())),
         "half of the triples are below",
-        delta_color="off",
-        delta_arrow="off",
-        border=True,
     )
 view = choose_view(["Regions", "Communities", "Entities", "Relations"])
 if view == "Regions":

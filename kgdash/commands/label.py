@@ -10,6 +10,7 @@ import typer
 
 from kgdash.commands.shared import DatasetOption, RunArgument, SeedOption, load_run
 from kgdash.errors import KgdashError
+from kgdash.graph.knowledge_graph import triple_text
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
@@ -127,6 +128,5 @@ def _show(queue: LabelQueue, triple: NamedTriple) -> None:
         columns = ["head", "relation", "tail", "split", "relik"]
         for number, grounding in rows[~rows["is_answer_triple"]].groupby("grounding"):
             for head, relation, tail, split, relik in grounding[columns].to_numpy():
-                print(
-                    f"    {number + 1}. {head} — {relation} → {tail}  ({split}, ReliK {relik:.1e})"
-                )
+                fact = triple_text(head, relation, tail)
+                print(f"    {number + 1}. {fact}  ({split}, ReliK {relik:.1e})")

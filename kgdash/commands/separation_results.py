@@ -30,7 +30,7 @@ def write_results(
 
     :raises KgdashError: if no browser is there to draw the charts, or a file can not be written
     """
-    from kgdash.charts.export import check_figure_file, write_figure
+    from kgdash.charts.export import FigureSize, check_figure_file, write_figure
     from kgdash.charts.separation import auc_figure, means_figure
     from kgdash.studies.instances.separation_report import separation_report, separation_rows
     from kgdash.studies.rules.rule import readings
@@ -47,7 +47,7 @@ def write_results(
         "auc": auc_figure(found.by_measure, names),
     }
     for name, figure in figures.items():
-        write_figure(figure, files[name], width=760)
+        write_figure(figure, files[name], size=FigureSize(760))
     text = separation_report(
         f"{what.capitalize()}: {run.spec.name} on {run.graph.name}",
         run,

@@ -16,6 +16,7 @@ from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.subgraph import subgraph_figure
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph.knowledge_graph import triple_text
 from kgdash.ranking.metric import DEFAULT_KS
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
@@ -82,8 +83,8 @@ def _subgraph(source: ChartSource) -> go.Figure:
 
 def _relik(source: ChartSource) -> go.Figure:
     named = source.run.graph.with_names(source.local.triples)
-    texts = (named["head"] + " — " + named["relation"] + " → " + named["tail"]).tolist()
-    return relik_scatter(source.local.triples, texts)
+    texts = triple_text(named["head"], named["relation"], named["tail"])
+    return relik_scatter(source.local.triples, texts.tolist())
 
 
 def _instances(kind: str, what: str) -> Draw:

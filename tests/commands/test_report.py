@@ -9,7 +9,7 @@ import pytest
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import annotate
-from kgdash.charts.export import figure_bytes
+from kgdash.charts.export import FigureSize, figure_bytes
 from kgdash.ranking.latex_table import latex_table
 from kgdash.ranking.main_table import main_table
 from kgdash.ranking.metrics import metrics
@@ -167,7 +167,9 @@ class TestCharts:
         assert said == f"wrote {out}\n"
         of = evaluation(umls, metric="hits_at_1", side="head")
         figure = draw_chart("breakdown-by-cardinality", ChartSource(of))
-        same = out.read_bytes() == figure_bytes(figure, ".html", "chart", dark=True, height=500)
+        same = out.read_bytes() == figure_bytes(
+            figure, ".html", "chart", dark=True, size=FigureSize(height=500)
+        )
         assert same, "no diff: these are megabytes"
 
     def test_command_draws_vectors(self, call, tmp_path):

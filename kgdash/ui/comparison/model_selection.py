@@ -30,6 +30,7 @@ from kgdash.studies.comparison.model_selection import (
 from kgdash.studies.comparison.model_selection_words import verdict_in_words
 from kgdash.studies.comparison.part_scores import PartFigures
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice
 from kgdash.ui.widgets.markdown import plain
@@ -92,9 +93,7 @@ def _cards(found: dict[str, Any], kind: str) -> None:
     )  # fmt: skip
     with st.container(horizontal=True):
         for label, value, beneath, help in cards:
-            st.metric(
-                label, value, beneath, delta_color="off", delta_arrow="off", border=True, help=help
-            )
+            show_card(label, value, beneath, help)
 
 
 def show_matrix(shown: Shown) -> None:
@@ -104,7 +103,7 @@ def show_matrix(shown: Shown) -> None:
     with left:
         st.subheader("Part by part")
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            measure = choice("Cells show", list(MEASURES), "measure", 130, names=MEASURES)
+            measure = choice("Cells show", MEASURES, "measure", 130)
             order = choice("Order", list(_ORDERS), "order", 230)
         table = _ordered(figures, _ORDERS[order])
         count = len(table) // len(figures.runs)

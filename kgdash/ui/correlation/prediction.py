@@ -11,6 +11,7 @@ from kgdash.charts.correlation import task_label
 from kgdash.charts.style import number
 from kgdash.studies.correlation.performance_prediction import PerformancePrediction
 from kgdash.studies.correlation.prediction_intervals import FEWEST
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.table import show_table
 
 _NAMES = {
@@ -151,12 +152,4 @@ def _there(prediction: PerformancePrediction) -> bool:
 
 
 def _card(label: str, value: float | str, beneath: str, help: str | None = None) -> None:
-    st.metric(
-        label,
-        value if isinstance(value, str) else number(value),
-        beneath,
-        delta_color="off",
-        delta_arrow="off",
-        border=True,
-        help=help,
-    )
+    show_card(label, value if isinstance(value, str) else number(value), beneath, help)

@@ -42,9 +42,7 @@ def choose_prediction(run: Run) -> PredictionChoice:
     """Show the widgets and return what they say."""
     subgraph = choose_subgraph(run, before="here_")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        task = choice(
-            "Expected", list(_TASKS), "task", 240, names={name: task_label(name) for name in _TASKS}
-        )
+        task = choice("Expected", {name: task_label(name) for name in _TASKS}, "task", 240)
         count = st.number_input(
             "Learnt from subgraphs",
             2 * FEWEST,

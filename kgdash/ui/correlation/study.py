@@ -21,6 +21,7 @@ from kgdash.studies.correlation.models_table import marked, models_table
 from kgdash.ui.correlation.study_form import StudyChoice
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import download, show_table
@@ -118,31 +119,22 @@ def show_runs(choice: StudyChoice, found: pd.DataFrame) -> None:
 def _cards(row: pd.Series, choice: StudyChoice) -> None:
     label = coefficient_label(choice.coefficient)
     with st.container(horizontal=True):
-        st.metric(
+        show_card(
             f"{label}: ReliK, {task_label(choice.task)}",
             number(row["value"]),
-            border=True,
-            delta=f"95 %: {number(row['low'])} to {number(row['high'])}",
-            delta_color="off",
-            delta_arrow="off",
+            f"95 %: {number(row['low'])} to {number(row['high'])}",
         )
-        st.metric(
+        show_card(
             "p-value",
             number(row["p"]),
-            border=True,
-            delta=f"Holm: {number(row['p_holm'])}",
-            delta_color="off",
-            delta_arrow="off",
+            f"Holm: {number(row['p_holm'])}",
             help="Two-sided, of this task alone; by Holm corrected for the number of tasks.",
         )
         left_out, empty = int(row["left_out"]), int(row["without_triples"])
-        st.metric(
+        show_card(
             "Subgraphs",
             f"{int(row['subgraphs']):,}",
-            border=True,
-            delta=f"{left_out:,} left out" if left_out else "none left out",
-            delta_color="off",
-            delta_arrow="off",
+            f"{left_out:,} left out" if left_out else "none left out",
             help=f"Left out: {empty:,} without any known triple inside, {left_out - empty:,} "
             "without an evaluated one.",
         )

@@ -92,15 +92,12 @@ def choose_study(run: Run) -> StudyChoice:
         evaluated = choose_evaluated(before=_BEFORE)
         relik = choose_relik_method(f"{_BEFORE}relik_method")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        task = choice(
-            "Task", list(_TASKS), "task", 260, names={name: task_label(name) for name in _TASKS}
-        )
+        task = choice("Task", {name: task_label(name) for name in _TASKS}, "task", 260)
         coefficient = choice(
             "Coefficient",
-            list(COEFFICIENTS),
+            {name: coefficient_label(name) for name in COEFFICIENTS},
             "coefficient",
             160,
-            names={name: coefficient_label(name) for name in COEFFICIENTS},
             help="Pearson: of the values, as the paper. Spearman and Kendall: of their order.",
         )
     arguments = {

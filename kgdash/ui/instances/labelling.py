@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.graph.knowledge_graph import triple_text
 from kgdash.runs import Run
 from kgdash.studies.instances.instance_table import write_rule_table
 from kgdash.studies.labelling.events import LABEL, Labelling, NamedTriple
@@ -51,8 +52,7 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
                 st.caption("You skipped this one before. Is it true?")
             else:
                 st.caption("The rules below predict this. Is it true?")
-            head, relation, tail = triple
-            named = f"{head} — {relation} → {tail}"
+            named = triple_text(*triple)
             about = in_labels(triple, queue.graph)
             st.subheader(plain(about), anchor=False, help=plain(named) if named != about else None)
         _buttons(queue, state, triple, by)
@@ -160,7 +160,7 @@ def _grounding(queue: LabelQueue, instance: int, rule: str) -> None:
     facts = pd.DataFrame(
         {
             "way": body["grounding"] + 1,
-            "fact": body["head"] + " — " + body["relation"] + " → " + body["tail"],
+            "fact": triple_text(body["head"], body["relation"], body["tail"]),
             "split": body["split"],
             "relik": body["relik"],
         }

@@ -16,6 +16,7 @@ from kgdash.studies.instances.instances import ScoredInstances
 from kgdash.studies.instances.separation import Comparison
 from kgdash.ui.instances.detail import show_instance
 from kgdash.ui.instances.separation_form import SeparationChoice
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.selection import selected_point, selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table
@@ -70,10 +71,10 @@ def show_cards(of: Separated) -> None:
     overall = found.overall(first)
     true, false = int(overall["n_true"]), int(overall["n_false"])
     with st.container(horizontal=True):
-        _card("Instances", f"{true + false:,}", f"{true:,} true, {false:,} false")
+        show_card("Instances", f"{true + false:,}", f"{true:,} true, {false:,} false")
         for measure in of.choice.compared:
             row = found.overall(measure)
-            _card(
+            show_card(
                 f"AUC of {_short(measure)} ↑",
                 number(row["roc_auc"]),
                 f"{number(row['auc_low'])} to {number(row['auc_high'])}",
@@ -84,7 +85,7 @@ def show_cards(of: Separated) -> None:
                 f"Cohen's d {number(row['cohens_d'])}.",
             )
         row = found.difference(others[0])
-        _card(
+        show_card(
             "ReliK less rank",
             f"{row['difference']:+.3f}" if pd.notna(row["difference"]) else "–",
             f"{number(row['low'])} to {number(row['high'])}",
@@ -202,7 +203,3 @@ def pick_instance(
 
 def _short(measure: str) -> str:
     return MEASURE_NAMES[measure.removesuffix("_answer")]
-
-
-def _card(label: str, value: str, beneath: str, help: str | None = None) -> None:
-    st.metric(label, value, beneath, delta_color="off", delta_arrow="off", border=True, help=help)

@@ -16,6 +16,7 @@ from kgdash.studies.reliability.region_scan import DEALT, find_reliability_regio
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice, choose_resolution
 from kgdash.ui.widgets.markdown import plain
@@ -127,14 +128,7 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     counts = {kind: int((sure["kind"] == kind).sum()) for kind in ("low", "high")}
     with st.container(horizontal=True):
         for kind, label in (("low", "Regions of low ReliK"), ("high", "Regions of high ReliK")):
-            st.metric(
-                label,
-                counts[kind],
-                "p ≤ 0.05, family-wise",
-                delta_color="off",
-                delta_arrow="off",
-                border=True,
-            )
+            show_card(label, counts[kind], "p ≤ 0.05, family-wise")
     everything = st.toggle(
         "Also those that chance explains", key="chance", bind="query-params", value=False
     )
@@ -161,10 +155,9 @@ def _scan_form(entities: int) -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         dealt = choice(
             "Chance is",
-            list(DEALT),
+            {name: f"{name} dealt out anew" for name in DEALT},
             "dealt",
             260,
-            names={"entities": "entities dealt out anew", "triples": "triples dealt out anew"},
             help="Entities: is an entity's own reliability like that of those around it, more than "
             "among entities of like degree? Triples: is ReliK here unlike that of other triples of "
             "the same relations? The former also finds what relations explain, and is too sure "
