@@ -21,12 +21,26 @@ from scipy import stats
 import kgdash
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.communities import find_regions
+from kgdash.graph.communities import find_communities
 from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.paired_tests import RESAMPLES, paired_tests
-from kgdash.studies.comparison.comparison import by_group, compared_ranks, overall, reciprocal_ranks
-from kgdash.studies.comparison.region_differences import entity_differences, region_differences
-from kgdash.studies.comparison.wins import rank_grid, rank_pairs, relation_wins, triple_differences
+from kgdash.studies.comparison.community_differences import (
+    community_differences,
+    entity_differences,
+)
+from kgdash.studies.comparison.comparison import (
+    by_group,
+    compared_ranks,
+    overall,
+    pair_of,
+    reciprocal_ranks,
+)
+from kgdash.studies.comparison.run_pairs import (
+    rank_grid,
+    rank_pairs,
+    relation_sign_tests,
+    triple_differences,
+)
 
 SAMPLED = 500
 
@@ -72,18 +86,19 @@ def print_times(ranks: dict[str, pd.DataFrame], graph: KnowledgeGraph) -> None:
     """Print what each table of the page Compare runs takes."""
     names = list(ranks)
     values = reciprocal_ranks(ranks)
-    annotated, regions = annotate(ranks[names[0]], graph), find_regions(graph)
-    pairs = rank_pairs(ranks, *names[:2])
+    annotated, communities = annotate(ranks[names[0]], graph), find_communities(graph)
+    pair = pair_of(ranks, *names[:2])
+    pairs = rank_pairs(pair)
     for what, work in {
         "every metric": lambda: overall(ranks),
         "MRR by relation": lambda: by_group(annotated, ranks, "relation"),
         "median by relation": lambda: by_group(annotated, ranks, "relation", "median_rank"),
-        "wins per relation": lambda: relation_wins(ranks, *names[:2]),
-        "pairs of ranks": lambda: rank_pairs(ranks, *names[:2]),
+        "sign tests": lambda: relation_sign_tests(pair),
+        "pairs of ranks": lambda: rank_pairs(pair),
         "grid": lambda: rank_grid(pairs, graph.num_entities),
-        "triples": lambda: triple_differences(ranks, *names[:2]),
-        "entities": lambda: entity_differences(ranks, *names[:2]),
-        "regions, given": lambda: region_differences(ranks, *names[:2], graph, regions),
+        "triples": lambda: triple_differences(pair),
+        "entities": lambda: entity_differences(pair),
+        "communities, given": lambda: community_differences(pair, graph, communities),
     }.items():
         print(f"    {what:20} {measure.median_seconds(work, 3):8.3f} s", flush=True)
     number = len(list(combinations(names, 2)))
@@ -96,8 +111,8 @@ def print_times(ranks: dict[str, pd.DataFrame], graph: KnowledgeGraph) -> None:
     whole = number * (bootstrap + permutation)
     print(f"    SciPy, one pair      {bootstrap:8.1f} s bootstrap, {permutation:.1f} s permutation")
     print(f"    SciPy, all pairs     {whole:8.0f} s: {whole / own:,.0f}×", flush=True)
-    found = measure.seconds(lambda: find_regions(graph, seed=1))
-    print(f"    finding regions      {found:8.3f} s")
+    found = measure.seconds(lambda: find_communities(graph, seed=1))
+    print(f"    finding communities  {found:8.3f} s")
 
 
 if __name__ == "__main__":

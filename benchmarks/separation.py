@@ -15,9 +15,11 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from kgdash.studies.instances.separation import RESAMPLES, compare_measures
+from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.studies.instances.separation import compare_measures
 
 MEASURES = ("relik", "reciprocal_rank", "score")
+RESAMPLES = Bootstrap().resamples
 
 
 def instances(count: int, groups: int) -> pd.DataFrame:

@@ -17,9 +17,9 @@ import measure
 import kgdash
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.runs import Run
-from kgdash.studies.correlation.correlation import study
+from kgdash.studies.correlation.correlation import correlation_study
 from kgdash.studies.reliability.local_comparison import compare
-from kgdash.studies.reliability.region_scan import DEALT, find_reliability_regions
+from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import reliability_map
 from kgdash.studies.reliability.subgraph_table import default_size, draw_subgraphs
 
@@ -35,8 +35,8 @@ def one_by_one(run: Run, size: int) -> float:
 def print_study(run: Run, size: int) -> None:
     """Print the times of a run's study: cold, from the cache, and one by one."""
     os.environ["KGDASH_CACHE"] = tempfile.mkdtemp()
-    cold = measure.seconds(lambda: study(run, [size], COUNT))
-    warm = measure.seconds(lambda: study(run, [size], COUNT))
+    cold = measure.seconds(lambda: correlation_study(run, [size], SubgraphSampling(COUNT)))
+    warm = measure.seconds(lambda: correlation_study(run, [size], SubgraphSampling(COUNT)))
     os.environ["KGDASH_CACHE"] = tempfile.mkdtemp()
     apart = one_by_one(run, size)
     print(
@@ -52,9 +52,9 @@ def print_map(run: Run) -> None:
     found = {}
     whole = measure.seconds(lambda: found.update(map=reliability_map(run)))
     print(f"  reliability map: ReliK of all triples {whole:.1f} s", flush=True)
-    for dealt in DEALT:
-        scan = measure.seconds(lambda d=dealt: find_reliability_regions(found["map"], d))
-        print(f"  regions by {dealt}, 200 permutations: {scan:.1f} s", flush=True)
+    for null_model in NULL_MODELS:
+        scan = measure.seconds(lambda n=null_model: scan_regions(found["map"], RegionScan(n)))
+        print(f"  regions by {null_model}, 200 permutations: {scan:.1f} s", flush=True)
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 >>> run = kgdash.load("umls-transe")
 >>> ranks = run.ranks(split="test")
->>> kgdash.metrics(ranks)["both"]["realistic"]["inverse_harmonic_mean_rank"]
+>>> kgdash.metrics(ranks).value("mrr")
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from kgdash.breakdowns.grouping import group_ranks
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.charts.style import number
-from kgdash.ranking.metric import DEFAULT_KS
+from kgdash.ranking.metric_lookup import DEFAULT_KS
 from kgdash.ranking.metrics import metrics
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
 from kgdash.ui.runtime.computed import computed
@@ -50,7 +50,7 @@ table = computed(
     (*grouping, info.key, rank_type),
     lambda _: breakdown(annotated, members, info.key, rank_type),
 )
-groups, overall = chosen.in_order(table), values[side][rank_type][info.key]
+groups, overall = chosen.in_order(table), values.value(info.key, side, rank_type)
 
 small, tied = int(groups["small"].sum()), groups.loc[groups["gap"].fillna(0).idxmax()]
 with st.container(horizontal=True):

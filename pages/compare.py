@@ -4,7 +4,7 @@ import streamlit as st
 
 from kgdash.ui.comparison.form import choose_comparison
 from kgdash.ui.comparison.overview import show_groups, show_overall, show_seeds
-from kgdash.ui.comparison.pairs import show_regions, show_relations, show_tests
+from kgdash.ui.comparison.pairs import show_communities, show_relations, show_tests
 from kgdash.ui.comparison.runs_form import show_notes_of
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.choices import choose_view
@@ -14,7 +14,7 @@ _VIEWS = {
     "By group": show_groups,
     "Pairs": show_tests,
     "Relations": show_relations,
-    "Where": show_regions,
+    "Where": show_communities,
     "Seeds": show_seeds,
 }
 

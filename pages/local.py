@@ -1,10 +1,10 @@
-"""Local ReliK beside local MRR in a part of the graph."""
+"""Local ReliK and local MRR in a part of the graph."""
 
 import streamlit as st
 
 from kgdash.charts.local_reliability import relik_scatter
 from kgdash.charts.style import number
-from kgdash.graph.knowledge_graph import triple_text
+from kgdash.graph import triple_text
 from kgdash.studies.reliability.local_comparison import compare_steps
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.refined import refined, show_refinement
@@ -37,22 +37,22 @@ comparison = refined(
         run, subgraph, choice.evaluated, choice.relik_method, progress=report, sampled=sampled
     ),
 )
-triples, figures = comparison.triples, comparison.figures
-is_sampled = "relik_low" in figures
+triples, means = comparison.triples, comparison.means
+is_sampled = "relik_low" in means
 labelled = graph.with_names(triples)
 part_name = f"{run.name}-{graph.entities[subgraph.seed_entity]}-subgraph"
 
 interval = ""
 if is_sampled:
-    low, high = (number(figures[end][0]) for end in ("relik_low", "relik_high"))
+    low, high = (number(means[end].value) for end in ("relik_low", "relik_high"))
     interval = f"between {low} and {high} (95 %)"
 show_refinement(f"Sampled so far: mean ReliK {interval}.")
-show_local_cards(figures)
+show_local_cards(means)
 if choice.relik_method == "sampled":
     st.info(
         f"ReliK is sampled, 1,000 negatives a side: the mean lies {interval}. "
         "A triple counts as 1 while no sampled negative beats it, so the estimate leans high. "
-        "Choose exact for the true figure.",
+        "Choose exact for the true value.",
         icon=":material/casino:",
     )
 evaluated = "test triples" if choice.evaluated == "test" else "known triples"
@@ -67,7 +67,7 @@ if not len(triples):
         icon=":material/info:",
     )
     st.stop()
-if not figures["both_mrr"][1]:
+if not means["both_mrr"].n:
     st.info(
         "This subgraph holds no test triples, so there is no MRR: choose all triples above, or "
         "a larger subgraph.",

@@ -1,12 +1,12 @@
-"""What each metric is and when to use it, with the run's own figures."""
+"""What each metric is and when to use it, with the run's own values."""
 
 import streamlit as st
 
 from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
 from kgdash.charts.candidate_subsampling import candidates_lines
 from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, fewer_candidates
-from kgdash.ranking.metric import DEFAULT_KS
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
+from kgdash.ranking.metric_lookup import DEFAULT_KS
 from kgdash.ranking.metrics import metrics
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run, show_notes
@@ -16,7 +16,7 @@ from kgdash.ui.widgets.table import download, number_columns, show_table
 
 run = current_run()
 st.title("Metric guide")
-st.caption("What each metric is and when to use it, with this run's own figures.")
+st.caption("What each metric is and when to use it, with this run's own values.")
 show_notes(run)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     split = choose_split(run.graph)
@@ -32,7 +32,7 @@ ranks = computed(
 )
 values = computed(
     "Metrics", (run.digest, "metrics", *of_ranks, DEFAULT_KS), lambda _: metrics(ranks)
-)[side][rank_type]
+).values(side, rank_type)
 sides = computed(
     "Comparing sides",
     (run.digest, "sides", *of_ranks, rank_type),
@@ -47,7 +47,7 @@ fewer = computed(
 
 left, right = st.columns(2, gap="large")
 with left:
-    st.subheader("Plain beside adjusted")
+    st.subheader("Plain and adjusted")
     st.caption(
         "The index is 0 for guessing and 1 for perfect, whatever the number of candidates. The "
         "z-score says how many standard deviations lie between the model and guessing."
@@ -64,7 +64,7 @@ with right:
     st.subheader("The same model among fewer candidates")
     st.caption(
         "Each query keeps its answer and a random part of its rivals (exact expectations, "
-        f"{whole} ranks). Plain figures rise as candidates get fewer. AMRI stays; adjusted MRR and "
+        f"{whole} ranks). Plain metrics rise as candidates get fewer. AMRI stays; adjusted MRR and "
         "Hits@10 only take off what guessing gains."
     )
     show_chart(candidates_lines(fewer), "fewer", f"{run.name}-{split}-fewer-candidates")

@@ -7,8 +7,8 @@ from kgdash.charts.metrics import metric_bars, rank_ecdf
 from kgdash.charts.style import number
 from kgdash.graph.filter_advice import leak, scenario
 from kgdash.ranking.main_table import evaluated_text
-from kgdash.ranking.metric import metric_records
-from kgdash.ranking.metrics import metrics, metrics_frame, tie_summary
+from kgdash.ranking.metric_lookup import metric_records
+from kgdash.ranking.metrics import metrics, tie_summary
 from kgdash.ui.metrics.cards import show_cards
 from kgdash.ui.metrics.latex_button import offer_latex
 from kgdash.ui.metrics.restriction_form import choose_restriction, restriction_text
@@ -48,8 +48,7 @@ ranks = computed(
         split=split,
         filter=filter_name,
         progress=progress,
-        entities=only.entities,
-        relations=only.relations,
+        restriction=only,
     ),
 )
 values = computed(
@@ -60,7 +59,7 @@ values = computed(
 guide = metric_records(ks)
 
 slot, filtered = st.empty(), filter_name != "none"
-show_cards(slot, guide, int(k), values[side][rank_type], awaited=filtered)
+show_cards(slot, guide, int(k), values.values(side, rank_type), awaited=filtered)
 candidates = run.graph.num_entities if only.entities is None else len(only.entities)
 st.caption(
     f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks, "
@@ -98,7 +97,7 @@ with right:
     show_chart(rank_ecdf(ranks, rank_type, ks), "ecdf", f"{run.name}-{split}-ranks")
 
 st.subheader("All metrics")
-frame = metrics_frame(values)
+frame = values.frame.copy()
 frame.columns = [f"{s} · {t}" for s, t in frame.columns]
 frame.insert(0, "metric", [f"{guide[key].label} {guide[key].arrow}".strip() for key in frame.index])
 frame["range"] = [guide[key].value_range for key in frame.index]
@@ -134,8 +133,7 @@ if filtered:
             split=split,
             filter="none",
             progress=progress,
-            entities=only.entities,
-            relations=only.relations,
+            restriction=only,
         ),
     )
     raw = computed(
@@ -143,4 +141,4 @@ if filtered:
         (run.digest, "metrics", split, "none", ks, *only.key),
         lambda _: metrics(raw_ranks, ks),
     )
-    show_cards(slot, guide, int(k), values[side][rank_type], raw[side][rank_type])
+    show_cards(slot, guide, int(k), values.values(side, rank_type), raw.values(side, rank_type))

@@ -24,7 +24,7 @@ run = current_run()
 st.title("Queries and rules")
 st.caption(
     "Each instance is a set of triples that leads to an answer, labelled true or false. If ReliK "
-    "is worth its name, true instances get the higher values."
+    "tells where a model is right, true instances get the higher values."
 )
 show_notes(run)
 source = choose_instances(run)

@@ -59,7 +59,7 @@ if len(tables["entities"]):
     show_table(tables["entities"], "twins", f"{name}-always-tied")
 
 if health.ranks is None:
-    st.info("Ties and gaps are figures of ranks, which this model has none of.")
+    st.info("Ties and gaps are about ranks, of which this model has none.")
     st.stop()
 
 st.subheader("Largest ties")

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from kgdash.studies.comparison.graph_parts import find_parts
-from kgdash.studies.comparison.part_scores import part_figures
-from kgdash.ui.comparison.model_selection import Shown, show_matrix, show_pairs, show_verdict
+from kgdash.studies.comparison.part_scores import part_scores
+from kgdash.ui.comparison.model_selection import Shown, show_matrix, show_pairs, show_summary
 from kgdash.ui.comparison.model_selection_form import choose_parts
 from kgdash.ui.comparison.runs_form import choose_runs, show_notes_of
 from kgdash.ui.runtime.computed import computed
@@ -25,12 +25,12 @@ parts = computed(
     lambda progress: find_parts(run, *choice.parts, progress),
 )
 key = (*((name, each.digest) for name, each in runs.items()), "model choice", *choice.key)
-figures = computed(
+scores = computed(
     f"Ranking and counting negatives by {len(runs)} runs",
     key,
-    lambda progress: part_figures(list(runs.values()), parts, *choice.figures, progress),
+    lambda progress: part_scores(list(runs.values()), parts, *choice.scores, progress),
 )
-shown = Shown(figures, choice.kind, key, f"{run.graph.name}-{choice.kind}-which-model")
-show_verdict(shown)
+shown = Shown(scores, choice.kind, key, f"{run.graph.name}-{choice.kind}-which-model")
+show_summary(shown)
 show_matrix(shown)
 show_pairs(shown)

@@ -61,7 +61,7 @@ def test_runs(call):
 def test_metrics_json(call, run, options, ranks, ks):
     found = strict_json(call("metrics", "umls-transe", "--json", *options))
     table = run.ranks(**ranks)
-    assert found["metrics"] == without_nan(kgdash.metrics(table, ks))
+    assert found["metrics"] == without_nan(kgdash.metrics(table, ks).nested())
     assert found["ties"] == tie_summary(table)
     assert (found["run"], found["notes"]) == ("umls-transe", [])
     assert set(found["metrics"]) == {"head", "tail", "both"}
@@ -72,13 +72,10 @@ def test_metrics_json(call, run, options, ranks, ks):
 def test_metrics_table_on_screen_and_in_a_file(call, run, tmp_path):
     values = kgdash.metrics(run.ranks())
     rows = [line.split("\t") for line in call("metrics", "umls-transe").splitlines()]
-    columns = [f"{side}.{rank_type}" for side in values for rank_type in values[side]]
+    columns = [f"{side}.{rank_type}" for side, rank_type in values.frame.columns]
     assert rows[0] == ["metric", *columns]
     printed = {row[0]: [float(cell) for cell in row[1:]] for row in rows[1:]}
-    assert printed == {
-        key: [types[rank_type][key] for types in values.values() for rank_type in types]
-        for key in values["both"]["realistic"]
-    }
+    assert printed == {key: row.tolist() for key, row in values.frame.iterrows()}
     call("metrics", "umls-transe", "--out", tmp_path / "deep" / "metrics.parquet")
     table = pd.read_parquet(tmp_path / "deep" / "metrics.parquet")
     assert table.index.tolist() == list(printed)
@@ -135,7 +132,7 @@ def test_relik_by_other_methods(call, run, tmp_path, method):
     [
         ({"entity": "virus", "size": 30}, {"entity": "virus", "size": 30}, {}),
         (
-            {"entity": "virus", "method": "neighbourhood", "hops": 2, "evaluate": "all"},
+            {"entity": "virus", "method": "neighbourhood", "hops": 2, "evaluated": "all"},
             {"entity": "virus", "method": "neighbourhood", "hops": 2},
             {"evaluated": "all"},
         ),
@@ -151,7 +148,7 @@ def test_subgraph_json(call, run, options, subgraph, comparison):
     found = strict_json(call("subgraph", "umls-transe", *flags, "--json"))
     part = run.subgraph(**subgraph)
     expected = compare(run, part, **comparison)
-    figures = without_nan({name: list(pair) for name, pair in expected.figures.items()})
+    figures = without_nan({name: list(pair) for name, pair in expected.means.items()})
     assert found["entities"] == [run.graph.entities[e] for e in part.entities]
     assert found["relik"] == figures["relik"][0]
     assert found["mrr"] == {
@@ -173,7 +170,7 @@ def test_what_is_not_defined_is_null(call, run):
 
 
 def test_subgraph_on_screen_and_in_a_file(call, run, tmp_path):
-    figures = compare(run, run.subgraph("virus", size=20)).figures
+    figures = compare(run, run.subgraph("virus", size=20)).means
     out = call("subgraph", "umls-transe", "--entity", "virus", "--size", 20)
     assert f"relik          {figures['relik'][0]:.6g}  (n = {figures['relik'][1]})" in out
     call("subgraph", "umls-transe", "--entity", "virus", "--size", 20, "--out", tmp_path / "s.csv")
@@ -188,8 +185,8 @@ def test_subgraph_on_a_terminal_shows_sampled_figures_first(monkeypatch, capsys,
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     code, out, err = run_cli(monkeypatch, capsys, arguments)
     assert code == 0
-    assert json.loads(out)["relik"] == exact.figures["relik"][0]
-    ends = [f"{sampled.figures[end][0]:.3g}" for end in ("relik_low", "relik_high")]
+    assert json.loads(out)["relik"] == exact.means["relik"].value
+    ends = [f"{sampled.means[end].value:.3g}" for end in ("relik_low", "relik_high")]
     assert f"mean ReliK between {ends[0]} and {ends[1]} (95 %)" in err
     logging.disable(logging.NOTSET)
 
@@ -269,7 +266,7 @@ def test_import_gives_the_scores_of_the_pykeen_directory(call, pykeen_directory,
 def test_commands_take_a_pykeen_directory_with_its_dataset(call, pykeen_directory):
     found = strict_json(call("metrics", pykeen_directory, "--dataset", "nations", "--json"))
     assert found["metrics"] == without_nan(
-        kgdash.metrics(kgdash.load(pykeen_directory, "nations").ranks())
+        kgdash.metrics(kgdash.load(pykeen_directory, "nations").ranks()).nested()
     )
 
 
@@ -280,7 +277,7 @@ def test_train(call, tmp_path):
     loaded = kgdash.load(tmp_path / "mine")
     assert (loaded.spec.name, loaded.spec.kwargs["embedding_dim"]) == ("DistMult", 4)
     assert len(loaded.training["losses"]) == 2
-    mrr = kgdash.metrics(loaded.ranks())["both"]["realistic"]["inverse_harmonic_mean_rank"]
+    mrr = kgdash.metrics(loaded.ranks()).value("mrr")
     assert f"{mrr:.4f}" in out
     call("train", tmp_path / "again", *options, "--seed", 1)
     assert kgdash.load(tmp_path / "again").weights_digest == loaded.weights_digest
@@ -505,7 +502,7 @@ def test_k_below_one(refused, k):
         (["--method", "neighbourhood", "--hops", 4], "hops"),
         (["--direction", "up"], "direction"),
         (["--method", "bfs"], "method"),
-        (["--evaluate", "valid"], "'valid'"),
+        (["--evaluated", "valid"], "'valid'"),
         (["--relik-method", "guess"], "method"),
         (["--seed", -1], "seed"),
     ],

@@ -2,12 +2,14 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import typer
 
 from kgdash.cli import app
 from kgdash.ui.runtime import navigation
+from tests import test_layers
 from tests.support.paths import ROOT
 
 
@@ -132,3 +134,77 @@ def _anchors(page: Path) -> set[str]:
 def test_readme_holds_one_test_command():
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if "-m pytest" in line]) == 1
+
+
+def test_the_drawing_of_the_rooms_is_the_layer_rule():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = [line.split("│")[1].split() for line in text.splitlines() if line.startswith("│")]
+    height = {name: len(rows) - i for i, row in enumerate(rows) for name in row}
+    assert height.keys() == {test_layers.room(m) for m in test_layers.MODULES} - {
+        "__main__",
+        "kgdash",
+        "studies",
+        "ui",
+    }
+    upward = [
+        (module, other)
+        for module, path in test_layers.MODULES.items()
+        for other in test_layers.imports(path) & test_layers.MODULES.keys()
+        if height.get(test_layers.room(other), 0) > height.get(test_layers.room(module), len(rows))
+    ]
+    assert not upward
+
+
+def test_packages_say_what_they_import_and_where_to_start():
+    wrong = []
+    for path in (ROOT / "kgdash").glob("*/**/__init__.py"):
+        package = ".".join(path.parent.relative_to(ROOT / "kgdash").parts)
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        said = re.search(
+            r"Imports: ([^;.]*(?:\.\w[^;.]*)*)[.;].*Start at `([\w/.]+)`", text, re.DOTALL
+        )
+        if said is None:
+            wrong.append(f"{package} says too little")
+            continue
+        if not (path.parent / said[2]).exists():
+            wrong.append(f"{package}: {said[2]} is not there")
+        named = re.findall(r"[a-z]+(?:\.[a-z0-9]+)*", said[1].removesuffix(" and below"))
+        highest = max(map(_height, named))
+        if highest > _height(package):
+            wrong.append(f"{package} lies below what it says it imports")
+        inside = (m for m in test_layers.MODULES if test_layers.room(m) == package)
+        for other in set().union(*(test_layers.imports(test_layers.MODULES[m]) for m in inside)):
+            room = test_layers.room(other) if other in test_layers.MODULES else package
+            below = said[1].endswith(" and below") and _height(room) < highest
+            if room not in (package, "errors", "progress", "version", *named) and not below:
+                wrong.append(f"{package} imports {other}, and does not say so")
+    assert not wrong
+
+
+@cache
+def _height(package: str) -> int:
+    modules = (m for m in test_layers.MODULES if f"{m}.".startswith(f"{package}."))
+    return max(map(test_layers.place, modules))
+
+
+def test_names_of_code_in_the_docs_exist():
+    gone = []
+    for page in (ROOT / "docs").glob("*.md"):
+        for name in re.findall(r"`kgdash\.([\w.]+)`", page.read_text(encoding="utf-8")):
+            gone += [] if _defined(name) else [f"{page.name}: kgdash.{name}"]
+    assert not gone
+
+
+def _defined(name: str) -> bool:
+    """Tell whether kgdash has a module, function, class, method or constant of a dotted name."""
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        path = ROOT.joinpath("kgdash", *parts[:cut])
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if file.is_file():
+                code = file.read_text(encoding="utf-8")
+                return all(
+                    re.search(rf"(?m)^ *(?:def|class) {part}\b|^{part}\b", code)
+                    for part in parts[cut:]
+                )
+    return False

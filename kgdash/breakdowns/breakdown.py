@@ -19,7 +19,8 @@ from kgdash.breakdowns.rank_facts import SINGLE_SIDES
 from kgdash.engine.ordering_kernels import stable_order
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric import DEFAULT_KS, Metric, RatioMetric, find_metric, metric_calculators
+from kgdash.ranking.metric import Metric, RatioMetric
+from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators
 from kgdash.ranking.metrics import POOLS
 from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.statistics.bootstrap import check_level
@@ -44,7 +45,7 @@ def breakdown(
     :param annotated: of `annotate`, or some of its rows
     :param by: one of `kgdash.breakdowns.grouping.GROUPINGS`, or groups of this table: of
         `kgdash.breakdowns.custom_grouping.groups_by`, say
-    :param metric: a name that `kgdash.ranking.metric.find_metric` takes: "mrr", "hits@7"
+    :param metric: a name that `kgdash.ranking.metric_lookup.find_metric` takes: "mrr", "hits@7"
     :param rank_type: "optimistic", "realistic" or "pessimistic"
     :param level: of the intervals, in (0, 1); None for none, which is faster
     :param seed: of the bootstrap, ≥ 0; a group's interval does not depend on the other groups

@@ -80,46 +80,54 @@ class TypeGrouping:
 
 @dataclass(frozen=True)
 class ConditionGrouping:
-    """Ranks by named conditions; one that fulfils several is in several groups."""
+    """Ranks by named groups, each of conditions that all must hold; a rank may be in several."""
 
     name: str
-    buckets: tuple[tuple[str, Condition], ...]
+    buckets: Mapping[str, tuple[Condition, ...]]
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        names = [name for name, _ in self.buckets]
-        if not names:
+        if not self.buckets:
             raise KgdashError(
-                f"grouping {self.name!r} has no bucket; give at least one as name: condition"
+                f"grouping {self.name!r} has no group; give at least one row as name: condition"
             )
-        for name in names:
-            _check_name(name, "bucket")
-            if names.count(name) > 1 or name == OTHERS:
-                raise KgdashError(
-                    f"grouping {self.name!r} has two buckets {name!r}; rename one of them"
-                )
+        for name in self.buckets:
+            _check_name(name, "group")
+            if name == OTHERS:
+                raise KgdashError(f"{name!r} is what no group holds; choose another name")
 
     def groups(self, facts: RankFacts) -> Groups:
-        """Return the groups: one per bucket, in their order, then what is in none."""
-        holds = np.array([condition.holds(facts) for _, condition in self.buckets])
+        """Return the groups, in their order, then what is in none."""
+        holds = np.array(
+            [
+                np.logical_and.reduce([condition.holds(facts) for condition in conditions])
+                for conditions in self.buckets.values()
+            ]
+        )
         holds = np.concatenate([holds, ~holds.any(axis=0, keepdims=True)])
         codes, rows = np.nonzero(holds)
-        return Groups(rows, codes, [*(name for name, _ in self.buckets), OTHERS])
+        return Groups(rows, codes, [*self.buckets, OTHERS])
 
     def describe(self) -> str:
         """Say in a few words what it groups by."""
-        return "; ".join(f"{name}: {condition.text}" for name, condition in self.buckets)
+        return "; ".join(
+            f"{name}: {' and '.join(condition.text for condition in conditions)}"
+            for name, conditions in self.buckets.items()
+        )
 
     def to_json(self, graph: KnowledgeGraph) -> dict[str, Any]:
         """Describe it as JSON can hold it."""
-        buckets = {name: condition.text for name, condition in self.buckets}
+        buckets = {
+            name: [[c.column, c.operator, c.value] for c in conditions]
+            for name, conditions in self.buckets.items()
+        }
         return {"name": self.name, "by": "conditions", "buckets": buckets}
 
 
-OwnGrouping = TypeGrouping | ConditionGrouping
+CustomGrouping = TypeGrouping | ConditionGrouping
 
 
-def groups_by(annotated: pd.DataFrame, graph: KnowledgeGraph, by: str | OwnGrouping) -> Groups:
+def groups_by(annotated: pd.DataFrame, graph: KnowledgeGraph, by: str | CustomGrouping) -> Groups:
     """Group the ranks of a table, for `kgdash.breakdowns.breakdown.breakdown`.
 
     :param annotated: of `kgdash.breakdowns.rank_facts.annotate`, at least one row
@@ -132,27 +140,28 @@ def groups_by(annotated: pd.DataFrame, graph: KnowledgeGraph, by: str | OwnGroup
     )
 
 
-def condition_grouping(name: str, lines: Iterable[str]) -> ConditionGrouping:
-    """Make a grouping of texts ``name: condition``, blank ones skipped.
+def condition_grouping(name: str, rows: Iterable[str | tuple[str, Condition]]) -> ConditionGrouping:
+    """Make a grouping of rows; those of one group must all hold.
 
-    :raises KgdashError: if a line has no name or its condition is not understood, or a name is
-        taken
+    :param rows: the name of a group and a condition, or a text ``name: column operator value``
+    :raises KgdashError: if a text has no name or its condition is not understood
     """
-    buckets = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        bucket, colon, condition = line.partition(":")
-        if not colon:
-            raise KgdashError(
-                f"expected name: condition, such as rare: frequency < 100; found {line.strip()!r} "
-                f"(bucket {number} of grouping {name!r})"
-            )
-        buckets.append((bucket.strip(), Condition(condition)))
-    return ConditionGrouping(name.strip(), tuple(buckets))
+    buckets: dict[str, tuple[Condition, ...]] = {}
+    for row in rows:
+        if isinstance(row, str):
+            bucket, colon, text = row.partition(":")
+            if not colon:
+                raise KgdashError(
+                    "expected name: column operator value, such as rare: frequency < 100; found "
+                    f"{row.strip()!r:.80} in grouping {name!r}"
+                )
+            row = (bucket, Condition.parse(text))
+        bucket, condition = row[0].strip(), row[1]
+        buckets[bucket] = (*buckets.get(bucket, ()), condition)
+    return ConditionGrouping(name.strip(), buckets)
 
 
-def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> OwnGrouping:
+def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomGrouping:
     """Read what ``to_json`` wrote; entities that the graph does not have are left out.
 
     :param where: what messages call the place
@@ -162,10 +171,9 @@ def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> OwnGrou
         raise KgdashError(f"{where}: expected groupings, each with a name; found {value!r:.80}")
     name, where = value["name"], f"{where}, grouping {value['name']!r}"
     try:
-        if value.get("by") == "conditions" and _strings(value.get("buckets"), str):
-            conditions = [(k, Condition(text)) for k, text in value["buckets"].items()]
-            return ConditionGrouping(name, tuple(conditions))
-        if value.get("by") == "types" and _strings(value.get("types"), list):
+        if value.get("by") == "conditions" and isinstance(value.get("buckets"), Mapping):
+            return ConditionGrouping(name, {k: _rows(v) for k, v in value["buckets"].items()})
+        if value.get("by") == "types" and _lists_of_text(value.get("types")):
             ids = {entity: number for number, entity in enumerate(graph.entities)}
             types = value["types"].items()
             found = [(ids[e], t) for t, entities in types for e in entities if e in ids]
@@ -175,10 +183,30 @@ def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> OwnGrou
     raise KgdashError(f"{where}: expected conditions or types; found {sorted(value)}")
 
 
-def _strings(value: Any, kind: type[str] | type[list]) -> bool:
-    """Tell whether a value maps texts to texts, or to lists of texts."""
+def _rows(value: Any) -> tuple[Condition, ...]:
+    """Read the conditions of a group: a list of rows, or a text that joins them by "and"."""
+    if isinstance(value, str):
+        try:
+            return tuple(Condition.parse(text) for text in value.split(" and "))
+        except KgdashError as error:
+            raise KgdashError(
+                f"the condition {value!r:.200} was saved by an earlier version and holds more than "
+                f"rows joined by and ({error}); save the grouping again, or remove it"
+            ) from None
+    if not isinstance(value, list) or not value:
+        raise KgdashError(f"expected rows of column, operator and value; found {value!r:.80}")
+    for row in value:
+        if not isinstance(row, list) or [type(v) for v in row[:2]] != [str, str] or len(row) != 3:
+            raise KgdashError(f"expected column, operator and value; found {row!r:.80}")
+        if not isinstance(row[2], str | int | float):
+            raise KgdashError(f"expected a number or a name; found {row[2]!r:.80}")
+    return tuple(Condition(*row) for row in value)
+
+
+def _lists_of_text(value: Any) -> bool:
+    """Tell whether a value maps texts to lists of texts."""
     return isinstance(value, Mapping) and all(
-        isinstance(inner, kind) and all(isinstance(item, str) for item in inner)
+        isinstance(inner, list) and all(isinstance(item, str) for item in inner)
         for inner in value.values()
     )
 

@@ -1,4 +1,4 @@
-"""Head against tail queries: why their figures differ, and what "both" is.
+"""Head against tail queries: why their values differ, and what "both" is.
 
 Defined in numbers.md#13-breakdowns.
 """
@@ -12,7 +12,7 @@ from kgdash.breakdowns.rank_facts import SINGLE_SIDES, RankFacts
 from kgdash.errors import unknown_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import RANK_TYPES, SIDES
-from kgdash.ranking.metric import DEFAULT_KS, metric_calculators
+from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_calculators
 from kgdash.ranking.metrics import pooled
 
 _METRICS = (

@@ -73,7 +73,8 @@ def labelled_histogram(table: pd.DataFrame, threshold: float | None = None) -> g
     if not table[["true", "false"]].to_numpy().any():
         return empty("no score is finite")
     figure = go.Figure()
-    for name, colour, *_ in LABELS.values():
+    for style in LABELS.values():
+        name, colour = style.name, style.colour
         figure.add_bar(
             x=(table["left"] + table["right"]) / 2,
             y=table[name],

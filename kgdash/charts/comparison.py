@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 
 import numpy as np
@@ -13,13 +14,13 @@ from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, nu
 from kgdash.ranking.metric import Metric
 
 #: up to so many runs, cells are wide enough for values on a phone
-_ROOMY = 4
+ROOMY = 4
 
 #: first → last position, dark enough throughout for white figures
 _POSITIONS = [[0.0, "#1e5fb4"], [0.5, "#6d6675"], [1.0, "#b5421f"]]
 
-#: characters of a run's name beside a row, and above a column
-_BESIDE, _ABOVE = 22, 14
+#: characters of a name beside a row, and of a run's above a column
+BESIDE, _ABOVE = 22, 14
 
 
 def metric_dots(table: pd.DataFrame, info: Metric) -> go.Figure:
@@ -78,7 +79,7 @@ def position_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.
         return empty("the metric is not defined for these groups")
     rows = cells.reindex(grid)
     positions = rows["position"].astype("Float64").to_numpy(dtype=float, na_value=np.nan)
-    roomy = len(runs) <= _ROOMY
+    roomy = len(runs) <= ROOMY
     texts = [
         "" if np.isnan(place) else f"{number(value)}<br>" * roomy + f"{place:.0f}."
         for value, place in zip(rows["value"], positions, strict=True)
@@ -88,20 +89,56 @@ def position_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.
         for row in rows.reset_index(names=["group", "run"]).to_dict("records")
     ]
     small = table.groupby("group")["small"].first()
+    names = [shortened(group, BESIDE) + "*" * bool(small[group]) for group in chosen]
+    cells = HeatmapCells(positions.reshape(shape), texts, abouts)
+    return run_heatmap(cells, names, runs, _POSITIONS, (1, len(runs)))
+
+
+@dataclass(frozen=True)
+class HeatmapCells:
+    """What a cell per row and run is coloured by, says, and says on hovering.
+
+    ``values``: float64, ``(rows, runs)``, NaN for no colour; ``texts``, ``abouts``: row after row.
+    """
+
+    values: np.ndarray
+    texts: list[str]
+    abouts: list[str]
+
+
+def run_heatmap(
+    cells: HeatmapCells,
+    names: list[str],
+    runs: list[str],
+    scale: list[list[object]],
+    ends: tuple[float, float],
+) -> go.Figure:
+    """Draw a cell per row and run.
+
+    :param cells: what they show
+    :param names: of the rows, from top to bottom
+    :param runs: above the columns
+    :param scale: colours from the first of ``ends`` to the second, dark enough for white text
+    :param ends: of the values
+    """
+    texts, abouts = (
+        np.array(each, dtype=object).reshape(cells.values.shape)
+        for each in (cells.texts, cells.abouts)
+    )
     figure = go.Figure(
         go.Heatmap(
-            z=positions.reshape(shape),
+            z=cells.values,
             x=list(range(len(runs))),
-            y=-np.arange(len(chosen), dtype=float),
-            zmin=1,
-            zmax=len(runs),
-            colorscale=_POSITIONS,
+            y=-np.arange(len(names), dtype=float),
+            zmin=ends[0],
+            zmax=ends[1],
+            colorscale=scale,
             xgap=2,
             ygap=2,
-            text=np.array(texts, dtype=object).reshape(shape),
+            text=texts,
             texttemplate="%{text}",
             textfont={"color": "white", "size": 12},
-            hovertext=np.array(abouts, dtype=object).reshape(shape),
+            hovertext=abouts,
             hovertemplate="%{hovertext}<extra></extra>",
             showscale=False,
         )
@@ -110,13 +147,12 @@ def position_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.
         side="top",
         tickvals=list(range(len(runs))),
         ticktext=[escape(shortened(run, _ABOVE)) for run in runs],
-        tickangle=0 if len(runs) < _ROOMY else -90,
+        tickangle=0 if len(runs) < ROOMY else -90,
         showgrid=False,
         fixedrange=True,
     )
-    names = [shortened(group, _BESIDE) + "*" * bool(small[group]) for group in chosen]
-    _name_rows(figure, names)
-    return finish(figure, height=100 + 40 * len(chosen), margin={"l": 8, "r": 8, "t": 60, "b": 8})
+    name_rows(figure, names)
+    return finish(figure, height=100 + 40 * len(names), margin={"l": 8, "r": 8, "t": 60, "b": 8})
 
 
 def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: Metric) -> go.Figure:
@@ -160,7 +196,7 @@ def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: Metric) -> go.Fig
 
 
 def _name_rows(figure: go.Figure, names: list[str]) -> None:
-    name_rows(figure, [shortened(name, _BESIDE) for name in names])
+    name_rows(figure, [shortened(name, BESIDE) for name in names])
 
 
 def _about(row: dict, info: Metric) -> str:

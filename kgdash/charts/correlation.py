@@ -61,7 +61,7 @@ def study_scatter(
     )
     rows = rows[rows["relik"].notna() & rows[task].notna()]
     if rows.empty:
-        return empty("no subgraph has both figures")
+        return empty("no subgraph has both values")
     figure = go.Figure()
     if len(band):
         add_band(figure, band, "mean", "least squares", "95 % band of the line")
@@ -125,7 +125,7 @@ def task_intervals(found: pd.DataFrame, coefficient: str) -> go.Figure:
 def size_sweep(found: pd.DataFrame, coefficient: str, tasks: Sequence[str]) -> go.Figure:
     """Draw the coefficient against the size of subgraphs, a line per task; filled where p ≤ 0.05.
 
-    :param found: of `kgdash.studies.correlation.correlation.study`, with several sizes
+    :param found: of `kgdash.studies.correlation.correlation.correlation_study`, with several sizes
     :param coefficient: "pearson", "spearman" or "kendall"
     :param tasks: those to draw
     """

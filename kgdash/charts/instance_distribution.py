@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from scipy.stats import gaussian_kde
 
 from kgdash.charts.group_rows import called, first_groups, group_rows
-from kgdash.charts.separation import LABELS, is_raw, measure_axis
+from kgdash.charts.separation import LABELS, LabelStyle, is_raw, measure_axis
 from kgdash.charts.style import empty, number
 from kgdash.errors import unknown_name
 
@@ -57,16 +57,16 @@ def values_figure(
         return empty("no instances to draw")
     row_of = {group: -place for place, group in enumerate(chosen)}
     figure, log = go.Figure(), not is_raw(measure)
-    for label in LABELS:
+    for label, style in LABELS.items():
         part = rows[rows["label"] == label]
         if part.empty:
             continue
-        middle = part["group"].map(row_of).to_numpy(dtype=np.float64) + LABELS[label][4]
+        middle = part["group"].map(row_of).to_numpy(dtype=np.float64) + style.offset
         if shape == "box":
-            _add_boxes(figure, part[column], middle, label)
+            _add_boxes(figure, part[column], middle, style)
         elif shape == "violin":
-            _add_violins(figure, part[column].to_numpy(), middle, label, log)
-        _add_points(figure, part.assign(middle=middle), label, column, names)
+            _add_violins(figure, part[column].to_numpy(), middle, style, log)
+        _add_points(figure, part.assign(middle=middle), style, column, names)
     if log:
         figure.update_xaxes(type="log", dtick=1, exponentformat="power")
     figure.update_xaxes(
@@ -75,26 +75,24 @@ def values_figure(
     return group_rows(figure, chosen, names, 80, clickmode="event+select")
 
 
-def _add_boxes(figure: go.Figure, values: pd.Series, middle: np.ndarray, label: bool) -> None:
-    _, colour, fill, *_ = LABELS[label]
+def _add_boxes(figure: go.Figure, values: pd.Series, middle: np.ndarray, style: LabelStyle) -> None:
     figure.add_box(
         x=values,
         y=middle,
         orientation="h",
         width=0.26,
         boxpoints=False,
-        line={"color": colour, "width": 1.5},
-        fillcolor=fill,
+        line={"color": style.colour, "width": 1.5},
+        fillcolor=style.fill,
         hoverinfo="skip",
         showlegend=False,
     )
 
 
 def _add_violins(
-    figure: go.Figure, values: np.ndarray, middle: np.ndarray, label: bool, log: bool
+    figure: go.Figure, values: np.ndarray, middle: np.ndarray, style: LabelStyle, log: bool
 ) -> None:
     """Add densities as outlines: Plotly's own would be those of the values, not of their logs."""
-    _, colour, fill, *_ = LABELS[label]
     xs, ys = [np.empty(0)], [np.empty(0)]
     for place in np.unique(middle):
         own = np.sort(values[middle == place])
@@ -114,8 +112,8 @@ def _add_violins(
         y=np.concatenate(ys),
         mode="lines",
         fill="toself",
-        line={"color": colour, "width": 1.5},
-        fillcolor=fill,
+        line={"color": style.colour, "width": 1.5},
+        fillcolor=style.fill,
         hoverinfo="skip",
         showlegend=False,
     )
@@ -124,24 +122,23 @@ def _add_violins(
 def _add_points(
     figure: go.Figure,
     rows: pd.DataFrame,
-    label: bool,
+    style: LabelStyle,
     column: str,
     names: Mapping[str, str] | None,
 ) -> None:
-    name, colour, _, symbol, _ = LABELS[label]
     drawn = _thinned(rows, column)
     figure.add_scatter(
         x=drawn[column],
         y=drawn["middle"] + _jitter(len(drawn)),
         mode="markers",
-        name=name,
-        marker={"color": colour, "symbol": symbol, "size": 7, "opacity": 0.75},
+        name=style.name,
+        marker={"color": style.colour, "symbol": style.symbol, "size": 7, "opacity": 0.75},
         selected={"marker": {"size": 13, "opacity": 1}},
         unselected={"marker": {"opacity": 0.4}},
         # Arrays: of a list, Plotly checks every item.
         customdata=drawn[["instance", "group"]].to_numpy(dtype=object),
         text=np.array([_about(row, column, names) for row in drawn.to_dict("records")]),
-        hovertemplate="%{text}<extra>" + name + "</extra>",
+        hovertemplate="%{text}<extra>" + style.name + "</extra>",
     )
 
 

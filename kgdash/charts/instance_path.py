@@ -186,7 +186,7 @@ def _add_entities(
     lines: int,
 ) -> None:
     entities = list(placed.places)
-    name, colour, *_ = LABELS[label]
+    name, colour = LABELS[label].name, LABELS[label].colour
     is_answer = [entity == placed.answer for entity in entities]
     texts = [_wrapped(labels[entity], letters, lines) for entity in entities]
     figure.add_scatter(

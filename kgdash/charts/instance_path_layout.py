@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
-#: points of a drawn edge
-_POINTS = 25
+#: where the points of an edge lie on it: float64 ``(25, 1)``, from 0 at its head to 1 at its tail
+_ALONG = np.linspace(0, 1, 25)[:, None]
 
 
 @dataclass(frozen=True)
@@ -23,21 +23,12 @@ class PathLayout:
 
     answer: int
     places: dict[int, tuple[float, float]]
-
-    @property
-    def columns(self) -> int:
-        """Return the number of columns, ≥ 1."""
-        return int(max(x for x, _ in self.places.values())) + 1
-
-    @property
-    def rows(self) -> int:
-        """Return the largest number of entities in a column."""
-        counts = np.bincount([int(x) for x, _ in self.places.values()])
-        return int(counts.max())
+    columns: int
+    rows: int
 
 
 def path_layout(triples: pd.DataFrame) -> PathLayout:
-    """Place the entities of an instance by their distance from the answer.
+    """Place the entities of an instance by their distance from the answer, column by column.
 
     The distance is that by the triples that lead there, where they do: a rule's body, and not its
     head, which leads from one end to the other at once.
@@ -47,25 +38,25 @@ def path_layout(triples: pd.DataFrame) -> PathLayout:
     """
     concluding = triples[triples["is_answer_triple"]].iloc[0]
     answer = int(concluding[concluding["predicted_side"]])
-    graph, body = nx.Graph(), nx.Graph()
-    for row in triples.itertuples():
-        graph.add_edge(int(row.head), int(row.tail))
-        if not row.is_answer_triple:
-            body.add_edge(int(row.head), int(row.tail))
+    graph, body = (
+        nx.from_pandas_edgelist(rows, "head", "tail")
+        for rows in (triples, triples[~triples["is_answer_triple"]])
+    )
     distance = dict(nx.single_source_shortest_path_length(graph, answer))
     if answer in body:
         distance |= nx.single_source_shortest_path_length(body, answer)
     last = max(distance.values())
-    columns: dict[int, list[int]] = defaultdict(list)
+    layers: dict[int, list[int]] = defaultdict(list)
     for entity in graph:
         # What no triple joins to the answer stands where paths begin.
-        columns[last - distance.get(entity, last)].append(entity)
+        layers[last - distance.get(entity, last)].append(entity)
+    # From the bottom: NetworkX's layered layout centres columns, and edges then cross the labels.
     places = {
-        entity: (float(column), float(at))
-        for column, inside in columns.items()
-        for at, entity in enumerate(inside)
+        entity: (float(column), float(row))
+        for column, entities in layers.items()
+        for row, entity in enumerate(entities)
     }
-    return PathLayout(answer, places)
+    return PathLayout(answer, places, last + 1, max(map(len, layers.values())))
 
 
 def edge_curves(edges: pd.DataFrame, placed: PathLayout, bend: float) -> list[np.ndarray]:
@@ -78,33 +69,23 @@ def edge_curves(edges: pd.DataFrame, placed: PathLayout, bend: float) -> list[np
     :param placed: of `path_layout`
     :param bend: by how many rows an edge leaves the straight line, or what it passes by
     """
-    ends = edges[["head", "tail"]].to_numpy().tolist()
-    seen: dict[tuple[int, ...], int] = defaultdict(int)
+    seen: Counter[frozenset[int]] = Counter()
     curves = []
-    for head, tail in ends:
+    for head, tail in edges[["head", "tail"]].to_numpy().tolist():
         start, end = np.array(placed.places[head]), np.array(placed.places[tail])
-        pair = tuple(sorted((head, tail)))
-        number = seen[pair]
-        seen[pair] += 1
+        number = seen[frozenset((head, tail))]
+        seen[frozenset((head, tail))] += 1
+        passed = [y for x, y in placed.places.values() if (x - start[0]) * (x - end[0]) < 0]
         if head == tail:
-            curves.append(_loop(start, number))
-        elif start[0] == end[0]:
-            curves.append(_bent(start, end, np.array([0.3 * (1 + number), 0.0])))
+            turn = 2 * np.pi * (_ALONG - 0.25)
+            ellipse = np.hstack([0.13 * np.cos(turn), 0.3 * (1 + np.sin(turn))])
+            curves.append(start + (1 + 0.4 * number) * ellipse)
+            continue
+        if start[0] == end[0]:
+            offset = (0.3 * (1 + number), 0.0)
+        elif passed:
+            offset = (0.0, max(passed) + bend * (number + 1))
         else:
-            passed = [y for x, y in placed.places.values() if (x - start[0]) * (x - end[0]) < 0]
-            away = max(passed) + bend * (number + 1) if passed else bend * number
-            curves.append(_bent(start, end, np.array([0.0, away])))
+            offset = (0.0, bend * number)
+        curves.append(start + _ALONG * (end - start) + 4 * _ALONG * (1 - _ALONG) * offset)
     return curves
-
-
-def _bent(start: np.ndarray, end: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    """Return a parabola whose middle is off the straight line by ``offset``."""
-    t = np.linspace(0, 1, _POINTS)[:, None]
-    return start + t * (end - start) + 4 * t * (1 - t) * offset
-
-
-def _loop(place: np.ndarray, number: int) -> np.ndarray:
-    turn = np.linspace(-np.pi / 2, 3 * np.pi / 2, _POINTS)
-    size = 1 + 0.4 * number
-    ellipse = np.column_stack([0.13 * np.cos(turn), 0.3 * (1 + np.sin(turn))])
-    return place + size * ellipse

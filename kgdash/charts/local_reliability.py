@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
+
+if TYPE_CHECKING:
+    from kgdash.studies.reliability.local_comparison import Mean
 
 
 def relik_scatter(triples: pd.DataFrame, texts: list[str]) -> go.Figure:
@@ -54,10 +58,10 @@ def relik_scatter(triples: pd.DataFrame, texts: list[str]) -> go.Figure:
     return finish(figure, height=420, clickmode="event+select")
 
 
-def local_bars(figures: dict[str, tuple[float, int]]) -> go.Figure:
+def local_bars(means: Mapping[str, Mean]) -> go.Figure:
     """Draw mean ReliK beside the MRRs of a subgraph, on one linear axis from 0 to 1.
 
-    :param figures: as `kgdash.studies.reliability.local_comparison.LocalComparison` has them
+    :param means: as `kgdash.studies.reliability.local_comparison.LocalComparison` has them
     """
     names = {
         "relik": "mean ReliK",
@@ -66,15 +70,15 @@ def local_bars(figures: dict[str, tuple[float, int]]) -> go.Figure:
         "both_mrr": "both MRR",
         "relation_mrr": "relation MRR",
     }
-    values = [figures[name][0] for name in names]
+    values = [means[name].value for name in names]
     error: dict[str, Any] | None = None
-    if "relik_low" in figures:
-        low, high = ([figures[f"relik_{end}"][0], *values[1:]] for end in ("low", "high"))
+    if "relik_low" in means:
+        low, high = ([means[f"relik_{end}"].value, *values[1:]] for end in ("low", "high"))
         error = whiskers(values, low, high)
     colours = [SIDE_COLOURS["head"], *[SIDE_COLOURS["tail"]] * (len(names) - 1)]
     figure = go.Figure()
     figure.add_bar(
-        y=[f"{label}<br>n = {figures[name][1]:,}" for name, label in names.items()],
+        y=[f"{label}<br>n = {means[name].n:,}" for name, label in names.items()],
         x=values,
         orientation="h",
         marker={"color": colours},

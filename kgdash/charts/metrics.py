@@ -11,20 +11,20 @@ import plotly.graph_objects as go
 from kgdash.charts.style import RANK_TYPE_PATTERNS, SIDE_COLOURS, empty, finish, number
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric import Metric
-from kgdash.ranking.metrics import pooled
+from kgdash.ranking.metrics import MetricsTable, pooled
 
 
-def metric_bars(values: dict[str, dict[str, dict[str, float]]], info: Metric) -> go.Figure:
+def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
     """Draw one metric over side × rank type.
 
-    :param values: as `kgdash.ranking.metrics` gives them
+    :param values: of `kgdash.ranking.metrics.metrics`
     :param info: the metric
     """
     figure = go.Figure()
     for rank_type in RANK_TYPES:
-        heights = [values[side][rank_type][info.key] for side in values]
+        heights = [values.value(info.key, side, rank_type) for side in values.sides]
         figure.add_bar(
-            x=list(values),
+            x=values.sides,
             y=heights,
             name=rank_type,
             text=[number(h) for h in heights],
@@ -32,7 +32,7 @@ def metric_bars(values: dict[str, dict[str, dict[str, float]]], info: Metric) ->
             textangle=-90,
             cliponaxis=False,
             marker={
-                "color": [SIDE_COLOURS[side] for side in values],
+                "color": [SIDE_COLOURS[side] for side in values.sides],
                 "pattern": {"shape": RANK_TYPE_PATTERNS[rank_type], "solidity": 0.35},
                 "opacity": 1.0 if rank_type == "realistic" else 0.75,
             },
@@ -40,7 +40,7 @@ def metric_bars(values: dict[str, dict[str, dict[str, float]]], info: Metric) ->
         )
     figure.update_yaxes(
         title=f"{info.label} {info.arrow}".strip(),
-        range=_with_room([values[s][t][info.key] for s in values for t in RANK_TYPES]),
+        range=_with_room(values.frame.loc[info.key].tolist()),
     )
     figure.update_xaxes(title="side of the prediction")
     return finish(figure, barmode="group")

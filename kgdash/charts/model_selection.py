@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
+from kgdash.charts.comparison import BESIDE, ROOMY, HeatmapCells, run_heatmap
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number, whiskers
 
 #: least → greatest of a row, dark enough throughout for white figures
@@ -20,12 +21,6 @@ PICKED, BEST = "▲", "★"
 #: of picking by ReliK, of the best overall, of all others
 _RELIK, _LEADER, _OTHER = SIDE_COLOURS["head"], SIDE_COLOURS["tail"], "#8a96a3"
 
-#: up to so many runs, cells are wide enough for values on a phone
-_ROOMY = 4
-
-#: characters of a part's name beside a row, and of a run's above a column
-_BESIDE, _ABOVE = 22, 14
-
 #: names of the cells' values
 MEASURES = {"mrr": "MRR", "relik": "ReliK"}
 
@@ -35,54 +30,26 @@ def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") ->
 
     Where there are more than four runs, cells hold the marks alone, for want of room.
 
-    :param table: of `PartFigures`, parts from top to bottom; the first
-        25 are drawn
+    :param table: of `PartScores`, parts from top to bottom; the first 25 are drawn
     :param runs: in their order
     :param measure: "mrr" or "relik": what the cells hold and are coloured by
     """
     rows = table.head(MOST_GROUPS * len(runs))
     if not len(rows):
         return empty("no part holds an evaluated triple")
-    shape = (-1, len(runs))
-    values = rows[measure].to_numpy().reshape(shape)
+    values = rows[measure].to_numpy().reshape(-1, len(runs))
     least, greatest = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
     spread = np.where(greatest > least, greatest - least, 1.0)
-    roomy = len(runs) <= _ROOMY
+    roomy = len(runs) <= ROOMY
     records = rows.to_dict("records")
     texts = [f"{number(row[measure])}<br>" * roomy + _marks(row) for row in records]
-    parts = rows.iloc[:: len(runs)]
-    figure = go.Figure(
-        go.Heatmap(
-            z=np.where(greatest > least, (values - least) / spread, 0.5),
-            x=list(range(len(runs))),
-            y=-np.arange(len(parts), dtype=float),
-            zmin=0,
-            zmax=1,
-            colorscale=_ORDER,
-            xgap=2,
-            ygap=2,
-            text=np.array(texts, dtype=object).reshape(shape),
-            texttemplate="%{text}",
-            textfont={"color": "white", "size": 12},
-            hovertext=np.array([_about(row) for row in records], dtype=object).reshape(shape),
-            hovertemplate="%{hovertext}<extra></extra>",
-            showscale=False,
-        )
-    )
-    figure.update_xaxes(
-        side="top",
-        tickvals=list(range(len(runs))),
-        ticktext=[escape(shortened(run, _ABOVE)) for run in runs],
-        tickangle=0 if len(runs) < _ROOMY else -90,
-        showgrid=False,
-        fixedrange=True,
-    )
     names = [
-        shortened(row["name"], _BESIDE) + "*" * bool(row["small"])
-        for row in parts.to_dict("records")
+        shortened(row["name"], BESIDE) + "*" * bool(row["small"])
+        for row in rows.iloc[:: len(runs)].to_dict("records")
     ]
-    name_rows(figure, names)
-    return finish(figure, height=100 + 40 * len(parts), margin={"l": 8, "r": 8, "t": 60, "b": 8})
+    places = np.where(greatest > least, (values - least) / spread, 0.5)
+    cells = HeatmapCells(places, texts, [_about(row) for row in records])
+    return run_heatmap(cells, names, runs, _ORDER, (0, 1))
 
 
 def _marks(row: dict) -> str:
@@ -107,7 +74,7 @@ def regret_bars(strategies: pd.DataFrame) -> go.Figure:
     rows = strategies[strategies["strategy"] != "the best of each part"]
     rows = rows.sort_values("regret", kind="stable")
     names = [
-        f"{shortened(row['strategy'], _BESIDE)}{' (best overall)' * row['overall_best']}"
+        f"{shortened(row['strategy'], BESIDE)}{' (best overall)' * row['overall_best']}"
         for row in rows.to_dict("records")
     ]
     colours = [
@@ -125,7 +92,7 @@ def regret_bars(strategies: pd.DataFrame) -> go.Figure:
         text=[
             f"{escape(row['strategy'])}<br>regret {number(row['regret'])} "
             f"({number(row['regret_low'])} to {number(row['regret_high'])})<br>right in "
-            f"{row['right']:,.4g} of {row['parts']:,}<br>MRR {number(row['mrr'])}"
+            f"{row['correct']:,.4g} of {row['parts']:,}<br>MRR {number(row['mrr'])}"
             for row in rows.to_dict("records")
         ],
         textposition="none",
@@ -179,7 +146,7 @@ def difference_points(differences: pd.DataFrame, a: str, b: str) -> go.Figure:
         )
     for add in (figure.add_hline, figure.add_vline):
         add(**{"y" if add == figure.add_hline else "x": 0}, line={"color": GREY, "width": 1.5})
-    names = f"{escape(shortened(a, _BESIDE))} − {escape(shortened(b, _BESIDE))}"
+    names = f"{escape(shortened(a, BESIDE))} − {escape(shortened(b, BESIDE))}"
     figure.update_xaxes(title=f"difference of ReliK: {names}")
     figure.update_yaxes(title="difference of MRR")
     return finish(figure, height=440, clickmode="event+select", showlegend=True)

@@ -51,7 +51,7 @@ def prediction_scatter(
         ``observed`` (NaN if not known)
     """
     if points.empty:
-        return empty("no subgraph has both figures")
+        return empty("no subgraph has both values")
     figure = go.Figure()
     add_band(figure, band, "predicted", "predicted", "interval")
     rows = points.assign(

@@ -45,10 +45,10 @@ def pair_forest(tests: pd.DataFrame) -> go.Figure:
     return _forest(rows, "difference of MRR (first − second)")
 
 
-def region_forest(table: pd.DataFrame, a: str, b: str) -> go.Figure:
-    """Draw the difference per region with its interval; coloured where that leaves 0 out.
+def community_forest(table: pd.DataFrame, a: str, b: str) -> go.Figure:
+    """Draw the difference per community with its interval; coloured where that leaves 0 out.
 
-    :param table: of `region_differences`; where there are more than 25, the
+    :param table: of `community_differences`; where there are more than 25, the
         first and the last are drawn
     :param a: name of the first run
     :param b: name of the second
@@ -70,7 +70,7 @@ def region_forest(table: pd.DataFrame, a: str, b: str) -> go.Figure:
 def rank_density(grid: pd.DataFrame, a: str, b: str) -> go.Figure:
     """Draw how often ranks by one run meet ranks by the other; the best are at the top right.
 
-    :param grid: of `kgdash.studies.comparison.wins.rank_grid`
+    :param grid: of `kgdash.studies.comparison.run_pairs.rank_grid`
     :param a: name of the run on the x axis
     :param b: name of the run on the y axis
     """
@@ -127,7 +127,7 @@ def rank_density(grid: pd.DataFrame, a: str, b: str) -> go.Figure:
 def win_bars(table: pd.DataFrame, labels: list[str], a: str, b: str) -> go.Figure:
     """Draw, per relation, the shares of triples that either run ranks better.
 
-    :param table: rows of one side of `relation_wins`, from top to bottom; the
+    :param table: rows of one side of `relation_sign_tests`, from top to bottom; the
         first 25 are drawn
     :param labels: of all relations
     :param a: name of the first run

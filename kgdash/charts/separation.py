@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,21 @@ import plotly.graph_objects as go
 from kgdash.charts.group_rows import called, first_groups, group_rows
 from kgdash.charts.style import GREY, empty, number, whiskers
 
-#: label -> name, colour, fill, symbol, place above (+) or below (-) the middle of the group's row
+
+@dataclass(frozen=True)
+class LabelStyle:
+    """How instances of a label are drawn: ``offset`` is from the middle of the group's row up."""
+
+    name: str
+    colour: str
+    fill: str
+    symbol: str
+    offset: float
+
+
 LABELS = {
-    True: ("true", "#2a78d6", "rgba(42,120,214,0.22)", "circle", 0.14),
-    False: ("false", "#e07b39", "rgba(224,123,57,0.22)", "diamond-open", -0.18),
+    True: LabelStyle("true", "#2a78d6", "rgba(42,120,214,0.22)", "circle", 0.14),
+    False: LabelStyle("false", "#e07b39", "rgba(224,123,57,0.22)", "diamond-open", -0.18),
 }
 
 MEASURE_NAMES = {
@@ -60,14 +72,15 @@ def means_figure(
     if rows.empty or not rows[["n_true", "n_false"]].to_numpy().any():
         return empty("no instances to draw")
     figure = go.Figure()
-    for name, colour, _, symbol, offset in LABELS.values():
+    for style in LABELS.values():
+        name, colour = style.name, style.colour
         mean, low, high = (rows[f"{end}_{name}"].to_numpy() for end in ("mean", "low", "high"))
         figure.add_scatter(
             x=mean,
-            y=offset - np.arange(len(rows)),
+            y=style.offset - np.arange(len(rows)),
             mode="markers",
             name=name,
-            marker={"color": colour, "symbol": symbol, "size": 10},
+            marker={"color": colour, "symbol": style.symbol, "size": 10},
             error_x=whiskers(mean, low, high, colour, 2, 3),
             customdata=rows["group"],
             text=[

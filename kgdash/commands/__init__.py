@@ -1,4 +1,5 @@
 """One file per command: options in, one call, a table or JSON out.
 
-Imports: everything but ui. Start at `shared.py`; `kgdash/cli.py` registers them.
+Imports: reports, studies, charts and below; never ui.
+Start at `shared.py`; `kgdash/cli.py` registers them.
 """

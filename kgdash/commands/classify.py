@@ -60,7 +60,7 @@ def classify(
         typer.Option(
             help="figures; the same of all relations; ROC and precision-recall curve; histogram of "
             "the scores; calibration and its errors; scores of all triples; relik: accuracy by "
-            "ReliK; local: figures of the subgraph around --entity."
+            "ReliK; local: values of the subgraph around --entity."
         ),
     ] = ClassifyTable.figures,
     entity: Annotated[str | None, typer.Option(help="Seed entity of a subgraph.")] = None,
@@ -70,7 +70,7 @@ def classify(
     walk_seed: Annotated[int, typer.Option(help="Of the walk, ≥ 0.")] = 0,
     hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1,
     direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either",
-    evaluate: Annotated[str, typer.Option(help="True triples inside: test or all.")] = "test",
+    evaluated: Annotated[str, typer.Option(help="True triples inside: test or all.")] = "test",
     corrupt: Annotated[
         str, typer.Option(help="New ends of local negatives: inside or anywhere.")
     ] = "inside",
@@ -98,7 +98,7 @@ def classify(
         part = loaded.subgraph(
             entity, method, size, restart=restart, seed=walk_seed, hops=hops, direction=direction
         )
-        local = classify_subgraph(found, part, evaluate, corrupt, relik_method, terminal("ReliK"))
+        local = classify_subgraph(found, part, evaluated, corrupt, relik_method, terminal("ReliK"))
         tables["local"] = local.metrics
         about["local"] = local.summary()
     if out is not None:

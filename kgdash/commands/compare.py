@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import pandas as pd
 import typer
@@ -24,20 +24,19 @@ from kgdash.commands.shared import (
 )
 from kgdash.errors import unknown_name
 from kgdash.progress import terminal
-from kgdash.statistics.bootstrap import Bootstrap
-from kgdash.statistics.paired_tests import RESAMPLES
 
 if TYPE_CHECKING:
     import numpy as np
 
     from kgdash.graph import KnowledgeGraph
+    from kgdash.ranking.rank_setting import RankSetting
     from kgdash.runs import Run
 
 #: what makes a table, by the table's name: only what is asked for is computed
 Tables = dict[str, Callable[[], pd.DataFrame]]
 
 #: what --table may name; those after "seeds" are of a pair
-_TABLES = ("overall", "groups", "tests", "seeds", "relations", "regions", "entities", "triples")
+_TABLES = ("overall", "groups", "tests", "seeds", "relations", "communities", "entities", "triples")
 
 
 def compare(
@@ -56,18 +55,19 @@ def compare(
         str, typer.Option(help="Of the groups: mrr, amri, hits@k, …, or a key of `metrics`.")
     ] = "inverse_harmonic_mean_rank",
     side: Annotated[
-        str, typer.Option(help="Of tests, regions, entities and triples: head, tail or both.")
+        str, typer.Option(help="Of tests, communities, entities and triples: head, tail or both.")
     ] = "both",
     rank_type: RankTypeOption = "realistic",
     pair: Annotated[
         tuple[str, str] | None,
         typer.Option(
             metavar="A B",
-            help="Two of the runs, by name: adds the tables relations, regions, entities, triples.",
+            help="Two of the runs, by name: adds the tables relations, communities, entities and "
+            "triples.",
         ),
     ] = None,
     resolution: Annotated[
-        float, typer.Option(help="Of the regions: the higher, the smaller they are.")
+        float, typer.Option(help="Of the communities: the higher, the smaller they are.")
     ] = 1.0,
     table: Annotated[
         str | None, typer.Option(help=f"The table to print or write: {', '.join(_TABLES)}.")
@@ -78,8 +78,9 @@ def compare(
 ) -> None:
     """Compare runs overall, by group, by paired tests, over seeds, and two of them in detail."""
     from kgdash.graph import default_filter
-    from kgdash.ranking.metric import find_metric
-    from kgdash.studies.comparison.comparison import compared_ranks, distinct_names
+    from kgdash.ranking.metric_lookup import find_metric
+    from kgdash.ranking.rank_setting import RankSetting, RankType, Side
+    from kgdash.studies.comparison.comparison import compared_ranks, distinct_names, pair_of
 
     key = find_metric(metric).key
     wanted = table or ("groups" if by else "relations" if pair else "overall")
@@ -89,9 +90,14 @@ def compare(
     named = dict(zip(distinct_names(loaded), loaded, strict=True))
     chosen = filter or default_filter(split)
     ranks = compared_ranks(loaded, split, chosen, terminal("ranks"))
-    tables = _tables_of_all(named, ranks, by, key, side, rank_type, seed)
+    setting = RankSetting(split, chosen, cast(Side, side), cast(RankType, rank_type))
+    grouping = None if by is None else grouping_by(loaded[0], by)
+    tables = _tables_of_all(named, ranks, setting, seed)
+    if grouping is not None:
+        tables["groups"] = lambda: _groups(loaded[0], ranks, grouping, key, rank_type)
     if pair is not None:
-        tables |= _tables_of_pair(loaded[0].graph, ranks, pair, side, rank_type, resolution, seed)
+        two = pair_of(ranks, *pair)
+        tables |= _tables_of_pair(loaded[0].graph, two, setting, resolution, seed)
     if wanted not in tables:
         needs = "--by" if wanted == "groups" else "--pair"
         raise unknown_name("table", wanted, list(tables), f"compare without {needs}")
@@ -109,23 +115,14 @@ def compare(
 
 
 def _tables_of_all(
-    runs: Mapping[str, Run],
-    ranks: Mapping[str, pd.DataFrame],
-    by: str | None,
-    metric: str,
-    side: str,
-    rank_type: str,
-    seed: int,
+    runs: Mapping[str, Run], ranks: Mapping[str, pd.DataFrame], setting: RankSetting, seed: int
 ) -> Tables:
-    from kgdash.breakdowns.custom_grouping import groups_by
-    from kgdash.breakdowns.rank_facts import annotate
-    from kgdash.statistics.paired_tests import paired_tests
-    from kgdash.studies.comparison.comparison import by_group, overall, reciprocal_ranks
+    from kgdash.statistics.bootstrap import Bootstrap
+    from kgdash.statistics.paired_tests import RESAMPLES, paired_tests
+    from kgdash.studies.comparison.comparison import overall, reciprocal_ranks
     from kgdash.studies.comparison.seeds import seed_groups, seed_spread
 
-    first = next(iter(runs.values()))
-    grouping = None if by is None else grouping_by(first, by)
-    values = reciprocal_ranks(ranks, side, rank_type)
+    values = reciprocal_ranks(ranks, setting.side, setting.rank_type)
 
     def seeds() -> pd.DataFrame:
         every = overall(ranks)
@@ -135,57 +132,63 @@ def _tables_of_all(
         ]
         return pd.concat(spreads) if spreads else pd.DataFrame()
 
-    def groups() -> pd.DataFrame:
-        annotated = annotate(next(iter(ranks.values())), first.graph)
-        own = groups_by(annotated, first.graph, grouping or "")
-        return by_group(annotated, ranks, own, metric, rank_type, terminal("groups"))
-
-    tables: Tables = {
+    return {
         "overall": lambda: overall(ranks),
         "tests": lambda: paired_tests(
             values, list(ranks), Bootstrap(resamples=RESAMPLES, seed=seed), terminal("tests")
         ),
         "seeds": seeds,
     }
-    return tables if grouping is None else {**tables, "groups": groups}
+
+
+def _groups(
+    first: Run, ranks: Mapping[str, pd.DataFrame], grouping: Any, metric: str, rank_type: str
+) -> pd.DataFrame:
+    from kgdash.breakdowns.custom_grouping import groups_by
+    from kgdash.breakdowns.rank_facts import annotate
+    from kgdash.studies.comparison.comparison import by_group
+
+    annotated = annotate(next(iter(ranks.values())), first.graph)
+    groups = groups_by(annotated, first.graph, grouping)
+    return by_group(annotated, ranks, groups, metric, rank_type, terminal("groups"))
 
 
 def _tables_of_pair(
     graph: KnowledgeGraph,
-    ranks: Mapping[str, pd.DataFrame],
-    pair: tuple[str, str],
-    side: str,
-    rank_type: str,
+    pair: Mapping[str, pd.DataFrame],
+    setting: RankSetting,
     resolution: float,
     seed: int,
 ) -> Tables:
-    from kgdash.graph.communities import find_regions
-    from kgdash.studies.comparison.comparison import pair_of
-    from kgdash.studies.comparison.region_differences import entity_differences, region_differences
-    from kgdash.studies.comparison.wins import relation_wins, triple_differences
+    from kgdash.graph.communities import find_communities
+    from kgdash.statistics.bootstrap import Bootstrap
+    from kgdash.studies.comparison.community_differences import (
+        community_differences,
+        entity_differences,
+    )
+    from kgdash.studies.comparison.run_pairs import relation_sign_tests, triple_differences
 
-    pair_of(ranks, *pair)
-    choices = (*pair, side, rank_type)
+    choices = (setting.side, setting.rank_type)
 
     def relations() -> pd.DataFrame:
-        table = relation_wins(ranks, *pair, rank_type)
+        table = relation_sign_tests(pair, setting.rank_type)
         return table.assign(relation=[graph.relation_labels[r] for r in table["relation"]])
 
-    def regions_of() -> np.ndarray:
-        return find_regions(graph, resolution, seed, terminal("regions"))
+    def found() -> np.ndarray:
+        return find_communities(graph, resolution, seed, terminal("communities"))
 
     def entities() -> pd.DataFrame:
-        table = entity_differences(ranks, *choices)
+        table = entity_differences(pair, *choices)
         labels = [graph.entity_labels[e] for e in table["entity"]]
-        return table.assign(region=regions_of()[table["entity"]], entity=labels)
+        return table.assign(community=found()[table["entity"]], entity=labels)
 
     return {
         "relations": relations,
-        "regions": lambda: region_differences(
-            ranks, *pair, graph, regions_of(), side, rank_type, seed=seed
+        "communities": lambda: community_differences(
+            pair, graph, found(), *choices, Bootstrap(seed=seed)
         ),
         "entities": entities,
-        "triples": lambda: graph.with_names(triple_differences(ranks, *choices)),
+        "triples": lambda: graph.with_names(triple_differences(pair, *choices)),
     }
 
 

@@ -1,96 +1,112 @@
-"""The command ``study --cv``: the study over folds, with models that it trains itself."""
+"""The command ``cross-validate``: the study over folds, with models that it trains itself."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
 import pandas as pd
+import typer
 
-from kgdash.commands.shared import print_json, write_or_print, write_rounded
+from kgdash.commands.option_groups import SubgraphOptions, TaskOptions, grouped
+from kgdash.commands.shared import (
+    JsonOption,
+    OutOption,
+    print_json,
+    write_or_print,
+    write_rounded,
+)
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.progress import terminal
+from kgdash.statistics.bootstrap import Bootstrap
+
+if TYPE_CHECKING:
+    from kgdash.graph import KnowledgeGraph
+    from kgdash.graph.folds import Fold
+    from kgdash.runs import Run
+    from kgdash.studies.correlation.cross_validation import CrossValidation
 
 
+@grouped
 def cross_validate(
-    source: str,
-    plan: dict[str, Any],
-    level: float,
-    workdir: Path | None,
-    results: Path | None,
-    each: bool,
-    as_json: bool,
-    out: Path | None,
+    dataset: Annotated[
+        str, typer.Argument(metavar="DATASET", help="By name or folder, as of train.")
+    ],
+    options: SubgraphOptions,
+    tasks: TaskOptions,
+    folds: Annotated[
+        int, typer.Option(help="How many the known triples are cut into; 0: the dataset's splits.")
+    ] = 5,
+    models: Annotated[
+        str | None, typer.Option(help="PyKEEN's names, by commas; default: the paper's six.")
+    ] = None,
+    dimension: Annotated[int, typer.Option(help="Of the embeddings.")] = 50,
+    epochs: Annotated[int, typer.Option(help="Of each training.")] = 100,
+    batch_size: Annotated[int | None, typer.Option(help="Default: PyKEEN's choice.")] = None,
+    folds_only: Annotated[str | None, typer.Option(help="Only these folds, such as 0,1.")] = None,
+    workdir: Annotated[Path | None, typer.Option(help="Where trained runs are kept.")] = None,
+    results: Annotated[
+        Path | None, typer.Option(help="Folder for a Markdown file and its tables.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Of the bootstrap intervals, in (0, 1).")] = 0.95,
+    each: Annotated[
+        bool, typer.Option("--each", help="Print a row per model, fold and subgraph.")
+    ] = False,
+    as_json: JsonOption = False,
+    out: OutOption = None,
 ) -> None:
-    """Train on folds, correlate, and print or write what was found.
+    """Train models on folds, correlate ReliK with performance there, and report their mean.
 
-    :param source: the dataset, as ``train`` takes it
-    :param plan: arguments of `CrossValidation`, ``models`` and
-        ``folds_only`` as texts such as "TransE,ConvE" and "0,1"; None: the default
-    :param level: of the bootstrap intervals
-    :param workdir: where trained runs are kept; default: `default_workdir`
-    :param results: folder for a Markdown file and two tables, named after the graph
-    :param each: print a row per model, fold and subgraph
-    :param as_json: print JSON
-    :param out: file for the printed table
-    :raises KgdashError: if the plan can not be carried out
+    What was trained is kept: the same command goes on where it was.
     """
     from kgdash.graph.datasets import load_dataset
-    from kgdash.statistics.bootstrap import Bootstrap, check_level
-    from kgdash.studies.correlation.cross_validation import CrossValidation
+    from kgdash.studies.correlation.cross_validation import MODELS, CrossValidation
     from kgdash.studies.correlation.cross_validation import cross_validate as compute
     from kgdash.studies.correlation.fold_runs import default_workdir
     from kgdash.studies.correlation.fold_tables import both_ways
 
-    check_level(level)
-    given = {name: value for name, value in plan.items() if value is not None}
-    if "models" in given:
-        given["models"] = tuple(given["models"].split(","))
-    if "folds_only" in given:
-        given["folds_only"] = _whole_numbers(given["folds_only"])
-    chosen = CrossValidation(**given)
-    graph = load_dataset(source)
+    bootstrap = Bootstrap(level, seed=options.seed)
+    evaluation = tasks.evaluation(options)
+    plan = CrossValidation(
+        folds=folds,
+        models=tuple(models.split(",")) if models else MODELS,
+        dimension=dimension,
+        epochs=epochs,
+        batch_size=batch_size,
+        seed=options.seed,
+        folds_only=_whole_numbers(folds_only) if folds_only else (),
+        subgraphs=options.subgraphs,
+        sizes=tuple(tasks.size or ()),
+        method=options.method,
+        walk={"restart": options.restart, "hops": options.hops, "direction": options.direction},
+        evaluated=evaluation.evaluated,
+        relik_method=evaluation.relik_method,
+        filter=evaluation.filter,
+        ks=evaluation.ks,
+        corrupt=evaluation.corrupt,
+    )
+    graph = load_dataset(dataset)
     folder = workdir or default_workdir()
+    progress = terminal(f"folds of {graph.name}")
     try:
-        figures, runs = compute(graph, chosen, folder, terminal(f"folds of {graph.name}"), _tell)
+        table, runs = compute(graph, plan, folder, progress, _print_fold)
     except KeyboardInterrupt:
         print(f"\n{folder} keeps what was trained: the same command goes on", file=sys.stderr)
         raise
-    found = both_ways(figures, Bootstrap(level, seed=chosen.seed))
+    coefficients = both_ways(table, bootstrap)
     if results is not None:
-        _write_results(results, source, graph, chosen, found, runs)
-    shown = figures if each else found
+        _write_results(results, dataset, graph, plan, coefficients, runs)
+    shown = table if each else coefficients
     if out is not None:
         write_or_print(shown, out)
     if as_json:
-        about = {"graph": graph.name, "plan": vars(chosen), "workdir": str(folder)}
+        about = {"graph": graph.name, "plan": vars(plan), "workdir": str(folder)}
         rows = {"runs": runs.to_dict("records"), "rows": shown.to_dict("records")}
         print_json(about | rows)
     elif out is None:
         write_or_print(shown, None)
-
-
-def refuse_without_cv(options: dict[str, Any]) -> None:
-    """Refuse options that mean nothing to the study of a run.
-
-    :param options: by the names that they have in ``study``; None: not given
-    :raises KgdashError: if one is given
-    """
-    if given := _given(options):
-        raise KgdashError(f"{given}: only with --cv")
-
-
-def refuse_with_cv(options: dict[str, Any]) -> None:
-    """Refuse options of the study of runs that mean nothing to folds; as `refuse_without_cv`."""
-    if given := _given(options):
-        raise KgdashError(f"{given}: not with --cv, where the dataset stands in place of RUN")
-
-
-def _given(options: dict[str, Any]) -> str:
-    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is not None]
-    return ", ".join(given)
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:
@@ -100,24 +116,29 @@ def _whole_numbers(text: str) -> tuple[int, ...]:
         raise KgdashError(f"--folds-only: expected numbers such as 0,1; found {text!r}") from None
 
 
-def _tell(fold: Any, run: Any, before: bool) -> None:
+def _print_fold(fold: Fold, run: Run, before: bool) -> None:
     seconds = run.training["seconds"]
-    told = "was trained before" if before else f"trained in {seconds:.0f} s"
+    trained = "was trained before" if before else f"trained in {seconds:.0f} s"
     mrr = run.training["evaluation"]["inverse_harmonic_mean_rank"]
-    text = f"fold {fold.number}, {run.spec.name}: {told}, test MRR {mrr:.3f}"
+    text = f"fold {fold.number}, {run.spec.name}: {trained}, test MRR {mrr:.3f}"
     print(f"\r{text:<70}" if sys.stderr.isatty() else text, file=sys.stderr, flush=True)
 
 
 def _write_results(
-    folder: Path, source: str, graph: Any, plan: Any, found: pd.DataFrame, runs: pd.DataFrame
+    folder: Path,
+    source: str,
+    graph: KnowledgeGraph,
+    plan: CrossValidation,
+    coefficients: pd.DataFrame,
+    runs: pd.DataFrame,
 ) -> None:
     from kgdash.studies.correlation.fold_report import command_line, markdown_report
 
     # The folder's name alone: where it lies is this machine's business.
     dataset = Path(source).name if Path(source).is_dir() else source
-    text = markdown_report(graph, plan, command_line(dataset, plan), found, runs)
+    text = markdown_report(graph, plan, command_line(dataset, plan), coefficients, runs)
     report = folder / f"{graph.name}.md"
     write_atomically(report, lambda part: part.write_text(text, encoding="utf-8"))
-    for name, table in ((graph.name, found), (f"{graph.name}-runs", runs)):
+    for name, table in ((graph.name, coefficients), (f"{graph.name}-runs", runs)):
         write_rounded(table, folder / f"{name}.csv")
     print(f"wrote {report} and its tables", file=sys.stderr)

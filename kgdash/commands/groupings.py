@@ -12,7 +12,7 @@ from kgdash.commands.shared import DatasetOption, JsonOption, RunArgument, load_
 from kgdash.errors import KgdashError, unknown_name
 
 if TYPE_CHECKING:
-    from kgdash.breakdowns.custom_grouping import OwnGrouping
+    from kgdash.breakdowns.custom_grouping import CustomGrouping
     from kgdash.runs import Run
 
 app = typer.Typer(no_args_is_help=True, help="Your own groups of triples, saved with a run.")
@@ -21,8 +21,8 @@ ConditionsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--condition",
-        help='A bucket as "name: condition", such as "rare: frequency < 100 and side == \'tail\'"; '
-        "repeat for several.",
+        help='A group and a condition, "name: column operator value", such as '
+        '"rare: frequency < 100"; repeat it: those of one group must all hold.',
     ),
 ]
 TypesOption = Annotated[
@@ -84,7 +84,7 @@ def remove(
 
 def make_grouping(
     run: Run, name: str, conditions: list[str] | None, types: Path | None, end: str
-) -> OwnGrouping:
+) -> CustomGrouping:
     """Make a grouping of what the options say.
 
     :raises KgdashError: unless it is either conditions or a file of types, and both are understood
@@ -105,7 +105,7 @@ def make_grouping(
     return TypeGrouping(name, end, found)
 
 
-def grouping_by(run: Run, by: str) -> str | OwnGrouping:
+def grouping_by(run: Run, by: str) -> str | CustomGrouping:
     """Find a grouping by name: one of kgdash's own, or one that is saved with the run.
 
     :raises KgdashError: if there is none

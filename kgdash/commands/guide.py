@@ -23,7 +23,7 @@ from kgdash.progress import terminal
 
 def guide(
     run: Annotated[
-        str | None, typer.Argument(metavar="[RUN]", help="For figures of its own; may be left out.")
+        str | None, typer.Argument(metavar="[RUN]", help="For values of its own; may be left out.")
     ] = None,
     dataset: DatasetOption = None,
     split: SplitOption = "test",
@@ -54,7 +54,7 @@ def guide(
         loaded = load_run(run, dataset)
         chosen = filter or default_filter(split)
         ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"))
-        values = metrics(ranks)[side][rank_type]
+        values = metrics(ranks).values(side, rank_type)
         sides = compare_sides(ranks, loaded.graph, rank_type)
         whole = rank_type if rank_type in WHOLE_RANKS else "pessimistic"
         more = {

@@ -10,7 +10,6 @@ import typer
 
 from kgdash.commands.shared import DatasetOption, RunArgument, SeedOption, load_run
 from kgdash.errors import KgdashError
-from kgdash.graph.knowledge_graph import triple_text
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
@@ -116,6 +115,7 @@ def _judge(queue: LabelQueue, by: str) -> None:
 
 
 def _show(queue: LabelQueue, triple: NamedTriple) -> None:
+    from kgdash.graph import triple_text
     from kgdash.studies.labelling.queue import in_labels
     from kgdash.studies.rules.rule import readings
 

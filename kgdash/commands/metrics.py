@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.metrics_latex import BesideOption, LatexOption, MetricsOutOption
+from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOption
 from kgdash.commands.metrics_latex import latex as print_latex
 from kgdash.commands.shared import (
     DatasetOption,
@@ -56,7 +56,7 @@ def metrics(
         typer.Option("--type", help="Only entities of this type of --types; repeat for several."),
     ] = None,
     latex: LatexOption = False,
-    beside: BesideOption = None,
+    compared: WithOption = None,
     as_json: JsonOption = False,
     out: MetricsOutOption = None,
 ) -> None:
@@ -64,9 +64,9 @@ def metrics(
     from kgdash.graph import FILTERS, default_filter
     from kgdash.graph.filter_advice import leak
     from kgdash.graph.restriction import read_entities, restrict
-    from kgdash.ranking.metric import DEFAULT_KS
+    from kgdash.ranking.metric_lookup import DEFAULT_KS
     from kgdash.ranking.metrics import metrics as compute
-    from kgdash.ranking.metrics import metrics_frame, tie_summary
+    from kgdash.ranking.metrics import tie_summary
 
     loaded = load_run(run, dataset)
     chosen = filter or default_filter(split)
@@ -82,13 +82,12 @@ def metrics(
         split=split,
         filter=chosen,
         progress=terminal("ranks"),
-        entities=only.entities,
-        relations=only.relations,
+        restriction=only,
     )
     if chosen in FILTERS and (warning := leak(split, chosen)):
         print(f"note: {warning}", file=sys.stderr)
-    if latex or beside or (out is not None and out.suffix == ".tex"):
-        print_latex(loaded, beside, out, split, chosen, only)
+    if latex or compared or (out is not None and out.suffix == ".tex"):
+        print_latex(loaded, compared, out, split, chosen, only)
         return
     values = compute(ranks, tuple(k) if k else DEFAULT_KS)
     if as_json:
@@ -100,11 +99,11 @@ def metrics(
                 "notes": loaded.notes,
                 "evaluated": only.count(loaded.graph, loaded.graph.split(split)),
                 "ties": tie_summary(ranks),
-                "metrics": values,
+                "metrics": values.nested(),
             }
         )
         return
-    frame = metrics_frame(values)
+    frame = values.frame
     frame.columns = pd.Index([".".join(column) for column in frame.columns])
     write_or_print(frame, out, index=True)
 

@@ -23,9 +23,11 @@ def _known_extension(out: Path | None) -> Path | None:
 LatexOption = Annotated[
     bool, typer.Option("--latex", help="Print the main metrics as a LaTeX table.")
 ]
-BesideOption = Annotated[
+WithOption = Annotated[
     list[str] | None,
-    typer.Option(help="Another run of the same graph in the LaTeX table; repeat for several."),
+    typer.Option(
+        "--with", help="Another run of the same graph in the LaTeX table; repeat for several."
+    ),
 ]
 MetricsOutOption = Annotated[
     Path | None,
@@ -36,12 +38,12 @@ MetricsOutOption = Annotated[
 
 
 def latex(
-    run: Any, beside: list[str] | None, out: Path | None, split: str, filter: str, only: Any
+    run: Any, compared: list[str] | None, out: Path | None, split: str, filter: str, only: Any
 ) -> None:
     """Print or write the main metrics of some runs as LaTeX; the best of several are bold.
 
     :param run: the loaded run
-    :param beside: other runs, as the command line names them
+    :param compared: other runs, as the command line names them
     :param out: a .tex file; None prints
     :param split: whose triples are ranked
     :param filter: one of `kgdash.graph.FILTERS`
@@ -55,13 +57,12 @@ def latex(
     if out is not None and out.suffix != ".tex":
         raise KgdashError(f"expected an output file in .tex for LaTeX; found {out}")
     values = {}
-    for one in _runs(run, beside or []):
+    for one in _runs(run, compared or []):
         ranks = one.ranks(
             split=split,
             filter=filter,
             progress=terminal(f"ranks of {one.name}"),
-            entities=only.entities,
-            relations=only.relations,
+            restriction=only,
         )
         values[one.name] = metrics(ranks)
     table, left = main_table(values), only.count(run.graph, run.graph.split(split))

@@ -14,6 +14,7 @@ from kgdash.commands.shared import FilterOption, SeedOption
 
 if TYPE_CHECKING:
     from kgdash.graph.subgraph import SubgraphSampling
+    from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -59,7 +60,7 @@ class SubgraphOptions:
     hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1
     direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either"
     seed: SeedOption = 0
-    evaluate: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test"
+    evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test"
     filter: FilterOption = None
     relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact"
 
@@ -68,7 +69,7 @@ class SubgraphOptions:
         """Name the filter of the ranks, the default one where none was chosen."""
         return self.filter or "train+valid+test"
 
-    def sampling(self, size: int) -> SubgraphSampling:
+    def sampling(self, size: int = 60) -> SubgraphSampling:
         """Return how subgraphs of so many entities are drawn."""
         from kgdash.graph.subgraph import SubgraphSampling
 
@@ -78,8 +79,12 @@ class SubgraphOptions:
 
 @dataclass(frozen=True)
 class TaskOptions:
-    """What ReliK is correlated with besides MRRs."""
+    """Of which sizes subgraphs are, and what ReliK is correlated with besides MRRs."""
 
+    size: Annotated[
+        list[int] | None,
+        typer.Option(help="Entities in each; repeat for several sizes. Default: by the graph."),
+    ] = None
     k: Annotated[
         list[int] | None, typer.Option(help="Of Hits@k; repeat for several. Default: 1, 3, 10.")
     ] = None
@@ -90,3 +95,10 @@ class TaskOptions:
             "anywhere."
         ),
     ] = "inside"
+
+    def evaluation(self, options: SubgraphOptions) -> SubgraphEvaluation:
+        """Return what is computed of the subgraphs; the seed is that of negatives, too."""
+        from kgdash.studies.reliability.subgraph_evaluation import KS, SubgraphEvaluation
+
+        ranks = (options.evaluated, options.relik_method, options.filter_used)
+        return SubgraphEvaluation(*ranks, tuple(self.k or KS), self.corrupt, options.seed)

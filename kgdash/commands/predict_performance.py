@@ -69,7 +69,7 @@ def predict_performance(
         raise KgdashError("--table expected needs at least one --entity")
     loaded = load_run(run, dataset)
     sampling = options.sampling(default_size(loaded) if size is None else size)
-    evaluation = SubgraphEvaluation(options.evaluate, options.relik_method, options.filter_used)
+    evaluation = SubgraphEvaluation(options.evaluated, options.relik_method, options.filter_used)
     # Before all that takes long, so that an unknown entity is refused at once.
     parts = [sampling.pick(loaded.graph, loaded.graph.entity_id(name)) for name in entity or ()]
     progress = terminal("subgraphs")

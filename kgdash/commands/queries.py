@@ -7,18 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.separation import (
-    AggregateOption,
-    OverOption,
-    PlausibleOption,
-    SuspiciousOption,
-    compare_labels,
-)
-from kgdash.commands.separation_results import ResultsOption
+from kgdash.commands.separation import SeparationOptions, compare_labels, with_separation
 from kgdash.commands.shared import (
     DatasetOption,
-    JsonOption,
-    OutOption,
     RunArgument,
     SeedOption,
     load_run,
@@ -31,6 +22,7 @@ if TYPE_CHECKING:
     from kgdash.studies.queries.sampling import QuerySampling
 
 
+@with_separation
 def queries(
     run: RunArgument,
     dataset: DatasetOption = None,
@@ -67,13 +59,9 @@ def queries(
         Path | None,
         typer.Option(help="Write the sampled queries with all answers (.jsonl, .tsv, .parquet)."),
     ] = None,
-    aggregate: AggregateOption = "max",
-    over: OverOption = "all triples",
-    as_json: JsonOption = False,
-    out: OutOption = None,
-    suspicious: SuspiciousOption = None,
-    plausible: PlausibleOption = None,
-    results: ResultsOption = None,
+    *,
+    context: typer.Context,
+    options: SeparationOptions,
 ) -> None:
     """Compare ReliK of queries' true and false answers (--out: per instance)."""
     from kgdash.studies.queries.beam import beam_for
@@ -95,7 +83,7 @@ def queries(
         if save is not None:
             _write_sampled(graph, sampling, save)
         found = sample_queries(graph, sampling, beam=searching, progress=progress)
-    compare_labels(loaded, found, aggregate, as_json, out, over, suspicious, plausible, results)
+    compare_labels(loaded, found, options, context)
 
 
 def _check_save(save: Path, file: Path | None) -> None:

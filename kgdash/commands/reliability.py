@@ -44,7 +44,7 @@ def reliability(
     resolution: Annotated[
         float, typer.Option(help="Of communities: the higher, the smaller they are.")
     ] = 1.0,
-    dealt: Annotated[
+    null_model: Annotated[
         str, typer.Option(help="Of regions: what permutations exchange, entities or triples.")
     ] = "entities",
     smallest: Annotated[int, typer.Option(help="Entities of a region, at least.")] = 5,
@@ -55,23 +55,22 @@ def reliability(
     out: OutOption = None,
 ) -> None:
     """Average ReliK per entity, relation or community, or find regions where it stands out."""
-    from kgdash.studies.reliability.region_scan import find_reliability_regions
+    from kgdash.studies.reliability.region_scan import RegionScan, scan_regions
     from kgdash.studies.reliability.reliability_map import reliability_map
 
+    scan = RegionScan(null_model, smallest, largest, permutations, seed=seed)
     loaded = load_run(run, dataset)
     graph = loaded.graph
     first, second = phases(terminal("reliability"), [0.9, 0.1])
     map_ = reliability_map(loaded, method, first)
     about: dict[str, Any] = {"run": loaded.name, "by": by.value, "method": method, "seed": seed}
     if by == ReliabilityBy.regions:
-        found = find_reliability_regions(
-            map_, dealt, smallest, largest, permutations, seed=seed, progress=second
-        )
+        found = scan_regions(map_, scan, second)
         table = found.table.assign(
             seed_entity=[graph.entities[e] for e in found.table["seed_entity"]],
             members=[" ".join(graph.entities[e] for e in own) for own in found.members],
         )
-        about |= {"dealt": dealt, "baseline": found.baseline.tolist()}
+        about |= {"null_model": null_model, "baseline": found.baseline.tolist()}
         about |= {"smallest": smallest, "largest": largest, "permutations": permutations}
     else:
         table = map_.by(by.value, level, seed, resolution).drop(columns="id")

@@ -12,8 +12,25 @@ COMMANDS: dict[str, str] = {
     "prognosis": "predict-performance",
 }
 
-#: command, by its new name -> its old options and what they are now
+#: command, by its new name -> its old options and what they are now, perhaps of another command
 OPTIONS: dict[str, dict[str, str]] = {
+    "classify": {"--evaluate": "--evaluated"},
+    "metrics": {"--beside": "--with"},
+    "predict-performance": {"--evaluate": "--evaluated"},
+    "reliability": {"--dealt": "--null-model"},
+    "study": {
+        "--evaluate": "--evaluated",
+        "--cv": "cross-validate --folds",
+        **{
+            option: f"cross-validate {option}"
+            for option in (
+                *("--models", "--dimension", "--epochs", "--batch-size", "--folds-only"),
+                *("--workdir", "--results"),
+            )
+        },
+    },
+    "subgraph": {"--evaluate": "--evaluated"},
+    "which-model": {"--regions": "--parts"},
     "queries": {"--chains": "--aggregate", "--credible": "--plausible"},
     "rules": {"--chains": "--aggregate", "--credible": "--plausible"},
 }

@@ -33,12 +33,14 @@ def report(
     date: Annotated[bool, typer.Option("--date", help="Say when it was made.")] = False,
 ) -> None:
     """Write a report of a run as one HTML file that needs no network."""
+    from kgdash.ranking.rank_setting import RankSetting
     from kgdash.reports.content import report_content
     from kgdash.reports.html import check_report_file, write_report
 
     check_report_file(out)
     loaded = load_run(run, dataset)
-    content = report_content(loaded, split, filter, rank_type, metric, terminal("report"))
+    setting = RankSetting.parse(split, filter, rank_type=rank_type)
+    content = report_content(loaded, setting, metric, terminal("report"))
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC") if date else ""
     write_report(content, out, made)
     print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)")
@@ -77,6 +79,7 @@ def chart(
 ) -> None:
     """Write a chart of a run as HTML, SVG, PNG or PDF."""
     from kgdash.charts.export import FigureSize, check_figure_file, write_figure
+    from kgdash.ranking.rank_setting import RankSetting
     from kgdash.reports.chart_source import ChartSource
     from kgdash.reports.evaluation import evaluation
     from kgdash.reports.named_charts import check_chart, draw_chart
@@ -85,7 +88,8 @@ def chart(
     check_chart(name)
     drawn_size = FigureSize(width, height, scale)
     loaded, progress = load_run(run, dataset), terminal(name)
-    of = evaluation(loaded, split, filter, rank_type, metric, side, progress)
-    figure = draw_chart(name, ChartSource(of, entity, size, seed, progress))
+    setting = RankSetting.parse(split, filter, side, rank_type)
+    asked = evaluation(loaded, setting, metric, progress)
+    figure = draw_chart(name, ChartSource(asked, entity, size, seed, progress))
     write_figure(figure, out, dark=dark, size=drawn_size)
     print(f"wrote {out}")

@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.separation import (
-    AggregateOption,
-    OverOption,
-    PlausibleOption,
-    SuspiciousOption,
-    compare_labels,
-)
-from kgdash.commands.separation_results import ResultsOption
+from kgdash.commands.separation import SeparationOptions, compare_labels, with_separation
 from kgdash.commands.shared import (
     DatasetOption,
-    JsonOption,
-    OutOption,
     RunArgument,
     SeedOption,
     known_extension,
@@ -34,6 +25,7 @@ if TYPE_CHECKING:
     from kgdash.studies.rules.rule import Rules
 
 
+@with_separation
 def rules(
     run: RunArgument,
     dataset: DatasetOption = None,
@@ -62,13 +54,9 @@ def rules(
         Path | None, typer.Option(help="Write the instances, as --table reads them (.tsv).")
     ] = None,
     seed: SeedOption = 0,
-    aggregate: AggregateOption = "max",
-    over: OverOption = "all triples",
-    as_json: JsonOption = False,
-    out: OutOption = None,
-    suspicious: SuspiciousOption = None,
-    plausible: PlausibleOption = None,
-    results: ResultsOption = None,
+    *,
+    context: typer.Context,
+    options: SeparationOptions,
 ) -> None:
     """Compare ReliK on true and false instances of rules (--out: per instance)."""
     from kgdash.studies.classification.given_negatives import negatives_by_name
@@ -95,7 +83,7 @@ def rules(
         instances = select_instances(loaded.graph, found, selection, false, terminal("predicting"))
     if save_instances is not None:
         _save_instances(instances, loaded.graph, save_instances)
-    compare_labels(loaded, instances, aggregate, as_json, out, over, suspicious, plausible, results)
+    compare_labels(loaded, instances, options, context)
 
 
 def _save_rules(found: Rules, path: Path) -> None:

@@ -1,97 +1,120 @@
-"""What the commands ``queries`` and ``rules`` share: scoring instances, and what comes out.
-
-A command takes the options below by their types, e.g. ``over: OverOption = "all triples"``,
-``suspicious: SuspiciousOption = None``, ``plausible: PlausibleOption = None``, and hands them on to
-`compare_labels` under these names.
-"""
+"""What the commands ``queries`` and ``rules`` share: options, scoring, and what comes out of it."""
 
 from __future__ import annotations
 
+import inspect
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from kgdash.commands.separation_results import write_results
-from kgdash.commands.shared import known_extension, print_json, write_or_print
+from kgdash.commands.shared import (
+    JsonOption,
+    OutOption,
+    known_extension,
+    print_json,
+    write_or_print,
+    write_rounded,
+)
 from kgdash.errors import unknown_name
+from kgdash.files.atomic import write_atomically
 from kgdash.files.table import write_table
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
+    from kgdash.runs import Run
     from kgdash.studies.instances.instances import Instances, ScoredInstances
     from kgdash.studies.instances.separation import Comparison
 
 
-AggregateOption = Annotated[str, typer.Option(help="Over an instance's groundings: max or mean.")]
-OverOption = Annotated[
-    str, typer.Option(help='An instance is the mean over "all triples" or "answering triples".')
-]
-SuspiciousOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Write the known facts among the triples here, least ReliK first.",
-        callback=known_extension,
-    ),
-]
-PlausibleOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Write the triples that no split holds here, most reliable first.",
-        callback=known_extension,
-    ),
-]
+@dataclass(frozen=True)
+class SeparationOptions:
+    """How true and false instances are compared, and where what comes out is written."""
+
+    aggregate: Annotated[str, typer.Option(help="Over an instance's groundings: max or mean.")] = (
+        "max"
+    )
+    over: Annotated[
+        str, typer.Option(help='An instance is the mean over "all triples" or "answering triples".')
+    ] = "all triples"
+    as_json: JsonOption = False
+    out: OutOption = None
+    suspicious: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the known facts among the triples here, least ReliK first.",
+            callback=known_extension,
+        ),
+    ] = None
+    plausible: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the triples that no split holds here, most reliable first.",
+            callback=known_extension,
+        ),
+    ] = None
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Folder for a Markdown file of what separates, its table, two charts."),
+    ] = None
+
+
+def with_separation(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `SeparationOptions`, after its own.
+
+    :param command: takes ``context`` (its own, of Typer) and ``options`` last, without defaults
+    """
+    types = get_type_hints(SeparationOptions, include_extras=True)
+    shared = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=types[field.name],
+        )
+        for field in fields(SeparationOptions)
+    ]
+
+    @wraps(command)
+    def whole(**given: Any) -> None:
+        options = SeparationOptions(**{param.name: given.pop(param.name) for param in shared})
+        command(**given, options=options)
+
+    signature = inspect.signature(command, eval_str=True)
+    own = [param for param in signature.parameters.values() if param.name != "options"]
+    whole.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
+    whole.__annotations__ = {param.name: param.annotation for param in (*own, *shared)}
+    return whole
 
 
 def compare_labels(
-    run: Any,
-    instances: Instances,
-    aggregate: str,
-    as_json: bool,
-    out: Path | None,
-    over: str = "all triples",
-    suspicious: Path | None = None,
-    plausible: Path | None = None,
-    results: Path | None = None,
+    run: Run, instances: Instances, options: SeparationOptions, context: typer.Context
 ) -> None:
     """Score instances and print, or write, what tells true ones from false ones.
 
-    :param out: file of the scored instances
-    :param over: one of `kgdash.studies.instances.separation.COMPARED`
-    :param suspicious: file of `kgdash.studies.instances.likely_errors.suspicious_facts`
-    :param plausible: file of `kgdash.studies.instances.likely_errors.plausible_missing_triples`
-    :param results: folder, see `kgdash.commands.separation_results.write_results`
+    :param context: of the command, which results are named after
     """
     from kgdash.studies.instances.instances import score_instances
-    from kgdash.studies.instances.likely_errors import plausible_missing_triples, suspicious_facts
     from kgdash.studies.instances.separation import COMPARED, compare_measures, measure_column
-    from kgdash.studies.rules.confidence import rule_confidence
 
-    if over not in COMPARED:
-        raise unknown_name("choice of triples", over, list(COMPARED), "kgdash")
-    measure_column(COMPARED[over][0], aggregate)
+    if options.over not in COMPARED:
+        raise unknown_name("choice of triples", options.over, list(COMPARED), "kgdash")
+    measures, aggregate = COMPARED[options.over], options.aggregate
+    measure_column(measures[0], aggregate)
     scored = score_instances(run, instances, terminal("scoring instances"))
-    found = compare_measures(scored.table, COMPARED[over], aggregate, order="separation")
-
-    def confidence() -> dict[str, float]:
-        return rule_confidence(run.graph, scored.table["group"].unique())
-
-    tables = [(out, lambda: scored.table)]
-    tables.append((suspicious, lambda: suspicious_facts(run.graph, scored)))
-    tables.append((plausible, lambda: plausible_missing_triples(run.graph, scored, confidence())))
-    for path, table in tables:
-        if path is not None and as_json:
-            write_table(table(), path)  # nothing is said beside JSON
-        elif path is not None:
-            write_or_print(table(), path)
-    if results is not None:
-        write_results(run, found, aggregate, instances.notes, results)
-    if as_json:
-        print_json(
-            {"run": run.name, "aggregate": aggregate, "over": over, "notes": instances.notes}
-            | _figures(found, scored, aggregate)
-        )
-    elif results is None and all(path is None for path, _ in tables):
+    found = compare_measures(scored.table, measures, aggregate, order="separation")
+    wrote = _write_tables(run, scored, options)
+    if options.results is not None:
+        _write_results(run, found, instances.notes, options, context)
+    if options.as_json:
+        about = {"aggregate": aggregate, "over": options.over, "notes": instances.notes}
+        print_json({"run": run.name, **about} | _values(found, scored, aggregate))
+    elif options.results is None and not wrote:
         for measure, separated in found.by_measure.items():
             print(f"# {measure}")
             write_or_print(separated, None)
@@ -99,7 +122,30 @@ def compare_labels(
         write_or_print(found.differences, None)
 
 
-def _figures(found: Comparison, scored: ScoredInstances, aggregate: str) -> dict[str, Any]:
+def _write_tables(run: Run, scored: ScoredInstances, options: SeparationOptions) -> bool:
+    """Write the tables that were asked for; nothing is said beside JSON."""
+    from kgdash.studies.instances.likely_errors import (
+        plausible_missing_triples,
+        suspicious_facts,
+    )
+    from kgdash.studies.rules.confidence import rule_confidence
+
+    def plausible() -> Any:
+        confidence = rule_confidence(run.graph, scored.table["group"].unique())
+        return plausible_missing_triples(run.graph, scored, confidence)
+
+    tables = (
+        (options.out, lambda: scored.table),
+        (options.suspicious, lambda: suspicious_facts(run.graph, scored)),
+        (options.plausible, plausible),
+    )
+    for path, table in tables:
+        if path is not None:
+            (write_table if options.as_json else write_or_print)(table(), path)
+    return any(path is not None for path, _ in tables)
+
+
+def _values(found: Comparison, scored: ScoredInstances, aggregate: str) -> dict[str, Any]:
     from kgdash.studies.instances.thresholds import judged_thresholds
 
     return {
@@ -110,3 +156,59 @@ def _figures(found: Comparison, scored: ScoredInstances, aggregate: str) -> dict
             for m in found.by_measure
         },
     }
+
+
+def _write_results(
+    run: Run,
+    found: Comparison,
+    notes: tuple[str, ...],
+    options: SeparationOptions,
+    context: typer.Context,
+) -> None:
+    """Write what a comparison found as ``COMMAND-RUN.md``, ``.csv`` and two ``.svg``.
+
+    Over the answering triples alone: ``COMMAND-RUN-answering.md`` and so on.
+
+    :raises KgdashError: if no browser is there to draw the charts, or a file can not be written
+    """
+    from kgdash.charts.export import FigureSize, check_figure_file, write_figure
+    from kgdash.charts.separation import auc_figure, means_figure
+    from kgdash.studies.instances.separation_report import SeparationReport, separation_rows
+    from kgdash.studies.rules.rule import readings
+
+    folder, what = options.results or Path(), str(context.info_name)
+    first, separated = next(iter(found.by_measure.items()))
+    stem = f"{what}-{run.name}" + "-answering" * first.endswith("_answer")
+    files = {name: folder / f"{stem}-{name}.svg" for name in ("means", "auc")}
+    check_figure_file(files["means"])
+    folder.mkdir(parents=True, exist_ok=True)
+    names = readings(separated["group"].unique(), run.graph)
+    charts = {
+        "means": means_figure(separated, first, options.aggregate, names),
+        "auc": auc_figure(found.by_measure, names),
+    }
+    for name, chart in charts.items():
+        write_figure(chart, files[name], size=FigureSize(760))
+    text = SeparationReport(run, found, options.aggregate, notes, names).text(
+        f"{what.capitalize()}: {run.spec.name} on {run.graph.name}",
+        _command_text(context, "results"),
+        {name: path.name for name, path in files.items()},
+    )
+    write_atomically(folder / f"{stem}.md", lambda part: part.write_text(text, encoding="utf-8"))
+    write_rounded(separation_rows(found), folder / f"{stem}.csv")
+    print(f"wrote {folder / stem}.md, its table and charts", file=sys.stderr)
+
+
+def _command_text(context: typer.Context, without: str) -> str:
+    """Write the command as a line for a shell, without an option: where results go is of here."""
+    words = ["python", "-m", "kgdash", str(context.info_name)]
+    for param in context.command.params:
+        name = str(param.name)
+        source = context.get_parameter_source(name)
+        if name == without or source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        for one in value if isinstance(value, list | tuple) else [value]:
+            words += [] if param.param_type_name == "argument" else [param.opts[0]]
+            words += [] if isinstance(one, bool) else [str(one)]
+    return shlex.join(words)

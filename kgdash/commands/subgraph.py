@@ -30,7 +30,7 @@ def subgraph(
     hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1,
     direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either",
     seed: SeedOption = 0,
-    evaluate: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
+    evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
     relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact",
     as_json: JsonOption = False,
     out: OutOption = None,
@@ -42,11 +42,11 @@ def subgraph(
     part = loaded.subgraph(
         entity, method, size, restart=restart, seed=seed, hops=hops, direction=direction
     )
-    choices = (loaded, part, evaluate, relik_method)
+    choices = (loaded, part, evaluated, relik_method)
     if sys.stderr.isatty():
         for comparison in compare_steps(*choices, progress=terminal("subgraph")):
             if comparison.method != relik_method:
-                low, high = (comparison.figures[end][0] for end in ("relik_low", "relik_high"))
+                low, high = (comparison.means[end].value for end in ("relik_low", "relik_high"))
                 print(f"\rmean ReliK between {low:.3g} and {high:.3g} (95 %)", file=sys.stderr)
     else:
         comparison = compare(*choices)
@@ -54,7 +54,7 @@ def subgraph(
         print_json(summary(comparison, loaded))
         return
     if out is None:
-        for name, (value, count) in comparison.figures.items():
+        for name, (value, count) in comparison.means.items():
             print(f"{name:14} {value:.6g}  (n = {count})")
         print(part.note or f"{len(part.entities)} entities")
     write_or_print(loaded.graph.with_names(comparison.triples), out)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import pandas as pd
 import typer
@@ -38,8 +39,8 @@ def which_model(
         typer.Argument(metavar="RUN RUN [RUN ...]", help="2 to 8 runs on the same graph."),
     ],
     dataset: DatasetOption = None,
-    regions: Annotated[
-        str, typer.Option(help="communities, subgraphs (random walks) or relations.")
+    kind: Annotated[
+        str, typer.Option("--parts", help="communities, subgraphs (random walks) or relations.")
     ] = "communities",
     split: SplitOption = "test",
     side: SideOption = "both",
@@ -60,7 +61,7 @@ def which_model(
     table: Annotated[
         ChoiceTable,
         typer.Option(
-            help="strategies: picking by ReliK beside each model everywhere; parts: ReliK and MRR "
+            help="strategies: picking by ReliK, and each model everywhere; parts: ReliK and MRR "
             "of every part and run; pairs: whether ReliK says where one run beats another."
         ),
     ] = ChoiceTable.strategies,
@@ -68,36 +69,45 @@ def which_model(
     out: OutOption = None,
 ) -> None:
     """Tell which model ReliK picks in each part of the graph, and whether it is the best there."""
+    from kgdash.graph.subgraph import SubgraphSampling
+    from kgdash.ranking.rank_setting import RankSetting, RankType, Side
     from kgdash.studies.comparison.comparison import check_comparable
     from kgdash.studies.comparison.graph_parts import find_parts
     from kgdash.studies.comparison.model_selection import (
+        BOOTSTRAP,
+        describe_selection,
         pair_correlations,
         pair_differences,
+        selection_summary,
         strategies,
-        verdict,
     )
-    from kgdash.studies.comparison.model_selection_words import verdict_in_words
-    from kgdash.studies.comparison.part_scores import part_figures
+    from kgdash.studies.comparison.part_scores import part_scores
+    from kgdash.studies.reliability.subgraph_table import default_size
 
     loaded = [load_run(source, dataset_of(source, dataset)) for source in runs]
     check_comparable(loaded)
-    parts = find_parts(loaded[0], regions, resolution, subgraphs, size, seed, terminal(regions))
+    sampling = SubgraphSampling(
+        subgraphs, default_size(loaded[0]) if size is None else size, seed=seed
+    )
+    parts = find_parts(loaded[0], kind, resolution, sampling, terminal(kind))
+    setting = RankSetting(split, None, cast(Side, side), cast(RankType, rank_type))
     progress = terminal("ranks and ReliK")
-    figures = part_figures(loaded, parts, split, side, rank_type, relik_of, relik_method, progress)
+    scores = part_scores(loaded, parts, setting, relik_of, relik_method, progress)
+    bootstrap = replace(BOOTSTRAP, level=level, seed=seed)
     tables: dict[str, pd.DataFrame] = {
-        "strategies": strategies(figures, level, seed),
-        "parts": figures.table,
-        "pairs": pair_correlations(pair_differences(figures)),
+        "strategies": strategies(scores, bootstrap),
+        "parts": scores.table,
+        "pairs": pair_correlations(pair_differences(scores)),
     }
     if out is not None:
         write_or_print(tables[table], out)
     if as_json:
-        found = verdict(figures, level, seed)
-        about: dict[str, Any] = {"runs": figures.runs, "regions": regions, "split": split}
+        found = selection_summary(scores, bootstrap)
+        about: dict[str, Any] = {"runs": scores.runs, "kind": kind, "split": split}
         about |= {"side": side, "rank_type": rank_type, "relik_of": relik_of}
-        about |= {"relik_method": relik_method, "seed": seed, "verdict": found}
-        about["words"] = verdict_in_words(found, regions, level)
-        about["overall"] = figures.overall.to_dict("records")
+        about |= {"relik_method": relik_method, "seed": seed, "summary": found}
+        about["words"] = describe_selection(found, kind, level)
+        about["overall"] = scores.overall.to_dict("records")
         print_json(about | {name: rows.to_dict("records") for name, rows in tables.items()})
     elif out is None:
         write_or_print(tables[table], None)

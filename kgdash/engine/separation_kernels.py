@@ -9,7 +9,7 @@ from kgdash.engine.compiled import compiled
 
 @compiled
 def resample_separation(values, labels, units, seed, times, out):
-    """Fill the figures of resamples: units drawn with replacement, as many as there are.
+    """Fill the values of resamples: units drawn with replacement, as many as there are.
 
     All measures see the same draws. Random numbers are those of SplitMix64 (Steele, Lea and Flood
     2014).

@@ -1,4 +1,4 @@
 """Other people's files and our run directory; everything that reads a pickle, none of which runs.
 
-Imports: scoring, graph, files. Start at `run_directory.py`.
+Imports: scoring and below. Start at `run_directory.py`.
 """

@@ -130,7 +130,7 @@ def _compare_training(folder: Path, graph: KnowledgeGraph) -> list[str]:
     return [
         f"the model was trained on {len(trained):,} triples, of which {inside['train']:,} are in "
         f"the dataset's training split ({len(graph.splits['train']):,} triples), "
-        f"{inside['valid']:,} in valid and {inside['test']:,} in test; figures on those flatter it"
+        f"{inside['valid']:,} in valid and {inside['test']:,} in test; values on those flatter it"
     ]
 
 

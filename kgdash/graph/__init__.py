@@ -1,6 +1,6 @@
 """The knowledge graph: read from files, its splits and names, its neighbourhoods and communities.
 
-Imports: files, errors. Start at `knowledge_graph.py`.
+Imports: files. Start at `knowledge_graph.py`.
 """
 
 from kgdash.graph.knowledge_graph import (

@@ -1,4 +1,7 @@
-"""Communities: densely connected groups of entities, and what is in them."""
+"""Communities: densely connected groups of entities, and what is in them.
+
+Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks", 2008.
+"""
 
 from __future__ import annotations
 
@@ -13,27 +16,27 @@ from kgdash.files.table_cache import cached_table
 from kgdash.graph.knowledge_graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 
-#: entities and relations that a region is told by
-_TOLD = 3
+#: entities and relations that describe a community
+_SHOWN = 3
 
 
 #: seconds between two reports of a search that can not report itself
 _POLL = 0.1
 
 
-def find_regions(
+def find_communities(
     graph: KnowledgeGraph, resolution: float = 1.0, seed: int = 0, progress: Progress = silent
 ) -> np.ndarray:
-    """Divide the entities into densely connected regions; kept on disk.
+    """Divide the entities into communities, which are densely connected; kept on disk.
 
-    Communities by Louvain's method (Blondel et al. 2008, `networkx.community`) on all known
+    Louvain's method (Blondel et al. 2008, `networkx.community`) on all known
     triples without direction and loops, each pair of entities as often as triples join it.
 
     :param graph: all its splits
-    :param resolution: > 0; the higher, the more and the smaller are the regions
+    :param resolution: > 0; the higher, the more and the smaller they are
     :param seed: of the order in which entities are looked at, ≥ 0
     :param progress: called with (0, 1) while it takes; may raise to cancel
-    :return: int64, shape ``(|E|,)``: the region of each entity, 0 being the largest
+    :return: int64, shape ``(|E|,)``: the community of each entity, 0 being the largest
     :raises KgdashError: if the resolution is not above 0
     """
     if not resolution > 0:
@@ -49,37 +52,37 @@ def find_regions(
     return table["region"].to_numpy()
 
 
-def region_descriptions(
-    graph: KnowledgeGraph, regions: np.ndarray, wanted: list[int]
+def describe_communities(
+    graph: KnowledgeGraph, communities: np.ndarray, wanted: list[int]
 ) -> dict[int, tuple[str, str, str]]:
-    """Tell some regions by what is in them.
+    """Describe some communities by what is in them.
 
-    :param regions: of `find_regions`
-    :param wanted: numbers of regions
-    :return: region -> labels of its most central entity (by known triples inside), of its most
+    :param communities: of `find_communities`
+    :param wanted: their numbers
+    :return: number -> labels of its most central entity (by known triples inside), of its most
         central entities, and of its most frequent relations
     """
     heads, relations, tails = graph.all_triples.T
-    inside = regions[heads] == regions[tails]
+    inside = communities[heads] == communities[tails]
     others = inside & (heads != tails)
     degrees = np.bincount(
         np.concatenate([heads[inside], tails[others]]), minlength=graph.num_entities
     )
-    counts = np.zeros((regions.max() + 1, graph.num_relations), dtype=np.int64)
-    np.add.at(counts, (regions[heads[inside]], relations[inside]), 1)
-    told = {}
-    for region in wanted:
-        members = np.flatnonzero(regions == region)
-        central = members[np.argsort(-degrees[members], kind="stable")][:_TOLD]
-        frequent = np.argsort(-counts[region], kind="stable")[:_TOLD]
-        frequent = frequent[counts[region][frequent] > 0]
+    counts = np.zeros((communities.max() + 1, graph.num_relations), dtype=np.int64)
+    np.add.at(counts, (communities[heads[inside]], relations[inside]), 1)
+    about = {}
+    for number in wanted:
+        members = np.flatnonzero(communities == number)
+        central = members[np.argsort(-degrees[members], kind="stable")][:_SHOWN]
+        frequent = np.argsort(-counts[number], kind="stable")[:_SHOWN]
+        frequent = frequent[counts[number][frequent] > 0]
         labels = [graph.entity_labels[entity] for entity in central]
-        told[region] = (
+        about[number] = (
             labels[0],
-            ", ".join(labels) + (" …" if len(members) > _TOLD else ""),
+            ", ".join(labels) + (" …" if len(members) > _SHOWN else ""),
             ", ".join(graph.relation_labels[relation] for relation in frequent),
         )
-    return told
+    return about
 
 
 def _louvain(graph: KnowledgeGraph, resolution: float, seed: int, progress: Progress) -> np.ndarray:
@@ -96,8 +99,8 @@ def _louvain(graph: KnowledgeGraph, resolution: float, seed: int, progress: Prog
     finally:
         # Who cancels does not wait for it: it ends by itself and its result is dropped.
         pool.shutdown(wait=False)
-    regions = np.empty(graph.num_entities, dtype=np.int64)
+    communities = np.empty(graph.num_entities, dtype=np.int64)
     by_size = sorted(search.result(), key=lambda members: (-len(members), min(members)))
     for number, members in enumerate(by_size):
-        regions[list(members)] = number
-    return regions
+        communities[list(members)] = number
+    return communities

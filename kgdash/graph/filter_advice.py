@@ -8,9 +8,9 @@ from __future__ import annotations
 from kgdash.graph import FILTERS
 
 _SCENARIOS = {
-    "train+valid+test": "for final figures on test",
+    "train+valid+test": "for final values on test",
     "train+valid": "for model selection, early stopping and tuning, which must not see test",
-    "train+test": "for comparison with figures that did not filter valid",
+    "train+test": "for comparison with values that did not filter valid",
     "none": "no candidate is removed: other true answers count as errors",
 }
 
@@ -24,7 +24,7 @@ def scenario(filter: str) -> str:
 
 
 def leak(split: str, filter: str) -> str | None:
-    """Warn where figures that models are chosen by depend on test triples, else return None.
+    """Warn where values that models are chosen by depend on test triples, else return None.
 
     :param split: the split that is ranked
     :param filter: one of `kgdash.graph.FILTERS`

@@ -24,10 +24,15 @@ _TOLD = 3
 
 @dataclass(frozen=True)
 class Restriction:
-    """The chosen ``entities`` and ``relations``: ascending int64 ids, or None for all."""
+    """The chosen ``entities`` and ``relations``: ids, made ascending int64, or None for all."""
 
     entities: np.ndarray | None = None
     relations: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("entities", "relations"):
+            if (ids := getattr(self, name)) is not None:
+                object.__setattr__(self, name, np.unique(np.asarray(ids, dtype=np.int64)))
 
     @property
     def key(self) -> tuple[Hashable, ...]:
@@ -41,15 +46,39 @@ class Restriction:
 
     def count(self, graph: KnowledgeGraph, triples: np.ndarray) -> dict[str, int]:
         """Count what is left: ``entities``, ``relations``, and ``triples`` out of those given."""
-        kept = np.ones(len(triples), dtype=bool)
-        entities, relations = graph.num_entities, graph.num_relations
+        return {
+            "entities": graph.num_entities if self.entities is None else len(self.entities),
+            "relations": graph.num_relations if self.relations is None else len(self.relations),
+            "triples": int(self._holds(triples).sum()),
+        }
+
+    def of_triples(self, triples: np.ndarray, graph: KnowledgeGraph) -> np.ndarray:
+        """Return the triples of the relations between the entities: int64, shape ``(m, 3)``.
+
+        :raises KgdashError: if an id is none of the graph's, or no triple is left of some
+        """
+        for ids, count, kind in (
+            (self.entities, graph.num_entities, "entities"),
+            (self.relations, graph.num_relations, "relations"),
+        ):
+            if ids is not None and not (len(ids) and ids[0] >= 0 and ids[-1] < count):
+                found = f"{ids[0]} to {ids[-1]}" if len(ids) else "none"
+                raise KgdashError(f"expected ids of {kind} from 0 to {count - 1}; found {found}")
+        left = triples[self._holds(triples)]
+        if len(triples) and not len(left):
+            raise KgdashError(
+                f"none of the {len(triples):,} triples is of the chosen relations, between the "
+                "chosen entities: choose more"
+            )
+        return left
+
+    def _holds(self, triples: np.ndarray) -> np.ndarray:
+        holds = np.ones(len(triples), dtype=bool)
         if self.entities is not None:
-            entities = len(self.entities)
-            kept &= np.isin(triples[:, [0, 2]], self.entities).all(axis=1)
+            holds &= np.isin(triples[:, [0, 2]], self.entities).all(axis=1)
         if self.relations is not None:
-            relations = len(self.relations)
-            kept &= np.isin(triples[:, 1], self.relations)
-        return {"entities": entities, "relations": relations, "triples": int(kept.sum())}
+            holds &= np.isin(triples[:, 1], self.relations)
+        return holds
 
 
 def restrict(
@@ -89,8 +118,8 @@ def restrict(
         )
     numbers = {graph.relation_id(name) for name in relations}
     return Restriction(
-        None if chosen is None else np.unique(chosen).astype(np.int64),
-        np.array(sorted(numbers), dtype=np.int64) if numbers else None,
+        chosen,
+        np.array(list(numbers)) if numbers else None,
     )
 
 

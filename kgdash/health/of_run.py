@@ -200,7 +200,7 @@ def _gaps(run: Run, ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_side(side: str) -> None:
-    """Refuse a side that scores have no figures of.
+    """Refuse a side that scores have no values of.
 
     :raises KgdashError: unless it is "head", "tail" or "both"
     """

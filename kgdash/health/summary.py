@@ -1,4 +1,4 @@
-"""Table of the spread of scores → figures of a side, and of each query."""
+"""Table of the spread of scores → values of a side, and of each query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
 """Search for a configuration by Optuna, judged on validation without leakage.
 
-Imports: runs, formats. Start at `selection.py`.
+Imports: runs and below. Start at `selection.py`.
 """

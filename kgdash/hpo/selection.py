@@ -4,7 +4,7 @@ The test triples are taken out of the graph before anything else, so that neithe
 evaluation, nor the filter can see them. Each trial chooses from PyKEEN's ranges by PyKEEN's
 ``suggest_kwargs`` and is trained by `kgdash.runs.training.fit`, which also trains the run that is
 written in the end: with the same seed that gives the same weights. PyKEEN's own ``hpo_pipeline``
-keeps the test triples out of its figures as well, but insists on being handed them, draws a seed
+keeps the test triples out of its values as well, but insists on being handed them, draws a seed
 per trial, counts its trials anew at each call, and ranks with PyKEEN's evaluator, where ours is
 many times faster.
 """

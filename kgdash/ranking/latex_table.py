@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.ranking.main_table import MAIN_METRICS
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
 
 #: digits after the point of metrics between 0 and 1; mean and median ranks have one less
 DIGITS = 3

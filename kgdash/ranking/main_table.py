@@ -8,8 +8,8 @@ import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric import find_metric
-from kgdash.ranking.metrics import POOLS
+from kgdash.ranking.metric_lookup import find_metric
+from kgdash.ranking.metrics import POOLS, MetricsTable
 
 #: key of a metric -> what a column of the table is headed by
 MAIN_METRICS = {
@@ -21,7 +21,7 @@ MAIN_METRICS = {
 
 
 def main_table(
-    runs: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]],
+    runs: Mapping[str, MetricsTable],
     rank_types: Sequence[str] = RANK_TYPES,
 ) -> pd.DataFrame:
     """Lay out the main metrics of some runs.
@@ -38,11 +38,11 @@ def main_table(
     if not runs or not rank_types:
         raise KgdashError("a table of metrics needs at least one run and one rank type")
     rows = {
-        (side, kind, name): {key: values[side][kind][key] for key in MAIN_METRICS}
+        (side, kind, name): {key: table.value(key, side, kind) for key in MAIN_METRICS}
         for side in POOLS
         for kind in rank_types
-        for name, values in runs.items()
-        if side in values
+        for name, table in runs.items()
+        if side in table.sides
     }
     index = pd.MultiIndex.from_tuples(list(rows), names=["side", "ranks", "run"])
     return pd.DataFrame(list(rows.values()), index=index, columns=list(MAIN_METRICS), dtype=float)

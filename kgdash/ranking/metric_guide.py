@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from kgdash.ranking.metric import Metric, metric_records
+from kgdash.ranking.metric import Metric
+from kgdash.ranking.metric_lookup import metric_records
 
 #: plain metrics that `plain_and_adjusted` shows, in its order
 _ADJUSTED = (

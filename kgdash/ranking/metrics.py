@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError
+from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric import DEFAULT_KS, metric_calculators
+from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators
 
 #: side of the result -> sides of the ranks that it pools; "both" pools ranks, not means
 #: (numbers.md#2-metrics)
@@ -23,32 +24,75 @@ POOLS: dict[str, tuple[str, ...]] = {
 }
 
 
-def metrics(
-    ranks: pd.DataFrame, ks: Sequence[int] = DEFAULT_KS
-) -> dict[str, dict[str, dict[str, float]]]:
+@dataclass(frozen=True)
+class MetricsTable:
+    """All metrics of a table of ranks, per side and rank type.
+
+    ``frame``: float64, one row per metric, named by PyKEEN's key; columns ``(side, rank_type)``;
+    NaN where a metric is undefined.
+    """
+
+    frame: pd.DataFrame
+
+    @property
+    def sides(self) -> list[str]:
+        """Return the sides that there are: "head", "tail", "both" (pooled), "relation"."""
+        return list(dict.fromkeys(side for side, _ in self.frame.columns))
+
+    def value(self, metric: str, side: str = "both", rank_type: str = "realistic") -> float:
+        """Return a metric, by any name that `find_metric` takes: "mrr", "hits@10", PyKEEN's key.
+
+        :raises KgdashError: if there is no such metric, side or rank type here
+        """
+        values = self.values(side, rank_type)
+        key = metric if metric in values else find_metric(metric).key
+        if key not in values:
+            raise unknown_name("metric", metric, list(values), "these metrics")
+        return values[key]
+
+    def values(self, side: str = "both", rank_type: str = "realistic") -> dict[str, float]:
+        """Return all metrics of a side and rank type, by key.
+
+        :raises KgdashError: if there is no such side or rank type here
+        """
+        if rank_type not in RANK_TYPES:
+            raise unknown_name("rank type", rank_type, RANK_TYPES, "metrics")
+        if side not in self.sides:
+            raise unknown_name("side", side, self.sides, "these metrics")
+        return {str(key): float(v) for key, v in self.frame[side, rank_type].items()}
+
+    def nested(self) -> dict[str, dict[str, dict[str, float]]]:
+        """Return ``{side: {rank_type: {key: value}}}``, as JSON has them."""
+        kinds = [kind for kind in RANK_TYPES if kind in self.frame.columns.unique("rank_type")]
+        return {side: {kind: self.values(side, kind) for kind in kinds} for side in self.sides}
+
+
+def metrics(ranks: pd.DataFrame, ks: Sequence[int] = DEFAULT_KS) -> MetricsTable:
     """Compute all of PyKEEN's rank-based metrics from a table of ranks (numbers.md#2-metrics).
 
     The values come from PyKEEN's own metric classes, given our ranks and numbers of candidates.
 
+    >>> metrics(run.ranks()).value("mrr", side="tail")
+
     :param ranks: a table of `kgdash.ranking.ranks.rank_triples`, at least one row
     :param ks: the k of hits_at_k, each ≥ 1
-    :return: ``{side: {rank_type: {metric key: value}}}``; sides "head", "tail", "both" (their ranks
-        pooled) and "relation", as far as the table has them; NaN where a metric is undefined
+    :return: sides "head", "tail", "both" (their ranks pooled) and "relation", as far as the table
+        has them
     :raises KgdashError: if there are no ranks, or a k is less than 1
     """
     calculators = metric_calculators(tuple(ks))
 
     def values(task: tuple[pd.DataFrame, str]) -> dict[str, float]:
         rows, rank_type = task
-        candidates, kept = rows["candidates"].to_numpy(), _as_pykeen(rows, rank_type)
-        return {key: float(metric(kept, candidates)) for key, metric in calculators.items()}
+        candidates, of_type = rows["candidates"].to_numpy(), _as_pykeen(rows, rank_type)
+        return {key: float(metric(of_type, candidates)) for key, metric in calculators.items()}
 
     tasks = {(s, kind): (rows, kind) for s, rows in pooled(ranks) for kind in RANK_TYPES}
     # NumPy lets go of the GIL where it sorts and takes logarithms, most of the time of long tables.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = dict(zip(tasks, pool.map(values, tasks.values()), strict=True))
-    sides = dict.fromkeys(side for side, _ in tasks)
-    return {side: {kind: found[side, kind] for kind in RANK_TYPES} for side in sides}
+        columns = dict(zip(tasks, pool.map(values, tasks.values()), strict=True))
+    frame = pd.DataFrame(columns).rename_axis("metric")
+    return MetricsTable(frame.rename_axis(["side", "rank_type"], axis=1))
 
 
 def _as_pykeen(ranks: pd.DataFrame, rank_type: str) -> np.ndarray:
@@ -68,15 +112,6 @@ def pooled(ranks: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     for side, pool in POOLS.items():
         if present.issuperset(pool):
             yield side, ranks[ranks["side"].isin(pool)]
-
-
-def metrics_frame(values: dict[str, dict[str, dict[str, float]]]) -> pd.DataFrame:
-    """Lay metrics out as a table: one row per metric, columns ``(side, rank type)``."""
-    columns = {(s, t): metric for s, types in values.items() for t, metric in types.items()}
-    frame = pd.DataFrame(columns)
-    frame.columns = pd.MultiIndex.from_tuples(list(columns), names=["side", "rank_type"])
-    frame.index.name = "metric"
-    return frame
 
 
 def mean_reciprocal_rank(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from kgdash.errors import unknown_name
 from kgdash.graph import FILTERS, SPLITS, default_filter
@@ -39,6 +39,20 @@ class RankSetting:
         ):
             if name not in known:
                 raise unknown_name(kind, name, list(known), "kgdash")
+
+    @classmethod
+    def parse(
+        cls,
+        split: str = "test",
+        filter: str | None = None,
+        side: str = "both",
+        rank_type: str = "realistic",
+    ) -> RankSetting:
+        """Make a setting of text, as commands and addresses have it.
+
+        :raises KgdashError: if a choice is unknown
+        """
+        return cls(split, filter, cast(Side, side), cast(RankType, rank_type))
 
     @property
     def filter_used(self) -> str:

@@ -25,7 +25,7 @@ class ChartSource:
     the walk and of the sampled queries and rule instances.
     """
 
-    of: Evaluation
+    evaluation: Evaluation
     entity: str | None = None
     size: int = 60
     seed: int = 0
@@ -35,11 +35,11 @@ class ChartSource:
     @property
     def run(self) -> Run:
         """Return the run."""
-        return self.of.run
+        return self.evaluation.run
 
     @cached_property
     def local(self) -> LocalComparison:
-        """Return the figures of the subgraph around the entity, as the command ``subgraph`` does.
+        """Return the values of the subgraph around the entity, as the command ``subgraph`` does.
 
         :raises KgdashError: if no entity was given, or it is unknown
         """

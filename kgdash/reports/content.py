@@ -13,7 +13,9 @@ from kgdash.graph import SPLITS
 from kgdash.graph.filter_advice import leak
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.main_table import MAIN_METRICS, evaluated_text, main_table
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
+from kgdash.ranking.metrics import MetricsTable
+from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports.evaluation import Evaluation, evaluation
 from kgdash.reports.method import commands, group_command, method
 from kgdash.runs import Run
@@ -48,10 +50,10 @@ class Grouped:
 
 @dataclass(frozen=True)
 class ReportContent:
-    """All that a report says; ``of`` and ``raw`` are what its figures are drawn from."""
+    """All that a report says; ``evaluation`` and ``raw`` are what its charts are drawn from."""
 
-    of: Evaluation
-    raw: Mapping[str, Any] | None
+    evaluation: Evaluation
+    raw: MetricsTable | None
     notes: list[str]
     facts: dict[str, str]
     training: dict[str, str]
@@ -66,67 +68,65 @@ class ReportContent:
 
 def report_content(
     run: Run,
-    split: str = "test",
-    filter: str | None = None,
-    rank_type: str = "realistic",
+    setting: RankSetting | None = None,
     metric: str = "inverse_harmonic_mean_rank",
     progress: Progress = silent,
 ) -> ReportContent:
     """Compute what a report says of a run.
 
     :param run: the run
-    :param split: "train", "valid" or "test"
-    :param filter: what counts as known (default: what fits the split)
-    :param rank_type: of the cards, the distribution and the groups
-    :param metric: of the groups: key of a metric
+    :param setting: whose rank type the cards, the distribution and the groups have
+    :param metric: of the groups: any name of a metric
     :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `kgdash.reports.evaluation.evaluation`
     """
     first, second, third = phases(progress, [0.45, 0.45, 0.1])
-    of = evaluation(run, split, filter, rank_type, metric, progress=first)
-    ties = _ties(of)
-    raw = of.raw_values(second) if of.filter != "none" else None
+    asked = evaluation(run, setting, metric, first)
+    ties = _ties(asked)
+    raw = asked.raw_values(second) if asked.filter != "none" else None
     groupings = []
     for number, by in enumerate(REPORTED):
         third(number, len(REPORTED))
-        groupings.append(_grouped(of, by))
+        groupings.append(_grouped(asked, by))
     third(1, 1)
     return ReportContent(
-        of=of,
+        evaluation=asked,
         raw=raw,
-        notes=_notes(of),
+        notes=_notes(asked),
         facts=_facts(run),
         training=_training(run),
-        main=_main(of, raw),
-        everything=_everything(of),
+        main=_main(asked, raw),
+        everything=_everything(asked),
         ties=ties,
         groupings=groupings,
         glossary=_glossary(),
-        method=method(of),
-        commands=commands(of),
+        method=method(asked),
+        commands=commands(asked),
     )
 
 
-def report_caption(of: Evaluation) -> str:
-    """Say what the figures of a report are of."""
-    graph = of.run.graph
-    triples = len(graph.split(of.split))
-    text = evaluated_text(graph.name, of.split, of.filter, triples, graph.num_entities)
-    return f"{of.run.spec.name} on {text}"
+def report_caption(evaluated: Evaluation) -> str:
+    """Say what the values of a report are of."""
+    graph = evaluated.run.graph
+    triples = len(graph.split(evaluated.split))
+    text = evaluated_text(
+        graph.name, evaluated.split, evaluated.filter, triples, graph.num_entities
+    )
+    return f"{evaluated.run.spec.name} on {text}"
 
 
-def _notes(of: Evaluation) -> list[str]:
-    notes = list(of.run.notes)
-    if warning := leak(of.split, of.filter):
+def _notes(evaluated: Evaluation) -> list[str]:
+    notes = list(evaluated.run.notes)
+    if warning := leak(evaluated.split, evaluated.filter):
         notes.append(warning)
-    both = of.ties["both"]
+    both = evaluated.ties["both"]
     if both["mrr_gap"] > _WIDE_GAP:
         notes.append(
             f"{both['tied_share']:.1%} of the true answers share their score with another "
             f"candidate, and the MRR lies {both['mrr_gap']:.3g} apart between optimistic and "
             "pessimistic ranks: saturated or constant scores; read the realistic ranks"
         )
-    if of.split == "train":
+    if evaluated.split == "train":
         notes.append("these are training triples, which flatter the model")
     return [f"{note[0].upper()}{note[1:]}" for note in notes]
 
@@ -172,10 +172,10 @@ def _text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _main(of: Evaluation, raw: Mapping[str, Any] | None) -> pd.DataFrame:
+def _main(evaluated: Evaluation, raw: MetricsTable | None) -> pd.DataFrame:
     """Lay out the main metrics: one row per side, rank type, filtered and raw."""
     name = "raw" if raw is None else "filtered"
-    runs = {name: of.values} if raw is None else {name: of.values, "raw": raw}
+    runs = {name: evaluated.values} if raw is None else {name: evaluated.values, "raw": raw}
     table = main_table(runs).rename_axis(index={"run": "known triples"})
     table = table.sort_index(level="known triples", sort_remaining=False, kind="stable")
     table = table.reset_index()
@@ -185,30 +185,30 @@ def _main(of: Evaluation, raw: Mapping[str, Any] | None) -> pd.DataFrame:
     )
 
 
-def _everything(of: Evaluation) -> pd.DataFrame:
+def _everything(evaluated: Evaluation) -> pd.DataFrame:
     guide = metric_records()
     table: dict[str, list] = {
         "metric": [f"{info.label} {info.arrow}".strip() for info in guide.values()]
     }
-    for side, types in of.values.items():
-        for rank_type, values in types.items():
-            table[f"{side}, {rank_type}"] = [values[key] for key in guide]
+    for side, rank_type in evaluated.values.frame.columns:
+        values = evaluated.values.values(side, rank_type)
+        table[f"{side}, {rank_type}"] = [values[key] for key in guide]
     return pd.DataFrame(table)
 
 
-def _ties(of: Evaluation) -> pd.DataFrame:
+def _ties(evaluated: Evaluation) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "side": list(of.ties),
-            "tied %": [100 * ties["tied_share"] for ties in of.ties.values()],
-            "largest tie": [int(ties["largest_tie"]) for ties in of.ties.values()],
-            "optimistic − pessimistic MRR": [ties["mrr_gap"] for ties in of.ties.values()],
+            "side": list(evaluated.ties),
+            "tied %": [100 * ties["tied_share"] for ties in evaluated.ties.values()],
+            "largest tie": [int(ties["largest_tie"]) for ties in evaluated.ties.values()],
+            "optimistic − pessimistic MRR": [ties["mrr_gap"] for ties in evaluated.ties.values()],
         }
     )
 
 
-def _grouped(of: Evaluation, by: str) -> Grouped:
-    table = of.breakdown(by)
+def _grouped(evaluated: Evaluation, by: str) -> Grouped:
+    table = evaluated.breakdown(by)
     both = table[table["side"] == "both"].set_index("group")
     sides = {
         side: table[table["side"] == side].set_index("group")["value"] for side in ("head", "tail")
@@ -232,12 +232,14 @@ def _grouped(of: Evaluation, by: str) -> Grouped:
         ranked = (large if len(large) >= 2 * EXTREMES else groups).dropna(subset="both")
         best, worst = (
             ranked.sort_values(["both", "triples"], ascending=[rising, False], kind="stable")
-            for rising in (not of.info.increasing, of.info.increasing)
+            for rising in (not evaluated.info.increasing, evaluated.info.increasing)
         )
         best, worst = best.head(EXTREMES), worst.head(EXTREMES)
         groups = groups.sort_values("triples", ascending=False, kind="stable")
     left_out = max(0, len(groups) - MOST_GROUPS)
-    return Grouped(by, groups.head(MOST_GROUPS), best, worst, left_out, group_command(of, by))
+    return Grouped(
+        by, groups.head(MOST_GROUPS), best, worst, left_out, group_command(evaluated, by)
+    )
 
 
 def _glossary() -> pd.DataFrame:

@@ -7,34 +7,40 @@ from functools import cached_property
 
 import pandas as pd
 
-from kgdash.breakdowns.breakdown import breakdown, check_choices
+from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.errors import unknown_name
-from kgdash.graph import FILTERS, default_filter
 from kgdash.progress import Progress, silent
-from kgdash.ranking.metric import DEFAULT_KS, Metric, metric_records
-from kgdash.ranking.metrics import POOLS, metrics, tie_summary
+from kgdash.ranking.metric import Metric
+from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_records
+from kgdash.ranking.metrics import POOLS, MetricsTable, metrics, tie_summary
+from kgdash.ranking.rank_setting import RankSetting
 from kgdash.runs import Run
-
-MetricValues = dict[str, dict[str, dict[str, float]]]
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """Each table is computed when it is first asked for, with the numbers of pages and commands.
 
-    ``metric`` (a key of `metrics`), ``side`` and ``rank_type`` are what charts and groups
-    are of; ``progress`` is called while ranks are computed. Made by `evaluation`.
+    ``setting`` says which ranks charts and groups are of, ``metric`` which metric, by its key;
+    ``progress`` is called while ranks are computed. Made by `evaluation`.
     """
 
     run: Run
-    split: str
-    filter: str
-    rank_type: str
+    setting: RankSetting
     metric: str
-    side: str
     progress: Progress = silent
     _breakdowns: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def split(self) -> str:
+        """Return the split whose triples are ranked."""
+        return self.setting.split
+
+    @property
+    def filter(self) -> str:
+        """Return the filter, the default one where none was chosen."""
+        return self.setting.filter_used
 
     @property
     def info(self) -> Metric:
@@ -47,11 +53,11 @@ class Evaluation:
         return self.run.ranks(split=self.split, filter=self.filter, progress=self.progress)
 
     @cached_property
-    def values(self) -> MetricValues:
+    def values(self) -> MetricsTable:
         """Return all metrics of `kgdash.ranking.metrics.metrics`."""
         return metrics(self.ranks, DEFAULT_KS)
 
-    def raw_values(self, progress: Progress = silent) -> MetricValues:
+    def raw_values(self, progress: Progress = silent) -> MetricsTable:
         """Return all metrics of raw ranks."""
         return metrics(self.run.ranks(split=self.split, filter="none", progress=progress))
 
@@ -60,13 +66,15 @@ class Evaluation:
         """Return `kgdash.ranking.metrics.tie_summary` per side."""
         return {
             side: tie_summary(self.ranks[self.ranks["side"].isin(POOLS[side])])
-            for side in self.values
+            for side in self.values.sides
         }
 
     def breakdown(self, by: str) -> pd.DataFrame:
         """Return `kgdash.breakdowns.breakdown.breakdown` of the chosen metric."""
         if by not in self._breakdowns:
-            self._breakdowns[by] = breakdown(self._annotated, by, self.metric, self.rank_type)
+            self._breakdowns[by] = breakdown(
+                self._annotated, by, self.metric, self.setting.rank_type
+            )
         return self._breakdowns[by]
 
     @cached_property
@@ -76,32 +84,24 @@ class Evaluation:
 
 def evaluation(
     run: Run,
-    split: str = "test",
-    filter: str | None = None,
-    rank_type: str = "realistic",
+    setting: RankSetting | None = None,
     metric: str = "inverse_harmonic_mean_rank",
-    side: str = "both",
     progress: Progress = silent,
 ) -> Evaluation:
     """Ask for a run's ranks on a split; nothing is computed yet.
 
     :param run: the run
-    :param split: "train", "valid" or "test"
-    :param filter: what counts as known (default: what fits the split)
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
-    :param metric: key of a metric
-    :param side: "head", "tail" or "both"
+    :param setting: which ranks; none for the realistic ones of both sides on test
+    :param metric: a name that `kgdash.ranking.metric_lookup.find_metric` takes
     :param progress: called with (done, total) of the ranks; may raise to cancel
     :raises KgdashError: if a choice is unknown, or the split holds no triple
     """
-    run.graph.split(split)
-    chosen = filter or default_filter(split)
-    if chosen not in FILTERS:
-        raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
-    key = check_choices(metric, rank_type, None).key
+    setting = setting or RankSetting()
+    run.graph.split(setting.split)
+    key = find_metric(metric, "charts and reports").key
     if key not in metric_records():
         raise unknown_name("metric", metric, list(metric_records()), "charts and reports")
     sides = [name for name in POOLS if name != "relation"]
-    if side not in sides:
-        raise unknown_name("side", side, sides, "charts and reports")
-    return Evaluation(run, split, chosen, rank_type, key, side, progress)
+    if setting.side not in sides:
+        raise unknown_name("side", setting.side, sides, "charts and reports")
+    return Evaluation(run, setting, key, progress)

@@ -18,7 +18,7 @@ from plotly.offline import get_plotlyjs
 from kgdash.charts.style import number
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.content import MOST_GROUPS, ReportContent, report_caption
 from kgdash.reports.named_charts import draw_chart
@@ -65,17 +65,17 @@ def report_html(content: ReportContent, made: str = "") -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"rows": table_rows, "figure": _figure_json}
-    source = ChartSource(content.of)
+    source = ChartSource(content.evaluation)
     template = environment.from_string(
         (_FOLDER / "report.html.j2").read_text(encoding="utf-8"),
         globals={"chart": lambda name: draw_chart(name, source)},
     )
     return template.render(
         content=content,
-        of=content.of,
-        run=content.of.run,
-        info=content.of.info,
-        evaluated=report_caption(content.of),
+        setting=content.evaluation.setting,
+        run=content.evaluation.run,
+        info=content.evaluation.info,
+        evaluated=report_caption(content.evaluation),
         cards=_cards(content),
         most_groups=MOST_GROUPS,
         made=made,
@@ -113,9 +113,9 @@ def _cell(value: Any) -> Cell:
 
 def _cards(content: ReportContent) -> Sequence[tuple[str, str, str, str]]:
     """Return label, value, raw value and explanation of each card."""
-    of, guide = content.of, metric_records()
-    values = of.values["both"][of.rank_type]
-    raw = content.raw["both"][of.rank_type] if content.raw else None
+    guide, rank_type = metric_records(), content.evaluation.setting.rank_type
+    values = content.evaluation.values.values("both", rank_type)
+    raw = content.raw.values("both", rank_type) if content.raw else None
     return [
         (
             f"{guide[key].label} {guide[key].arrow}",

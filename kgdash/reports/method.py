@@ -12,15 +12,15 @@ from kgdash.runs import Run
 from kgdash.runs.bundled import bundled_names
 
 
-def method(of: Evaluation) -> list[str]:
+def method(evaluated: Evaluation) -> list[str]:
     """Say how the numbers came about, one statement each."""
     removed = "candidates that would make another known triple are removed, those of "
-    known = scenario("none") if of.filter == "none" else f"{removed}{of.filter}"
+    known = scenario("none") if evaluated.filter == "none" else f"{removed}{evaluated.filter}"
     return [
         "Each triple is ranked twice: its head among all entities before its relation and tail, "
         "its tail among all after its head and relation.",
-        f"Filter {of.filter}: {known}."
-        + (f" It is {scenario(of.filter)}." if of.filter != "none" else ""),
+        f"Filter {evaluated.filter}: {known}."
+        + (f" It is {scenario(evaluated.filter)}." if evaluated.filter != "none" else ""),
         "With g candidates scored strictly higher than the true one and q others scored equal, the "
         "optimistic rank is g + 1, the pessimistic g + q + 1, the realistic their mean.",
         "“both” pools the ranks of both sides. Metrics are computed by PyKEEN's classes from "
@@ -30,25 +30,26 @@ def method(of: Evaluation) -> list[str]:
     ]
 
 
-def commands(of: Evaluation) -> dict[str, str]:
+def commands(evaluated: Evaluation) -> dict[str, str]:
     """Return the command that gives each table, by what it gives."""
-    name, choices = _called(of.run), _choices(of)
-    report = f"report {name} report.html {choices} --rank-type {of.rank_type} --metric {of.metric}"
+    name, choices = _called(evaluated.run), _choices(evaluated)
+    rank_type = f"--rank-type {evaluated.setting.rank_type}"
     given = {
-        "This report": report,
+        "This report": f"report {name} report.html {choices} {rank_type} "
+        f"--metric {evaluated.metric}",
         "All metrics, ties": f"metrics {name} {choices} --json",
-        "Raw metrics": f"metrics {name} --split {of.split} --filter none --json",
+        "Raw metrics": f"metrics {name} --split {evaluated.split} --filter none --json",
         "The main table for LaTeX": f"metrics {name} {choices} --latex",
-        "The chart of ranks": f"chart {name} ranks ranks.svg {choices} --rank-type {of.rank_type}",
+        "The chart of ranks": f"chart {name} ranks ranks.svg {choices} {rank_type}",
     }
     return {what: f"python -m kgdash {command}" for what, command in given.items()}
 
 
-def group_command(of: Evaluation, by: str) -> str:
+def group_command(evaluated: Evaluation, by: str) -> str:
     """Return the command that gives the groups by one of `kgdash.breakdowns.grouping.GROUPINGS`."""
     return (
-        f"python -m kgdash breakdown {_called(of.run)} {_choices(of)} --by {by} "
-        f"--metric {of.metric} --rank-type {of.rank_type}"
+        f"python -m kgdash breakdown {_called(evaluated.run)} {_choices(evaluated)} --by {by} "
+        f"--metric {evaluated.metric} --rank-type {evaluated.setting.rank_type}"
     )
 
 
@@ -63,5 +64,5 @@ def _called(run: Run) -> str:
     return f"{shlex.quote(name)} --dataset {shlex.quote(shown)}"
 
 
-def _choices(of: Evaluation) -> str:
-    return f"--split {of.split} --filter {of.filter}"
+def _choices(evaluated: Evaluation) -> str:
+    return f"--split {evaluated.split} --filter {evaluated.filter}"

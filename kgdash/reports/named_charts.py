@@ -16,8 +16,8 @@ from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.subgraph import subgraph_figure
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph.knowledge_graph import triple_text
-from kgdash.ranking.metric import DEFAULT_KS
+from kgdash.graph import triple_text
+from kgdash.ranking.metric_lookup import DEFAULT_KS
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
 from kgdash.studies.instances.separation import compare_measures
@@ -48,13 +48,13 @@ def check_chart(name: str) -> None:
         raise KgdashError(f"{error}; there are {', '.join(NAMED_CHARTS)}")
 
 
-def in_order(of: Evaluation, by: str) -> pd.DataFrame:
+def in_order(evaluated: Evaluation, by: str) -> pd.DataFrame:
     """Return the groups of the chosen side as the page shows them at first.
 
     Relations with the most triples first, others in their order.
     """
-    rows = of.breakdown(by)
-    rows = rows[rows["side"] == of.side]
+    rows = evaluated.breakdown(by)
+    rows = rows[rows["side"] == evaluated.setting.side]
     if by == "relation":
         rows = rows.sort_values("triples", ascending=False, kind="stable")
     return rows.reset_index(drop=True)
@@ -62,16 +62,24 @@ def in_order(of: Evaluation, by: str) -> pd.DataFrame:
 
 def _bars(by: str) -> Draw:
     def draw(source: ChartSource) -> go.Figure:
-        of = source.of
-        return group_bars(in_order(of, by), of.info, of.values[of.side][of.rank_type][of.metric])
+        evaluated = source.evaluation
+        return group_bars(
+            in_order(evaluated, by),
+            evaluated.info,
+            evaluated.values.value(
+                evaluated.metric, evaluated.setting.side, evaluated.setting.rank_type
+            ),
+        )
 
     return draw
 
 
 def _sides(by: str) -> Draw:
     def draw(source: ChartSource) -> go.Figure:
-        of = source.of
-        return side_heatmap(of.breakdown(by), of.info, in_order(of, by)["group"].tolist())
+        evaluated = source.evaluation
+        return side_heatmap(
+            evaluated.breakdown(by), evaluated.info, in_order(evaluated, by)["group"].tolist()
+        )
 
     return draw
 
@@ -83,8 +91,8 @@ def _subgraph(source: ChartSource) -> go.Figure:
 
 def _relik(source: ChartSource) -> go.Figure:
     named = source.run.graph.with_names(source.local.triples)
-    texts = triple_text(named["head"], named["relation"], named["tail"])
-    return relik_scatter(source.local.triples, texts.tolist())
+    texts = triple_text(named["head"], named["relation"], named["tail"]).tolist()
+    return relik_scatter(source.local.triples, texts)
 
 
 def _instances(kind: str, what: str) -> Draw:
@@ -110,13 +118,15 @@ _GROUPS = {by.replace("_", "-"): by for by in GROUPINGS}
 
 #: name -> how it is drawn
 NAMED_CHARTS: dict[str, Draw] = {
-    "metrics": lambda source: metric_bars(source.of.values, source.of.info),
-    "ranks": lambda source: rank_ecdf(source.of.ranks, source.of.rank_type, DEFAULT_KS),
+    "metrics": lambda source: metric_bars(source.evaluation.values, source.evaluation.info),
+    "ranks": lambda source: rank_ecdf(
+        source.evaluation.ranks, source.evaluation.setting.rank_type, DEFAULT_KS
+    ),
     "losses": lambda source: loss_curve(source.run.training.get("losses", [])),
     **{f"breakdown-by-{name}": _bars(by) for name, by in _GROUPS.items()},
     **{f"sides-by-{name}": _sides(by) for name, by in _GROUPS.items()},
     "subgraph": _subgraph,
-    "subgraph-figures": lambda source: local_bars(source.local.figures),
+    "subgraph-figures": lambda source: local_bars(source.local.means),
     "subgraph-relik": _relik,
     **{
         f"{kind}-{what}": _instances(kind, what)

@@ -1,6 +1,6 @@
 """A run: a graph, a model trained on it, and where both come from; loaded, trained, refused.
 
-Imports: formats, ranking, breakdowns, health and what these import. Start at `run.py`.
+Imports: breakdowns, formats and below. Start at `run.py`.
 """
 
 from __future__ import annotations

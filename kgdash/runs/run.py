@@ -15,6 +15,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.table_cache import cached_table, stored_table
 from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
 from kgdash.graph.known_triples import RANK_TYPES
+from kgdash.graph.restriction import Restriction
 from kgdash.graph.subgraph import Subgraph, SubgraphOptions, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.ranks import rank_triples
@@ -61,60 +62,69 @@ class Run:
         self,
         split: str = "test",
         triples: np.ndarray | None = None,
-        filtered: bool = True,
-        sides: Sequence[str] = ("head", "tail"),
         filter: str | None = None,
-        evaluated_are_known: bool = True,
+        sides: Sequence[str] = ("head", "tail"),
+        restriction: Restriction | None = None,
         progress: Progress = silent,
-        entities: Sequence[int] | np.ndarray | None = None,
-        relations: Sequence[int] | np.ndarray | None = None,
     ) -> pd.DataFrame:
         """Rank triples among their candidates.
 
-        Defined in numbers.md#1-ranks; with entities or relations in numbers.md#3-restriction.
+        Defined in numbers.md#1-ranks; restricted in numbers.md#3-restriction.
 
         :param split: "train", "valid" or "test"; ignored if ``triples`` are given
-        :param triples: int64 ids, shape ``(n, 3)``; facts or not
-        :param filtered: False for raw ranks
-        :param sides: any of "head", "tail", "relation"
+        :param triples: int64 ids, shape ``(n, 3)``; facts or not; they count as known too
         :param filter: what counts as known: "train+valid+test", "train+valid", "train+test" or
-            "none"; default: train+valid on valid, else all three
-        :param evaluated_are_known: the ranked triples count as known too, as numbers.md#1-ranks has
-            it; False for
-            sets that mix facts with false triples, which must not hide one another
+            "none" (raw ranks); default: train+valid on valid, else all three
+        :param sides: any of "head", "tail", "relation"
+        :param restriction: only triples of its relations between its entities are ranked, among
+            these alone
         :param progress: called with (done, total); may raise to cancel
-        :param entities: ids: only triples between them are ranked, among them alone
-            (numbers.md#3-restriction)
-        :param relations: ids: only their triples are ranked
         :return: one row per side and triple: ``head, relation, tail`` (int64 ids), ``side``,
             ``optimistic``, ``realistic``, ``pessimistic`` ranks (≥ 1), ``candidates`` (int64)
-        :raises KgdashError: on an unknown split, filter or side, a filter for raw ranks, an empty
-            or malformed set of triples, or NaN scores
+        :raises KgdashError: on an unknown split, filter or side, ids out of range, an empty or
+            malformed set of triples, or NaN scores
         """
-        if filter not in (None, "none") and not filtered:
-            raise KgdashError(f"raw ranks have no filter; found filtered=False and {filter!r}")
-        chosen = filter or (
-            default_filter(None if triples is not None else split) if filtered else "none"
-        )
-        if chosen not in FILTERS:
-            raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
-        rows = self._triples(split, triples)
-        chosen_entities = _ids(entities, self.graph.num_entities, "entities")
-        rows = _restrict(
-            rows, chosen_entities, _ids(relations, self.graph.num_relations, "relations")
-        )
-        known = None
-        if chosen != "none":
-            evaluated = rows if evaluated_are_known else rows[:0]
-            known = self.graph.known_with(evaluated, FILTERS[chosen])
-        key = {"kind": "ranks", "filter": chosen, "sides": list(sides), **self.table_key(rows)}
+        restriction = restriction or Restriction()
+        filter = filter or default_filter(None if triples is not None else split)
+        rows = restriction.of_triples(self._triples(split, triples), self.graph)
+        return self._ranks(rows, True, filter, sides, restriction.entities, progress)
+
+    def ranks_of_mixed(
+        self,
+        triples: np.ndarray,
+        filter: str | None = None,
+        sides: Sequence[str] = ("head", "tail"),
+        progress: Progress = silent,
+    ) -> pd.DataFrame:
+        """Rank a mix of facts and false triples, which must not hide one another.
+
+        None of them counts as known unless the graph says so.
+        Parameters, result and errors are as for `ranks`.
+        """
+        rows = triple_array(triples, self.graph)
+        return self._ranks(rows, False, filter or default_filter(None), sides, None, progress)
+
+    def _ranks(
+        self,
+        rows: np.ndarray,
+        evaluated_are_known: bool,
+        filter: str,
+        sides: Sequence[str],
+        entities: np.ndarray | None,
+        progress: Progress,
+    ) -> pd.DataFrame:
+        if filter not in FILTERS:
+            raise unknown_name("filter", filter, list(FILTERS), "kgdash")
+        evaluated = rows if evaluated_are_known else rows[:0]
+        known = None if filter == "none" else self.graph.known_with(evaluated, FILTERS[filter])
+        key = {"kind": "ranks", "filter": filter, "sides": list(sides), **self.table_key(rows)}
         key["evaluated_are_known"] = evaluated_are_known
-        if chosen_entities is not None:
-            key["entities"] = hashlib.sha256(chosen_entities.tobytes()).hexdigest()
+        if entities is not None:
+            key["entities"] = hashlib.sha256(entities.tobytes()).hexdigest()
         return cached_table(
             key,
-            lambda: rank_triples(self.scorer, rows, known, sides, progress, chosen_entities),
-            self.table_about("ranks", rows, filter=chosen, sides=", ".join(sides)),
+            lambda: rank_triples(self.scorer, rows, known, sides, progress, entities),
+            self.table_about("ranks", rows, filter=filter, sides=", ".join(sides)),
             progress,
         )
 
@@ -231,33 +241,6 @@ class Run:
         """Return what `list_cache` shall say of a table of some triples."""
         about = {"kind": kind, "run": self.name, "run_digest": self.digest}
         return about | {"graph": self.graph.name, "triples": len(rows), **more}
-
-
-def _ids(chosen: Sequence[int] | np.ndarray | None, count: int, what: str) -> np.ndarray | None:
-    if chosen is None:
-        return None
-    ids = np.unique(np.asarray(chosen, dtype=np.int64))
-    if not len(ids) or ids[0] < 0 or ids[-1] >= count:
-        found = f"{ids[0]} to {ids[-1]}" if len(ids) else "none"
-        raise KgdashError(f"expected ids of {what} from 0 to {count - 1}; found {found}")
-    return ids
-
-
-def _restrict(
-    rows: np.ndarray, entities: np.ndarray | None, relations: np.ndarray | None
-) -> np.ndarray:
-    """Keep the triples of some relations between some entities (numbers.md#3-restriction)."""
-    kept = np.ones(len(rows), dtype=bool)
-    if entities is not None:
-        kept &= np.isin(rows[:, [0, 2]], entities).all(axis=1)
-    if relations is not None:
-        kept &= np.isin(rows[:, 1], relations)
-    if len(rows) and not kept.any():
-        raise KgdashError(
-            f"none of the {len(rows):,} triples is of the chosen relations, between the chosen "
-            "entities: choose more"
-        )
-    return rows[kept]
 
 
 def check_fit(graph: KnowledgeGraph, scorer: Scorer, where: str) -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
 
-from kgdash.breakdowns.custom_grouping import OwnGrouping, grouping_from_json
+from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
@@ -22,9 +23,14 @@ from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.bundled import bundled_names
 
-_FILE, _FORMAT, _VERSION = "groupings.json", "kgdash-groupings", 1
+_FILE, _FORMAT, _VERSION = "groupings.json", "kgdash-groupings", 2
+
+#: version 1 held conditions as texts
+_READ = (1, 2)
 
 _MAX_BYTES = 256 * 2**20
+
+_ByName = dict[str, dict[str, Any]]
 
 
 def groupings_file(run: Run) -> Path:
@@ -39,20 +45,22 @@ def groupings_file(run: Run) -> Path:
     return folder / "groupings" / f"{run.graph.digest}.json"
 
 
-def saved_groupings(run: Run) -> dict[str, OwnGrouping]:
+def saved_groupings(run: Run) -> dict[str, CustomGrouping]:
     """Read a run's groupings, by name, in the order in which they were saved.
 
     :raises KgdashError: if the file can not be read or holds something else
     """
-    return _read(groupings_file(run), run)
+    path = groupings_file(run)
+    groupings = [grouping_from_json(value, run.graph, str(path)) for value in _read(path)]
+    return {grouping.name: grouping for grouping in groupings}
 
 
-def save_grouping(run: Run, grouping: OwnGrouping) -> Path:
+def save_grouping(run: Run, grouping: CustomGrouping) -> Path:
     """Save a grouping with a run, in place of one of that name; return the file.
 
     :raises KgdashError: if the file holds something else, or can not be written
     """
-    return _change(run, lambda saved: saved | {grouping.name: grouping})
+    return _change(run, lambda saved: saved | {grouping.name: grouping.to_json(run.graph)})
 
 
 def delete_grouping(run: Run, name: str) -> Path:
@@ -61,7 +69,7 @@ def delete_grouping(run: Run, name: str) -> Path:
     :raises KgdashError: if there is none of that name, or as `save_grouping`
     """
 
-    def without(saved: dict[str, OwnGrouping]) -> dict[str, OwnGrouping]:
+    def without(saved: _ByName) -> _ByName:
         if name not in saved:
             raise unknown_name("grouping", name, list(saved), f"run {run.name}")
         return {other: grouping for other, grouping in saved.items() if other != name}
@@ -69,16 +77,17 @@ def delete_grouping(run: Run, name: str) -> Path:
     return _change(run, without)
 
 
-def _change(run: Run, change: Any) -> Path:
+def _change(run: Run, change: Callable[[_ByName], _ByName]) -> Path:
+    """Change the groupings as they stand in the file, also those that can not be used."""
     path = groupings_file(run)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with hold_lock(path.with_suffix(".lock")), atomic_file(path) as part:
-            groupings = change(_read(path, run)).values()
+            groupings = change({str(value["name"]): value for value in _read(path)})
             content = {
                 "format": _FORMAT,
                 "version": _VERSION,
-                "groupings": [grouping.to_json(run.graph) for grouping in groupings],
+                "groupings": list(groupings.values()),
             }
             part.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
             part.chmod(0o644)
@@ -87,23 +96,26 @@ def _change(run: Run, change: Any) -> Path:
     return path
 
 
-def _read(path: Path, run: Run) -> dict[str, OwnGrouping]:
+def _read(path: Path) -> list[dict[str, Any]]:
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise KgdashError(f"{path} is larger than 256 MiB; remove it")
         content = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        return {}
+        return []
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise KgdashError(f"{path} is not valid JSON: {error}; mend or remove it") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise KgdashError(f"{path} holds no groupings of kgdash; mend or remove it")
-    if content.get("version") != _VERSION or not isinstance(content.get("groupings"), list):
+    if content.get("version") not in _READ or not isinstance(content.get("groupings"), list):
         raise KgdashError(
             f"{path}: expected groupings of version {_VERSION}; found version "
             f"{content.get('version')!r}"
         )
-    found = [grouping_from_json(value, run.graph, str(path)) for value in content["groupings"]]
-    return {grouping.name: grouping for grouping in found}
+    for value in content["groupings"]:
+        if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+            raise KgdashError(f"{path}: expected groupings, each with a name; found {value!r:.80}")
+    groupings: list[dict[str, Any]] = content["groupings"]
+    return groupings

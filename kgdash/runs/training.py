@@ -103,7 +103,7 @@ def train(
     run = assemble(out.name, graph, config.spec(), state, training, provenance)
     _check_rebuilt(result.model, run)
     if len(graph.splits["test"]):
-        values = metrics(run.ranks(progress=report[1]))["both"]["realistic"]
+        values = metrics(run.ranks(progress=report[1])).values()
         keys = ("inverse_harmonic_mean_rank", "hits_at_1", "hits_at_3", "hits_at_10")
         training["evaluation"] = {key: round(values[key], 6) for key in keys}
     write_run(out, graph, config.spec(), state, training, provenance)

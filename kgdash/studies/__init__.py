@@ -1,4 +1,4 @@
 """Questions asked of the tables of ranks and of ReliK, a package each.
 
-Imports: runs and what these import, never charts. Start at `reliability`.
+Imports: runs and below; never charts, which draw what studies compute. Start at `reliability`.
 """

@@ -1,4 +1,4 @@
 """The dashboard's parts; the only package that knows Streamlit.
 
-Imports: everything but commands. Start at `runtime`.
+Imports: reports, studies, charts and below; never commands. Start at `runtime`.
 """

@@ -13,7 +13,8 @@ from kgdash.breakdowns.grouping import GROUPINGS, group_ranks
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.errors import KgdashError
 from kgdash.graph.relation_patterns import NOT_IN_TRAIN
-from kgdash.ranking.metric import find_metric, metric_calculators, metric_records
+from kgdash.graph.restriction import Restriction
+from kgdash.ranking.metric_lookup import find_metric, metric_calculators, metric_records
 from kgdash.ranking.metrics import POOLS, metrics, tie_summary
 from kgdash.ranking.ratio_metrics import LARGE, RESAMPLES, ratio_intervals
 from tests.support.fakes import FakeScorer, fake_run, make_graph
@@ -111,7 +112,7 @@ def test_equal_labels_are_told_apart():
 def one_group(bundled):
     """Return the ranks of one relation, and all their metrics."""
     run = bundled("umls-distmult")
-    rows = annotate(run.ranks(relations=[25]), run.graph)
+    rows = annotate(run.ranks(restriction=Restriction(relations=[25])), run.graph)
     return rows, metrics(rows)
 
 
@@ -126,7 +127,7 @@ def test_one_group_is_the_whole(metric, one_group):
             ("optimistic", "optimistic"),
             ("pessimistic", "pessimistic"),
         ):
-            expected = whole[side][kind][metric]
+            expected = whole.value(metric, side, kind)
             assert row[column] == pytest.approx(expected, rel=1e-6, abs=1e-9, nan_ok=True)
 
 

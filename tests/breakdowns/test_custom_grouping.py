@@ -114,12 +114,12 @@ def test_a_type_that_is_called_like_no_type(umls):
 def test_conditions_overlap_and_leave_a_rest(umls):
     graph, ranks = umls
     mine = condition_grouping(
-        "mine", ["hard: realistic > 5", "", "hubs : head_degree >= 100", "none: realistic < 1"]
+        "mine", ["hard: realistic > 5", "hubs : head_degree >= 100", "none: realistic < 1"]
     )
     groups = groups_by(ranks, graph, mine)
     found = breakdown(ranks, groups, "arithmetic_mean_rank").set_index(["group", "side"])
     assert list(dict.fromkeys(found.index.get_level_values(0))) == ["hard", "hubs", OTHERS]
-    hard, hubs = ranks["realistic"] > 5, Condition("head_degree >= 100").holds
+    hard, hubs = ranks["realistic"] > 5, Condition("head_degree", ">=", 100).holds
     is_hub = hubs(RankFacts(ranks, graph))
     for name, inside in (("hard", hard), ("hubs", is_hub), (OTHERS, ~hard & ~is_hub)):
         assert found.loc[(name, "both"), "count"] == inside.sum()
@@ -155,15 +155,14 @@ def test_ranks_of_relations_have_no_answer():
 @pytest.mark.parametrize(
     ("name", "lines", "told"),
     [
-        ("x", [], "no bucket"),
-        ("x", ["answers > 1"], "expected name: condition"),
-        ("x", [": answers > 1"], "a name of 1 to 80 characters for a bucket"),
+        ("x", [], "no group"),
+        ("x", ["answers > 1"], "expected name: column operator value"),
+        ("x", [": answers > 1"], "a name of 1 to 80 characters for a group"),
         ("", ["a: answers > 1"], "a name of 1 to 80 characters for a grouping"),
         ("x\ny", ["a: answers > 1"], "a name of 1 to 80"),
         ("n" * 81, ["a: answers > 1"], "a name of 1 to 80"),
         ("relation", ["a: answers > 1"], "kgdash's own"),
-        ("x", ["a: answers > 1", "a: answers > 2"], "two buckets 'a'"),
-        ("x", [f"{OTHERS}: answers > 2"], "two buckets"),
+        ("x", [f"{OTHERS}: answers > 2"], "what no group holds"),
         ("x", ["a: answer > 1"], "unknown column 'answer'"),
     ],
 )
@@ -188,23 +187,25 @@ def own_run(tmp_path):
 
 def test_saved_beside_the_run_and_read_back(own_run, umls, types):
     graph, ranks = umls
-    conditions = condition_grouping("difficulty", ['hard: realistic > 5 or "a" in relation'])
+    conditions = condition_grouping(
+        "difficulty", ["hard: realistic > 5", "hard: relation contains a"]
+    )
     typed = TypeGrouping("kinds", "answer", types)
     assert saved_groupings(own_run) == {}
     path = save_grouping(own_run, conditions)
     assert save_grouping(own_run, typed) == path == groupings_file(own_run)
     assert path.parent == Path(own_run.provenance["source"])
     found = saved_groupings(load(path.parent))
-    assert list(found) == ["difficulty", "kinds"]
+    assert list(found) == ["new", "kinds"]
     for before, after in zip((conditions, typed), found.values(), strict=True):
         tables = [breakdown(ranks, groups_by(ranks, graph, g)) for g in (before, after)]
         assert tables[0].equals(tables[1])
     save_grouping(own_run, condition_grouping("kinds", ["all: answers > 0"]))
     assert isinstance(saved_groupings(own_run)["kinds"], ConditionGrouping)
-    delete_grouping(own_run, "difficulty")
+    delete_grouping(own_run, "new")
     assert list(saved_groupings(own_run)) == ["kinds"]
-    with pytest.raises(KgdashError, match="unknown grouping 'difficulty' in run mine"):
-        delete_grouping(own_run, "difficulty")
+    with pytest.raises(KgdashError, match="unknown grouping 'new' in run mine"):
+        delete_grouping(own_run, "new")
     assert sorted(p.name for p in path.parent.glob("*group*")) == ["groupings.json"]
 
 
@@ -221,12 +222,8 @@ def test_bundled_runs_of_a_graph_share_theirs(bundled):
         ("{", "not valid JSON"),
         ("[]", "holds no groupings of kgdash"),
         ('{"format": "kgdash-run"}', "holds no groupings of kgdash"),
-        ('{"format": "kgdash-groupings", "version": 2, "groupings": []}', "found version 2"),
+        ('{"format": "kgdash-groupings", "version": 3, "groupings": []}', "found version 3"),
         ('{"format": "kgdash-groupings", "version": 1, "groupings": [3]}', "each with a name"),
-        (
-            '{"format": "kgdash-groupings", "version": 1, "groupings": [{"name": "x"}]}',
-            "grouping 'x': expected conditions or types",
-        ),
     ],
 )
 def test_other_files_are_refused_and_left_alone(own_run, text, told):
@@ -234,11 +231,45 @@ def test_other_files_are_refused_and_left_alone(own_run, text, told):
     path.write_text(text)
     for attempt in (
         lambda: saved_groupings(own_run),
-        lambda: save_grouping(own_run, condition_grouping("x", ["a: answers > 1"])),
+        lambda: save_grouping(own_run, condition_grouping("y", ["a: answers > 1"])),
     ):
         with pytest.raises(KgdashError, match=told):
             attempt()
     assert path.read_text() == text
+
+
+def saved_before(path, **buckets):
+    """Write a file as version 1 did: conditions as texts."""
+    grouping = {"name": "old", "by": "conditions", "buckets": buckets}
+    content = {"format": "kgdash-groupings", "version": 1, "groupings": [grouping]}
+    path.write_text(json.dumps(content))
+
+
+def test_rows_of_earlier_versions_are_read(own_run):
+    path = groupings_file(own_run)
+    saved_before(path, rare="frequency < 100", late="realistic > 3 and side == 'tail'")
+    lines = ["rare: frequency < 100", "late: realistic > 3", "late: side == tail"]
+    assert saved_groupings(own_run) == {"old": condition_grouping("old", lines)}
+    save_grouping(own_run, condition_grouping("new", lines))
+    assert list(saved_groupings(own_run)) == ["old", "new"]
+    assert json.loads(path.read_text())["version"] == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["answers > 3 or side == 'tail'", "not answers > 3", "2 < answers <= 3", "'a' in relation"],
+)
+def test_expressions_of_earlier_versions_are_named_and_can_be_replaced(own_run, text):
+    path = groupings_file(own_run)
+    saved_before(path, some=text)
+    with pytest.raises(KgdashError, match=r"grouping 'old'.*earlier version.* again, or remove"):
+        saved_groupings(own_run)
+    new = condition_grouping("old", ["some: answers > 3"])
+    save_grouping(own_run, new)
+    assert saved_groupings(own_run) == {"old": new}
+    saved_before(path, some=text)
+    delete_grouping(own_run, "old")
+    assert saved_groupings(own_run) == {}
 
 
 def test_hostile_json_is_refused(umls):
@@ -246,6 +277,11 @@ def test_hostile_json_is_refused(umls):
     for value in (
         {"name": "x", "by": "conditions", "buckets": {"a": 3}},
         {"name": "x", "by": "conditions", "buckets": ["a"]},
+        {"name": "x", "by": "conditions", "buckets": {"a": []}},
+        {"name": "x", "by": "conditions", "buckets": {"a": [["answers", ">"]]}},
+        {"name": "x", "by": "conditions", "buckets": {"a": [["answers", ">", [1]]]}},
+        {"name": "x", "by": "conditions", "buckets": {"a": [[["answers"], ">", 1]]}},
+        {"name": "x"},
         {"name": "x", "by": "conditions", "buckets": {"a": "__import__('os') == 1"}},
         {"name": "x", "by": "types", "end": "head", "types": {"a": "e0"}},
         {"name": "x", "by": "types", "end": "head", "types": {"a": [1]}},

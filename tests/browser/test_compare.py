@@ -4,8 +4,8 @@ from urllib.parse import parse_qs, urlparse
 
 from kgdash.runs.loading import load
 from kgdash.statistics.paired_tests import paired_tests
-from kgdash.studies.comparison.comparison import compared_ranks, reciprocal_ranks
-from kgdash.studies.comparison.wins import rank_pairs
+from kgdash.studies.comparison.comparison import compared_ranks, pair_of, reciprocal_ranks
+from kgdash.studies.comparison.run_pairs import rank_pairs
 from tests.browser.driver import expect_cards, open_page, press, settle, table_texts, widget
 
 _DRAWN = """name => document.querySelector(".st-key-dots .js-plotly-plot")
@@ -36,7 +36,7 @@ def test_choosing_runs_and_a_pair(address, tab, run):
 
     widget(tab, "b").get_by_role("combobox").click()
     tab.get_by_role("option", name="umls-rotate", exact=True).click()
-    pairs = rank_pairs(ranks, "umls-transe", "umls-rotate")
+    pairs = rank_pairs(pair_of(ranks, "umls-transe", "umls-rotate"))
     parts = [
         ("umls-transe better", pairs["rank_a"] < pairs["rank_b"]),
         ("equal", pairs["rank_a"] == pairs["rank_b"]),

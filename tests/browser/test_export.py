@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import kgdash
+from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports.content import report_content
 from kgdash.reports.html import report_html, write_report
 from tests.browser.driver import open_page, save, settle, widget
@@ -53,7 +54,7 @@ def test_a_chart_is_saved_as_html_and_svg(address, tab, run, tmp_path, offline):
     drawn = page.evaluate("() => document.querySelector('.js-plotly-plot')._fullData[1].y")
     values = kgdash.metrics(run.ranks())
     assert list(drawn.values() if isinstance(drawn, dict) else drawn) == [
-        types["realistic"]["inverse_harmonic_mean_rank"] for types in values.values()
+        values.value("mrr", side) for side in values.sides
     ]
     assert "Mean reciprocal rank (MRR)" in paths["svg"].read_text(encoding="utf-8")
 
@@ -63,7 +64,7 @@ def test_a_table_is_saved_as_parquet(address, tab, run, tmp_path):
     path = save(tab, tab.get_by_role("button", name="Download Parquet"), tmp_path)
     assert path.name == "umls-transe-test-metrics.parquet"
     table = pd.read_parquet(path).set_index("key")
-    expected = kgdash.metrics(run.ranks())["tail"]["realistic"]
+    expected = kgdash.metrics(run.ranks()).values("tail", "realistic")
     assert table["tail · realistic"].to_dict() == expected
 
 
@@ -133,4 +134,4 @@ def test_a_report_is_made_and_saved(address, tab, run, tmp_path):
     settle(tab)
     path = save(tab, button, tmp_path)
     assert path.name == "umls-transe-test-report.html"
-    assert path.read_text(encoding="utf-8") == report_html(report_content(run, "test"))
+    assert path.read_text(encoding="utf-8") == report_html(report_content(run, RankSetting("test")))

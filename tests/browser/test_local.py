@@ -27,7 +27,7 @@ LABELS = {
 
 
 def cards(comparison) -> list[tuple[str, str]]:
-    return [(label, number(comparison.figures[name][0])) for name, label in LABELS.items()]
+    return [(label, number(comparison.means[name].value)) for name, label in LABELS.items()]
 
 
 def test_first_visit_to_a_fresh_server_may_be_this_page(serve, tab, run):

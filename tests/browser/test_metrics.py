@@ -2,7 +2,8 @@
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.ranking.metric import metric_records
+from kgdash.graph.restriction import Restriction
+from kgdash.ranking.metric_lookup import metric_records
 from tests.browser.driver import (
     Cards,
     download,
@@ -23,7 +24,7 @@ def cards(values, side="both", k=10) -> Cards:
         "adjusted_arithmetic_mean_rank_index",
     )
     guide = metric_records((1, 3, 5, 10, k) if k not in (1, 3, 5, 10) else (1, 3, 5, 10))
-    return [(guide[key].label, number(values[side]["realistic"][key])) for key in keys]
+    return [(guide[key].label, number(values.value(key, side))) for key in keys]
 
 
 def test_numbers_charts_and_table(address, tab, run):
@@ -33,17 +34,15 @@ def test_numbers_charts_and_table(address, tab, run):
         widget(tab, key).locator(".js-plotly-plot .main-svg").first.wait_for()
     bars = widget(tab, "bars").locator(".js-plotly-plot")
     drawn = bars.evaluate("chart => chart._fullData.map(t => [t.name, [...t.y]])")
+    values = kgdash.metrics(run.ranks())
     mrr = {
-        kind: [
-            types[kind]["inverse_harmonic_mean_rank"]
-            for types in kgdash.metrics(run.ranks()).values()
-        ]
+        kind: [values.value("mrr", side, kind) for side in values.sides]
         for kind in ("optimistic", "realistic", "pessimistic")
     }
     assert dict(drawn) == mrr
     row = table_texts(tab)[0]
     (key,) = (key for key, about in metric_records().items() if row[0].startswith(about.label))
-    assert float(row[1]) == kgdash.metrics(run.ranks())["head"]["optimistic"][key]
+    assert float(row[1]) == kgdash.metrics(run.ranks()).value(key, "head", "optimistic")
 
 
 def test_raw_ranks_another_side_and_k_and_the_file(address, tab, run, tmp_path):
@@ -54,9 +53,8 @@ def test_raw_ranks_another_side_and_k_and_the_file(address, tab, run, tmp_path):
     expect_cards(tab, cards(raw))
     assert cards(raw) != cards(kgdash.metrics(run.ranks()))
     saved = download(tab, tmp_path).set_index("key")
-    for side, types in raw.items():
-        for rank_type, values in types.items():
-            assert saved[f"{side} · {rank_type}"].to_dict() == values
+    for side, rank_type in raw.frame.columns:
+        assert saved[f"{side} · {rank_type}"].to_dict() == raw.values(side, rank_type)
     select(tab, "side", "head")
     enter(tab, "k", 7)
     values = kgdash.metrics(run.ranks(filter="none"), (1, 3, 5, 7, 10))
@@ -70,12 +68,14 @@ def test_restricted_to_a_relation_and_listed_entities(address, tab, run):
     kept = [e for e in range(graph.num_entities) if graph.degrees[e] >= 60]
     relations = [graph.relation_id("causes")]
     open_page(tab, f"{address}/metrics?relations=causes")
-    expect_cards(tab, cards(kgdash.metrics(run.ranks(relations=relations))))
+    expect_cards(
+        tab, cards(kgdash.metrics(run.ranks(restriction=Restriction(relations=relations))))
+    )
     tab.get_by_text("Restrict", exact=True).click()
     area = widget(tab, "only_entities").locator("textarea")
     area.fill("\n".join(graph.entity_labels[e] for e in kept))
     area.press("Control+Enter")
-    values = kgdash.metrics(run.ranks(relations=relations, entities=kept))
+    values = kgdash.metrics(run.ranks(restriction=Restriction(kept, relations)))
     expect_cards(tab, cards(values))
     area.fill("virus\nvirusses")
     area.press("Control+Enter")

@@ -76,7 +76,7 @@ def test_sampled_then_exact_without_doing_anything(address, tab, large):
     tab.goto(page(address, folder, SOME))
     expect_cards(tab, cards(exact))
     tab.locator(".st-key-refining").wait_for(state="detached")
-    ends = [number(sampled.figures[end][0]) for end in ("relik_low", "relik_high")]
+    ends = [number(sampled.means[end].value) for end in ("relik_low", "relik_high")]
     interval = f"mean ReliK between {ends[0]} and {ends[1]} (95 %)"
     texts = tab.evaluate("() => window.refiningTexts")
     assert any(interval in text and "Refining to exact" in text for text in texts), texts

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kgdash.charts.style import number
-from kgdash.graph.communities import find_regions
+from kgdash.graph.communities import find_communities
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.browser.driver import click_point, drawn_points, expect_cards, freest, open_page
@@ -23,7 +23,7 @@ def test_a_click_draws_a_community_and_another_opens_an_entity(address, tab, run
     tab.get_by_text(f"{row['triples']:,} triples of mean ReliK {mean}").wait_for()
 
     entities = drawn_points(tab, "region", "entities")
-    members = np.flatnonzero(find_regions(run.graph) == row["id"])
+    members = np.flatnonzero(find_communities(run.graph) == row["id"])
     assert sorted(node["data"][1] for node in entities) == members.tolist()
     node = freest(entities, entities)
     click_point(tab, node)

@@ -2,7 +2,7 @@
 
 import kgdash
 from kgdash.studies.comparison.graph_parts import find_parts
-from kgdash.studies.comparison.part_scores import part_figures
+from kgdash.studies.comparison.part_scores import part_scores
 from tests.browser.driver import click_point, drawn_points, freest, open_page, settle, table_texts
 
 
@@ -11,13 +11,13 @@ def test_a_click_on_a_part_lists_its_models(address, tab, run):
     open_page(tab, f"{address}/which_model?{choices}")
     settle(tab)
     runs = [run, kgdash.load("umls-distmult")]
-    figures = part_figures(runs, find_parts(run, "relations"), relik_of="evaluated")
+    scores = part_scores(runs, find_parts(run, "relations"), relik_of="evaluated")
     names = ("ReliK says right", "ReliK says wrong, or equal")
     points = [point for name in names for point in drawn_points(tab, "differences", name)]
-    assert {point["data"] for point in points} == set(figures.table["part"])
+    assert {point["data"] for point in points} == set(scores.table["part"])
     point = freest(points, points)
     click_point(tab, point)
-    rows = figures.table[figures.table["part"] == point["data"]]
+    rows = scores.table[scores.table["part"] == point["data"]]
     tab.locator("[data-testid=stMarkdown] strong", has_text=rows["name"].iloc[0]).first.wait_for()
     settle(tab)
     shown = table_texts(tab)

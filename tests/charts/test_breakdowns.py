@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.charts.breakdowns import MOST_GROUPS, group_bars, shortened, side_heatmap
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
 
 MRR = metric_records()["inverse_harmonic_mean_rank"]
 MR = metric_records()["arithmetic_mean_rank"]

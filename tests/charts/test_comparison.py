@@ -6,9 +6,9 @@ import pytest
 
 from kgdash.charts.breakdowns import MOST_GROUPS
 from kgdash.charts.comparison import metric_dots, position_heatmap, seed_dots
-from kgdash.charts.run_pairs import pair_forest, rank_density, region_forest, win_bars
+from kgdash.charts.run_pairs import community_forest, pair_forest, rank_density, win_bars
 from kgdash.charts.style import SIDE_COLOURS
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
 
 MRR = metric_records()["inverse_harmonic_mean_rank"]
 A_WINS, B_WINS = SIDE_COLOURS["head"], SIDE_COLOURS["tail"]
@@ -156,7 +156,7 @@ def regions(count):
 
 def test_forest_of_regions():
     table = regions(5).assign(small=[False, True, False, False, False])
-    figure = region_forest(table, "one", "<two>")
+    figure = community_forest(table, "one", "<two>")
     found = {trace.marker.color: list(trace.x) for trace in figure.data}
     assert found[A_WINS] == [0.5]
     assert found[B_WINS] == [-0.25, -0.5]
@@ -166,7 +166,7 @@ def test_forest_of_regions():
 
 
 def test_many_regions_show_both_ends():
-    figure = region_forest(regions(80), "one", "two")
+    figure = community_forest(regions(80), "one", "two")
     names = [note.text.split()[0] for note in figure.layout.annotations]
     half = MOST_GROUPS // 2
     assert names == [f"r{n}" for n in (*range(half), *range(80 - half, 80))]

@@ -2,10 +2,12 @@
 
 import math
 
+import pandas as pd
 import pytest
 
 from kgdash.charts.metrics import metric_bars
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
+from kgdash.ranking.metrics import MetricsTable
 
 KEY = "inverse_harmonic_mean_rank"
 TYPES = ("optimistic", "realistic", "pessimistic")
@@ -16,7 +18,7 @@ TYPES = ("optimistic", "realistic", "pessimistic")
     [(0.7, 0.6, 0.5), (-0.2, -0.4, -0.9), (0.5, 0.0, -0.5), (5e3, 2.0, math.nan)],
 )
 def test_bars_and_their_texts_fit(heights):
-    values = {"tail": {t: {KEY: h} for t, h in zip(TYPES, heights, strict=True)}}
+    values = MetricsTable(pd.DataFrame([heights], [KEY], [("tail", t) for t in TYPES]))
     figure = metric_bars(values, metric_records()[KEY])
     low, high = figure.layout.yaxis.range
     finite = [h for h in heights if math.isfinite(h)]
@@ -29,5 +31,5 @@ def test_bars_and_their_texts_fit(heights):
 
 @pytest.mark.parametrize("height", [0.0, math.nan])
 def test_nothing_to_see(height):
-    values = {"tail": {t: {KEY: height} for t in TYPES}}
+    values = MetricsTable(pd.DataFrame(height, [KEY], [("tail", t) for t in TYPES]))
     assert metric_bars(values, metric_records()[KEY]).layout.yaxis.range is None

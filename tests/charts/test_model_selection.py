@@ -59,7 +59,7 @@ def test_regret():
         ("the best of each part", False, 0.0, 0.0, 0.0),
     ]
     columns = ["strategy", "overall_best", "regret", "regret_low", "regret_high"]
-    table = pd.DataFrame(rows, columns=columns).assign(right=1.5, parts=3, mrr=0.5)
+    table = pd.DataFrame(rows, columns=columns).assign(correct=1.5, parts=3, mrr=0.5)
     figure = regret_bars(table)
     bars = figure.data[0]
     assert list(bars.x) == [0.1, 0.2, 0.4]

@@ -22,7 +22,7 @@ OPTIONS = ["--negatives", "relation", "--thresholds", "relation", "--seed", "1",
 
 
 def test_json(call, found):
-    local = ["--entity", "virus", "--size", "20", "--evaluate", "all", "--corrupt", "anywhere"]
+    local = ["--entity", "virus", "--size", "20", "--evaluated", "all", "--corrupt", "anywhere"]
     shown = strict_json(call("classify", "umls-transe", *OPTIONS, *local, "--json"))
     tables = found.tables()
     for name in ("figures", "relations", "histogram", "calibration", "calibration_errors"):

@@ -4,14 +4,23 @@ import pandas as pd
 import pytest
 
 from kgdash.breakdowns.rank_facts import annotate
-from kgdash.graph.communities import find_regions
+from kgdash.graph.communities import find_communities
 from kgdash.runs.loading import convert
 from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.paired_tests import RESAMPLES, paired_tests
-from kgdash.studies.comparison.comparison import by_group, compared_ranks, overall, reciprocal_ranks
-from kgdash.studies.comparison.region_differences import entity_differences, region_differences
+from kgdash.studies.comparison.community_differences import (
+    community_differences,
+    entity_differences,
+)
+from kgdash.studies.comparison.comparison import (
+    by_group,
+    compared_ranks,
+    overall,
+    pair_of,
+    reciprocal_ranks,
+)
+from kgdash.studies.comparison.run_pairs import relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
-from kgdash.studies.comparison.wins import relation_wins, triple_differences
 from tests.support.cli import strict_json, without_nan
 from tests.support.tiny_runs import altered_run, save_pykeen_directory
 
@@ -46,20 +55,20 @@ def test_json(call, runs):
 
 
 def test_tables_of_a_pair(call, runs, tmp_path):
-    pair = (NAMES[2], NAMES[0])
-    ranks, graph = compared_ranks(runs[::2], "valid"), runs[0].graph
-    regions = find_regions(graph, 2.0)
+    names = (NAMES[2], NAMES[0])
+    pair, graph = pair_of(compared_ranks(runs[::2], "valid"), *names), runs[0].graph
+    communities = find_communities(graph, 2.0)
     labels = graph.entity_labels
-    entities = entity_differences(ranks, *pair, "head")
-    entities["region"] = regions[entities["entity"]]
-    wins = relation_wins(ranks, *pair)
+    entities = entity_differences(pair, "head")
+    entities["community"] = communities[entities["entity"]]
+    wins = relation_sign_tests(pair)
     wanted = {
         "relations": wins.assign(relation=[graph.relation_labels[r] for r in wins["relation"]]),
-        "regions": region_differences(ranks, *pair, graph, regions, "head"),
+        "communities": community_differences(pair, graph, communities, "head"),
         "entities": entities.assign(entity=[labels[e] for e in entities["entity"]]),
-        "triples": graph.with_names(triple_differences(ranks, *pair, "head")),
+        "triples": graph.with_names(triple_differences(pair, "head")),
     }
-    options = ["--split", "valid", "--side", "head", "--pair", *pair, "--resolution", 2]
+    options = ["--split", "valid", "--side", "head", "--pair", *names, "--resolution", 2]
     for name, table in wanted.items():
         out = tmp_path / f"{name}.csv"
         call("compare", *NAMES[::2], *options, "--table", name, "--out", out)
@@ -99,7 +108,7 @@ def test_the_dataset_is_for_pykeen_directories(refused, tmp_path):
         ([*NAMES, "--table", "triples"], "unknown table 'triples' in compare without --pair"),
         ([*NAMES, "--pair", NAMES[0], "x"], "unknown run 'x'"),
         (
-            [*NAMES, "--pair", *NAMES[:2], "--table", "regions", "--resolution", "-1"],
+            [*NAMES, "--pair", *NAMES[:2], "--table", "communities", "--resolution", "-1"],
             "expected a resolution above 0",
         ),
         ([*NAMES, "--split", "dev"], "unknown split 'dev'"),

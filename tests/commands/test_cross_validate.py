@@ -1,4 +1,4 @@
-"""The command study --cv prints and writes what the library computes, and goes on."""
+"""The command cross-validate prints and writes what the library computes, and goes on."""
 
 import re
 import shlex
@@ -96,7 +96,7 @@ def test_a_folder_is_named_without_its_place(monkeypatch, tmp_path):
 def test_the_command_in_the_report_is_the_plan(change, monkeypatch, capsys):
     plan, got = CrossValidation(**{**vars(PLAN), **change}), []
 
-    def capture(graph, plan, workdir, progress, told):
+    def capture(graph, plan, workdir, progress, on_fold):
         got.append((graph.name, plan))
         raise KeyboardInterrupt
 
@@ -112,21 +112,32 @@ def test_the_command_in_the_report_is_the_plan(change, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nations", "--cv", 1], "cross-validation: expected 2 to 1,992 folds"),
-        (["nations", "--cv", 5, "--folds-only", "0;1"], "--folds-only: expected numbers such as"),
-        (["nations", "--cv", 5, "--folds-only", "5"], "expected folds from 0 to 4; found 5"),
+        (["nations", "--folds", 1], "cross-validation: expected 2 to 1,992 folds"),
         (
-            ["nations", "--cv", 5, "--models", "transe"],
+            ["nations", "--folds", 5, "--folds-only", "0;1"],
+            "--folds-only: expected numbers such as",
+        ),
+        (["nations", "--folds", 5, "--folds-only", "5"], "expected folds from 0 to 4; found 5"),
+        (
+            ["nations", "--folds", 5, "--models", "transe"],
             "unknown model 'transe' in cross-validation",
         ),
-        (["nations", "--cv", 5, "--level", 95], "expected a level between 0 and 1"),
-        (["no/such", "--cv", 5], "no dataset folder no/such"),
-        (["umls-transe", "--models", "TransE"], "--models: only with --cv"),
-        (["umls-transe", "--epochs", 5, "--folds-only", 1], "--epochs, --folds-only: only with"),
-        (["nations", "--cv", 5, "--with", "x"], "--with: not with --cv"),
-        (["nations", "--cv", 5, "--paper", "--dataset", "x"], "--dataset, --paper: not with --cv"),
-        (["umls-transe", "--results", "x"], "--results: only with --cv"),
+        (["nations", "--folds", 5, "--level", 95], "expected a level between 0 and 1"),
+        (["no/such", "--folds", 5], "no dataset folder no/such"),
     ],
 )
 def test_refusals(refused, arguments, message):
-    assert refused("study", *arguments).startswith(message)
+    assert refused("cross-validate", *arguments).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "new"),
+    [
+        (["nations", "--cv", 5], "--cv is now cross-validate --folds"),
+        (["nations", "--cv=5"], "--cv is now cross-validate --folds"),
+        (["umls-transe", "--models", "TransE"], "--models is now cross-validate --models"),
+        (["umls-transe", "--results", "x"], "--results is now cross-validate --results"),
+    ],
+)
+def test_the_study_says_what_is_a_command_of_its_own(refused, arguments, new):
+    assert refused("study", *arguments) == f"study: the option {new}"

@@ -11,7 +11,7 @@ from kgdash.runs.saved_groupings import groupings_file
 from tests.support.cli import strict_json, without_nan
 
 RUN = "umls-transe"
-BUCKETS = ["rare: frequency < 100", "late: realistic > 3 and side == 'tail'"]
+ROWS = ["rare: frequency < 100", "late: realistic > 3", "late: side == tail"]
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +34,13 @@ def expected(umls, grouping):
 
 
 def test_saved_used_and_removed(call, refused, umls, types):
-    options = [part for bucket in BUCKETS for part in ("--condition", bucket)]
+    options = [part for row in ROWS for part in ("--condition", row)]
     told = call("groupings", "add", RUN, "mine", *options)
-    assert told == f"saved 'mine' ({'; '.join(BUCKETS)}) in {groupings_file(umls)}\n"
+    shown = "rare: frequency < 100; late: realistic > 3 and side == tail"
+    assert told == f"saved 'mine' ({shown}) in {groupings_file(umls)}\n"
     call("groupings", "add", RUN, "kinds", "--types", types, "--end", "head")
     found = strict_json(call("breakdown", RUN, "--by", "mine", "--json"))
-    assert found["groups"] == expected(umls, condition_grouping("mine", BUCKETS))
+    assert found["groups"] == expected(umls, condition_grouping("mine", ROWS))
     assert found["by"] == "mine"
     listed = strict_json(call("groupings", "list", RUN, "--json"))
     assert [grouping["name"] for grouping in listed["groupings"]] == ["mine", "kinds"]
@@ -55,8 +56,8 @@ def test_groups_that_are_not_saved(call, umls, types):
     assert found["groups"] == expected(umls, grouping)
     assert found["by"] == "own groups"
     assert strict_json(call("groupings", "list", RUN, "--json"))["groupings"] == []
-    found = strict_json(call("breakdown", RUN, "--condition", BUCKETS[0], "--json"))
-    assert found["groups"] == expected(umls, condition_grouping("x", BUCKETS[:1]))
+    found = strict_json(call("breakdown", RUN, "--condition", ROWS[0], "--json"))
+    assert found["groups"] == expected(umls, condition_grouping("x", ROWS[:1]))
 
 
 def test_metrics_of_types(call, umls, types):
@@ -76,6 +77,10 @@ def test_metrics_of_types(call, umls, types):
         (["groupings", "add", RUN, "relation", "--condition", "a: answers > 1"], "'relation' is a"),
         (["groupings", "add", RUN, "x", "--condition", "a: size > 1"], "unknown column 'size'"),
         (["groupings", "add", RUN, "x", "--types", "none.tsv"], "can not read none.tsv"),
+        (
+            ["groupings", "add", RUN, "x", "--condition", "a: answers > 1 or side == 'tail'"],
+            "answers is compared with a number; found \"1 or side == 'tail'\"",
+        ),
         (["groupings", "remove", RUN, "x"], "unknown grouping 'x' in run umls-transe"),
         (["metrics", RUN, "--type", "t0"], "give --types FILE and --type NAME together"),
         (["breakdown", RUN, "--types", "x.tsv", "--condition", "a: answers > 1"], "give either"),

@@ -15,7 +15,7 @@ def test_of_a_run(call, bundled):
     ranks = run.ranks("valid")
     options = ["--split", "valid", "--side", "tail", "--rank-type", "optimistic", "--json"]
     found = strict_json(call("guide", "umls-transe", *options))
-    values = metrics(ranks)["tail"]["optimistic"]
+    values = metrics(ranks).values("tail", "optimistic")
     sides = compare_sides(ranks, run.graph, "optimistic")
     expected = {
         "metrics": guide_table(values),

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 import kgdash
 from kgdash.cli import app
 from kgdash.errors import KgdashError
-from kgdash.graph.restriction import restrict
+from kgdash.graph.restriction import Restriction, restrict
 
 
 def call(*arguments):
@@ -27,8 +27,8 @@ def test_relations_entities_and_degrees(bundled, tmp_path):
     found = json.loads(call(*options, "--min-degree", 60, "--json").stdout)
     ids = [e for e in chosen if graph.degrees[e] >= 60]
     relations = [graph.relation_id(name) for name in ("causes", "affects")]
-    ranks = bundled("umls-distmult").ranks(entities=ids, relations=relations)
-    assert found["metrics"] == kgdash.metrics(ranks)
+    ranks = bundled("umls-distmult").ranks(restriction=Restriction(ids, relations))
+    assert found["metrics"] == kgdash.metrics(ranks).nested()
     only = restrict(graph, ["causes", "affects"], ids)
     assert found["evaluated"] == only.count(graph, graph.split("test"))
     assert found["evaluated"]["triples"] * 2 == len(ranks)

@@ -11,7 +11,7 @@ from kgdash.studies.correlation.performance_prediction import (
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from tests.support.cli import strict_json, without_nan
 
-OPTIONS = ["--subgraphs", 22, "--size", 9, "--seed", 2, "--evaluate", "all", "--level", 0.8]
+OPTIONS = ["--subgraphs", 22, "--size", 9, "--seed", 2, "--evaluated", "all", "--level", 0.8]
 ARGUMENTS = (SubgraphSampling(22, 9, seed=2), SubgraphEvaluation("all"), 0.8)
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from kgdash.studies.reliability.region_scan import find_reliability_regions
+from kgdash.studies.reliability.region_scan import RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.cli import strict_json, without_nan
 
@@ -30,10 +30,10 @@ def test_json(call, umls):
 
 
 def test_regions(call, umls):
-    options = ["--dealt", "triples", "--largest", 20, "--smallest", 4, "--permutations", 19]
+    options = ["--null-model", "triples", "--largest", 20, "--smallest", 4, "--permutations", 19]
     printed = call("reliability", "umls-complex", "--by", "regions", *options, "--json")
     found = strict_json(printed)
-    expected = find_reliability_regions(umls, "triples", 4, 20, 19)
+    expected = scan_regions(umls, RegionScan("triples", 4, 20, 19))
     names = umls.run.graph.entities
     assert [row["members"] for row in found["rows"]] == [
         [names[e] for e in own] for own in expected.members
@@ -49,7 +49,7 @@ def test_regions(call, umls):
         (["--method", "guess"], "unknown method 'guess'"),
         (["--level", 95], "expected a level between 0 and 1"),
         (["--by", "regions", "--permutations", 0], "expected 2 ≤ smallest ≤ largest"),
-        (["--by", "regions", "--dealt", "cards"], "unknown null hypothesis 'cards'"),
+        (["--by", "regions", "--null-model", "cards"], "unknown null model 'cards'"),
     ],
 )
 def test_refusals(refused, options, message):

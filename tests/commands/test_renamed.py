@@ -8,13 +8,13 @@ from kgdash.commands import renamed
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["foretell", "umls-transe"], "the command 'foretell' is now 'predict'"),
+        (["foresee", "umls-transe"], "the command 'foresee' is now 'predict'"),
         (["predict", "umls-transe", "--old", "3"], "predict: the option --old is now --new"),
         (["predict", "umls-transe", "--old=3"], "predict: the option --old is now --new"),
     ],
 )
 def test_the_new_name_is_said(monkeypatch, refused, arguments, said):
-    monkeypatch.setattr(renamed, "COMMANDS", {"foretell": "predict"})
+    monkeypatch.setattr(renamed, "COMMANDS", {"foresee": "predict"})
     monkeypatch.setattr(renamed, "OPTIONS", {"predict": {"--old": "--new"}})
     assert refused(*arguments) == said
 
@@ -26,7 +26,12 @@ def test_every_new_name_exists():
 
     commands = typer.main.get_command(app).commands
     assert set(renamed.COMMANDS.values()) | set(renamed.OPTIONS) <= set(commands)
+    known = {
+        name: {option for param in getattr(command, "params", ()) for option in param.opts}
+        for name, command in commands.items()
+    }
     for command, options in renamed.OPTIONS.items():
-        known = {name for param in commands[command].params for name in param.opts}
-        assert set(options.values()) <= known
-        assert not known & set(options)
+        assert not known[command] & set(options)
+        for new in options.values():
+            other, _, option = new.rpartition(" ")
+            assert option in known[other or command]

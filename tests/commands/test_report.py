@@ -10,9 +10,11 @@ import pytest
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.export import FigureSize, figure_bytes
+from kgdash.graph.restriction import Restriction
 from kgdash.ranking.latex_table import latex_table
 from kgdash.ranking.main_table import main_table
 from kgdash.ranking.metrics import metrics
+from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports import named_charts
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.content import report_content
@@ -41,7 +43,7 @@ class TestReport:
         options = ["--split", "valid", "--metric", "hits_at_3", "--rank-type", "optimistic"]
         said = call("report", "umls-transe", out, *options)
         assert re.fullmatch(r"wrote .*report\.html \(4\.\d MB\)\n", said)
-        content = report_content(umls, "valid", None, "optimistic", "hits_at_3")
+        content = report_content(umls, RankSetting("valid", rank_type="optimistic"), "hits_at_3")
         same = out.read_text(encoding="utf-8") == report_html(content)
         assert same, "no diff: these are megabytes"
 
@@ -96,32 +98,32 @@ class TestCharts:
         assert figure.layout.height
 
     def test_the_numbers_are_the_library_s(self, umls):
-        of = evaluation(umls, "valid", "none", "pessimistic", "arithmetic_mean_rank", "tail")
+        asked = evaluation(umls, RankSetting("valid", "none", "tail", "pessimistic"), "mr")
         ranks = umls.ranks("valid", filter="none")
         expected = breakdown(
             annotate(ranks, umls.graph), "relation", "arithmetic_mean_rank", "pessimistic"
         ).query("side == 'tail'")
-        bars = draw_chart("breakdown-by-relation", ChartSource(of)).data[0]
+        bars = draw_chart("breakdown-by-relation", ChartSource(asked)).data[0]
         drawn = dict(zip(bars.customdata, bars.x, strict=True))
         values = expected.set_index("group")["value"]
         assert drawn == {group: values[group] for group in drawn}
-        assert in_order(of, "relation")["triples"].is_monotonic_decreasing
-        assert in_order(of, "head_degree")["group"].tolist() == list(
-            dict.fromkeys(of.breakdown("head_degree").query("side == 'tail'")["group"])
+        assert in_order(asked, "relation")["triples"].is_monotonic_decreasing
+        assert in_order(asked, "head_degree")["group"].tolist() == list(
+            dict.fromkeys(asked.breakdown("head_degree").query("side == 'tail'")["group"])
         )
-        heights = {bar.name: bar.y for bar in draw_chart("metrics", ChartSource(of)).data}
+        heights = {bar.name: bar.y for bar in draw_chart("metrics", ChartSource(asked)).data}
         of_all = metrics(ranks)
         assert heights["pessimistic"] == tuple(
-            of_all[side]["pessimistic"]["arithmetic_mean_rank"] for side in of_all
+            of_all.value("mr", side, "pessimistic") for side in of_all.sides
         )
-        ecdf = draw_chart("ranks", ChartSource(of))
+        ecdf = draw_chart("ranks", ChartSource(asked))
         both = ecdf.data[-1]
         assert both.y[0] == np.mean(ranks["pessimistic"] == both.x[0])
 
     def test_the_numbers_of_a_subgraph(self, part, umls):
         expected = compare(umls, umls.subgraph("virus", size=20, seed=3))
         bars = draw_chart("subgraph-figures", part).data[0]
-        assert list(bars.x) == [value for value, _ in expected.figures.values()]
+        assert list(bars.x) == [value for value, _ in expected.means.values()]
         dots = draw_chart("subgraph-relik", part).data
         evaluated = expected.triples.dropna(subset="reciprocal_rank")
         assert sorted(x for trace in dots for x in trace.x) == sorted(evaluated["relik"])
@@ -165,8 +167,8 @@ class TestCharts:
         options = ["--side", "head", "--metric", "hits_at_1", "--dark", "--height", 500]
         said = call("chart", "umls-transe", "breakdown-by-cardinality", out, *options)
         assert said == f"wrote {out}\n"
-        of = evaluation(umls, metric="hits_at_1", side="head")
-        figure = draw_chart("breakdown-by-cardinality", ChartSource(of))
+        asked = evaluation(umls, RankSetting(side="head"), "hits@1")
+        figure = draw_chart("breakdown-by-cardinality", ChartSource(asked))
         same = out.read_bytes() == figure_bytes(
             figure, ".html", "chart", dark=True, size=FigureSize(height=500)
         )
@@ -213,12 +215,10 @@ class TestLatex:
         assert out.read_text(encoding="utf-8") == printed
 
     def test_beside_another_run_restricted(self, call, umls, bundled):
-        printed = call(
-            "metrics", "umls-transe", "--beside", "umls-distmult", "--relation", "affects"
-        )
+        printed = call("metrics", "umls-transe", "--with", "umls-distmult", "--relation", "affects")
         relations = [umls.graph.relation_id("affects")]
         runs = {
-            name: metrics(bundled(name).ranks(relations=relations))
+            name: metrics(bundled(name).ranks(restriction=Restriction(relations=relations)))
             for name in ("umls-transe", "umls-distmult")
         }
         expected = latex_table(main_table(runs), "x")
@@ -228,9 +228,9 @@ class TestLatex:
     def test_refusals(self, refused, tmp_path, umls):
         other = altered_run(tmp_path / "other", splits={"test": umls.graph.splits["test"][:5]})
         assert "is of another graph than umls-transe" in refused(
-            "metrics", "umls-transe", "--beside", other
+            "metrics", "umls-transe", "--with", other
         )
-        assert refused("metrics", "umls-transe", "--beside", "umls-transe").startswith(
+        assert refused("metrics", "umls-transe", "--with", "umls-transe").startswith(
             "two runs are called umls-transe"
         )
         told = refused("metrics", "umls-transe", "--latex", "--out", "x.csv")

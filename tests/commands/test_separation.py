@@ -1,7 +1,5 @@
 """The results that the commands queries and rules write into a folder."""
 
-import sys
-
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -17,9 +15,8 @@ from kgdash.studies.queries.sources import sample_queries
 ARGUMENTS = ["queries", "umls-transe", "--type", "1p", "--per-type", "8"]
 
 
-def test_text_table_and_charts(bundled, tmp_path, monkeypatch):
+def test_text_table_and_charts(bundled, tmp_path):
     typed = [*ARGUMENTS, "--results", str(tmp_path / "new")]
-    monkeypatch.setattr(sys, "argv", ["kgdash", *typed])
     ended = CliRunner().invoke(app, typed, catch_exceptions=False)
     assert ended.exit_code == 0
     files = {path.name for path in (tmp_path / "new").iterdir()}
@@ -40,7 +37,6 @@ def test_text_table_and_charts(bundled, tmp_path, monkeypatch):
 def test_without_a_browser_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr("kgdash.charts.export.find_browser", lambda: None)
     typed = [*ARGUMENTS, f"--results={tmp_path / 'new'}"]
-    monkeypatch.setattr(sys, "argv", ["kgdash", *typed])
     with pytest.raises(KgdashError, match="Chromium"):
         CliRunner().invoke(app, typed, catch_exceptions=False)
     assert not (tmp_path / "new").exists()

@@ -3,16 +3,25 @@
 import pandas as pd
 import pytest
 
-from kgdash.studies.correlation.correlation import study, study_runs
+from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.studies.correlation.correlation import correlation_studies, correlation_study
 from kgdash.studies.correlation.models_table import models_table
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from tests.support.cli import strict_json, without_nan
 
-OPTIONS = ["--subgraphs", 9, "--size", 10, "--size", 14, "--seed", 2, "--evaluate", "all"]
+OPTIONS = ["--subgraphs", 9, "--size", 10, "--size", 14, "--seed", 2, "--evaluated", "all"]
 
 
 @pytest.fixture(scope="module")
 def expected(bundled):
-    return study(bundled("umls-rotate"), [10, 14], 9, seed=2, evaluated="all")
+    return correlation_study(
+        bundled("umls-rotate"),
+        [10, 14],
+        SubgraphSampling(9, seed=2),
+        SubgraphEvaluation("all", seed=2),
+        Bootstrap(seed=2),
+    )
 
 
 def test_correlations(call, expected):
@@ -38,7 +47,9 @@ def test_several_runs_as_the_paper_has_them(call, bundled):
     found = strict_json(
         call("study", "umls-rotate", "--with", "umls-transe", *given, "--paper", "--json")
     )
-    _, expected = study_runs(runs, sizes=[10], count=8, ks=[2], corrupt="anywhere")
+    _, expected = correlation_studies(
+        runs, [10], SubgraphSampling(8), SubgraphEvaluation(ks=(2,), corrupt="anywhere")
+    )
     assert found["rows"] == without_nan(models_table(expected).to_dict("records"))
     assert found["runs"] == list(runs)
 
@@ -48,7 +59,7 @@ def test_several_runs_as_the_paper_has_them(call, bundled):
     [
         (["--subgraphs", 0], "expected at least 1 subgraph"),
         (["--level", 95], "expected a level between 0 and 1"),
-        (["--evaluate", "valid"], "unknown choice of evaluated triples"),
+        (["--evaluated", "valid"], "unknown choice of evaluated triples"),
         (["--size", 0], "expected"),
         (["--k", 0], "expected Hits@k with k ≥ 1"),
         (["--corrupt", "outside"], "unknown"),

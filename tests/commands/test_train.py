@@ -92,7 +92,7 @@ def test_search(call, tmp_path):
     assert lines[2] == f"wrote {out}"
     run = kgdash.load(out)
     assert run.training["search"]["trials"] == 2
-    values = kgdash.metrics(run.ranks(split="valid"))["both"]["realistic"]
+    values = kgdash.metrics(run.ranks(split="valid")).values()
     assert values[MRR] == pytest.approx(best["value"], abs=1e-6)
     assert f"{run.training['evaluation'][MRR]:.4f}" in printed
     # The same command on another output goes on with the study: nothing is left to try.

@@ -117,7 +117,7 @@ class TestLoading:
         assert run.graph.entities == tuple(sorted(Nations().training.entity_to_id))
 
     def test_metrics_equal_what_pykeen_reported(self, transe):
-        found = metrics(load(transe.folder, "nations").ranks())["both"]["realistic"]
+        found = metrics(load(transe.folder, "nations").ranks()).values()
         for key in ("inverse_harmonic_mean_rank", "hits_at_10", "arithmetic_mean_rank"):
             assert found[key] == pytest.approx(transe.result.get_metric(key), rel=1e-5)
 
@@ -136,7 +136,7 @@ class TestLoading:
         assert run.spec.create_inverse_triples
         assert run.notes == ()
         assert_scores_equal(run, turned.model)
-        found = metrics(run.ranks())["both"]["realistic"]["inverse_harmonic_mean_rank"]
+        found = metrics(run.ranks()).value("mrr")
         assert found == pytest.approx(turned.result.get_metric("mrr"), rel=1e-5)
 
     def test_without_the_training_triples(self, copy, transe):
@@ -184,7 +184,7 @@ class TestNotes:
         )
         (note,) = load(copy, "nations").notes
         assert "trained on 703 triples, of which 700 are in" in note
-        assert "(1,592 triples), 0 in valid and 3 in test; figures on those flatter it" in note
+        assert "(1,592 triples), 0 in valid and 3 in test; values on those flatter it" in note
 
     def test_a_subset_of_the_dataset(self, transe, dataset_folder):
         lines = (dataset_folder / "train.txt").read_text().splitlines()

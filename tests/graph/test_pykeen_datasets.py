@@ -12,6 +12,7 @@ from pykeen.triples import CoreTriplesFactory
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.graph.datasets import load_dataset
+from kgdash.graph.restriction import Restriction
 from kgdash.ranking.metrics import metrics
 from kgdash.runs.loading import assemble
 from kgdash.runs.training import TrainingConfig
@@ -63,9 +64,8 @@ def pykeen_values(run, triples, split="test", **restriction):
 def flat(values):
     return {
         f"{side}.{rank_type}.{key}": value
-        for side, types in values.items()
-        for rank_type, of_type in types.items()
-        for key, value in of_type.items()
+        for side, rank_type in values.frame.columns
+        for key, value in values.values(side, rank_type).items()
     }
 
 
@@ -105,7 +105,7 @@ def test_kinships(untrained, model):
     restricted = pykeen_values(
         run, inside, restrict_entities_to=torch.from_numpy(entities), do_time_consuming_checks=False
     )
-    assert_same(flat(metrics(run.ranks(entities=entities))), restricted)
+    assert_same(flat(metrics(run.ranks(restriction=Restriction(entities)))), restricted)
 
 
 def check_a_relation(run):

@@ -59,7 +59,7 @@ def test_conditions_add_up_and_keys_tell_apart():
 def test_ranks_of_a_restriction_are_those_of_its_ids():
     run = fake_run(make_graph(TRIPLES, test=TRIPLES, entities=6), random_scorer(6, 2))
     chosen = restrict(run.graph, ["r0"], read_entities("e0\ne1\nE2\n", run.graph))
-    ranks = run.ranks(entities=chosen.entities, relations=chosen.relations)
+    ranks = run.ranks(restriction=chosen)
     count = chosen.count(run.graph, run.graph.splits["test"])
     assert count == {"entities": 3, "relations": 1, "triples": 1}
     assert len(ranks) == 2 * count["triples"]

@@ -109,7 +109,7 @@ class TestNoLeak:
             run = train(graph, config, tmp_path / f"run{number}")
             for name, values in by_filter.items():
                 ranks = run.ranks(split="valid", filter=name)
-                values.append(metrics(ranks)["both"]["realistic"][MRR])
+                values.append(metrics(ranks).value("mrr"))
         assert study.trials["value"].tolist() == pytest.approx(by_filter["train+valid"], abs=1e-6)
         # On this graph the other filter would give other values.
         assert study.trials["value"].tolist() != pytest.approx(
@@ -154,7 +154,7 @@ class TestTheRun:
         assert told == [1, 2, 3, 4]
         best = study.trials.loc[study.trials["value"].idxmax()]
         ranks = run.ranks(split="valid", filter="train+valid")
-        assert metrics(ranks)["both"]["realistic"][MRR] == pytest.approx(best["value"], abs=1e-6)
+        assert metrics(ranks).value("mrr") == pytest.approx(best["value"], abs=1e-6)
         again = load(tmp_path / "run")
         assert again.training["search"] == {
             "study": file.name,
@@ -168,7 +168,7 @@ class TestTheRun:
             "sampler": "tpe",
         }
         assert again.training["evaluation"][MRR] == pytest.approx(
-            metrics(run.ranks())["both"]["realistic"][MRR], abs=1e-6
+            metrics(run.ranks()).value("mrr"), abs=1e-6
         )
         assert len(again.training["losses"]) == best["epochs"]
         assert set(study.trials["model"]) <= {"TransE", "DistMult"}

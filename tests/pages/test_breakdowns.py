@@ -7,7 +7,7 @@ import kgdash
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.style import number
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
 from tests.pages.driver import cards, choose, open_page, table
 
 MRR = "inverse_harmonic_mean_rank"
@@ -47,7 +47,7 @@ def of_side(found, side):
 
 def test_relations_at_first(run, rows):
     app = open_page("breakdowns")
-    overall = kgdash.metrics(run.ranks())["both"]["realistic"][MRR]
+    overall = kgdash.metrics(run.ranks()).value("mrr")
     check(app, of_side(breakdown(rows, "relation"), "both"), overall)
     assert shown(app)["triples"].is_monotonic_decreasing
 
@@ -55,7 +55,7 @@ def test_relations_at_first(run, rows):
 @pytest.mark.parametrize("by", ["cardinality", "pattern", "head_degree", "answers", "frequency"])
 def test_every_grouping(run, rows, by):
     app = choose(open_page("breakdowns"), by=by, side="tail")
-    overall = kgdash.metrics(run.ranks())["tail"]["realistic"][MRR]
+    overall = kgdash.metrics(run.ranks()).value(MRR, "tail", "realistic")
     found = of_side(breakdown(rows, by), "tail")
     check(app, found, overall)
     assert shown(app)["group"].tolist() == found["group"].tolist()
@@ -66,7 +66,7 @@ def test_metric_rank_type_and_order(run, rows):
     app = open_page("breakdowns", by="cardinality", side="head", rank_type="pessimistic")
     choose(app, metric=metric)
     found = of_side(breakdown(rows, "cardinality", metric, "pessimistic"), "head")
-    check(app, found, kgdash.metrics(run.ranks())["head"]["pessimistic"][metric], metric)
+    check(app, found, kgdash.metrics(run.ranks()).value(metric, "head", "pessimistic"), metric)
     choose(app, order_cardinality="best first")
     assert shown(app)["value"].is_monotonic_increasing
     choose(app, order_cardinality="worst first")
@@ -77,7 +77,7 @@ def test_split_and_filter(run):
     app = choose(open_page("breakdowns"), split="valid", filter_valid="none")
     ranks = run.ranks("valid", filter="none")
     found = of_side(breakdown(annotate(ranks, run.graph), "relation"), "both")
-    check(app, found, kgdash.metrics(ranks)["both"]["realistic"][MRR])
+    check(app, found, kgdash.metrics(ranks).value("mrr"))
 
 
 def test_a_metric_without_intervals():

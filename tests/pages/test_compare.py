@@ -6,19 +6,23 @@ import numpy as np
 import pytest
 
 from kgdash.breakdowns.rank_facts import annotate
-from kgdash.graph.communities import find_regions
-from kgdash.ranking.metric import metric_records
+from kgdash.graph.communities import find_communities
+from kgdash.ranking.metric_lookup import metric_records
 from kgdash.statistics.paired_tests import paired_tests
+from kgdash.studies.comparison.community_differences import (
+    community_differences,
+    entity_differences,
+)
 from kgdash.studies.comparison.comparison import (
     by_group,
     compared_ranks,
     mean_positions,
     overall,
+    pair_of,
     reciprocal_ranks,
 )
-from kgdash.studies.comparison.region_differences import entity_differences, region_differences
+from kgdash.studies.comparison.run_pairs import rank_pairs, relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
-from kgdash.studies.comparison.wins import rank_pairs, relation_wins, triple_differences
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 from tests.support.tiny_runs import altered_run, save_pykeen_directory
 
@@ -95,11 +99,11 @@ def test_pairs(ranks):
     np.testing.assert_array_equal(table(app, "p_holm").to_numpy(), tests.to_numpy())
     assert app.get_by_key("b").options == [*NAMES[1:]]
     choose(choose(app, a=NAMES[2]), b=NAMES[0])
-    pairs = rank_pairs(ranks, NAMES[2], NAMES[0], "tail")
+    pairs = rank_pairs(pair_of(ranks, NAMES[2], NAMES[0]), "tail")
     better = int(pairs.loc[pairs["rank_a"] < pairs["rank_b"], "count"].sum())
     equal = int(pairs.loc[pairs["rank_a"] == pairs["rank_b"], "count"].sum())
     assert list(cards(app).values()) == [f"{better}", f"{equal}", f"{661 - better - equal}"]
-    triples = triple_differences(ranks, NAMES[2], NAMES[0], "tail")
+    triples = triple_differences(pair_of(ranks, NAMES[2], NAMES[0]), "tail")
     np.testing.assert_array_equal(
         table(app, "reciprocal_rank_a")["difference"], triples["difference"]
     )
@@ -108,7 +112,7 @@ def test_pairs(ranks):
 
 def test_relations(runs, ranks):
     app = open_view("Relations")
-    found = relation_wins(ranks, NAMES[0], NAMES[1])
+    found = relation_sign_tests(pair_of(ranks, *NAMES[:2]))
     found = found[found["side"] == "both"]
     by_size = found.sort_values("triples", ascending=False, kind="stable")
     shown = table(app, "p_sign")
@@ -123,14 +127,14 @@ def test_relations(runs, ranks):
 def test_where(runs, ranks):
     app = open_view("Where")
     choose(app, resolution=2.0, fewest=20)
-    regions = find_regions(runs[0].graph, 2.0)
-    found = region_differences(ranks, *NAMES[:2], runs[0].graph, regions)
-    shown = table(app, "region", "inside")
-    columns = ["region", "name", "entities", "triples", "difference", "low", "high"]
+    communities = find_communities(runs[0].graph, 2.0)
+    found = community_differences(pair_of(ranks, *NAMES[:2]), runs[0].graph, communities)
+    shown = table(app, "community", "inside")
+    columns = ["community", "name", "entities", "triples", "difference", "low", "high"]
     np.testing.assert_array_equal(shown[columns].to_numpy(), found[columns].to_numpy())
-    entities = entity_differences(ranks, *NAMES[:2])
+    entities = entity_differences(pair_of(ranks, *NAMES[:2]))
     entities = entities[entities["triples"] >= 20]
-    listed = table(app, "entity", "region")
+    listed = table(app, "entity", "community")
     np.testing.assert_array_equal(listed["difference"], entities["difference"])
     assert listed["entity"].tolist() == [
         runs[0].graph.entity_labels[entity] for entity in entities["entity"]

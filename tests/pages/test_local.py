@@ -31,7 +31,7 @@ def counts(app) -> dict[str, int]:
 
 
 def assert_shows(app, comparison) -> None:
-    figures = comparison.figures
+    figures = comparison.means
     assert cards(app) == {label: number(figures[name][0]) for name, label in CARDS.items()}
     assert counts(app) == {label: figures[name][1] for name, label in CARDS.items()}
 
@@ -93,7 +93,7 @@ def test_nonsense_in_the_address_is_dropped(run, url):
 def test_sampled_relik_shows_its_interval(run):
     app = open_page("local", size="20")
     comparison = compare(run, run.subgraph(first_entity(run), size=20), method="sampled")
-    ends = [number(comparison.figures[end][0]) for end in ("relik_low", "relik_high")]
+    ends = [number(comparison.means[end].value) for end in ("relik_low", "relik_high")]
 
     def intervals() -> list[str]:
         texts = [*(caption.value for caption in app.caption), *messages(app)]

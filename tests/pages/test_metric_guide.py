@@ -11,7 +11,7 @@ from tests.pages.driver import choose, open_page, table
 def test_the_run_s_own_figures(run):
     app = choose(open_page("metric_guide"), side="head", rank_type="pessimistic")
     ranks = run.ranks()
-    values = metrics(ranks)["head"]["pessimistic"]
+    values = metrics(ranks).values("head", "pessimistic")
     pairs = plain_and_adjusted(values)
     np.testing.assert_array_equal(table(app, "plain", "index")["index"], pairs["index"])
     shown, expected = table(app, "metric", "formula"), guide_table(values)
@@ -29,7 +29,7 @@ def test_the_run_s_own_figures(run):
 
 def test_another_split(run):
     app = open_page("metric_guide", split="valid")
-    values = metrics(run.ranks("valid"))["both"]["realistic"]
+    values = metrics(run.ranks("valid")).values()
     assert table(app, "metric", "formula")["value"].dropna().tolist() == [
         v for v in guide_table(values)["value"] if v == v
     ]

@@ -7,8 +7,8 @@ import torch
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.ranking.metric import metric_records
-from kgdash.ranking.metrics import metrics_frame, tie_summary
+from kgdash.ranking.metric_lookup import metric_records
+from kgdash.ranking.metrics import tie_summary
 from kgdash.ui.runtime.computed import _STOPPED
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 from tests.support.tiny_runs import altered_run
@@ -16,7 +16,7 @@ from tests.support.tiny_runs import altered_run
 
 def expected_cards(loaded, split="test", filter=None, side="both", rank_type="realistic", k=10):
     ks = tuple(sorted({1, 3, 5, 10, k}))
-    values = kgdash.metrics(loaded.ranks(split=split, filter=filter), ks)[side][rank_type]
+    values = kgdash.metrics(loaded.ranks(split=split, filter=filter), ks).values(side, rank_type)
     guide = metric_records(ks)
     keys = (
         "inverse_harmonic_mean_rank",
@@ -31,7 +31,7 @@ def test_cards_and_table_at_first(run):
     app = open_page("metrics")
     assert cards(app) == expected_cards(run)
     shown = table(app, "metric", "range")
-    frame = metrics_frame(kgdash.metrics(run.ranks()))
+    frame = kgdash.metrics(run.ranks()).frame
     assert len(shown) == len(frame)
     for side, rank_type in frame.columns:
         np.testing.assert_array_equal(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgdash.charts.style import number
-from kgdash.studies.reliability.region_scan import find_reliability_regions
+from kgdash.studies.reliability.region_scan import RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 from tests.support.tiny_runs import altered_run
@@ -17,7 +17,7 @@ def map_(run):
 
 def test_regions(run, map_):
     app = open_page("reliability", permutations="39")
-    found = find_reliability_regions(map_, largest=67, permutations=39)
+    found = scan_regions(map_, RegionScan(largest=67, permutations=39))
     sure = found.table[found.table["p"] <= 0.05]
     assert len(sure)
     relik = map_.relik["relik"]
@@ -31,7 +31,7 @@ def test_regions(run, map_):
     assert drawn["relik"].tolist() == sorted(relik[inside])
 
     choose(app, chance=True, dealt="triples", largest=20)
-    found = find_reliability_regions(map_, "triples", largest=20, permutations=39)
+    found = scan_regions(map_, RegionScan("triples", largest=20, permutations=39))
     rows = table(app, "p", "z")
     np.testing.assert_array_equal(rows["p"], found.table["p"])
     assert rows["central"].tolist() == found.table["central"].tolist()

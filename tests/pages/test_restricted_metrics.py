@@ -2,13 +2,13 @@
 
 import kgdash
 from kgdash.charts.style import number
-from kgdash.graph.restriction import restrict
+from kgdash.graph.restriction import Restriction, restrict
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page
 
 
-def mrr(run, **arguments) -> str:
-    values = kgdash.metrics(run.ranks(**arguments))
-    return number(values["both"]["realistic"]["inverse_harmonic_mean_rank"])
+def mrr(run, filter=None, **restriction) -> str:
+    ranks = run.ranks(filter=filter, restriction=Restriction(**restriction))
+    return number(kgdash.metrics(ranks).value("mrr"))
 
 
 def test_raw_stands_beneath_filtered(run):

@@ -89,7 +89,7 @@ def test_nan_is_shown_and_not_refused(tmp_path):
     pd.testing.assert_frame_equal(
         table(app, "share", "kind"), health.tables()["missing"], check_dtype=False
     )
-    assert "Ties and gaps are figures of ranks" in messages(app)[-1]
+    assert "Ties and gaps are about ranks" in messages(app)[-1]
 
 
 def test_a_constant_model(tmp_path):

@@ -6,8 +6,11 @@ import pytest
 import kgdash
 from kgdash.charts.correlation import task_label
 from kgdash.charts.style import number
-from kgdash.studies.correlation.correlation import study, study_runs
+from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.studies.correlation.correlation import correlation_studies, correlation_study
 from kgdash.studies.correlation.models_table import marked, models_table
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from tests.pages.driver import cards, choose, open_page, table
 
 
@@ -37,7 +40,7 @@ def app():
 
 
 def test_one_run_with_other_choices(run, app):
-    figures, found = study(run, [8], 12)
+    figures, found = correlation_study(run, [8], SubgraphSampling(12))
     assert found["left_out"].gt(0).any()
     assert_shows(app, found, "tail_mrr")
     every = table(app, "walk_seed", "relik")
@@ -45,17 +48,25 @@ def test_one_run_with_other_choices(run, app):
     np.testing.assert_array_equal(every["accuracy"], figures["accuracy"])
 
     choose(app, task="accuracy", coefficient="kendall", study_evaluated="all triples", study_seed=3)
-    _, found = study(run, [8], 12, seed=3, evaluated="all")
+    _, found = correlation_study(
+        run,
+        [8],
+        SubgraphSampling(12, seed=3),
+        SubgraphEvaluation("all", seed=3),
+        Bootstrap(seed=3),
+    )
     assert_shows(app, found, "accuracy", "kendall")
 
     choose(app, study_method="Neighbourhood", study_direction="outgoing", study_hops=2)
-    _, found = study(run, [8], 12, "neighbourhood", 3, "all", direction="outgoing", hops=2)
+    sampling = SubgraphSampling(12, 8, "neighbourhood", direction="outgoing", hops=2, seed=3)
+    evaluation = SubgraphEvaluation("all", seed=3)
+    _, found = correlation_study(run, [8], sampling, evaluation, Bootstrap(seed=3))
     assert_shows(app, found, "accuracy", "kendall")
 
 
 def test_sizes(run, app):
     choose(app, view="Sizes", sizes=[30, 10])
-    _, found = study(run, [10, 30], 12)
+    _, found = correlation_study(run, [10, 30], SubgraphSampling(12))
     shown = table(app, "coefficient", "p_holm")
     expected = found[found["coefficient"] == "pearson"]
     assert shown["size"].tolist() == expected["size"].tolist()
@@ -68,7 +79,7 @@ def test_several_runs():
     url = {"subgraphs": "12", "study_size": "8", "view": "Several runs", "with": "umls-rotate"}
     app = choose(open_page("study", **url), task="head_hits_at_1")
     runs = {name: kgdash.load(name) for name in ("umls-transe", "umls-rotate")}
-    _, found = study_runs(runs, sizes=[8], count=12)
+    _, found = correlation_studies(runs, [8], SubgraphSampling(12))
     tasks = ["tail_mrr", "relation_mrr", "accuracy", "head_mrr", "both_mrr", "head_hits_at_1"]
     expected = marked(models_table(found, tasks=tasks)).drop(columns="size")
     shown = table(app, "run", "accuracy")

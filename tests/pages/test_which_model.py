@@ -5,14 +5,16 @@ import pandas as pd
 import pytest
 
 from kgdash.charts.style import number
+from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.ranking.rank_setting import RankSetting
 from kgdash.studies.comparison.graph_parts import find_parts
 from kgdash.studies.comparison.model_selection import (
     pair_correlations,
     pair_differences,
+    selection_summary,
     strategies,
-    verdict,
 )
-from kgdash.studies.comparison.part_scores import part_figures
+from kgdash.studies.comparison.part_scores import part_scores
 from tests.pages.driver import cards, choose, messages, open_page, table
 
 NAMES = ("umls-transe", "umls-distmult")
@@ -23,21 +25,21 @@ def runs(bundled):
     return [bundled(name) for name in NAMES]
 
 
-def assert_shown(app, figures):
-    found = verdict(figures)
+def assert_shown(app, scores):
+    found = selection_summary(scores)
     assert cards(app) == {
-        "ReliK picks right": f"{found['share']:.0%}",
-        "Best overall right": f"{found['overall_share']:.0%}",
+        "ReliK picks right": f"{found['accuracy']:.0%}",
+        "Best overall right": f"{found['overall_accuracy']:.0%}",
         "MRR by ReliK's picks": number(found["mrr"]),
         "Agreement of orders": number(found["spearman"]),
     }
     ways = table(app, "strategy")
-    expected = strategies(figures)[["strategy", "share", "regret", "mrr"]]
+    expected = strategies(scores)[["strategy", "accuracy", "regret", "mrr"]]
     pd.testing.assert_frame_equal(ways.reset_index(drop=True), expected, check_dtype=False)
     parts = table(app, "run", "small")
-    pd.testing.assert_frame_equal(parts.reset_index(drop=True), figures.table, check_dtype=False)
+    pd.testing.assert_frame_equal(parts.reset_index(drop=True), scores.table, check_dtype=False)
     pairs = table(app, "same_sign")
-    wanted = pair_correlations(pair_differences(figures))
+    wanted = pair_correlations(pair_differences(scores))
     np.testing.assert_array_equal(pairs["p_holm"], wanted["p_holm"])
 
 
@@ -47,12 +49,12 @@ def test_relations(runs):
         **{"with": NAMES[1], "side": "tail", "regions": "relations"},
         relik_of="the evaluated triples",
     )
-    figures = part_figures(
-        runs, find_parts(runs[0], "relations"), side="tail", relik_of="evaluated"
+    scores = part_scores(
+        runs, find_parts(runs[0], "relations"), RankSetting(side="tail"), "evaluated"
     )
-    assert_shown(app, figures)
+    assert_shown(app, scores)
     captions = " ".join(caption.value for caption in app.main.caption)
-    assert f"{figures.left_out} relations without an evaluated triple are left out" in captions
+    assert f"{scores.left_out} relations without an evaluated triple are left out" in captions
     choose(app, order="greatest regret of ReliK", measure="relik")
     said = [*messages(app), *(each.value for each in app.main.success)]
     assert any("ReliK picks a best model in" in text for text in said)
@@ -61,8 +63,8 @@ def test_relations(runs):
 def test_subgraphs(runs):
     url = {"with": NAMES[1], "regions": "subgraphs", "subgraphs": "8", "study_size": "15"}
     app = open_page("which_model", seed="2", **url)
-    parts = find_parts(runs[0], "subgraphs", count=8, size=15, seed=2)
-    assert_shown(app, part_figures(runs, parts))
+    parts = find_parts(runs[0], "subgraphs", sampling=SubgraphSampling(8, 15, seed=2))
+    assert_shown(app, part_scores(runs, parts))
 
 
 def test_one_run_is_not_enough():

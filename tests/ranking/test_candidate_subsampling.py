@@ -67,7 +67,7 @@ def test_every_choice_of_rivals(rows, k, share):
 def test_all_candidates_are_pykeen_s_metrics(bundled, side, rank_type):
     ranks = bundled("umls-distmult").ranks()
     found = fewer_candidates(ranks, side, rank_type, shares=[1.0]).iloc[0]
-    expected = metrics(ranks)[side][rank_type]
+    expected = metrics(ranks).values(side, rank_type)
     for key in KEYS:
         assert found[key] == pytest.approx(expected[key], rel=1e-9)
 

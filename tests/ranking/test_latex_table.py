@@ -66,7 +66,7 @@ class TestMainTable:
         assert table.index.names == ["side", "ranks", "run"]
         assert len(table) == 3 * 3 * 2
         for (side, kind, run), row in table.iterrows():
-            assert row.to_dict() == {key: values[run][side][kind][key] for key in MAIN_METRICS}
+            assert row.to_dict() == {k: values[run].value(k, side, kind) for k in MAIN_METRICS}
         assert table.index[:2].tolist() == [
             ("head", "optimistic", "run 0"),
             ("head", "optimistic", "run 1"),
@@ -99,7 +99,7 @@ class TestTable:
         for number, row in enumerate(rows):
             side = ["head", "tail", "both"][number // 3]
             assert row[:2] == [side if number % 3 == 0 else "", types[number % 3]]
-            expected = values[side][types[number % 3]]
+            expected = values.values(side, types[number % 3])
             for cell, key in zip(row[2:], MAIN_METRICS, strict=True):
                 digits = 2 if key in ("arithmetic_mean_rank", "median_rank") else 3
                 assert cell == f"{expected[key]:.{digits}f}"

@@ -2,14 +2,14 @@
 
 import pytest
 
-from kgdash.ranking.metric import metric_records
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
+from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import metrics
 
 
 @pytest.fixture(scope="module")
 def values(bundled):
-    return metrics(bundled("umls-rotate").ranks())["both"]["realistic"]
+    return metrics(bundled("umls-rotate").ranks()).values()
 
 
 def test_every_metric_with_its_value(values):

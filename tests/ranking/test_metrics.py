@@ -11,8 +11,8 @@ from pykeen.evaluation import RankBasedEvaluator
 from scipy import stats
 
 from kgdash.errors import KgdashError
-from kgdash.ranking.metric import metric_records
-from kgdash.ranking.metrics import mean_reciprocal_rank, metrics, metrics_frame, pooled, tie_summary
+from kgdash.ranking.metric_lookup import metric_records
+from kgdash.ranking.metrics import mean_reciprocal_rank, metrics, pooled, tie_summary
 from kgdash.runs.bundled import bundled_names, bundled_runs
 from tests.support.fakes import FakeScorer, fake_run, make_graph, random_scorer
 from tests.support.tiny_runs import MODELS
@@ -53,7 +53,7 @@ class TestAgainstPyKEEN:
         )
         ours = {
             f"{side}.{rank_type}.{key}": value
-            for side, types in metrics(run.ranks()).items()
+            for side, types in metrics(run.ranks()).nested().items()
             for rank_type, values in types.items()
             for key, value in values.items()
         }
@@ -72,7 +72,7 @@ class TestAgainstPyKEEN:
     @pytest.mark.parametrize("name", bundled_names())
     def test_recorded_evaluation_is_what_the_run_gives(self, bundled, name):
         run = bundled(name)
-        found = metrics(run.ranks(), ks=(1, 3, 10))["both"]["realistic"]
+        found = metrics(run.ranks(), ks=(1, 3, 10)).values()
         recorded = run.training["evaluation"]
         assert {"inverse_harmonic_mean_rank", "hits_at_1", "hits_at_10"} <= set(recorded)
         assert {key: found[key] for key in recorded} == pytest.approx(recorded, abs=1e-6)
@@ -85,8 +85,8 @@ class TestByHand:
 
     def test_values(self):
         values = metrics(self.ranks)
-        assert set(values) == {"head", "tail", "both"}
-        head = values["head"]["realistic"]
+        assert set(values.sides) == {"head", "tail", "both"}
+        head = values.values("head")
         assert head["inverse_harmonic_mean_rank"] == pytest.approx((1 + 1 / 2 + 1 / 4) / 3)
         assert head["arithmetic_mean_rank"] == pytest.approx(7 / 3)
         assert head["geometric_mean_rank"] == pytest.approx(2)
@@ -98,29 +98,30 @@ class TestByHand:
 
     def test_both_pools_ranks_and_does_not_average_means(self):
         values = metrics(self.ranks)
-        both = values["both"]["realistic"]["inverse_harmonic_mean_rank"]
+        both = values.value("mrr")
         assert both == pytest.approx((1 + 1 / 2 + 1 / 4 + 1 + 1 / 10) / 5)
-        means = [values[s]["realistic"]["inverse_harmonic_mean_rank"] for s in ("head", "tail")]
+        means = [values.value("mrr", side) for side in ("head", "tail")]
         assert both != pytest.approx(np.mean(means))
-        assert values["both"]["realistic"]["count"] == 5
+        assert values.value("count") == 5
 
     def test_rank_types_are_their_own_columns(self):
-        values = metrics(table([1, 1], [1, 3]))["tail"]
-        found = [values[t]["inverse_harmonic_mean_rank"] for t in values]
-        assert list(values) == ["optimistic", "realistic", "pessimistic"]
+        values = metrics(table([1, 1], [1, 3]))
+        kinds = ["optimistic", "realistic", "pessimistic"]
+        found = [values.value("mrr", "tail", kind) for kind in kinds]
+        assert list(values.nested()["tail"]) == kinds
         assert found == pytest.approx([1, (1 + 1 / 2) / 2, (1 + 1 / 3) / 2])
 
     def test_relation_side_stands_alone(self):
         values = metrics(pd.concat([self.ranks, table([3], side="relation", candidates=4)]))
-        assert list(values) == ["head", "tail", "both", "relation"]
-        assert values["relation"]["realistic"]["arithmetic_mean_rank"] == 3
-        assert values["both"]["realistic"]["count"] == 5
+        assert values.sides == ["head", "tail", "both", "relation"]
+        assert values.value("mr", "relation") == 3
+        assert values.value("count") == 5
 
     def test_one_side_has_no_both(self):
-        assert list(metrics(table([1]))) == ["tail"]
+        assert metrics(table([1])).sides == ["tail"]
 
     def test_a_single_candidate_is_no_failure(self):
-        values = metrics(table([1], candidates=1))["tail"]["realistic"]
+        values = metrics(table([1], candidates=1)).values("tail", "realistic")
         assert values["inverse_harmonic_mean_rank"] == 1
 
     def test_mean_reciprocal_rank(self):
@@ -133,7 +134,9 @@ class TestByHand:
 class TestRandomScorer:
     def test_uniform_ranks_have_amri_zero(self):
         for size in (2, 7, 50):
-            values = metrics(table(np.arange(1, size + 1), candidates=size))["tail"]["realistic"]
+            values = metrics(table(np.arange(1, size + 1), candidates=size)).values(
+                "tail", "realistic"
+            )
             assert values["adjusted_arithmetic_mean_rank_index"] == pytest.approx(0, abs=1e-7)
             assert values["adjusted_arithmetic_mean_rank"] == pytest.approx(1)
 
@@ -141,15 +144,15 @@ class TestRandomScorer:
         graph = make_graph([(0, 0, 1), (1, 0, 2)], [], [(2, 0, 3), (0, 0, 2)])
         values = metrics(fake_run(graph, FakeScorer(np.zeros((4, 1, 4)))).ranks())
         for side in ("head", "tail", "both"):
-            found = values[side]["realistic"]["adjusted_arithmetic_mean_rank_index"]
+            found = values.value("amri", side)
             assert found == pytest.approx(0, abs=1e-7)
 
     def test_random_scores_come_near(self):
         size, rng = 40, np.random.default_rng(1)
         test = np.unique(rng.integers(0, (size, 3, size), size=(600, 3)), axis=0)
         graph = make_graph([(0, 0, 1)], [], test, entities=size, relations=3)
-        ranks = fake_run(graph, random_scorer(size, 3, seed=2)).ranks(filtered=False)
-        found = metrics(ranks)["both"]["realistic"]["adjusted_arithmetic_mean_rank_index"]
+        ranks = fake_run(graph, random_scorer(size, 3, seed=2)).ranks(filter="none")
+        found = metrics(ranks).value("adjusted_arithmetic_mean_rank_index", "both", "realistic")
         # Var(r) = (N² − 1) / 12 for uniform r, so sd(AMRI) = 2 / (N − 1) · √((N² − 1) / 12n)
         deviation = 2 / (size - 1) * math.sqrt((size**2 - 1) / 12 / len(ranks))
         assert abs(found) < 4 * deviation
@@ -169,13 +172,26 @@ class TestRefusals:
 
 
 def test_any_k_in_any_sequence():
-    values = metrics(table([1, 20, 60]), ks=[50, 50, 2])["tail"]["realistic"]
+    values = metrics(table([1, 20, 60]), ks=[50, 50, 2]).values("tail", "realistic")
     assert [key for key in values if key.startswith("hits_at")] == ["hits_at_2", "hits_at_50"]
     assert values["hits_at_50"] == pytest.approx(2 / 3)
 
 
+def test_the_table_refuses_what_it_does_not_have():
+    values = metrics(table([1, 2]), ks=(3,))
+    assert values.value("hits@3", "tail") == 1
+    for arguments, message in (
+        (("mrx", "tail"), "unknown metric 'mrx'"),
+        (("hits@10", "tail"), "unknown metric 'hits@10' in these metrics"),
+        (("mrr",), r"unknown side 'both' in these metrics \(tail\)"),
+        (("mrr", "tail", "best"), "unknown rank type 'best'"),
+    ):
+        with pytest.raises(KgdashError, match=message):
+            values.value(*arguments)
+
+
 def test_frame_has_a_row_per_metric():
-    frame = metrics_frame(metrics(TestByHand.ranks))
+    frame = metrics(TestByHand.ranks).frame
     assert frame.shape == (25, 9)
     assert frame.loc["count", ("both", "pessimistic")] == 5
     assert frame.columns.names == ["side", "rank_type"]
@@ -195,12 +211,12 @@ class TestTies:
 
 
 def test_every_metric_that_is_computed_has_a_record():
-    assert list(metric_records()) == list(metrics(table([1, 2]))["tail"]["realistic"])
+    assert list(metric_records()) == list(metrics(table([1, 2])).values("tail", "realistic"))
 
 
 def test_count_is_a_whole_number_of_ranks_and_median_is_the_median():
     ranks = table([1, 5, 2, 9])
-    values = metrics(ranks)["tail"]["realistic"]
+    values = metrics(ranks).values("tail", "realistic")
     assert values["median_rank"] == 3.5
     assert values["median_absolute_deviation"] == pytest.approx(
         stats.median_abs_deviation([1, 5, 2, 9], scale="normal")

@@ -6,6 +6,7 @@ import torch
 from pykeen.evaluation import RankBasedEvaluator
 
 from kgdash.errors import KgdashError
+from kgdash.graph.restriction import Restriction
 from kgdash.ranking.ranks import rank_triples
 from kgdash.scoring.kernel_scorer import KernelScorer, fastest_scorer
 from kgdash.scoring.pykeen_scorer import PyKEENScorer
@@ -89,7 +90,7 @@ def test_candidates_restricted_to_some_entities(bundled, name, kernels):
     )
     assert_same(table, ranks, candidates)
     assert table["candidates"].max() <= len(entities)
-    whole = run.ranks(entities=entities[::-1], relations=relations)
+    whole = run.ranks(restriction=Restriction(entities[::-1], relations))
     assert whole["optimistic"].tolist() == table["optimistic"].tolist()
 
 
@@ -104,7 +105,7 @@ def test_candidates_restricted_to_some_entities(bundled, name, kernels):
 )
 def test_refused_restrictions(bundled, restriction, message):
     with pytest.raises(KgdashError, match=message):
-        bundled("umls-transe").ranks(**restriction)
+        bundled("umls-transe").ranks(restriction=Restriction(**restriction))
 
 
 def test_both_ends_must_be_candidates(bundled):

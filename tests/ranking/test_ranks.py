@@ -45,7 +45,7 @@ class TestByHand:
         assert row(fake_run(graph, scorer).ranks()) == [2, 2.5, 3, 3]
 
     def test_raw(self, graph, scorer):
-        assert row(fake_run(graph, scorer).ranks(filtered=False)) == [3, 3.5, 4, 4]
+        assert row(fake_run(graph, scorer).ranks(filter="none")) == [3, 3.5, 4, 4]
 
     @pytest.mark.parametrize(
         ("filter", "expected"),
@@ -68,10 +68,10 @@ class TestByHand:
         scorer.tails[0, 0] = torch.tensor([INF, -INF, -INF, INF])
         assert row(fake_run(graph, scorer).ranks()) == [2, 2.5, 3, 3]
         scorer.tails[0, 0] = torch.tensor([INF, INF, -INF, 0.0])
-        assert row(fake_run(graph, scorer).ranks(filtered=False)) == [1, 1.5, 2, 4]
+        assert row(fake_run(graph, scorer).ranks(filter="none")) == [1, 1.5, 2, 4]
 
     def test_constant_scores(self, graph):
-        table = fake_run(graph, FakeScorer(torch.zeros(4, 2, 4))).ranks(filtered=False)
+        table = fake_run(graph, FakeScorer(torch.zeros(4, 2, 4))).ranks(filter="none")
         assert (table["optimistic"] == 1).all()
         assert (table["realistic"] == 2.5).all()
         assert (table["pessimistic"] == 4).all()
@@ -120,7 +120,7 @@ class TestWhatIsKnown:
         triples = array([(0, 0, 1), (0, 0, 2)])
         run = fake_run(graph, scorer)
         assert run.ranks(triples=triples, sides=["tail"])["candidates"].tolist() == [2, 2]
-        apart = run.ranks(triples=triples, sides=["tail"], evaluated_are_known=False)
+        apart = run.ranks_of_mixed(triples, sides=["tail"])
         assert apart["candidates"].tolist() == [3, 3]
 
     def test_unknown_filter(self, graph, scorer):
@@ -237,7 +237,7 @@ def test_raw_ranks_of_a_bundled_run(bundled, name):
     """PyKEEN 1.11.1 can not give them: RankBasedEvaluator(filtered=False) crashes."""
     run = bundled(name)
     test = run.graph.splits["test"][::5]
-    table = run.ranks(triples=test, filtered=False)
+    table = run.ranks(triples=test, filter="none")
     model = run.scorer.model
     for side, columns, answer in (("head", [1, 2], 0), ("tail", [0, 1], 2)):
         predict = model.predict_h if side == "head" else model.predict_t

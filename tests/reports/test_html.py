@@ -16,8 +16,9 @@ import kgdash
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.errors import KgdashError
-from kgdash.ranking.metric import metric_records
+from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import metrics
+from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports import content as studies_report
 from kgdash.reports.content import report_content
 from kgdash.reports.html import report_html, table_rows, write_report
@@ -85,7 +86,7 @@ class TestNumbers:
             for row in rows:
                 if row["known triples"] != known:
                     continue
-                expected = values[row["side"]][row["ranks"]]
+                expected = values.values(row["side"], row["ranks"])
                 for column, key in (
                     ("MRR ↑", "inverse_harmonic_mean_rank"),
                     ("Hits@1 ↑", "hits_at_1"),
@@ -103,9 +104,8 @@ class TestNumbers:
             f"{info.label} {info.arrow}".strip() for info in guide.values()
         ]
         for row, key in zip(rows, guide, strict=True):
-            for side, types in values.items():
-                for kind in types:
-                    assert float(row[f"{side}, {kind}"]) == types[kind][key]
+            for side, kind in values.frame.columns:
+                assert float(row[f"{side}, {kind}"]) == values.value(key, side, kind)
 
     @pytest.mark.parametrize("by", studies_report.REPORTED)
     def test_groups(self, page, umls, by):
@@ -153,9 +153,7 @@ class TestNumbers:
         drawn = {trace["name"]: trace["y"] for trace in figures["chart-metrics"]["data"]}
         values = metrics(umls.ranks())
         for kind in drawn:
-            assert drawn[kind] == [
-                values[side][kind]["inverse_harmonic_mean_rank"] for side in values
-            ]
+            assert drawn[kind] == [values.value("mrr", side, kind) for side in values.sides]
         losses = figures["chart-losses"]["data"][0]["y"]
         assert losses == umls.training["losses"]
 
@@ -233,9 +231,9 @@ class TestNames:
 
 class TestNotes:
     def test_a_filter_that_lets_test_leak(self, umls):
-        notes = report_content(umls, "valid", "train+valid+test").notes
+        notes = report_content(umls, RankSetting("valid", "train+valid+test")).notes
         assert [note for note in notes if note.startswith("Test leaks into these figures")]
-        assert not report_content(umls, "valid").notes
+        assert not report_content(umls, RankSetting("valid")).notes
 
     def test_ties_that_blur(self):
         constant = tiny(scorer=FakeScorer(torch.zeros(9, 5, 9)))
@@ -247,7 +245,7 @@ class TestNotes:
 
     def test_training_triples_and_notes_of_the_run(self):
         run = tiny(notes=("3 test triples left out",))
-        notes = report_content(run, "train").notes
+        notes = report_content(run, RankSetting("train")).notes
         assert notes == [
             "3 test triples left out",
             "These are training triples, which flatter the model",
@@ -256,7 +254,9 @@ class TestNotes:
 
 class TestChoices:
     def test_raw(self, umls):
-        content = report_content(umls, filter="none", rank_type="pessimistic", metric="hits_at_3")
+        content = report_content(
+            umls, RankSetting(filter="none", rank_type="pessimistic"), "hits_at_3"
+        )
         assert content.raw is None
         assert set(content.main["known triples"]) == {"raw"}
         page = read_page(report_html(content))
@@ -285,8 +285,11 @@ class TestChoices:
         ],
     )
     def test_refusals(self, choice, message):
+        metric = choice.get("metric", "mrr")
         with pytest.raises(KgdashError, match=message):
-            report_content(tiny(), **choice)
+            report_content(
+                tiny(), RankSetting(**{k: choice[k] for k in choice.keys() - {"metric"}}), metric
+            )
 
 
 def test_progress_rises_to_the_end_and_may_cancel():

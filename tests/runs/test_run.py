@@ -7,7 +7,6 @@ import pytest
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files import table_cache as store
 from kgdash.progress import Estimate, phases
-from kgdash.runs.loading import load
 from kgdash.runs.run import check_fit
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
@@ -139,8 +138,3 @@ def test_unknown_names_suggest_the_nearest_in_their_own_spelling():
     both = str(unknown_name("relation", "IN", ["In", "in"], "here"))
     assert both.endswith("did you mean 'In'?")  # the first of two that differ in case
     assert str(unknown_name("run", "zzz", [], "here")) == "unknown run 'zzz' in here (0 known)"
-
-
-def test_raw_ranks_with_a_filter_are_refused():
-    with pytest.raises(KgdashError, match="raw ranks have no filter"):
-        load("umls-distmult").ranks(filtered=False, filter="train+valid")

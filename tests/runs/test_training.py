@@ -40,7 +40,7 @@ def test_a_run_that_can_be_loaded(graph, tmp_path, options, inverse):
     assert again.graph.digest == graph.digest
     assert again.ranks().equals(run.ranks())
     # What is recorded is what the run gives.
-    values = metrics(again.ranks())["both"]["realistic"]
+    values = metrics(again.ranks()).values()
     recorded = again.training["evaluation"]
     assert {key: values[key] for key in recorded} == pytest.approx(recorded, abs=1e-6)
     assert len(again.training["losses"]) == again.training["epochs"] == 2

@@ -245,7 +245,7 @@ def test_metrics_are_pykeens(name, inverse):
         for side in ("head", "tail", "both"):
             for rank_type in ("optimistic", "realistic", "pessimistic"):
                 expected = theirs[f"{side}.{rank_type}.{key}"]
-                assert found[side][rank_type][key] == pytest.approx(expected, abs=1e-6)
+                assert found.value(key, side, rank_type) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize(("name", "inverse"), [("RGCN", False), ("CompGCN", True)])

@@ -1,4 +1,4 @@
 """Triple classification: false triples, thresholds, curves, calibration.
 
-Imports: runs, statistics and below. Start at `classification.py`.
+Imports: runs and below. Start at `classification.py`.
 """

@@ -1,4 +1,4 @@
 """Several runs on one graph: metric by group, paired tests, which model where.
 
-Imports: studies.reliability, runs, breakdowns and below. Start at `comparison.py`.
+Imports: studies.reliability, runs and below. Start at `comparison.py`.
 """

@@ -16,8 +16,8 @@ from kgdash.breakdowns.grouping import Groups
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.progress import Progress, phases, silent
-from kgdash.ranking.metric import DEFAULT_KS, find_metric, metric_records
-from kgdash.ranking.metrics import POOLS
+from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_records
+from kgdash.ranking.metrics import POOLS, MetricsTable
 from kgdash.ranking.metrics import metrics as all_metrics
 from kgdash.runs import Run
 
@@ -106,10 +106,7 @@ def overall(ranks: Ranks, ks: Sequence[int] = DEFAULT_KS) -> pd.DataFrame:
     return overall_of({name: all_metrics(table, ks) for name, table in ranks.items()}, ks)
 
 
-def overall_of(
-    values: Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]],
-    ks: Sequence[int] = DEFAULT_KS,
-) -> pd.DataFrame:
+def overall_of(values: Mapping[str, MetricsTable], ks: Sequence[int] = DEFAULT_KS) -> pd.DataFrame:
     """Lay the metrics of several runs out side by side, with the position of each run.
 
     :param values: results of `kgdash.ranking.metrics.metrics` by the run's name
@@ -123,10 +120,10 @@ def overall_of(
         (metric, side, rank_type, name, value)
         for metric in guide
         if metric != "count"
-        for side in next(iter(values.values()))
+        for side in next(iter(values.values())).sides
         for rank_type in RANK_TYPES
         for name, of_run in values.items()
-        for value in [of_run[side][rank_type][metric]]
+        for value in [of_run.frame.at[metric, (side, rank_type)]]
     ]
     table = pd.DataFrame(rows, columns=["metric", "side", "rank_type", "run", "value"])
     increasing = table["metric"].map({key: info.increasing for key, info in guide.items()})

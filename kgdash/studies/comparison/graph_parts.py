@@ -1,4 +1,4 @@
-"""Parts of a graph that several models can be asked about: communities, subgraphs, relations."""
+"""Parts of a graph where models can be compared: communities, subgraphs, relations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import sparse
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.communities import find_regions, region_descriptions
+from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
@@ -26,24 +26,24 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Parts of a graph, by one of `PARTS`.
+class Partition:
+    """Partition of a graph, by one of `PARTS`.
 
-    ``names``: one per part, no two equal. ``regions``: of `find_regions`, for communities;
+    ``names``: one per part, no two equal. ``communities``: of `find_communities`, for these;
     ``subgraphs``: as drawn, for subgraphs.
     """
 
     kind: str
     graph: KnowledgeGraph
     names: tuple[str, ...]
-    regions: np.ndarray | None = None
+    communities: np.ndarray | None = None
     subgraphs: tuple[Subgraph, ...] = ()
 
     @cached_property
     def entities(self) -> np.ndarray:
         """Count the entities of each part, those of its known triples for relations: int64."""
-        if self.regions is not None:
-            return np.bincount(self.regions, minlength=len(self.names))
+        if self.communities is not None:
+            return np.bincount(self.communities, minlength=len(self.names))
         if self.kind == "subgraphs":
             return np.array([len(part.entities) for part in self.subgraphs], dtype=np.int64)
         heads, relations, tails = self.graph.all_triples.T
@@ -60,8 +60,8 @@ class Parts:
             return triples_inside(self.subgraphs, triples)
         heads, relations, tails = triples.T
         at = np.arange(len(triples))
-        if self.regions is not None:
-            ends = self.regions[heads], self.regions[tails]
+        if self.communities is not None:
+            ends = self.communities[heads], self.communities[tails]
             other = ends[0] != ends[1]
             parts, columns = np.concatenate([ends[0], ends[1][other]]), np.append(at, at[other])
         else:
@@ -74,44 +74,40 @@ def find_parts(
     run: Run,
     kind: str = "communities",
     resolution: float = 1.0,
-    count: int = 100,
-    size: int | None = None,
-    seed: int = 0,
+    sampling: SubgraphSampling | None = None,
     progress: Progress = silent,
-) -> Parts:
+) -> Partition:
     """Divide a graph into parts, or draw them.
 
     :param run: of the graph
-    :param kind: one of `PARTS`: "communities" (of `find_regions`), "subgraphs" (random walks, of
-        `draw_subgraphs`) or "relations"
+    :param kind: one of `PARTS`: "communities" (of `find_communities`), "subgraphs" (random walks,
+        of `draw_subgraphs`) or "relations"
     :param resolution: of communities, > 0
-    :param count: of subgraphs, ≥ 1
-    :param size: of subgraphs, in entities; default: that of the study
-    :param seed: of communities and subgraphs, ≥ 0
+    :param sampling: of subgraphs; its seed is that of communities too; default: 100 walks of
+        `default_size`
     :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: if the kind is unknown, or a number out of range
     """
+    sampling = sampling or SubgraphSampling(size=default_size(run))
     graph = run.graph
     if kind not in PARTS:
-        raise unknown_name("kind of parts", kind, list(PARTS), "the choice of models")
+        raise unknown_name("kind of parts", kind, list(PARTS), "model selection")
     if kind == "relations":
-        return Parts(kind, graph, _distinct(graph.relation_labels, graph.relations))
+        return Partition(kind, graph, _distinct(graph.relation_labels, graph.relations))
     if kind == "communities":
-        regions = find_regions(graph, resolution, seed, progress)
-        numbers = list(range(int(regions.max()) + 1))
-        told = region_descriptions(graph, regions, numbers)
-        names = [told[number][0] for number in numbers]
-        return Parts(kind, graph, _distinct(names, [f"region {n}" for n in numbers]), regions)
-    if size is not None and size < 2:
-        raise KgdashError(f"expected subgraphs of at least 2 entities; found {size}")
-    drawn = draw_subgraphs(
-        run,
-        SubgraphSampling(count, default_size(run) if size is None else size, seed=seed),
-        progress,
-    )
+        communities = find_communities(graph, resolution, sampling.seed, progress)
+        numbers = list(range(int(communities.max()) + 1))
+        about = describe_communities(graph, communities, numbers)
+        names = [about[number][0] for number in numbers]
+        return Partition(
+            kind, graph, _distinct(names, [f"community {n}" for n in numbers]), communities
+        )
+    if sampling.size < 2:
+        raise KgdashError(f"expected subgraphs of at least 2 entities; found {sampling.size}")
+    drawn = draw_subgraphs(run, sampling, progress)
     names = [graph.entity_labels[part.seed_entity] for part in drawn]
     numbered = [f"walk {number}" for number in range(1, len(drawn) + 1)]
-    return Parts(kind, graph, _distinct(names, numbered), subgraphs=tuple(drawn))
+    return Partition(kind, graph, _distinct(names, numbered), subgraphs=tuple(drawn))
 
 
 def _distinct(names: list[str] | tuple[str, ...], others: list[str] | tuple[str, ...]) -> tuple:

@@ -8,6 +8,7 @@ model that is best overall.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -15,12 +16,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest, pearsonr, permutation_test, rankdata, spearmanr
 
-from kgdash.statistics.bootstrap import check_level, percentile_interval
+from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
-from kgdash.studies.comparison.part_scores import EQUAL, PartFigures
+from kgdash.studies.comparison.part_scores import EQUAL, PartScores
 
-#: resamples of the bootstraps over parts
-RESAMPLES = 2000
+#: over parts
+BOOTSTRAP = Bootstrap(resamples=2000)
 
 #: fewer parts than this have no interval
 _FEWEST = 3
@@ -29,41 +30,37 @@ _FEWEST = 3
 _ENUMERATED = 8
 
 
-def strategies(
-    figures: PartFigures, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
-) -> pd.DataFrame:
+def strategies(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> pd.DataFrame:
     """Compare ways to choose a model: by ReliK in each part, or one model everywhere.
 
-    :param level: of the intervals, in (0, 1): Clopper and Pearson's of the share, percentile
-        bootstraps over parts of the regret; all ways share the resamples
-    :param seed: of the bootstrap, ≥ 0
+    :param bootstrap: the level is that of all intervals: those of the accuracy are Clopper and
+        Pearson's (1934), those of the regret percentile bootstraps over parts; all ways share the
+        resamples
     :return: rows "by ReliK", one per run, "at random", "the best of each part": ``strategy`` (str:
-        these or the run's name), ``overall_best`` (bool), ``right`` (float64: parts where it takes
-        a best model; for "at random" the expectation), ``parts`` (int64), ``share``, ``low``,
-        ``high`` (of right ones; no interval for the last two rows), ``regret`` (mean over parts of
-        the best MRR less the MRR of what is taken), ``regret_low``, ``regret_high`` (NaN for fewer
-        than 3 parts), ``mrr`` (mean over parts, each counting by its evaluated triples)
-    :raises KgdashError: if the level is out of range
+        these or the run's name), ``overall_best`` (bool), ``correct`` (float64: parts where it
+        takes a best model; for "at random" the expectation), ``parts`` (int64), ``accuracy`` (their
+        share), ``low``, ``high`` (no interval for the last two rows), ``regret`` (mean over parts
+        of the best MRR less the MRR of what is taken), ``regret_low``, ``regret_high`` (NaN for
+        fewer than 3 parts), ``mrr`` (mean over parts, each counting by its evaluated triples)
     """
-    check_level(level)
-    mrr, regret, best = (figures.wide(column) for column in ("mrr", "regret", "best"))
-    weights = figures.wide("evaluated")[:, 0]
+    mrr, regret, best = (scores.wide(column) for column in ("mrr", "regret", "best"))
+    weights = scores.wide("evaluated")[:, 0]
     count, runs = best.shape
-    by_relik = figures.wide("picked").argmax(axis=1)
+    by_relik = scores.wide("picked").argmax(axis=1)
     chosen = {"by ReliK": np.eye(runs)[by_relik]}
-    chosen |= {name: np.tile(np.eye(runs)[n], (count, 1)) for n, name in enumerate(figures.runs)}
+    chosen |= {name: np.tile(np.eye(runs)[n], (count, 1)) for n, name in enumerate(scores.runs)}
     chosen["at random"] = np.full((count, runs), 1 / runs)
     chosen["the best of each part"] = best / best.sum(axis=1, keepdims=True)
     regrets = np.stack([(taken * regret).sum(axis=1) for taken in chosen.values()], axis=1)
-    ends = _bootstrap(regrets, level, seed, resamples)
-    leader = figures.overall["run"][figures.overall["best"]].item()
+    ends = _interval_of_means(regrets, bootstrap)
+    leader = scores.overall["run"][scores.overall["best"]].item()
     rows = []
     for number, (name, taken) in enumerate(chosen.items()):
-        right = float((taken * best).sum())
-        row = {"strategy": name, "overall_best": name == leader, "right": right, "parts": count}
-        row |= {"share": right / count, "low": np.nan, "high": np.nan}
+        correct = float((taken * best).sum())
+        row = {"strategy": name, "overall_best": name == leader, "correct": correct, "parts": count}
+        row |= {"accuracy": correct / count, "low": np.nan, "high": np.nan}
         if number <= runs:
-            interval = binomtest(round(right), count).proportion_ci(level)
+            interval = binomtest(round(correct), count).proportion_ci(bootstrap.level)
             row |= {"low": interval.low, "high": interval.high}
         row |= {"regret": regrets[:, number].mean()}
         row |= {"regret_low": ends[0][number], "regret_high": ends[1][number]}
@@ -72,26 +69,22 @@ def strategies(
     return pd.DataFrame(rows)
 
 
-def _bootstrap(
-    values: np.ndarray, level: float, seed: int, resamples: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _interval_of_means(values: np.ndarray, bootstrap: Bootstrap) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the percentile bootstrap of each column's mean over rows."""
     count, columns = values.shape
     if count < _FEWEST:
         return np.full(columns, np.nan), np.full(columns, np.nan)
-    rng = np.random.default_rng(seed)
-    times = rng.multinomial(count, np.full(count, 1 / count), size=resamples)
-    return percentile_interval(times @ values / count, level)
+    rng = np.random.default_rng(bootstrap.seed)
+    times = rng.multinomial(count, np.full(count, 1 / count), size=bootstrap.resamples)
+    return percentile_interval(times @ values / count, bootstrap.level)
 
 
-def verdict(
-    figures: PartFigures, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
-) -> dict[str, Any]:
-    """Say how often ReliK picks the right model, against chance and against the best overall.
+def selection_summary(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> dict[str, Any]:
+    """Say how often ReliK picks a best model, against chance and against the best overall.
 
-    - ``chance``: the share that picking at random gets right: 1/runs, more where several are best.
-      ``p_chance``: two-sided binomial test of the share against it.
-    - ``p_overall``: McNemar's exact test of picking by ReliK against the model that is best
+    - ``chance``: the accuracy of picking at random: 1/runs, more where several are best.
+      ``p_chance``: two-sided binomial test of the accuracy against it.
+    - ``p_overall``: McNemar's exact test (1947) of picking by ReliK against the model that is best
       overall, on the parts ``only_relik`` and ``only_overall`` that one of the two gets right.
     - ``regret_gain``: mean regret of the best overall less that by ReliK, above 0 where ReliK is
       worth it; with the ends of the percentile bootstrap over parts, which keeps pairs together.
@@ -99,34 +92,32 @@ def verdict(
       by MRR, with its ends; parts where all runs are equal in one of them are left out.
       ``kendall_w``: (ρ + 1)/2, Kendall's coefficient of concordance of two orders without ties.
 
-    :param level: of the intervals, in (0, 1)
-    :param seed: of the bootstraps, ≥ 0
-    :return: these, and ``parts``, ``left_out``, ``runs``, ``right`` (int), ``share``, ``low``,
-        ``high``, ``overall`` (name of the best overall), ``overall_share``, ``mrr_ties``,
+    :param bootstrap: of the intervals
+    :return: these, and ``parts``, ``left_out``, ``runs``, ``correct`` (int), ``accuracy``, ``low``,
+        ``high``, ``overall`` (name of the best overall), ``overall_accuracy``, ``mrr_ties``,
         ``relik_ties`` (int: parts where several runs are first)
-    :raises KgdashError: if the level is out of range
     """
-    table = strategies(figures, level, seed, resamples).set_index("strategy")
-    best, picked, regret = (figures.wide(column) for column in ("best", "picked", "regret"))
-    leader = int(figures.overall["best"].to_numpy().argmax())
-    right, overall_right = (best & picked).any(axis=1), best[:, leader]
-    only = int((right & ~overall_right).sum()), int((~right & overall_right).sum())
+    table = strategies(scores, bootstrap).set_index("strategy")
+    best, picked, regret = (scores.wide(column) for column in ("best", "picked", "regret"))
+    leader = int(scores.overall["best"].to_numpy().argmax())
+    correct, overall_correct = (best & picked).any(axis=1), best[:, leader]
+    only = int((correct & ~overall_correct).sum()), int((~correct & overall_correct).sum())
     gain = regret[:, leader] - (picked * regret).sum(axis=1)
-    low, high = _bootstrap(gain[:, None], level, seed, resamples)
-    own, everywhere = table.loc["by ReliK"], table.loc[figures.runs[leader]]
-    chance = float(table.loc["at random", "share"])
-    relik = figures.wide("relik")
+    low, high = _interval_of_means(gain[:, None], bootstrap)
+    own, everywhere = table.loc["by ReliK"], table.loc[scores.runs[leader]]
+    chance = float(table.loc["at random", "accuracy"])
+    relik = scores.wide("relik")
     relik_first = (relik >= relik.max(axis=1, keepdims=True) - EQUAL).sum(axis=1)
     return {
         "parts": len(best),
-        "left_out": figures.left_out,
-        "runs": len(figures.runs),
-        "right": int(right.sum()),
-        **{name: float(own[name]) for name in ("share", "low", "high")},
+        "left_out": scores.left_out,
+        "runs": len(scores.runs),
+        "correct": int(correct.sum()),
+        **{name: float(own[name]) for name in ("accuracy", "low", "high")},
         "chance": chance,
-        "p_chance": float(binomtest(int(right.sum()), len(best), min(chance, 1.0)).pvalue),
-        "overall": figures.runs[leader],
-        "overall_share": float(everywhere["share"]),
+        "p_chance": float(binomtest(int(correct.sum()), len(best), min(chance, 1.0)).pvalue),
+        "overall": scores.runs[leader],
+        "overall_accuracy": float(everywhere["accuracy"]),
         "only_relik": only[0],
         "only_overall": only[1],
         "p_overall": float(binomtest(only[0], sum(only)).pvalue) if sum(only) else 1.0,
@@ -138,41 +129,69 @@ def verdict(
         "mrr": float(own["mrr"]),
         "overall_mrr": float(everywhere["mrr"]),
         "best_mrr": float(table.loc["the best of each part", "mrr"]),
-        **_order_agreement(figures, level, seed, resamples),
+        **_order_agreement(scores, bootstrap),
         "mrr_ties": int((best.sum(axis=1) > 1).sum()),
         "relik_ties": int((relik_first > 1).sum()),
     }
 
 
-def _order_agreement(
-    figures: PartFigures, level: float, seed: int, resamples: int
-) -> dict[str, float]:
-    relik, mrr = figures.wide("relik"), figures.wide("mrr")
+def describe_selection(summary: Mapping[str, Any], kind: str, level: float = 0.95) -> list[str]:
+    """Say how often ReliK picks the right model, and whether picking by it pays.
+
+    :param summary: of `selection_summary`
+    :param kind: of the parts, "communities" say
+    :param level: of its intervals
+    :return: two sentences
+    """
+    right = (
+        f"ReliK picks a best model in {summary['correct']:,} of {summary['parts']:,} {kind} "
+        f"({summary['accuracy']:.0%}, {level:.0%} interval {summary['low']:.0%} to "
+        f"{summary['high']:.0%}), picking at random would in {summary['chance']:.0%}, "
+        f"{summary['overall']} everywhere does in {summary['overall_accuracy']:.0%}."
+    )
+    gain, low, high = (summary[f"regret_gain{end}"] for end in ("", "_low", "_high"))
+    cost = (
+        f"It costs {summary['regret']:.3f} MRR on average against knowing the best, "
+        f"{summary['overall']} everywhere {summary['overall_regret']:.3f}"
+    )
+    if pd.isna(low):
+        return [right, f"{cost}; too few {kind} to tell whether that is more than chance."]
+    ends = " to ".join(f"{end:.3f}".replace("-", "−") for end in (low, high))
+    between = f"{abs(gain):.3f} ({level:.0%} interval of the gain {ends})"
+    if low > 0:
+        return [right, f"{cost}: picking by ReliK gains {between}."]
+    if high < 0:
+        return [right, f"{cost}: picking by ReliK loses {between}."]
+    return [right, f"{cost}: the difference of {between} can not be told from chance."]
+
+
+def _order_agreement(scores: PartScores, bootstrap: Bootstrap) -> dict[str, float]:
+    relik, mrr = scores.wide("relik"), scores.wide("mrr")
     told_apart = (np.ptp(relik, axis=1) > 0) & (np.ptp(mrr, axis=1) > 0)
     if not told_apart.any():
         return dict.fromkeys(("spearman", "spearman_low", "spearman_high", "kendall_w"), np.nan)
     # Spearman's coefficient is Pearson's of the ranks, which SciPy takes of all rows at once.
     orders = [rankdata(values[told_apart], axis=1) for values in (relik, mrr)]
     found = pearsonr(*orders, axis=1).statistic
-    low, high = _bootstrap(found[:, None], level, seed, resamples)
+    low, high = _interval_of_means(found[:, None], bootstrap)
     mean = float(found.mean())
     ends = {"spearman_low": float(low[0]), "spearman_high": float(high[0])}
     return {"spearman": mean, **ends, "kendall_w": (mean + 1) / 2}
 
 
-def pair_differences(figures: PartFigures) -> pd.DataFrame:
+def pair_differences(scores: PartScores) -> pd.DataFrame:
     """Subtract, for each pair of runs and each part, ReliK and MRR of the second from the first.
 
     :return: one row per pair and part: ``a``, ``b``, ``name`` (str), ``part``, ``evaluated``
         (int64), ``relik_difference``, ``mrr_difference`` (a − b; float64)
     """
-    about = figures.table.iloc[:: len(figures.runs)]
-    relik, mrr = figures.wide("relik"), figures.wide("mrr")
+    about = scores.table.iloc[:: len(scores.runs)]
+    relik, mrr = scores.wide("relik"), scores.wide("mrr")
     tables = []
-    for a, b in combinations(range(len(figures.runs)), 2):
+    for a, b in combinations(range(len(scores.runs)), 2):
         table = about[["part", "name", "evaluated"]].reset_index(drop=True)
-        table.insert(0, "a", figures.runs[a])
-        table.insert(1, "b", figures.runs[b])
+        table.insert(0, "a", scores.runs[a])
+        table.insert(1, "b", scores.runs[b])
         table["relik_difference"] = relik[:, a] - relik[:, b]
         table["mrr_difference"] = mrr[:, a] - mrr[:, b]
         tables.append(table)

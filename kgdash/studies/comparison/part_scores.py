@@ -15,9 +15,10 @@ import pandas as pd
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.rank_setting import RankSetting
 from kgdash.runs import Run
 from kgdash.studies.comparison.comparison import compared_ranks, reciprocal_ranks, triples_of
-from kgdash.studies.comparison.graph_parts import Parts
+from kgdash.studies.comparison.graph_parts import Partition
 
 #: whose ReliK is averaged over a part
 RELIK_OF = {"all": "all known triples", "evaluated": "the evaluated triples"}
@@ -27,7 +28,7 @@ EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
-class PartFigures:
+class PartScores:
     """What each model makes of each part.
 
     ``table``: one row per part with evaluated triples and run, run after run of each part:
@@ -56,24 +57,20 @@ class PartFigures:
         return self.table[column].to_numpy().reshape(-1, len(self.overall))
 
 
-def part_figures(
+def part_scores(
     runs: Sequence[Run],
-    parts: Parts,
-    split: str = "test",
-    side: str = "both",
-    rank_type: str = "realistic",
+    partition: Partition,
+    setting: RankSetting = RankSetting(),
     relik_of: str = "all",
     relik_method: str = "exact",
     progress: Progress = silent,
-) -> PartFigures:
+) -> PartScores:
     """Compute mean ReliK and MRR of every part by every run.
 
     ReliK is computed only of triples that are in some part with evaluated triples.
 
     :param runs: 2 to 8 on the graph of the parts
-    :param split: whose triples are ranked, filtered by what fits the split
-    :param side: of the ranks: "head", "tail" or "both"
-    :param rank_type: of the ranks: "optimistic", "realistic" or "pessimistic"
+    :param setting: of the ranks; the side is "head", "tail" or "both"
     :param relik_of: "all" for the mean ReliK over all known triples of a part, "evaluated" for
         that over the ranked ones only, which is quicker on large graphs but tells less: it is of
         the very triples that the MRR is of
@@ -85,18 +82,19 @@ def part_figures(
     if relik_of not in RELIK_OF:
         raise unknown_name("choice of triples for ReliK", relik_of, list(RELIK_OF), "this study")
     first, *others = phases(progress, [0.2, *[0.8 / len(runs)] * len(runs)])
-    ranks = compared_ranks(runs, split, progress=first)
-    reciprocal, evaluated = reciprocal_ranks(ranks, side, rank_type), triples_of(ranks, side)
-    ranked = parts.inside(evaluated)
+    ranks = compared_ranks(runs, setting.split, setting.filter, first)
+    reciprocal = reciprocal_ranks(ranks, setting.side, setting.rank_type)
+    evaluated = triples_of(ranks, setting.side)
+    ranked = partition.inside(evaluated)
     counts = _counts(ranked)
     kept = np.flatnonzero(counts)
     if not len(kept):
         raise KgdashError(
-            f"none of the {len(counts):,} {parts.kind} holds a {split} triple: choose larger or "
-            "more of them, or another split"
+            f"none of the {len(counts):,} {partition.kind} holds a {setting.split} triple: choose "
+            "larger or more of them, or another split"
         )
-    candidates = parts.graph.all_triples if relik_of == "all" else evaluated
-    within = parts.inside(candidates)[kept]
+    candidates = partition.graph.all_triples if relik_of == "all" else evaluated
+    within = partition.inside(candidates)[kept]
     needed = np.flatnonzero(np.asarray(within.sum(axis=0)).ravel())
     within = within[:, needed]
     columns = [
@@ -111,13 +109,13 @@ def part_figures(
     overall["best"] = np.arange(len(runs)) == overall["mrr"].argmax()
     about = {
         "part": kept,
-        "name": [parts.names[part] for part in kept],
-        "entities": parts.entities[kept],
+        "name": [partition.names[part] for part in kept],
+        "entities": partition.entities[kept],
         "triples": _counts(within),
         "evaluated": counts[kept],
     }
     table = _long(pd.DataFrame(about), *means, overall)
-    return PartFigures(table, overall, len(counts) - len(kept))
+    return PartScores(table, overall, len(counts) - len(kept))
 
 
 def _counts(inside: Any) -> np.ndarray:
@@ -132,7 +130,7 @@ def _means(inside: Any, values: np.ndarray) -> np.ndarray:
 def _long(
     about: pd.DataFrame, relik: np.ndarray, mrr: np.ndarray, overall: pd.DataFrame
 ) -> pd.DataFrame:
-    """Lay values of ``(parts, runs)`` out as the table of `PartFigures`."""
+    """Lay values of ``(parts, runs)`` out as the table of `PartScores`."""
     names, count = overall["run"].tolist(), len(overall)
     table = about.loc[about.index.repeat(count)].reset_index(drop=True)
     table["run"] = names * len(about)

@@ -1,4 +1,4 @@
-"""Does ReliK foretell local performance? How the figures of subgraphs correlate.
+"""Does ReliK predict local performance? How the values of subgraphs correlate.
 
 Defined in numbers.md#6-correlation-study.
 """
@@ -6,6 +6,7 @@ Defined in numbers.md#6-correlation-study.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from kgdash.runs import Run
 from kgdash.statistics.bootstrap import Bootstrap, check_level
 from kgdash.statistics.correlation_bootstrap import Resamples
 from kgdash.statistics.multiple_testing import holm
-from kgdash.studies.reliability.subgraph_evaluation import KS, SubgraphEvaluation
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import (
     default_size,
     draw_subgraphs,
@@ -71,7 +72,7 @@ def correlations(
     rows = []
     drawn: dict[bytes, Resamples] = {}
     for task in task_columns(table) if tasks is None else tasks:
-        x, y = kept_figures(table, task)
+        x, y = finite_pairs(table, task)
         counts = {
             "subgraphs": len(x),
             "left_out": len(table) - len(x),
@@ -116,7 +117,7 @@ def regression_band(
     from statsmodels.tools.tools import add_constant
 
     check_level(level)
-    x, y = kept_figures(table, task)
+    x, y = finite_pairs(table, task)
     if len(x) < _FEWEST or not np.ptp(x):
         return pd.DataFrame(columns=["relik", "mean", "low", "high"], dtype=np.float64)
     x = np.log10(x) if log_relik else x
@@ -135,81 +136,72 @@ def regression_band(
     )
 
 
-def study(
+def correlation_study(
     run: Run,
     sizes: Sequence[int] = (),
-    count: int = 100,
-    method: str = "rwr",
-    seed: int = 0,
-    evaluated: str = "test",
-    relik_method: str = "exact",
-    filter: str = "train+valid+test",
-    bootstrap: Bootstrap | None = None,
+    sampling: SubgraphSampling = SubgraphSampling(),
+    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
+    bootstrap: Bootstrap = BOOTSTRAP,
     progress: Progress = silent,
-    ks: Sequence[int] = KS,
-    corrupt: str = "inside",
-    **parameters: Any,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Draw subgraphs of one or several sizes and correlate ReliK with performance for each size.
 
     All sizes start from the same entities and seeds of walks, so that a smaller subgraph is the
-    beginning of a larger one. The arguments are those of `draw_subgraphs`, `score_subgraphs` and
-    `correlations`.
+    beginning of a larger one.
 
-    :param sizes: of the subgraphs, in entities; default: `default_size` alone
-    :param bootstrap: of the intervals; default: as usual, with the seed of the subgraphs
+    :param sizes: of the subgraphs, in entities, in place of the sampling's; default:
+        `default_size` alone
+    :param sampling: of `draw_subgraphs`
+    :param evaluation: of `score_subgraphs`
+    :param bootstrap: of the intervals, over subgraphs
+    :param progress: called with (done, total); may raise to cancel
     :return: the tables of `score_subgraphs` and of `correlations`, each with a column ``size``
         before
     :raises KgdashError: as they do
     """
-    bootstrap = bootstrap or Bootstrap(seed=seed)
-    chosen = list(sizes) or [default_size(run)]
-    drawing, measuring, asking = phases(progress, [0.1, 0.8, 0.1])
+    sizes = list(sizes) or [default_size(run)]
+    drawing, scoring, correlating = phases(progress, [0.1, 0.8, 0.1])
     drawn = []
-    for size, report in zip(chosen, phases(drawing, [1.0] * len(chosen)), strict=True):
-        drawn += draw_subgraphs(
-            run, SubgraphSampling(count, size, method, seed=seed, **parameters), report
-        )
+    for size, report in zip(sizes, phases(drawing, [1.0] * len(sizes)), strict=True):
+        drawn += draw_subgraphs(run, replace(sampling, size=size), report)
     # All sizes at once: what they share is scored once.
-    table = score_subgraphs(
-        run,
-        drawn,
-        SubgraphEvaluation(evaluated, relik_method, filter, tuple(ks), corrupt, seed),
-        measuring,
-    )
-    table.insert(0, "size", np.repeat(chosen, count))
-    found = []
-    for done, size in enumerate(chosen, start=1):
-        of_size = table[table["size"] == size]
-        coefficients = correlations(of_size, bootstrap=bootstrap)
+    table = score_subgraphs(run, drawn, evaluation, scoring)
+    table.insert(0, "size", np.repeat(sizes, sampling.count))
+    parts = []
+    for done, size in enumerate(sizes, start=1):
+        coefficients = correlations(table[table["size"] == size], bootstrap=bootstrap)
         coefficients.insert(0, "size", size)
-        found.append(coefficients)
-        asking(done, len(chosen))
-    return table, pd.concat(found, ignore_index=True)
+        parts.append(coefficients)
+        correlating(done, len(sizes))
+    return table, pd.concat(parts, ignore_index=True)
 
 
-def study_runs(
-    runs: Mapping[str, Run], progress: Progress = silent, **arguments: Any
+def correlation_studies(
+    runs: Mapping[str, Run],
+    sizes: Sequence[int] = (),
+    sampling: SubgraphSampling = SubgraphSampling(),
+    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
+    bootstrap: Bootstrap = BOOTSTRAP,
+    progress: Progress = silent,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Make the study of several runs; those on one graph get the same subgraphs.
 
-    :param runs: by name
-    :param progress: called with (done, total); may raise to cancel
-    :param arguments: of `study`
-    :return: the tables of `study`, each with a column ``run`` before
-    :raises KgdashError: as `study`
+    :param runs: by name; the other arguments are those of `correlation_study`
+    :return: its tables, each with a column ``run`` before
+    :raises KgdashError: as `correlation_study`
     """
-    tables: list[list[pd.DataFrame]] = [[], []]
+    scores: list[pd.DataFrame] = []
+    coefficients: list[pd.DataFrame] = []
     reports = phases(progress, [1.0] * len(runs))
     for (name, run), report in zip(runs.items(), reports, strict=True):
-        for of_kind, table in zip(tables, study(run, progress=report, **arguments), strict=True):
+        tables = correlation_study(run, sizes, sampling, evaluation, bootstrap, report)
+        for table, every in zip(tables, (scores, coefficients), strict=True):
             table.insert(0, "run", name)
-            of_kind.append(table)
-    figures, found = (pd.concat(of_kind, ignore_index=True) for of_kind in tables)
-    return figures, found
+            every.append(table)
+    return pd.concat(scores, ignore_index=True), pd.concat(coefficients, ignore_index=True)
 
 
-def kept_figures(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray]:
+def finite_pairs(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray]:
     """Return ReliK and a task of the subgraphs that have both: two float64 arrays ``(n,)``.
 
     :raises KgdashError: if the task is no column of the table
@@ -217,8 +209,8 @@ def kept_figures(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray
     if task not in table:
         raise unknown_name("task", task, task_columns(table), "the study")
     x, y = table["relik"].to_numpy(), table[task].to_numpy()
-    kept = np.isfinite(x) & np.isfinite(y)
-    return x[kept], y[kept]
+    finite = np.isfinite(x) & np.isfinite(y)
+    return x[finite], y[finite]
 
 
 def _correlate(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, float]:

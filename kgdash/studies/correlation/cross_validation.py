@@ -45,8 +45,8 @@ _COSTS = {"ConvE": 12.0, "ComplEx": 2.0, "RotatE": 1.3, "PairRE": 1.5}
 #: raise when the meaning of a stored table changes
 _TABLE_VERSION = 1
 
-#: told of each model and fold: the run, and whether it had been trained before
-Told = Callable[[Fold, Run, bool], None]
+#: called with each fold and run, and whether it had been trained before
+OnFold = Callable[[Fold, Run, bool], None]
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,12 @@ class CrossValidation:
     ks: tuple[int, ...] = KS
     corrupt: str = "inside"
 
+    @property
+    def evaluation(self) -> SubgraphEvaluation:
+        """Return what is computed of the subgraphs."""
+        ranks = (self.evaluated, self.relik_method, self.filter)
+        return SubgraphEvaluation(*ranks, self.ks, self.corrupt, self.seed)
+
     def config(self, model: str) -> TrainingConfig:
         """Return how a model is trained."""
         return TrainingConfig(
@@ -92,7 +98,7 @@ def cross_validate(
     plan: CrossValidation,
     workdir: Path,
     progress: Progress = silent,
-    told: Told = lambda fold, run, before: None,
+    on_fold: OnFold = lambda fold, run, before: None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Train every model on every fold, and compute the figures of the same subgraphs with each.
 
@@ -104,7 +110,7 @@ def cross_validate(
     :param plan: what to do
     :param workdir: where the runs are kept
     :param progress: called with (done, total); may raise to cancel
-    :param told: called when a model of a fold is trained or found
+    :param on_fold: called when a model of a fold is trained or found
     :return: the figures and the runs. Figures: one row per model, fold, size and subgraph:
         ``model`` (str), ``fold``, ``size``, ``subgraph`` (int64, counted from 0 in each size) and
         the columns of `score_subgraphs`. Runs: one row per model and fold: ``model`` (str),
@@ -124,7 +130,7 @@ def cross_validate(
         config = plan.config(model)
         before = is_trained(workdir, fold, config)
         run = fold_run(workdir, fold, config, training)
-        told(fold, run, before)
+        on_fold(fold, run, before)
         if not drawn[0]:
             drawn = _draw(run, plan)
         table = _figures(run, *drawn, plan, asking)
@@ -184,10 +190,8 @@ def _draw(run: Run, plan: CrossValidation) -> tuple[list[Subgraph], list[int]]:
     drawn: list[Subgraph] = []
     sizes = plan.sizes or (default_size(run),)
     for size in sizes:
-        drawn += draw_subgraphs(
-            run,
-            SubgraphSampling(plan.subgraphs, size, plan.method, seed=plan.seed, **plan.walk),
-        )
+        way = SubgraphSampling(plan.subgraphs, size, plan.method, seed=plan.seed, **plan.walk)
+        drawn += draw_subgraphs(run, way)
     return drawn, np.repeat(sizes, plan.subgraphs).tolist()
 
 
@@ -200,14 +204,7 @@ def _figures(
         start = time.monotonic()
         # The splits of a subgraph are those of its graph, and each fold has its own.
         parts = [replace(part, graph=run.graph) for part in drawn]
-        table = score_subgraphs(
-            run,
-            parts,
-            SubgraphEvaluation(
-                plan.evaluated, plan.relik_method, plan.filter, plan.ks, plan.corrupt, plan.seed
-            ),
-            progress,
-        )
+        table = score_subgraphs(run, parts, plan.evaluation, progress)
         table.insert(0, "size", sizes)
         table.insert(1, "subgraph", [number % plan.subgraphs for number in range(len(drawn))])
         return table.assign(seconds=time.monotonic() - start)

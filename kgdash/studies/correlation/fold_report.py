@@ -41,7 +41,7 @@ def markdown_report(
     :param runs: of `kgdash.studies.correlation.cross_validation.cross_validate`
     """
     parts = [
-        f"# {graph.name}: does ReliK foretell?",
+        f"# {graph.name}: does ReliK predict performance?",
         "\n".join([*_about(graph, plan, runs), "", "```sh", command, "```"]),
         "## Models\n\nOn test triples, both sides, filtered; mean ± standard deviation over the "
         "folds. Seconds of all folds together, one process.\n\n" + _models(runs),
@@ -77,7 +77,7 @@ def _of_size(rows: pd.DataFrame, several: bool) -> list[str]:
 
 def command_line(dataset: str, plan: CrossValidation) -> str:
     """Return the command that carries a plan out on a dataset."""
-    words = ["python", "-m", "kgdash", "study", dataset, "--cv", str(plan.folds)]
+    words = ["python", "-m", "kgdash", "cross-validate", dataset, "--folds", str(plan.folds)]
     words += ["--models", ",".join(plan.models), "--dimension", str(plan.dimension)]
     words += ["--epochs", str(plan.epochs), "--seed", str(plan.seed)]
     if plan.batch_size:
@@ -90,8 +90,7 @@ def command_line(dataset: str, plan: CrossValidation) -> str:
     usual = CrossValidation()
     for name in ("method", "evaluated", "relik_method", "filter", "corrupt"):
         if getattr(plan, name) != getattr(usual, name):
-            option = "evaluate" if name == "evaluated" else name.replace("_", "-")
-            words += [f"--{option}", getattr(plan, name)]
+            words += [f"--{name.replace('_', '-')}", getattr(plan, name)]
     if plan.ks != usual.ks:
         words += [word for k in plan.ks for word in ("--k", str(k))]
     for name, value in plan.walk.items():

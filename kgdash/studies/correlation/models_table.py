@@ -28,7 +28,7 @@ def models_table(
 ) -> pd.DataFrame:
     """Lay the correlations of several runs out as a table of runs × tasks.
 
-    :param found: of `study_runs`: ``run``, ``size``, ``task``,
+    :param found: of `correlation_studies`: ``run``, ``size``, ``task``,
         ``coefficient``, ``value``, ``p``
     :param coefficient: "pearson", "spearman" or "kendall"
     :param tasks: the columns to come, those of them that ``found`` has

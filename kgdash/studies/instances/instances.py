@@ -202,10 +202,9 @@ def score_instances(
     relik = run.relik(triples=distinct, method=method, progress=first)["relik"].to_numpy()
     backwards = (rows["predicted_side"] == "head").to_numpy()
     # A false answer is no known triple: it must not leave the candidates of the true ones.
-    ranks = run.ranks(
-        triples=distinct,
+    ranks = run.ranks_of_mixed(
+        distinct,
         sides=("tail", "relation", *(["head"] if backwards.any() else [])),
-        evaluated_are_known=False,
         progress=second,
     )
     tail_rr, relation_rr, *head_rr = 1.0 / ranks["realistic"].to_numpy().reshape(-1, len(distinct))
@@ -254,5 +253,5 @@ def instance_triples(graph: KnowledgeGraph, triples: pd.DataFrame, instance: int
         **dict(zip(_IDS, labels, strict=True)), is_answer_triple=rows["is_answer_triple"]
     )
     read["split"] = graph.split_of(ids)
-    figures = [column for column in rows.columns if column not in TRIPLE_COLUMNS]
-    return read.join(rows[figures]).reset_index(drop=True)
+    values = [column for column in rows.columns if column not in TRIPLE_COLUMNS]
+    return read.join(rows[values]).reset_index(drop=True)

@@ -79,7 +79,7 @@ def _distinct(
 ) -> pd.DataFrame:
     """Sum up the rows of each triple."""
     rows = triples
-    figures = {
+    values = {
         "relik": ("relik", "first"),
         "reciprocal_rank": ("reciprocal_rank", "first"),
         "score": ("score", "first"),
@@ -88,10 +88,10 @@ def _distinct(
     }
     if confidence:
         rows = rows.assign(pca_confidence=rows["group"].map(confidence).astype(np.float64))
-        figures["pca_confidence"] = ("pca_confidence", "max")
+        values["pca_confidence"] = ("pca_confidence", "max")
     # The rank of the tail, where both ends were asked for.
     rows = rows.sort_values("predicted_side", ascending=False, kind="stable")
-    found = rows.groupby(_IDS, sort=False).agg(**figures).reset_index()
+    found = rows.groupby(_IDS, sort=False).agg(**values).reset_index()
     found["split"] = graph.split_of(found[_IDS].to_numpy())
     return found
 
@@ -110,9 +110,9 @@ def _named(graph: KnowledgeGraph, rows: pd.DataFrame) -> pd.DataFrame:
     ):
         named[column] = np.array(names, dtype=object)[ids[:, at]]
         named[_LABELS[at]] = np.array(labels, dtype=object)[ids[:, at]]
-    figures = [c for c in ("relik", "reciprocal_rank", "score", "instances", "groups") if c in rows]
+    values = [c for c in ("relik", "reciprocal_rank", "score", "instances", "groups") if c in rows]
     more = ["pca_confidence"] if "pca_confidence" in rows else []
-    return named[[*_IDS, *_LABELS, "split", *figures, *more, "mirror"]].reset_index(drop=True)
+    return named[[*_IDS, *_LABELS, "split", *values, *more, "mirror"]].reset_index(drop=True)
 
 
 def _mirrors(graph: KnowledgeGraph, ids: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ Defined in numbers.md#11-instances-true-and-false.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,18 +14,15 @@ import pandas as pd
 from scipy import stats
 
 from kgdash.engine.workers import run_in_threads
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import unknown_name
 from kgdash.progress import Progress, silent
-from kgdash.statistics.bootstrap import percentile_interval
+from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
 from kgdash.studies.instances.instances import AGGREGATES, MEASURES
 from kgdash.studies.instances.separation_bootstrap import Resampled, resampled
 
 #: the row over all groups together
 ALL = "all"
-
-#: resamples of the bootstrap
-RESAMPLES = 1000
 
 #: what is compared on the same instances: over all triples of a grounding, or over those alone that
 #: give the answer
@@ -60,10 +57,8 @@ def separation(
     table: pd.DataFrame,
     measure: str = "relik",
     aggregate: str = "max",
-    confidence: float = 0.95,
+    bootstrap: Bootstrap = Bootstrap(),
     order: str = "given",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
 ) -> pd.DataFrame:
     """Compare true and false instances per group, and over all groups together.
 
@@ -76,19 +71,17 @@ def separation(
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
     :param measure: one of `kgdash.studies.instances.instances.MEASURES`
     :param aggregate: "max" or "mean" of an instance's groundings
-    :param confidence: of the intervals, in (0, 1)
+    :param bootstrap: of the intervals
     :param order: "given" (of appearance) or "separation" (by ROC-AUC, best first, undefined
         last; then the larger group); "all" is the last row in either
-    :param resamples: of the bootstrap, ≥ 1
-    :param seed: of the bootstrap, ≥ 0
     :return: ``group, n_true, n_false`` (int64); ``mean_true, low_true, high_true, mean_false,
         low_false, high_false``; ``roc_auc, auc_low, auc_high`` (in [0, 1]; ties count half; 0.5 is
         chance); ``cliffs_delta`` (2 · AUC − 1, in [-1, 1]); ``average_precision, ap_low, ap_high``
         (in [0, 1]; chance is ``share_true``); ``cohens_d`` (pooled standard deviation); ``p`` and
         ``p_holm`` (corrected for the number of groups; NaN for "all")
-    :raises KgdashError: on an unknown measure or choice, or a number out of range
+    :raises KgdashError: on an unknown measure or choice
     """
-    compared = compare_measures(table, (measure,), aggregate, confidence, order, resamples, seed)
+    compared = compare_measures(table, (measure,), aggregate, bootstrap, order)
     return compared.by_measure[measure]
 
 
@@ -96,10 +89,8 @@ def compare_measures(
     table: pd.DataFrame,
     measures: Sequence[str] = COMPARED["all triples"],
     aggregate: str = "max",
-    confidence: float = 0.95,
+    bootstrap: Bootstrap = Bootstrap(),
     order: str = "given",
-    resamples: int = RESAMPLES,
-    seed: int = 0,
     progress: Progress = silent,
 ) -> Comparison:
     """Compute `separation` for several measures on the same resamples.
@@ -110,10 +101,6 @@ def compare_measures(
     :raises KgdashError: as `separation`
     """
     columns = {measure: measure_column(measure, aggregate) for measure in measures}
-    if not 0 < confidence < 1:
-        raise KgdashError(f"expected a confidence between 0 and 1; found {confidence}")
-    if resamples < 1 or seed < 0:
-        raise KgdashError(f"expected resamples ≥ 1 and a seed ≥ 0; found {resamples} and {seed}")
     if order not in ("given", "separation"):
         raise unknown_name("order", order, ("given", "separation"), "separation")
     labels = table["label"].to_numpy(dtype=bool)
@@ -121,15 +108,17 @@ def compare_measures(
     groups = dict(table.reset_index(drop=True).groupby("group", sort=False).indices)
     groups[ALL] = np.arange(len(table))
     values = {m: table[column].to_numpy(dtype=np.float64) for m, column in columns.items()}
-    drawn = _drawn(values, labels, units, groups, resamples, seed, progress)
+    drawn = _drawn(values, labels, units, groups, bootstrap, progress)
     rows: dict[str, list[dict]] = {measure: [] for measure in measures}
     differences: list[dict] = []
     for group, at in groups.items():
         for measure in measures:
-            of_group = _compare(values[measure][at], labels[at], drawn[group][measure], confidence)
+            of_group = _compare(
+                values[measure][at], labels[at], drawn[group][measure], bootstrap.level
+            )
             rows[measure].append({"group": group} | of_group)
         found = {measure: rows[measure][-1]["roc_auc"] for measure in measures}
-        differences += _differences(group, found, drawn[group], confidence)
+        differences += _differences(group, found, drawn[group], bootstrap.level)
     if order == "separation":
         ordered = sorted(rows[measures[0]][:-1], key=_by_separation)
         place = {row["group"]: number for number, row in enumerate(ordered)} | {ALL: len(ordered)}
@@ -203,8 +192,7 @@ def _drawn(
     labels: np.ndarray,
     units: np.ndarray,
     groups: dict[str, np.ndarray],
-    resamples: int,
-    seed: int,
+    bootstrap: Bootstrap,
     progress: Progress,
 ) -> dict[str, Resampled]:
     """Resample each group, the one of all instances first: it takes as long as all others."""
@@ -213,8 +201,9 @@ def _drawn(
     def work(task: tuple[int, str], _: None) -> float:
         number, group = task
         at = groups[group]
+        numbered = replace(bootstrap, seed=bootstrap.seed + number)
         own = {measure: of_all[at] for measure, of_all in values.items()}
-        drawn[group] = resampled(own, labels[at], units[at], resamples, seed + number)
+        drawn[group] = resampled(own, labels[at], units[at], numbered)
         return float(len(at))
 
     tasks = reversed(list(enumerate(groups)))
@@ -232,20 +221,18 @@ def _constant(values: np.ndarray) -> bool:
 
 
 def _compare(
-    values: np.ndarray, labels: np.ndarray, drawn: dict[str, np.ndarray], confidence: float
+    values: np.ndarray, labels: np.ndarray, drawn: dict[str, np.ndarray], level: float
 ) -> dict:
     true, false = values[labels], values[~labels]
     row: dict[str, Any] = {"n_true": len(true), "n_false": len(false)}
     for name, own in (("true", true), ("false", false)):
         row[f"mean_{name}"] = float(own.mean()) if len(own) else np.nan
-        row[f"low_{name}"], row[f"high_{name}"] = percentile_interval(
-            drawn[f"mean_{name}"], confidence
-        )
+        row[f"low_{name}"], row[f"high_{name}"] = percentile_interval(drawn[f"mean_{name}"], level)
     row["roc_auc"] = roc_auc(true, false)
-    row["auc_low"], row["auc_high"] = percentile_interval(drawn["roc_auc"], confidence)
+    row["auc_low"], row["auc_high"] = percentile_interval(drawn["roc_auc"], level)
     row["cliffs_delta"] = 2 * row["roc_auc"] - 1
     row["average_precision"] = average_precision(true, false)
-    row["ap_low"], row["ap_high"] = percentile_interval(drawn["average_precision"], confidence)
+    row["ap_low"], row["ap_high"] = percentile_interval(drawn["average_precision"], level)
     row["share_true"] = len(true) / len(values) if len(values) else np.nan
     row["cohens_d"] = cohens_d(true, false)
     both = len(true) and len(false)
@@ -253,15 +240,11 @@ def _compare(
     return row
 
 
-def _differences(
-    group: str, found: dict[str, float], drawn: Resampled, confidence: float
-) -> list[dict]:
+def _differences(group: str, found: dict[str, float], drawn: Resampled, level: float) -> list[dict]:
     first, *others = found
     rows = []
     for other in others:
-        low, high = percentile_interval(
-            drawn[first]["roc_auc"] - drawn[other]["roc_auc"], confidence
-        )
+        low, high = percentile_interval(drawn[first]["roc_auc"] - drawn[other]["roc_auc"], level)
         difference = found[first] - found[other]
         rows.append(
             {"group": group, "against": other, "difference": difference, "low": low, "high": high}

@@ -6,6 +6,7 @@ Defined in numbers.md#11-instances-true-and-false.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -25,49 +26,49 @@ NAMES = {
 }
 
 
-def separation_report(
-    title: str,
-    run: Run,
-    found: Comparison,
-    command: str,
-    aggregate: str,
-    notes: Sequence[str] = (),
-    names: Mapping[str, str] | None = None,
-    charts: Mapping[str, str] | None = None,
-) -> str:
-    """Write down how well each measure tells true from false, and where it does not.
+@dataclass(frozen=True)
+class SeparationReport:
+    """How well each measure tells true from false, and where it does not.
 
-    :param title: of the text
-    :param run: that was asked
-    :param found: of ReliK, the reciprocal rank and the raw score on the same instances, in order
-    :param command: that gives these figures again
-    :param aggregate: "max" or "mean" over an instance's groundings
-    :param notes: how the instances came about
-    :param names: what to call the groups where not by themselves
-    :param charts: "means" and "auc" -> file of a chart beside the text
+    ``found``: of ReliK, the reciprocal rank and the raw score on the same instances, in order;
+    ``aggregate``: "max" or "mean" over an instance's groundings; ``notes``: how the instances came
+    about; ``names``: what to call the groups where not by themselves.
     """
-    names = {**(names or {}), ALL: "**all**"}
-    relik = next(iter(found.by_measure.values())).set_index("group")
-    drawn = {
-        name: f"![{name} of the groups, drawn]({file})\n\n" for name, file in (charts or {}).items()
-    }
-    return "\n\n".join(
-        [
-            f"# {title}",
-            "\n".join([*_about(run, found, aggregate, notes), "", "```sh", command, "```"]),
-            "## Mean ReliK of true and of false instances\n\n"
-            + drawn.get("means", "")
-            + _means(relik, names),
-            "## ROC-AUC\n\nThe chance that a true instance has a higher value than a false one; "
-            "0.5 is guessing. AP: average precision of ReliK, chance is the share of true ones.\n\n"
-            + drawn.get("auc", "")
-            + _aucs(found, names),
-            _verdict(found, names),
-        ]
-    ) + (
-        "\n\nIntervals: 95 %, percentile bootstraps over questions; not corrected for the number "
-        "of groups.\n"
-    )
+
+    run: Run
+    found: Comparison
+    aggregate: str
+    notes: Sequence[str] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, title: str, command: str, charts: Mapping[str, str] | None = None) -> str:
+        """Write the report as Markdown.
+
+        :param command: that gives these values again
+        :param charts: "means" and "auc" -> file of a chart beside the text
+        """
+        found, names = self.found, {**self.names, ALL: "**all**"}
+        relik = next(iter(found.by_measure.values())).set_index("group")
+        drawn = {
+            name: f"![{name} of the groups, drawn]({file})\n\n"
+            for name, file in (charts or {}).items()
+        }
+        about = _about(self.run, found, self.aggregate, self.notes)
+        return "\n\n".join(
+            [
+                f"# {title}",
+                "\n".join([*about, "", "```sh", command, "```"]),
+                "## Mean ReliK of true and of false instances\n\n"
+                + drawn.get("means", "")
+                + _means(relik, names),
+                "## ROC-AUC\n\nThe chance that a true instance has a higher value than a false "
+                "one; 0.5 is guessing. AP: average precision of ReliK, chance is the share of true "
+                "ones.\n\n" + drawn.get("auc", "") + _aucs(found, names),
+                _verdict(found, names),
+                "Intervals: 95 %, percentile bootstraps over questions; not corrected for the "
+                "number of groups.\n",
+            ]
+        )
 
 
 def separation_rows(found: Comparison) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""A threshold on a measure: at or above it an instance is called true. How often is that right?"""
+"""A threshold on a measure: at or above it an instance is predicted true; how often rightly."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kgdash.studies.instances.separation import ALL, measure_column
 
 #: what a threshold is good at -> what that is
 RATES = {
-    "precision": "share of true ones among those called true",
-    "recall": "share of the true ones called true",
+    "precision": "share of true ones among those predicted true",
+    "recall": "share of the true ones predicted true",
     "f1": "harmonic mean of precision and recall",
-    "accuracy": "share of instances called what they are",
+    "accuracy": "share of instances predicted as what they are",
 }
 
 #: what a threshold may be chosen by
@@ -29,7 +29,7 @@ def threshold_curve(labels: np.ndarray, values: np.ndarray) -> pd.DataFrame:
 
     :param labels: bool, ``(n,)``
     :param values: float64, ``(n,)``, without NaN
-    :return: one row per distinct value, ascending, and ∞ (nothing is called true): ``threshold``
+    :return: one row per distinct value, ascending, and ∞ (nothing is predicted true): ``threshold``
         (float64), ``true_positive, false_positive, true_negative, false_negative`` (int64),
         `RATES` (float64, in [0, 1]; NaN where there is nothing to take a share of)
     """

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 #: head, relation and tail, by name
 NamedTriple = tuple[str, str, str]
 
+
 LABEL, SKIP, UNDO = "label", "skip", "undo"
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph import KnowledgeGraph
-from kgdash.graph.knowledge_graph import triple_text
+from kgdash.graph import KnowledgeGraph, triple_text
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import instance_triples
 from kgdash.studies.labelling.events import NamedTriple, RuleGroundings
@@ -124,5 +123,5 @@ def triple_ids(triple: NamedTriple, graph: KnowledgeGraph) -> tuple[int, int, in
 def in_labels(triple: NamedTriple, graph: KnowledgeGraph) -> str:
     """Write a triple in labels for people to read: ``head — relation → tail``."""
     head, relation, tail = triple_ids(triple, graph)
-    entities, relations = graph.entity_labels, graph.relation_labels
-    return triple_text(entities[head], relations[relation], entities[tail])
+    labels = graph.entity_labels
+    return triple_text(labels[head], graph.relation_labels[relation], labels[tail])

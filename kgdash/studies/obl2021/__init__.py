@@ -1,4 +1,4 @@
 """The OpenBioLink challenge of 2021: ten best answers, and the files it takes.
 
-Imports: runs, engine and below. Start at `top_ten.py`.
+Imports: runs and below. Start at `top_ten.py`.
 """

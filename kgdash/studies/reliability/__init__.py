@@ -1,4 +1,4 @@
-"""ReliK of parts: a subgraph beside its MRR, the map of a graph, regions beyond chance.
+"""ReliK of parts: a subgraph, with its MRR, the map of a graph, regions beyond chance.
 
-Imports: studies.classification, runs, breakdowns and below. Start at `local_comparison.py`.
+Imports: studies.classification, runs and below. Start at `local_comparison.py`.
 """

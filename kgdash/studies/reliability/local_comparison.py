@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,9 +22,16 @@ from kgdash.studies.reliability.subgraph_evaluation import EVALUATED, check_eval
 FILTER = "train+valid+test"
 
 
+class Mean(NamedTuple):
+    """A mean in [0, 1], and the number of triples or ranks behind it; NaN where that is 0."""
+
+    value: float
+    n: int
+
+
 @dataclass(frozen=True)
 class LocalComparison:
-    """The figures of one subgraph.
+    """The ReliK and ranks of one subgraph.
 
     ``triples``: one row per known triple with both ends inside: ``head, relation, tail`` (ids),
     ``split``, ``relik``, ``relik_head_rank``, ``relik_tail_rank`` (ranks among the negatives; and
@@ -32,8 +39,7 @@ class LocalComparison:
     filtered rank ``{side}_rank``, NaN for triples that are not evaluated; ``reciprocal_rank`` is
     the mean of 1/head_rank and 1/tail_rank.
 
-    ``figures``: measure -> (value, number of triples or ranks behind it); the value is NaN where
-    that number is 0. Measures: "relik", "tail_mrr", "head_mrr", "both_mrr", "relation_mrr", and
+    ``means``: by measure: "relik", "tail_mrr", "head_mrr", "both_mrr", "relation_mrr", and
     with a sampled method "relik_low", "relik_high".
     """
 
@@ -41,7 +47,7 @@ class LocalComparison:
     evaluated: str
     method: str
     triples: pd.DataFrame
-    figures: dict[str, tuple[float, int]]
+    means: dict[str, Mean]
 
 
 def compare(
@@ -82,9 +88,9 @@ def compare_steps(
     progress: Progress = silent,
     sampled: LocalComparison | None = None,
 ) -> Iterator[LocalComparison]:
-    """Compare as soon as there are figures: first with sampled, then with exact ReliK.
+    """Compare as soon as there are values: first with sampled, then with exact ReliK.
 
-    The ranks are the same in both and are computed once. As `Run.relik_steps` has it, exact figures
+    The ranks are the same in both and are computed once. As `Run.relik_steps` has it, exact values
     that are quick to have come alone; so does any other method than "exact".
 
     :param sampled: what an earlier call with the same arguments yielded first, to go on from there
@@ -118,16 +124,16 @@ def _ranked(
     for column in ("relik", "relik_head_rank", "relik_tail_rank"):
         table[column] = np.nan
     chosen = run.graph.known(EVALUATED[evaluated]).contains(rows)
-    figures = {"relik": (float("nan"), 0)}
-    figures |= _add_ranks(run, table, rows, chosen, filter, progress)
-    return LocalComparison(subgraph, evaluated, "", table, figures)
+    means = {"relik": Mean(float("nan"), 0)}
+    means |= _add_ranks(run, table, rows, chosen, filter, progress)
+    return LocalComparison(subgraph, evaluated, "", table, means)
 
 
 def _with_relik(ranked: LocalComparison, method: str, relik: pd.DataFrame) -> LocalComparison:
     """Fill in ReliK, in place of any other that was there; ``ranked`` stays as it is."""
     ends = ("relik_low", "relik_high")
     table = ranked.triples.drop(columns=list(ends), errors="ignore")
-    figures = {name: value for name, value in ranked.figures.items() if name not in ends}
+    means = {name: value for name, value in ranked.means.items() if name not in ends}
     for side in ("head", "tail"):
         table[f"relik_{side}_rank"] = relik[f"{side}_rank"].to_numpy()
     table["relik"] = relik["relik"].to_numpy()
@@ -136,8 +142,8 @@ def _with_relik(ranked: LocalComparison, method: str, relik: pd.DataFrame) -> Lo
             table.insert(int(table.columns.get_loc("relik")) + offset, end, relik[end].to_numpy())
     for name in ("relik", *ends):
         if name in table:
-            figures[name] = (float(table[name].mean()), len(table))
-    return replace(ranked, method=method, triples=table, figures=figures)
+            means[name] = Mean(float(table[name].mean()), len(table))
+    return replace(ranked, method=method, triples=table, means=means)
 
 
 def _add_ranks(
@@ -147,9 +153,9 @@ def _add_ranks(
     chosen: np.ndarray,
     filter: str,
     progress: Progress,
-) -> dict[str, tuple[float, int]]:
+) -> dict[str, Mean]:
     """Fill the rank columns of ``table`` in place and return the MRRs with their counts."""
-    figures = {f"{side}_mrr": (float("nan"), 0) for side in ("tail", "head", "both", "relation")}
+    means = {f"{side}_mrr": Mean(float("nan"), 0) for side in ("tail", "head", "both", "relation")}
     for side in ("head", "tail", "relation"):
         table[f"{side}_rank"] = np.nan
     if chosen.any():
@@ -161,9 +167,9 @@ def _add_ranks(
             ].to_numpy()
         for side, pool in POOLS.items():
             count = int(ranks["side"].isin(pool).sum())
-            figures[f"{side}_mrr"] = (mean_reciprocal_rank(ranks, pool), count)
+            means[f"{side}_mrr"] = Mean(mean_reciprocal_rank(ranks, pool), count)
     table["reciprocal_rank"] = 0.5 * (1 / table["head_rank"] + 1 / table["tail_rank"])
-    return figures
+    return means
 
 
 def summary(comparison: LocalComparison, run: Run) -> dict[str, Any]:
@@ -176,8 +182,8 @@ def summary(comparison: LocalComparison, run: Run) -> dict[str, Any]:
         "entity_labels": [graph.entity_labels[e] for e in subgraph.entities],
         "evaluated": comparison.evaluated,
         "relik_method": comparison.method,
-        "relik": comparison.figures["relik"][0],
-        "mrr": {side: comparison.figures[f"{side}_mrr"][0] for side in POOLS},
-        "counts": {name: count for name, (_, count) in comparison.figures.items()},
+        "relik": comparison.means["relik"].value,
+        "mrr": {side: comparison.means[f"{side}_mrr"].value for side in POOLS},
+        "counts": {name: count for name, (_, count) in comparison.means.items()},
         "triples": labelled.to_dict("records"),
     }

@@ -4,16 +4,16 @@ Defined in numbers.md#18-reliability-map.
 
 Groups of entities are grown from every entity along known triples, without looking at ReliK. The
 scan statistic of each says by how much the ReliK inside differs from that elsewhere; its p-value
-compares with the greatest statistic anywhere after ReliK was dealt out anew, so that looking at
-all groups is accounted for (family-wise error). Kulldorff 1997; for continuous values Huang,
-Tiwari, Zou, Kulldorff and Feuer 2009, whose likelihood ratio orders groups as |z| does here; Tango
-and Takahashi 2005.
+compares with the greatest statistic anywhere after a permutation of ReliK under the null model, so
+that looking at all groups is accounted for (family-wise error). Kulldorff 1997; for continuous
+values Huang, Tiwari, Zou, Kulldorff and Feuer 2009, whose likelihood ratio orders groups as |z|
+does here; Tango and Takahashi 2005.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,8 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.studies.reliability.region_scan_units import Units, entity_units, triple_units
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, describe_members
 
-#: what is dealt out anew -> among which units, and by what they are alike
-DEALT = ("entities", "triples")
+#: what is exchanged under the null hypothesis
+NULL_MODELS = ("entities", "triples")
 
 #: permutations that are scanned at once: finding out what is inside costs the same for one
 _TOGETHER = 64
@@ -38,7 +38,39 @@ _SEEDS = 256
 
 
 @dataclass(frozen=True)
-class ReliabilityRegions:
+class RegionScan:
+    """What is looked for, and what it is compared with.
+
+    ``null_model``: what permutations exchange: "entities" (their own reliability, see
+    `entity_units`, among entities of like degree) or "triples" (their ReliK, among those of the
+    same relation). ``smallest`` ≥ 2 and ``largest``: entities of a region, at most half of all
+    (Kulldorff's rule). ``permutations`` ≥ 1, so that p is at least 1 / (permutations + 1), and
+    their ``seed`` ≥ 0. ``most``: regions listed of each kind.
+
+    :raises KgdashError: on an unknown choice, or a number out of range
+    """
+
+    null_model: str = "entities"
+    smallest: int = 5
+    largest: int = 100
+    permutations: int = 200
+    most: int = 20
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.null_model not in NULL_MODELS:
+            raise unknown_name("null model", self.null_model, NULL_MODELS, "the scan")
+        sizes = 2 <= self.smallest <= self.largest
+        if not sizes or self.permutations < 1 or self.most < 1 or self.seed < 0:
+            raise KgdashError(
+                "expected 2 ≤ smallest ≤ largest, at least 1 permutation and region, and a "
+                f"seed ≥ 0; found {self.smallest}, {self.largest}, {self.permutations}, "
+                f"{self.most} and {self.seed}"
+            )
+
+
+@dataclass(frozen=True)
+class ScannedRegions:
     """Regions that do not overlap, those that differ the most first.
 
     ``table``: ``region`` (int64), ``kind`` ("low" or "high"), ``seed_entity`` (id), ``entities``,
@@ -55,46 +87,23 @@ class ReliabilityRegions:
     baseline: np.ndarray
 
 
-def find_reliability_regions(
-    map_: ReliabilityMap,
-    dealt: str = "entities",
-    smallest: int = 5,
-    largest: int = 100,
-    permutations: int = 200,
-    most: int = 20,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> ReliabilityRegions:
+def scan_regions(
+    map_: ReliabilityMap, scan: RegionScan = RegionScan(), progress: Progress = silent
+) -> ScannedRegions:
     """Find connected regions of lower or higher ReliK than by chance; kept on disk.
 
-    :param dealt: what is exchanged under the null hypothesis: "entities" (their own reliability,
-        see `entity_units`, among entities of like degree) or "triples" (their ReliK, among those of
-        the same relation)
-    :param smallest: entities of a region at least, ≥ 2
-    :param largest: and at most, but no more than half of all (Kulldorff's rule)
-    :param permutations: ≥ 1; p is at least 1 / (permutations + 1)
-    :param most: regions listed of each kind, at most
-    :param seed: of the permutations, ≥ 0
+    :param scan: what is looked for, and the null model
     :param progress: called with (done, total); may raise to cancel
-    :raises KgdashError: on an unknown choice, or a number out of range
     """
-    if dealt not in DEALT:
-        raise unknown_name("null hypothesis", dealt, DEALT, "the scan")
-    if not 2 <= smallest <= largest or permutations < 1 or most < 1 or seed < 0:
-        raise KgdashError(
-            "expected 2 ≤ smallest ≤ largest, at least 1 permutation and region, and a seed ≥ 0; "
-            f"found {smallest}, {largest}, {permutations}, {most} and {seed}"
-        )
     run, graph = map_.run, map_.run.graph
     first, second = phases(progress, [0.2, 0.8])
-    largest = min(largest, max(smallest, graph.num_entities // 2))
-    order = grown_groups(graph, largest, first)
-    units = (entity_units if dealt == "entities" else triple_units)(graph, map_.relik)
-    parameters = {"dealt": dealt, "smallest": smallest, "largest": largest, "most": most}
-    key = {"kind": "relik", "part": "regions", "method": map_.method, "permutations": permutations}
+    scan = replace(scan, largest=min(scan.largest, max(scan.smallest, graph.num_entities // 2)))
+    order = grown_groups(graph, scan.largest, first)
+    units = (entity_units if scan.null_model == "entities" else triple_units)(graph, map_.relik)
+    key = {"kind": "relik", "part": "regions", "method": map_.method, **asdict(scan)}
     table = cached_table(
-        {**key, **parameters, "seed": seed, **run.table_key(graph.all_triples)},
-        lambda: _found(order, units, smallest, permutations, most, seed, second),
+        {**key, **run.table_key(graph.all_triples)},
+        lambda: _scanned(order, units, scan, second),
         run.table_about("relik", graph.all_triples, method="regions"),
         second,
     )
@@ -109,7 +118,7 @@ def find_reliability_regions(
         shown.insert(place, column, about[column])
     shown = shown.assign(**{c: about[c] for c in ("mrr", "evaluated", "central", "relations")})
     baseline = table.loc[table["what"] == "baseline", "z"].to_numpy()
-    return ReliabilityRegions(shown, members, baseline)
+    return ScannedRegions(shown, members, baseline)
 
 
 def grown_groups(graph: KnowledgeGraph, largest: int, progress: Progress = silent) -> np.ndarray:
@@ -148,7 +157,7 @@ def greatest_of_permutations(
     seed: int,
     progress: Progress = silent,
 ) -> np.ndarray:
-    """Return the greatest |z| of any group after values were dealt out anew within strata.
+    """Return the greatest |z| of any group after values were permuted within strata.
 
     :param order: of `grown_groups`
     :return: float64, ``(permutations,)``; 0 where no group holds a unit
@@ -163,12 +172,12 @@ def greatest_of_permutations(
         shuffled = np.empty((len(own), len(values)), dtype=np.float32)
         for row, state in enumerate(own):
             shuffle_within(values, members, bounds, state, shuffled[row])
-        scores, _ = scan(order, units, np.ascontiguousarray(shuffled.T), smallest, report)
+        scores, _ = scan_values(order, units, np.ascontiguousarray(shuffled.T), smallest, report)
         greatest.append(np.nan_to_num(np.abs(scores)).max(axis=(0, 1)))
     return np.concatenate(greatest)
 
 
-def scan(
+def scan_values(
     order: np.ndarray,
     units: Units,
     values: np.ndarray,
@@ -204,27 +213,21 @@ def scan(
     return scores, sizes
 
 
-def _found(
-    order: np.ndarray,
-    units: Units,
-    smallest: int,
-    permutations: int,
-    most: int,
-    seed: int,
-    progress: Progress,
-) -> pd.DataFrame:
+def _scanned(order: np.ndarray, units: Units, scan: RegionScan, progress: Progress) -> pd.DataFrame:
     """Return regions and, in the same columns, the permutations: ``what`` "low", … "baseline"."""
     values = units.values.astype(np.float32)[:, None]
-    scores, sizes = scan(order, units, values, smallest)
-    baseline = greatest_of_permutations(order, units, smallest, permutations, seed, progress)
+    scores, sizes = scan_values(order, units, values, scan.smallest)
+    baseline = greatest_of_permutations(
+        order, units, scan.smallest, scan.permutations, scan.seed, progress
+    )
     rows = []
-    for kind, entity, size, z in _apart(order, scores[..., 0], sizes[..., 0], most):
-        p = (1 + int((baseline >= abs(z)).sum())) / (permutations + 1)
+    for kind, entity, size, z in _apart(order, scores[..., 0], sizes[..., 0], scan.most):
+        p = (1 + int((baseline >= abs(z)).sum())) / (scan.permutations + 1)
         rows.append({"what": kind, "seed_entity": entity, "entities": size, "z": z, "p": p})
     columns = {"what": "str", "seed_entity": "int64", "entities": "int64"}
     regions = pd.DataFrame(rows, columns=[*columns, "z", "p"]).astype(columns)
-    dealt = {"what": "baseline", "seed_entity": -1, "entities": 0, "z": baseline, "p": np.nan}
-    return pd.concat([regions, pd.DataFrame(dealt).astype(columns)], ignore_index=True)
+    permuted = {"what": "baseline", "seed_entity": -1, "entities": 0, "z": baseline, "p": np.nan}
+    return pd.concat([regions, pd.DataFrame(permuted).astype(columns)], ignore_index=True)
 
 
 def _apart(
@@ -262,7 +265,7 @@ _INSIDE = (
 
 
 def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:
-    """Return a region's figures, as `_INSIDE` names them."""
+    """Return a region's values, as `_INSIDE` names them."""
     graph = map_.run.graph
     chosen = np.zeros(graph.num_entities, dtype=bool)
     chosen[members] = True
@@ -271,9 +274,9 @@ def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:
     tested = chosen[map_.test[:, 0]] & chosen[map_.test[:, 2]]
     outside = relik[~inside].mean() if not inside.all() else np.nan
     mrr = map_.reciprocal[tested].mean() if tested.any() else np.nan
-    own, told = relik[inside], describe_members(graph, members)
+    own, about = relik[inside], describe_members(graph, members)
     typical = np.exp(np.log(own).mean())
-    return len(own), own.mean(), typical, outside, mrr, int(tested.sum()), *told
+    return len(own), own.mean(), typical, outside, mrr, int(tested.sum()), *about
 
 
 def _neighbours(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

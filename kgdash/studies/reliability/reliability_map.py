@@ -16,7 +16,7 @@ from kgdash.breakdowns.breakdown import SMALL
 from kgdash.errors import unknown_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.communities import find_regions
+from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.ratio_metrics import ratio_intervals
@@ -26,8 +26,8 @@ from kgdash.statistics.bootstrap import check_level
 #: what the map can be read by, besides its regions
 MAPPED = ("entity", "relation", "communities")
 
-#: entities and relations that a group is told by
-_TOLD = 3
+#: entities and relations that describe a group
+_DESCRIBED = 3
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class ReliabilityMap:
         :param what: of `MAPPED`
         :param level: of the intervals, in (0, 1)
         :param seed: of the bootstrap, and of the search for communities, ≥ 0
-        :param resolution: of communities, > 0: `kgdash.graph.communities.find_regions`
+        :param resolution: of communities, > 0: `kgdash.graph.communities.find_communities`
         :return: ``id`` (int64), ``name``, ``label`` (str; of a community its most central entity's
             label), ``triples`` (int64: known), ``relik`` (mean), ``low``, ``high`` (float64; NaN
             for one triple), ``typical`` (float64: geometric mean), ``mrr`` (float64: of the test
@@ -71,7 +71,7 @@ class ReliabilityMap:
         graph = self.run.graph
         groups = None
         if what == "communities":
-            groups = find_regions(graph, resolution, seed)
+            groups = find_communities(graph, resolution, seed)
         triples = self.relik[["head", "relation", "tail"]].to_numpy()
         values = self.relik["relik"].to_numpy()
         key = {"kind": "relik", "part": f"by {what}", "method": self.method, "level": level}
@@ -96,7 +96,7 @@ def reliability_steps(
 ) -> Iterator[ReliabilityMap]:
     """Map the reliability of the graph as soon as there are figures: sampled first, then exact.
 
-    As `Run.relik_steps` has it, exact figures that are quick to have, or stored, come alone.
+    As `Run.relik_steps` has it, exact values that are quick to have, or stored, come alone.
 
     :param progress: called with (done, total); may raise to cancel
     :param ranked: what an earlier call yielded first, to go on from there
@@ -158,7 +158,7 @@ def averages(of: np.ndarray, values: np.ndarray, level: float, seed: int) -> pd.
 def between(map_: ReliabilityMap, groups: np.ndarray) -> pd.DataFrame:
     """Average ReliK over the triples between each two groups of entities.
 
-    :param groups: int64, ``(|E|,)``: each entity's group, as of `find_regions`
+    :param groups: int64, ``(|E|,)``: each entity's group, as of `find_communities`
     :return: ``a``, ``b`` (int64, a < b), ``triples`` (int64), ``relik`` (float64: their mean)
     """
     triples = map_.relik[["head", "tail"]].to_numpy()
@@ -169,8 +169,29 @@ def between(map_: ReliabilityMap, groups: np.ndarray) -> pd.DataFrame:
     return found.rename(columns={"size": "triples", "mean": "relik"})
 
 
+def central_members(
+    map_: ReliabilityMap, members: np.ndarray, most: int
+) -> tuple[np.ndarray, pd.DataFrame]:
+    """Pick the entities of a group that have the most triples inside, and the triples between them.
+
+    :param members: ids
+    :param most: how many entities at most; where there are no more, they stay in their order
+    :return: their ids, and the rows of ``map_.relik`` with both ends among them
+    """
+    inside = np.zeros(map_.run.graph.num_entities, dtype=bool)
+    inside[members] = True
+    ends = map_.relik[["head", "tail"]].to_numpy()
+    triples = map_.relik[inside[ends].all(axis=1)].reset_index(drop=True)
+    if len(members) <= most:
+        return members, triples
+    degrees = np.bincount(triples[["head", "tail"]].to_numpy().ravel(), minlength=len(inside))
+    members = members[np.argsort(-degrees[members], kind="stable")][:most]
+    kept = triples["head"].isin(members) & triples["tail"].isin(members)
+    return members, triples[kept].reset_index(drop=True)
+
+
 def describe_members(graph: KnowledgeGraph, members: np.ndarray) -> tuple[str, str]:
-    """Tell a group of entities by those with the most triples inside, and by its relations.
+    """Describe a group of entities by those with the most triples inside, and by its relations.
 
     :param members: ids
     :return: labels of its most central entities, and of the most frequent relations inside
@@ -181,11 +202,12 @@ def describe_members(graph: KnowledgeGraph, members: np.ndarray) -> tuple[str, s
     kept = inside[heads] & inside[tails]
     ends = np.concatenate([heads[kept], tails[kept & (heads != tails)]])
     degrees = np.bincount(ends, minlength=graph.num_entities)[members]
-    central = members[np.argsort(-degrees, kind="stable")][:_TOLD]
+    central = members[np.argsort(-degrees, kind="stable")][:_DESCRIBED]
     counts = np.bincount(relations[kept], minlength=graph.num_relations)
-    frequent = [r for r in np.argsort(-counts, kind="stable")[:_TOLD] if counts[r]]
+    frequent = [r for r in np.argsort(-counts, kind="stable")[:_DESCRIBED] if counts[r]]
     return (
-        ", ".join(graph.entity_labels[e] for e in central) + (" …" if len(members) > _TOLD else ""),
+        ", ".join(graph.entity_labels[e] for e in central)
+        + (" …" if len(members) > _DESCRIBED else ""),
         ", ".join(graph.relation_labels[r] for r in frequent),
     )
 
@@ -227,11 +249,11 @@ def _named(
             else (graph.relations, graph.relation_labels)
         )
         return {"name": [names[i] for i in ids], "label": [labels[i] for i in ids]}
-    told = [describe_members(graph, np.flatnonzero(groups == i)) for i in ids]
+    about = [describe_members(graph, np.flatnonzero(groups == i)) for i in ids]
     return {
         "name": [str(i) for i in ids],
-        "label": [central.split(", ")[0].removesuffix(" …") for central, _ in told],
+        "label": [central.split(", ")[0].removesuffix(" …") for central, _ in about],
         "entities": np.bincount(groups)[ids],
-        "central": [central for central, _ in told],
-        "relations": [relations for _, relations in told],
+        "central": [central for central, _ in about],
+        "relations": [relations for _, relations in about],
     }

@@ -1,4 +1,4 @@
 """Horn rules: read or mined, counted as AMIE does, and what they predict.
 
-Imports: studies.instances, engine and below. Start at `rule.py`.
+Imports: studies.instances, runs and below. Start at `rule.py`.
 """

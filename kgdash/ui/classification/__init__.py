@@ -1,4 +1,4 @@
 """Form and views of triple classification.
 
-Imports: ui.runtime, ui.widgets. Start at `form.py`.
+Imports: ui.widgets, ui.subgraphs, studies, charts and below. Start at `form.py`.
 """

@@ -1,4 +1,4 @@
-"""What the page Which model where shows: the verdict, the matrix, what choosing costs, pairs."""
+"""What the page Which model where shows: the summary, the matrix, what choosing costs, pairs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from kgdash.charts.model_selection import (
 from kgdash.charts.style import number
 from kgdash.studies.comparison.graph_parts import PARTS
 from kgdash.studies.comparison.model_selection import (
+    describe_selection,
     pair_correlations,
     pair_differences,
+    selection_summary,
     strategies,
-    verdict,
 )
-from kgdash.studies.comparison.model_selection_words import verdict_in_words
-from kgdash.studies.comparison.part_scores import PartFigures
+from kgdash.studies.comparison.part_scores import PartScores
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
@@ -42,18 +42,18 @@ _ORDERS = {"most evaluated triples": "evaluated", "greatest regret of ReliK": "r
 
 @dataclass(frozen=True)
 class Shown:
-    """The figures of the parts, what they depend on, and what they are called."""
+    """The scores of the parts, what they depend on, and what they are called."""
 
-    figures: PartFigures
+    scores: PartScores
     kind: str
     key: tuple[Hashable, ...]
     name: str
 
 
-def show_verdict(shown: Shown) -> None:
+def show_summary(shown: Shown) -> None:
     """Say whether picking by ReliK pays, in words and on cards."""
-    found = computed("Verdict", (*shown.key, "verdict"), lambda _: verdict(shown.figures))
-    first, second = verdict_in_words(found, shown.kind)
+    found = computed("Summary", (*shown.key, "summary"), lambda _: selection_summary(shown.scores))
+    first, second = describe_selection(found, shown.kind)
     gains = found["regret_gain_low"] > 0
     say = st.success if gains else st.warning if found["regret_gain_high"] < 0 else st.info
     say(f"{plain(first)}  \n{plain(second)}", icon=":material/balance:")
@@ -76,12 +76,12 @@ def show_verdict(shown: Shown) -> None:
 
 def _cards(found: dict[str, Any], kind: str) -> None:
     chance = f"chance {found['chance']:.0%}, p {number(found['p_chance'])}"
-    rivals = f"{found['overall_share']:.0%}, p {number(found['p_overall'])}"
+    rivals = f"{found['overall_accuracy']:.0%}, p {number(found['p_overall'])}"
     cards = (
-        ("ReliK picks right ↑", f"{found['share']:.0%}", chance, "Parts where ReliK is highest for "
-         "a best model; binomial test against picking at random."),
-        ("Best overall right ↑", f"{found['overall_share']:.0%}", found["overall"],
-         f"The honest competitor: this model everywhere. McNemar's exact test: {rivals}."),
+        ("ReliK picks right ↑", f"{found['accuracy']:.0%}", chance,
+         "Parts where ReliK is highest for a best model; binomial test against picking at random."),
+        ("Best overall right ↑", f"{found['overall_accuracy']:.0%}", found["overall"],
+         f"This model everywhere. McNemar's exact test: {rivals}."),
         ("MRR by ReliK's picks ↑", number(found["mrr"]),
          f"{number(found['overall_mrr'])} by the best overall",
          f"Mean over {kind}, each counting by its evaluated triples. Knowing the best: "
@@ -98,60 +98,60 @@ def _cards(found: dict[str, Any], kind: str) -> None:
 
 def show_matrix(shown: Shown) -> None:
     """Show part × run with the picks marked, and what each way to choose costs."""
-    figures = shown.figures
+    scores = shown.scores
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.subheader("Part by part")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             measure = choice("Cells show", MEASURES, "measure", 130)
             order = choice("Order", list(_ORDERS), "order", 230)
-        table = _ordered(figures, _ORDERS[order])
-        count = len(table) // len(figures.runs)
+        table = _ordered(scores, _ORDERS[order])
+        count = len(table) // len(scores.runs)
         more = f" The first {MOST_GROUPS} of {count:,}; the table has all." * (count > MOST_GROUPS)
         st.caption(
             f"{PICKED} picked by ReliK, {BEST} best MRR. The bluer, the higher in its row. "
             f"* fewer than 30 evaluated triples.{more}"
         )
-        show_chart(choice_matrix(table, figures.runs, measure), "matrix", f"{shown.name}-matrix")
+        show_chart(choice_matrix(table, scores.runs, measure), "matrix", f"{shown.name}-matrix")
     with right:
-        table = computed("Regret", (*shown.key, "strategies"), lambda _: strategies(figures))
+        table = computed("Regret", (*shown.key, "strategies"), lambda _: strategies(scores))
         st.subheader("What choosing costs")
         st.caption(
             "Regret: the part's best MRR less that of the model taken, mean over parts with 95 % "
             "bootstrap intervals. Each model everywhere, picking by ReliK, and at random."
         )
         show_chart(regret_bars(table), "regret", f"{shown.name}-regret")
-        columns = ["strategy", "share", "regret", "mrr"]
+        columns = ["strategy", "accuracy", "regret", "mrr"]
         show_table(
             table[columns],
             "strategies",
             f"{shown.name}-strategies",
             table,
-            share="right, share ↑",
+            accuracy="accuracy ↑",
             regret="regret ↓",
             mrr="MRR ↑",
         )
     with st.expander("All parts as a table"):
-        show_table(figures.table, "parts", f"{shown.name}-parts")
+        show_table(scores.table, "parts", f"{shown.name}-parts")
 
 
-def _ordered(figures: PartFigures, by: str) -> pd.DataFrame:
+def _ordered(scores: PartScores, by: str) -> pd.DataFrame:
     """Sort whole parts: by evaluated triples, or by what ReliK's pick costs there."""
-    weight = figures.table["evaluated"]
+    weight = scores.table["evaluated"]
     if by == "regret":
-        weight = figures.table["regret"] * figures.table["picked"]
-    key = weight.groupby(figures.table["part"]).transform("max")
-    order = pd.DataFrame({"key": -key, "part": figures.table["part"]})
-    return figures.table.loc[order.sort_values(["key", "part"], kind="stable").index]
+        weight = scores.table["regret"] * scores.table["picked"]
+    key = weight.groupby(scores.table["part"]).transform("max")
+    order = pd.DataFrame({"key": -key, "part": scores.table["part"]})
+    return scores.table.loc[order.sort_values(["key", "part"], kind="stable").index]
 
 
 def show_pairs(shown: Shown) -> None:
     """Show for two runs whether ReliK says where one beats the other."""
-    figures = shown.figures
+    scores = shown.scores
     differences = computed(
-        "Differences", (*shown.key, "differences"), lambda _: pair_differences(figures)
+        "Differences", (*shown.key, "differences"), lambda _: pair_differences(scores)
     )
-    pairs = {f"{a} − {b}": (a, b) for a, b in combinations(figures.runs, 2)}
+    pairs = {f"{a} − {b}": (a, b) for a, b in combinations(scores.runs, 2)}
     st.subheader("Where one beats the other")
     left, right = st.columns(2, gap="large")
     with left:
@@ -179,7 +179,7 @@ def show_pairs(shown: Shown) -> None:
             table, "pairs", f"{shown.name}-pairs", same_sign="same sign ↑", p_holm="p (Holm)"
         )
     if picked is not None:
-        rows = figures.table[figures.table["part"] == int(picked)]
+        rows = scores.table[scores.table["part"] == int(picked)]
         if len(rows):
             st.markdown(f"**{plain(rows['name'].iloc[0])}**")
             columns = ["run", "relik", "mrr", "picked", "best", "regret", "evaluated"]

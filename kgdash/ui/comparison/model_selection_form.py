@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import cast
 
 import streamlit as st
 
+from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.ranking.rank_setting import RankSetting, RankType, Side
 from kgdash.runs import Run
 from kgdash.studies.comparison.graph_parts import PARTS
 from kgdash.studies.comparison.part_scores import RELIK_OF
@@ -23,33 +26,29 @@ from kgdash.ui.widgets.choices import (
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """What the user chose: arguments of `find_parts` and of `part_figures`."""
+    """What the user chose: arguments of `find_parts` and of `part_scores`."""
 
     kind: str
     resolution: float
-    count: int
-    size: int
-    seed: int
-    split: str
-    side: str
-    rank_type: str
+    sampling: SubgraphSampling
+    setting: RankSetting
     relik_of: str
     relik_method: str
 
     @property
-    def parts(self) -> tuple[str, float, int, int, int]:
+    def parts(self) -> tuple[str, float, SubgraphSampling]:
         """Return the arguments of `find_parts`."""
-        return (self.kind, self.resolution, self.count, self.size, self.seed)
+        return (self.kind, self.resolution, self.sampling)
 
     @property
-    def figures(self) -> tuple[str, str, str, str, str]:
-        """Return the arguments of `part_figures`."""
-        return (self.split, self.side, self.rank_type, self.relik_of, self.relik_method)
+    def scores(self) -> tuple[RankSetting, str, str]:
+        """Return the arguments of `part_scores`."""
+        return (self.setting, self.relik_of, self.relik_method)
 
     @property
     def key(self) -> tuple[Hashable, ...]:
-        """Return what figures depend on beside the runs."""
-        return (*self.parts, *self.figures)
+        """Return what scores depend on besides the runs."""
+        return (*self.parts, *self.scores)
 
 
 def choose_parts(run: Run) -> ModelChoice:
@@ -83,10 +82,9 @@ def choose_parts(run: Run) -> ModelChoice:
             "ranked: ReliK then looks at the very triples that the MRR is of.",
         )
         relik = choose_relik_method()
-    return ModelChoice(
-        kind, resolution, count, size, seed, split, side, rank_type, relik_of,
-        relik,
-    )  # fmt: skip
+    sampling = SubgraphSampling(count, size, seed=seed)
+    setting = RankSetting(split, None, cast(Side, side), cast(RankType, rank_type))
+    return ModelChoice(kind, resolution, sampling, setting, relik_of, relik)
 
 
 def _whole(label: str, least: int, most: int, value: int, key: str) -> int:

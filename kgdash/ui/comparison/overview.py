@@ -9,12 +9,13 @@ from kgdash.breakdowns.custom_grouping import groups_by
 from kgdash.breakdowns.grouping import GROUPINGS
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.comparison import metric_dots, position_heatmap, seed_dots
-from kgdash.ranking.metric import DEFAULT_KS, Metric, metric_records
-from kgdash.ranking.metrics import metrics
+from kgdash.ranking.metric import Metric
+from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_records
+from kgdash.ranking.metrics import MetricsTable, metrics
 from kgdash.studies.comparison.comparison import by_group, mean_positions, overall_of
 from kgdash.studies.comparison.seeds import ENOUGH, seed_groups, seed_spread
 from kgdash.ui.comparison.form import Compared
-from kgdash.ui.metrics.custom_groups_form import groupings_stamp, own_groupings
+from kgdash.ui.metrics.custom_groups_form import custom_groupings, groupings_stamp
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice
@@ -46,7 +47,7 @@ def show_overall(compared: Compared) -> None:
 def show_groups(compared: Compared) -> None:
     """Show one metric of every run in every group of triples, with positions."""
     first = next(iter(compared.runs.values()))
-    own = own_groupings(first)
+    own = custom_groupings(first)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = choice(
             "Group by",
@@ -143,8 +144,8 @@ def _overall(compared: Compared) -> pd.DataFrame:
     return overall_of({name: _metrics(compared, name) for name in compared.runs})
 
 
-def _metrics(compared: Compared, name: str) -> dict[str, dict[str, dict[str, float]]]:
-    values: dict[str, dict[str, dict[str, float]]] = computed(
+def _metrics(compared: Compared, name: str) -> MetricsTable:
+    values: MetricsTable = computed(
         f"Metrics of {plain(name)}",
         (compared.runs[name].digest, "metrics", compared.split, compared.filter, DEFAULT_KS),
         lambda _: metrics(compared.ranks[name], DEFAULT_KS),

@@ -7,12 +7,20 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from kgdash.charts.run_pairs import pair_forest, rank_density, region_forest, win_bars
-from kgdash.graph.communities import find_regions
+from kgdash.charts.run_pairs import community_forest, pair_forest, rank_density, win_bars
+from kgdash.graph.communities import find_communities
 from kgdash.statistics.paired_tests import EXACT, RESAMPLES, paired_tests
-from kgdash.studies.comparison.comparison import reciprocal_ranks
-from kgdash.studies.comparison.region_differences import entity_differences, region_differences
-from kgdash.studies.comparison.wins import rank_grid, rank_pairs, relation_wins, triple_differences
+from kgdash.studies.comparison.community_differences import (
+    community_differences,
+    entity_differences,
+)
+from kgdash.studies.comparison.comparison import pair_of, reciprocal_ranks
+from kgdash.studies.comparison.run_pairs import (
+    rank_grid,
+    rank_pairs,
+    relation_sign_tests,
+    triple_differences,
+)
 from kgdash.ui.comparison.form import Compared, choose_pair
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.widgets.chart import show_chart
@@ -79,7 +87,7 @@ def show_relations(compared: Compared) -> None:
     table = computed(
         "Counting wins per relation",
         (*compared.key, "wins", a, b, compared.rank_type),
-        lambda _: relation_wins(compared.ranks, a, b, compared.rank_type),
+        lambda _: relation_sign_tests(pair_of(compared.ranks, a, b), compared.rank_type),
     )
     order = st.segmented_control(
         "Order",
@@ -120,7 +128,7 @@ def _relation_columns(shown: pd.DataFrame) -> dict[str, Any]:
     return columns
 
 
-def show_regions(compared: Compared) -> None:
+def show_communities(compared: Compared) -> None:
     """Show where in the graph A wins and B loses."""
     a, b = choose_pair(compared)
     resolution = st.selectbox(
@@ -130,37 +138,39 @@ def show_regions(compared: Compared) -> None:
         key="resolution",
         bind="query-params",
         width=140,
-        help="The higher, the more and the smaller are the regions.",
+        help="The higher, the more and the smaller they are.",
     )
     graph, of_side = compared.graph, (compared.side, compared.rank_type)
-    regions = computed(
-        "Looking for regions of the graph",
-        (graph.digest, "regions", resolution),
-        lambda progress: find_regions(graph, resolution, progress=progress),
+    communities = computed(
+        "Looking for communities",
+        (graph.digest, "communities", resolution),
+        lambda progress: find_communities(graph, resolution, progress=progress),
     )
     table = computed(
-        "Differences per region",
-        (*compared.key, "regions", a, b, *of_side, resolution),
-        lambda _: region_differences(compared.ranks, a, b, graph, regions, *of_side),
+        "Differences per community",
+        (*compared.key, "communities", a, b, *of_side, resolution),
+        lambda _: community_differences(
+            pair_of(compared.ranks, a, b), graph, communities, *of_side
+        ),
     )
-    st.subheader("Regions where A wins and B loses")
+    st.subheader("Communities where A wins and B loses")
     st.caption(
-        f"{compared.sides}. Regions are communities of densely connected entities (Louvain), named "
-        "by their most central ones; a triple counts in the region of either end. Bars: 95 % "
+        f"{compared.sides}. Communities are densely connected entities (Louvain), named "
+        "by their most central ones; a triple counts in the community of either end. Bars: 95 % "
         f"interval; coloured where it leaves 0 out: blue where {plain(a)} is "
         f"better, orange where {plain(b)} is."
     )
-    show_chart(region_forest(table, a, b), "regions", f"{a}-{b}-regions")
-    _show_long(table, "region_table", f"{a}-{b}-{compared.split}-regions", 0)
+    show_chart(community_forest(table, a, b), "communities", f"{a}-{b}-communities")
+    _show_long(table, "community_table", f"{a}-{b}-{compared.split}-communities", 0)
     st.subheader("Entities where A wins and B loses")
     fewest = st.number_input(
         "Fewest triples", 1, value=10, key="fewest", bind="query-params", width=140
     )
-    entities = entity_differences(compared.ranks, a, b, *of_side)
+    entities = entity_differences(pair_of(compared.ranks, a, b), *of_side)
     entities = entities[entities["triples"] >= fewest]
     entities = entities.assign(
         entity=[graph.entity_labels[e] for e in entities["entity"]],
-        region=regions[entities["entity"]],
+        community=communities[entities["entity"]],
     )
     st.caption(f"{len(entities):,} entities are an end of at least {fewest:,} triples.")
     _show_long(entities, "entities", f"{a}-{b}-{compared.split}-entities", _SHOWN)
@@ -170,7 +180,8 @@ def _show_ranks(compared: Compared) -> None:
     st.subheader("Rank against rank")
     a, b = choose_pair(compared)
     of_side = (compared.side, compared.rank_type)
-    pairs = rank_pairs(compared.ranks, a, b, *of_side)
+    pair = pair_of(compared.ranks, a, b)
+    pairs = rank_pairs(pair, *of_side)
     total = int(pairs["count"].sum())
     with st.container(horizontal=True):
         for label, hit in (
@@ -185,7 +196,7 @@ def _show_ranks(compared: Compared) -> None:
     show_chart(rank_density(grid, a, b), "density", f"{a}-{b}-{compared.split}-ranks")
     st.subheader("Triples")
     st.caption("From those that A ranks better to those that B does.")
-    triples = compared.graph.with_names(triple_differences(compared.ranks, a, b, *of_side))
+    triples = compared.graph.with_names(triple_differences(pair, *of_side))
     _show_long(triples, "triples", f"{a}-{b}-{compared.split}-triples", _SHOWN)
 
 

@@ -1,4 +1,4 @@
 """Forms and views of the studies of correlation.
 
-Imports: ui.runtime, ui.widgets. Start at `study.py`.
+Imports: ui.widgets, ui.subgraphs, studies, charts and below. Start at `study.py`.
 """

@@ -93,7 +93,7 @@ def show_checks(prediction: PerformancePrediction, drawn: int, name: str) -> Non
     if scheme == "overlapping":
         st.info(
             "Too many of these subgraphs share evaluated triples to check on ones that are new in "
-            "every part: the figures flatter. Smaller subgraphs overlap less.",
+            "every part: the values flatter. Smaller subgraphs overlap less.",
             icon=":material/join_inner:",
         )
     st.caption(

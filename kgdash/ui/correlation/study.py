@@ -18,7 +18,7 @@ from kgdash.charts.style import number
 from kgdash.runs import Run
 from kgdash.studies.correlation.correlation import regression_band
 from kgdash.studies.correlation.models_table import marked, models_table
-from kgdash.ui.correlation.study_form import StudyChoice
+from kgdash.ui.correlation.study_form import CorrelationChoice
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.card import show_card
@@ -29,7 +29,9 @@ from kgdash.ui.widgets.table import download, show_table
 _OPENED = "subgraphs_opened_from_the_study"
 
 
-def show_run(run: Run, choice: StudyChoice, figures: pd.DataFrame, found: pd.DataFrame) -> None:
+def show_run(
+    run: Run, choice: CorrelationChoice, figures: pd.DataFrame, found: pd.DataFrame
+) -> None:
     """Show one task against ReliK, a point per subgraph, and the coefficients of all tasks."""
     row = _row(found, choice)
     _cards(row, choice)
@@ -70,12 +72,12 @@ def show_run(run: Run, choice: StudyChoice, figures: pd.DataFrame, found: pd.Dat
         "overlap and so are not independent: p-values and intervals flatter."
     )
     _correlation_table(found, f"{name}-correlations")
-    with st.expander("The figures of every subgraph"):
+    with st.expander("The values of every subgraph"):
         named = figures.assign(seed_entity=[run.graph.entities[e] for e in figures["seed_entity"]])
         show_table(named, "study_subgraphs", f"{name}-subgraphs")
 
 
-def show_sizes(run: Run, choice: StudyChoice, found: pd.DataFrame) -> None:
+def show_sizes(run: Run, choice: CorrelationChoice, found: pd.DataFrame) -> None:
     """Show how the coefficients change with the size of the subgraphs."""
     tasks = list(found["task"].unique())
     paper = [t for t in ("tail_mrr", "head_mrr", "relation_mrr", "accuracy") if t in tasks]
@@ -95,7 +97,7 @@ def show_sizes(run: Run, choice: StudyChoice, found: pd.DataFrame) -> None:
     )
 
 
-def show_runs(choice: StudyChoice, found: pd.DataFrame) -> None:
+def show_runs(choice: CorrelationChoice, found: pd.DataFrame) -> None:
     """Show the paper's table: runs × tasks."""
     paper = ["tail_mrr", "relation_mrr", "accuracy", "head_mrr", "both_mrr"]
     tasks = list(dict.fromkeys([*paper, choice.task]))
@@ -116,7 +118,7 @@ def show_runs(choice: StudyChoice, found: pd.DataFrame) -> None:
     download(found, "study-of-runs")
 
 
-def _cards(row: pd.Series, choice: StudyChoice) -> None:
+def _cards(row: pd.Series, choice: CorrelationChoice) -> None:
     label = coefficient_label(choice.coefficient)
     with st.container(horizontal=True):
         show_card(
@@ -140,7 +142,7 @@ def _cards(row: pd.Series, choice: StudyChoice) -> None:
         )
 
 
-def _row(found: pd.DataFrame, choice: StudyChoice) -> pd.Series:
+def _row(found: pd.DataFrame, choice: CorrelationChoice) -> pd.Series:
     return found[
         (found["task"] == choice.task) & (found["coefficient"] == choice.coefficient)
     ].iloc[0]
@@ -154,21 +156,20 @@ def _texts(run: Run, figures: pd.DataFrame) -> list[str]:
     ]
 
 
-def _open(run: Run, choice: StudyChoice, row: pd.Series) -> None:
+def _open(run: Run, choice: CorrelationChoice, row: pd.Series) -> None:
     # Another key has no selection: who comes back would be sent away again.
     st.session_state[_OPENED] += 1
-    arguments = dict(choice.arguments)
-    walk: dict[str, Any] = {
-        name: arguments[name] for name in ("restart", "hops") if name in arguments
-    }
+    sampling = choice.sampling
+    own = "restart" if sampling.method == "rwr" else "hops"
+    walk: dict[str, Any] = {own: getattr(sampling, own)}
     if row["walk_seed"] >= 0:
         walk["seed"] = int(row["walk_seed"])
     open_local(
-        arguments["method"],
-        arguments["evaluated"],
+        sampling.method,
+        choice.evaluation.evaluated,
         entity=run.graph.entities[int(row["seed_entity"])],
         size=int(row["size"]),
-        direction=arguments["direction"],
+        direction=sampling.direction,
         **walk,
     )
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
 from kgdash.charts.correlation import coefficient_label, task_label
 from kgdash.graph import DIRECTIONS
+from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.ranking.metrics import POOLS
 from kgdash.runs import Run
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.correlation.correlation import COEFFICIENTS
-from kgdash.studies.reliability.subgraph_evaluation import KS
+from kgdash.studies.reliability.subgraph_evaluation import KS, SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import default_size
 from kgdash.ui.subgraphs.form import (
     LARGEST_SEED,
@@ -35,22 +36,23 @@ _TASKS = (
 
 
 @dataclass(frozen=True)
-class StudyChoice:
-    """What the user chose: a view, arguments of `study`, and what of it to look at."""
+class CorrelationChoice:
+    """What the user chose: a view, what to study, and what of it to look at."""
 
     view: str
     sizes: tuple[int, ...]
-    arguments: tuple[tuple[str, Any], ...]
+    sampling: SubgraphSampling
+    evaluation: SubgraphEvaluation
     task: str
     coefficient: str
 
     @property
-    def named(self) -> dict[str, Any]:
-        """Return the arguments of `study`."""
-        return {"sizes": list(self.sizes), **dict(self.arguments)}
+    def study(self) -> tuple[tuple[int, ...], SubgraphSampling, SubgraphEvaluation, Bootstrap]:
+        """Return the arguments of `correlation_study`, after the run."""
+        return self.sizes, self.sampling, self.evaluation, Bootstrap(seed=self.sampling.seed)
 
 
-def choose_study(run: Run) -> StudyChoice:
+def choose_correlation_study(run: Run) -> CorrelationChoice:
     """Show the widgets and return what they say."""
     view = choose_view(VIEWS)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -100,15 +102,9 @@ def choose_study(run: Run) -> StudyChoice:
             160,
             help="Pearson: of the values, as the paper. Spearman and Kendall: of their order.",
         )
-    arguments = {
-        "count": int(count),
-        "method": method,
-        "direction": direction,
-        "evaluated": evaluated,
-        "relik_method": relik,
-        **more,
-    }
-    return StudyChoice(view, sizes, tuple(arguments.items()), task, coefficient)
+    sampling = SubgraphSampling(int(count), method=method, direction=direction, **more)
+    evaluation = SubgraphEvaluation(evaluated, relik, seed=sampling.seed)
+    return CorrelationChoice(view, sizes, sampling, evaluation, task, coefficient)
 
 
 def _size(run: Run) -> int:

@@ -1,4 +1,4 @@
 """Forms and views of queries, rules and labelling.
 
-Imports: ui.runtime, ui.widgets. Start at `separation.py`.
+Imports: ui.widgets, studies, charts and below. Start at `separation.py`.
 """

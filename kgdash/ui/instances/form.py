@@ -8,9 +8,9 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
 from kgdash.studies.labelling.results import labelled_instances
-from kgdash.ui.instances.choice import InstancesChoice
 from kgdash.ui.instances.queries_form import choose_queries
 from kgdash.ui.instances.rules_form import choose_rules, choose_table
+from kgdash.ui.instances.separation_form import InstancesChoice
 
 _SOURCES = ("Queries", "Rules", "My own table", "My labels")
 

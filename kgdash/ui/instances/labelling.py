@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.graph.knowledge_graph import triple_text
+from kgdash.graph import triple_text
 from kgdash.runs import Run
 from kgdash.studies.instances.instance_table import write_rule_table
 from kgdash.studies.labelling.events import LABEL, Labelling, NamedTriple

@@ -12,7 +12,7 @@ from kgdash.studies.queries.query_instances import AnswerSampling
 from kgdash.studies.queries.query_types import HARD, PAPER_TYPES, QUERY_TYPES
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import queries_of_file, sample_queries
-from kgdash.ui.instances.choice import InstancesChoice
+from kgdash.ui.instances.separation_form import InstancesChoice
 
 _ORIGINS = ("sampled", "from a file")
 

@@ -13,7 +13,7 @@ from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.selection import ORDERS, RuleSelection
 from kgdash.studies.rules.sources import find_instances
-from kgdash.ui.instances.choice import InstancesChoice
+from kgdash.ui.instances.separation_form import InstancesChoice
 
 _FORMAT = """One row per triple, tab- or comma-separated, with these columns:
 

@@ -178,10 +178,10 @@ def pick_instance(
     :param name: of files, without an extension; they hold all rows
     :param most: rows shown; the label is not, where it is that of all
     """
-    figures = [f"{measure}_{of.choice.aggregate}" for measure in of.choice.compared]
-    figures.sort(key=lambda column: column != of.column)
-    columns = [figures[0], "question", "answer", "label", "group", "instance", "groundings"]
-    listed = table[[*columns, *figures[1:]]]
+    measures = [f"{measure}_{of.choice.aggregate}" for measure in of.choice.compared]
+    measures.sort(key=lambda column: column != of.column)
+    columns = [measures[0], "question", "answer", "label", "group", "instance", "groundings"]
+    listed = table[[*columns, *measures[1:]]]
     listed = listed.assign(
         group=[of.names.get(g, g) for g in listed["group"]],
         label=["true" if label else "false" for label in listed["label"]],

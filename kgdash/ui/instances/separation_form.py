@@ -1,17 +1,27 @@
-"""The widgets that choose how true and false instances are compared, kept in the URL."""
+"""What is chosen on Queries and rules, and the widgets for how instances are compared."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import streamlit as st
 
-from kgdash.studies.instances.instances import AGGREGATES
+from kgdash.progress import Progress
+from kgdash.studies.instances.instances import AGGREGATES, Instances
 from kgdash.studies.instances.separation import COMPARED
 
 _MEASURES = ("ReliK", "reciprocal rank", "raw score")
 
 VIEWS = ("Groups", "Distributions", "Threshold", "Likely errors", "All instances")
+
+
+@dataclass(frozen=True)
+class InstancesChoice:
+    """What the user chose: a key of all that the instances depend on, and how to make them."""
+
+    key: tuple[Hashable, ...]
+    make: Callable[[Progress], Instances]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The view that calls instances true from a threshold on, and says how often that is right."""
+"""The view that predicts instances true from a threshold on, and says how often that is right."""
 
 from __future__ import annotations
 
@@ -57,8 +57,9 @@ def show_threshold(of: Separated) -> None:
             st.metric(label, number(at[rate]), border=True, help=f"{RATES[rate]}.")
     right, wrong = int(at["true_positive"]), int(at["false_positive"])
     st.caption(
-        f"From {number(threshold)} on, {right + wrong:,} of {len(values):,} instances are called "
-        f"true, {right:,} of them rightly; of the others {int(at['true_negative']):,} are false "
+        f"From {number(threshold)} on, {right + wrong:,} of {len(values):,} instances are "
+        f"predicted true, {right:,} of them rightly; of the others "
+        f"{int(at['true_negative']):,} are false "
         f"and {int(at['false_negative']):,} true."
     )
     _show_curves(of, curve, threshold, at)
@@ -123,7 +124,7 @@ def _slider(of: Separated, best: float) -> float:
             format_func=number,
             key=key,
             bind="query-params",
-            help="At or above it an instance is called true. At first, the one with the best "
+            help="At or above it an instance is predicted true. At first, the one with the best "
             "accuracy here.",
         )
     )

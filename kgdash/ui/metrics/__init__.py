@@ -1,4 +1,4 @@
 """Forms and views of the pages on metrics.
 
-Imports: ui.runtime, ui.widgets. Start at `cards.py`.
+Imports: ui.widgets, reports, charts and below. Start at `cards.py`.
 """

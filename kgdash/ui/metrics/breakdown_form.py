@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from kgdash.breakdowns.custom_grouping import OwnGrouping
+from kgdash.breakdowns.custom_grouping import CustomGrouping
 from kgdash.ranking.metric import Metric
 from kgdash.runs import Run
-from kgdash.ui.metrics.custom_groups_form import edit_groupings, groupings_stamp, own_groupings
+from kgdash.ui.metrics.custom_groups_form import custom_groupings, edit_groupings, groupings_stamp
 from kgdash.ui.widgets.choices import (
     choice,
     choose_filter,
@@ -50,7 +50,7 @@ class BreakdownChoice:
     filter: str
     rank_type: str
     by: str
-    grouping: str | OwnGrouping
+    grouping: str | CustomGrouping
     grouping_key: tuple[Hashable, ...]
     metric: Metric
     side: str
@@ -69,11 +69,11 @@ class BreakdownChoice:
 
 def choose_breakdown(run: Run) -> BreakdownChoice:
     """Show the choices and return them."""
-    own = own_groupings(run)
+    custom = custom_groupings(run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = choice(
             "Group by",
-            _GROUPING_NAMES | {name: name for name in own},
+            _GROUPING_NAMES | {name: name for name in custom},
             "by",
             170,
             help=_HELP,
@@ -86,14 +86,14 @@ def choose_breakdown(run: Run) -> BreakdownChoice:
         split = choose_split(run.graph)
         filter_name = choose_filter(split)
         rank_type = choose_rank_type()
-    edit_groupings(run, own)
+    edit_groupings(run, custom)
     return BreakdownChoice(
         split=split,
         filter=filter_name,
         rank_type=rank_type,
         by=by,
-        grouping=own.get(by, by),
-        grouping_key=(by, *(groupings_stamp(run) if by in own else ())),
+        grouping=custom.get(by, by),
+        grouping_key=(by, *(groupings_stamp(run) if by in custom else ())),
         metric=metric,
         side=side,
         order=order,

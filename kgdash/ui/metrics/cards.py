@@ -21,7 +21,7 @@ def show_cards(
     """Fill a slot of the page with one card per metric.
 
     :param slot: of `st.empty`; filled anew once the raw figures are there
-    :param guide: of `kgdash.ranking.metric.metric_records`
+    :param guide: of `kgdash.ranking.metric_lookup.metric_records`
     :param k: of Hits@k
     :param values: by metric
     :param raw: the same of raw ranks, to be shown beneath, if there are any

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from kgdash.breakdowns.condition import NAMES, NUMBERS
-from kgdash.breakdowns.custom_grouping import ENDS, OwnGrouping, TypeGrouping, condition_grouping
+from kgdash.breakdowns.condition import BETWEEN, NAMES, NUMBERS, Condition, operators_of
+from kgdash.breakdowns.custom_grouping import ENDS, CustomGrouping, TypeGrouping, condition_grouping
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
 from kgdash.runs.saved_groupings import (
@@ -21,14 +21,13 @@ from kgdash.runs.saved_groupings import (
 from kgdash.ui.metrics.types_upload import uploaded_types
 from kgdash.ui.widgets.markdown import plain
 
-_EXAMPLE = """rare relations: frequency < 100
-hubs: head_degree >= 100 and tail_degree >= 100
-many answers, hit late: answers > 10 and realistic > 10"""
+#: rows of the grouping that is being made, in the session
+_ROWS = "grouping_rows"
 
 _WAYS = ("conditions", "a file of entity types")
 
 
-def own_groupings(run: Run) -> dict[str, OwnGrouping]:
+def custom_groupings(run: Run) -> dict[str, CustomGrouping]:
     """Return what is saved with the run; a damaged file costs a warning, not the page."""
     try:
         return _saved(run, run.digest, groupings_stamp(run))
@@ -47,11 +46,11 @@ def groupings_stamp(run: Run) -> tuple[str, int, int]:
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _saved(_run: Run, digest: str, stamp: tuple[str, int, int]) -> dict[str, OwnGrouping]:
+def _saved(_run: Run, digest: str, stamp: tuple[str, int, int]) -> dict[str, CustomGrouping]:
     return saved_groupings(_run)
 
 
-def edit_groupings(run: Run, saved: dict[str, OwnGrouping]) -> None:
+def edit_groupings(run: Run, saved: dict[str, CustomGrouping]) -> None:
     """Show the saved groupings and a form for another one; saving runs the page again."""
     with st.expander("Your own groups", icon=":material/category:"):
         for name, grouping in saved.items():
@@ -77,24 +76,43 @@ def edit_groupings(run: Run, saved: dict[str, OwnGrouping]) -> None:
         )
 
 
-def _by_conditions(name: str) -> OwnGrouping | None:
-    text = st.text_area(
-        "Groups, one a line: name, colon, condition",
-        key="grouping_conditions",
-        height=110,
-        placeholder=_EXAMPLE,
-        help=f"Columns of names: {', '.join(NAMES)}. Of numbers: {', '.join(NUMBERS)}. Compare "
-        'with ==, !=, <, <=, >, >=, in ["a", "b"], "part" in relation; join with and, or, not. '
-        "A rank may be in several groups; what is in none makes one of its own.",
+def _by_conditions(name: str) -> CustomGrouping | None:
+    rows: list[tuple[str, Condition]] = st.session_state.setdefault(_ROWS, [])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        group = st.text_input("Group", key="row_group", placeholder="such as rare", width=150)
+        column = st.selectbox("Column", [*NUMBERS, *NAMES], key="row_column", width=170)
+        way = st.selectbox("is", operators_of(column), key="row_operator", width=120)
+        value = st.text_input(
+            "Value",
+            key="row_value",
+            width=200,
+            help=f"A number or a name; for *in* several names with {BETWEEN} between them, for "
+            "*contains* a part of one. Degrees and frequency count train triples.",
+        )
+        added = st.button("Add row", disabled=not (group.strip() and value.strip()))
+    st.caption(
+        "Rows of one group must all hold. A rank may be in several groups; what is in none makes "
+        "one of its own."
     )
-    if not (text and text.strip()):
-        return None
-    # Conditions are checked while there is no name yet.
-    grouping = condition_grouping(name or "unnamed", text.splitlines())
-    return grouping if name.strip() else None
+    if added:
+        grouping = condition_grouping(
+            name or "unnamed", [*rows, (group, Condition(column, way, value))]
+        )
+        rows.append((group.strip(), grouping.buckets[group.strip()][-1]))
+    for number, (bucket, condition) in enumerate(rows):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"{plain(bucket)}: {plain(condition.text)}", width="stretch")
+            st.button(
+                "Remove row",
+                key=f"remove row {number}",
+                icon=":material/close:",
+                on_click=rows.__delitem__,
+                args=(number,),
+            )
+    return condition_grouping(name, rows) if rows and name.strip() else None
 
 
-def _by_types(run: Run, name: str) -> OwnGrouping | None:
+def _by_types(run: Run, name: str) -> CustomGrouping | None:
     types = uploaded_types(run.graph, "grouping_types")
     end = st.selectbox(
         "Whose types",
@@ -118,4 +136,5 @@ def _keep(change: Callable[[], Path]) -> None:
     except KgdashError as error:
         st.error(str(error), icon=":material/error:")
         return
+    st.session_state.pop(_ROWS, None)
     st.rerun()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
 from kgdash.ranking.latex_table import latex_caption, latex_table
 from kgdash.ranking.main_table import main_table
+from kgdash.ranking.metrics import MetricsTable
 from kgdash.ui.widgets.file_name import file_name
 
 
-def offer_latex(runs: Mapping[str, Any], evaluated: str, name: str) -> None:
+def offer_latex(runs: Mapping[str, MetricsTable], evaluated: str, name: str) -> None:
     """Offer the main metrics of some runs as a LaTeX table, with a look at it.
 
     :param runs: name of the run -> `kgdash.ranking.metrics.metrics`, 1, 3 and 10 among its k

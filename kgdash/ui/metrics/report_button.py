@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from kgdash.graph import SPLITS
+from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports.content import report_content
 from kgdash.reports.html import report_html
 from kgdash.runs import Run
@@ -31,7 +32,9 @@ def offer_report(run: Run) -> None:
         html = computed(
             "Writing the report",
             (run.digest, "report", split),
-            lambda progress: report_html(report_content(run, split, progress=progress)).encode(),
+            lambda progress: report_html(
+                report_content(run, RankSetting(split), progress=progress)
+            ).encode(),
         )
         st.download_button(
             f"Download the report ({len(html) / 1e6:.1f} MB)",

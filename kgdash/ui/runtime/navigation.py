@@ -48,7 +48,7 @@ def navigation() -> Any:
                     "pages/explain.py", title="Confounders of ReliK", icon=":material/troubleshoot:"
                 ),
             ],
-            "Does ReliK foretell?": [
+            "Does ReliK predict performance?": [
                 st.Page(
                     "pages/study.py", title="Correlation study", icon=":material/scatter_plot:"
                 ),

@@ -62,7 +62,7 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps) -> Any:
 
 
 def show_refinement(summary: str) -> None:
-    """Show that the figures on the page are not the last ones, with a way to stop or to go on.
+    """Show that the values on the page are not the last ones, with a way to stop or to go on.
 
     Shows nothing where they are.
 

@@ -10,7 +10,7 @@ from kgdash.charts.local_reliability import local_bars
 from kgdash.charts.style import number
 from kgdash.charts.subgraph import EDGES, layout, pairs_of, subgraph_figure
 from kgdash.runs import Run
-from kgdash.studies.reliability.local_comparison import LocalComparison
+from kgdash.studies.reliability.local_comparison import LocalComparison, Mean
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.card import show_card
@@ -26,15 +26,15 @@ _CARDS = {
 }
 
 
-def show_local_cards(figures: Mapping[str, tuple[float, int]]) -> None:
-    """Show one card per metric.
+def show_local_cards(means: Mapping[str, Mean]) -> None:
+    """Show one card per measure.
 
-    :param figures: of `LocalComparison`: value, and over how many triples or ranks
+    :param means: of `LocalComparison`
     """
-    relik_of = "triples, sampled" if "relik_low" in figures else "triples"
+    relik_of = "triples, sampled" if "relik_low" in means else "triples"
     with st.container(horizontal=True):
         for name, label in _CARDS.items():
-            value, count = figures[name]
+            value, count = means[name]
             unit = relik_of if name == "relik" else "ranks"
             show_card(label, number(value), f"n = {count:,} {unit}")
 
@@ -80,7 +80,7 @@ def show_drawing(
         st.subheader("Selected")
         picked = selected_point(drawn)
         if picked is None:
-            st.caption("Nothing yet. Until you click, here are the figures of the whole subgraph.")
-            show_chart(local_bars(comparison.figures), "bars", f"{part_name}-figures")
+            st.caption("Nothing yet. Until you click, here are the values of the whole subgraph.")
+            show_chart(local_bars(comparison.means), "bars", f"{part_name}-figures")
         else:
             show_part(picked, run.graph, comparison)

@@ -11,9 +11,9 @@ import streamlit as st
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
 from kgdash.charts.style import number
 from kgdash.charts.subgraph import layout, pairs_of, subgraph_figure
-from kgdash.graph.communities import find_regions
-from kgdash.studies.reliability.region_scan import DEALT, find_reliability_regions
-from kgdash.studies.reliability.reliability_map import ReliabilityMap, between
+from kgdash.graph.communities import find_communities
+from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
+from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.card import show_card
@@ -23,16 +23,28 @@ from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point, selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table
 
-_SHOWN = (
-    *("relik", "low", "high", "typical", "triples", "mrr", "evaluated", "entities", "small"),
-    *("central", "relations"),
-)
+#: columns of each view's table
+_GROUPS = ["relik", "low", "high", "typical", "triples", "mrr", "evaluated"]
+_COMMUNITIES = ["label", *_GROUPS, "entities", "small", "central", "relations"]
+_REGIONS = [
+    *("kind", "entities", "relik", "outside", "p", "z", "central", "relations"),
+    *("triples", "typical", "mrr", "evaluated"),
+]
 
 #: regions that chance explains are listed only on demand
 _SIGNIFICANT = 0.05
 
-#: ReliK in scientific notation
-_TINY = ("relik", "low", "high", "typical", "outside")
+#: columns in scientific notation, and their headings
+_TINY = {
+    "relik": "mean ReliK ↑",
+    "low": "95 % low",
+    "high": "95 % high",
+    "typical": "geometric mean",
+    "outside": "outside",
+}
+
+#: entities drawn of a community or region
+_DRAWN = 150
 
 
 def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
@@ -70,7 +82,8 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
     hit = shown["label"].str.contains(words.strip(), case=False, regex=False)
     hit |= shown["name"].str.contains(words.strip(), case=False, regex=False)
     listed = shown[hit].reset_index(drop=True)
-    row = _table(listed, table, what, name)
+    named = ["label", "name"] if (listed["name"] != listed["label"]).any() else ["label"]
+    row = _table(listed[[*named, *_GROUPS, "small"]], table, what, name)
     if what == "entity":
         chosen = listed.iloc[row] if row is not None else None
         if chosen is None and picked is not None:
@@ -86,7 +99,7 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     groups = computed(
         "Finding communities",
         (*key, "groups", resolution),
-        lambda report: find_regions(graph, resolution, progress=report),
+        lambda report: find_communities(graph, resolution, progress=report),
     )
     table = computed(
         "Averaging",
@@ -107,7 +120,7 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
             selection_mode="points",
         )
     )
-    row = _table(table, table, "communities", name)
+    row = _table(table[_COMMUNITIES], table, "communities", name)
     row = picked if row is None else row
     if row is not None and int(row) < len(table):
         community = int(table["id"].iloc[int(row)])
@@ -118,11 +131,11 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
 def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     """Show connected regions where ReliK stands out; the one that is picked is drawn."""
     graph, name = map_.run.graph, f"{map_.run.name}-reliable-regions"
-    choices = _scan_form(graph.num_entities)
+    scan = _choose_scan(graph.num_entities)
     found = computed(
         "Looking for regions",
-        (*key, "regions", *choices.values()),
-        lambda report: find_reliability_regions(map_, **choices, progress=report),
+        (*key, "regions", scan),
+        lambda report: scan_regions(map_, scan, report),
     )
     sure = found.table[found.table["p"] <= _SIGNIFICANT]
     counts = {kind: int((sure["kind"] == kind).sum()) for kind in ("low", "high")}
@@ -144,18 +157,18 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         "p: the share of permutations in which any region, anywhere, stood out as far. Select a "
         "row to draw another region."
     )
-    row = _table(table.drop(columns="region"), table, "regions", name) or 0
+    row = _table(table[_REGIONS], table, "regions", name) or 0
     region = int(table["region"].iloc[min(row, len(table) - 1)])
     own = found.table.iloc[region]
-    told = f"{own['kind']} ReliK around {graph.entity_labels[own['seed_entity']]}"
-    _draw(map_, found.members[region], told, (*key, *choices.values(), region))
+    title = f"{own['kind']} ReliK around {graph.entity_labels[own['seed_entity']]}"
+    _draw(map_, found.members[region], title, (*key, scan, region))
 
 
-def _scan_form(entities: int) -> dict[str, Any]:
+def _choose_scan(entities: int) -> RegionScan:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        dealt = choice(
+        null_model = choice(
             "Chance is",
-            {name: f"{name} dealt out anew" for name in DEALT},
+            {name: f"{name} permuted" for name in NULL_MODELS},
             "dealt",
             260,
             help="Entities: is an entity's own reliability like that of those around it, more than "
@@ -180,31 +193,16 @@ def _scan_form(entities: int) -> dict[str, Any]:
             width=140,
             help="The smallest p-value is 1 / (permutations + 1).",
         )
-    return {
-        "dealt": dealt,
-        "smallest": int(smallest),
-        "largest": int(largest),
-        "permutations": int(permutations),
-    }
+    return RegionScan(null_model, int(smallest), int(largest), int(permutations))
 
 
 def _table(shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str) -> int | None:
     """Show rows of a table, offer all of it as a file, and return which row is selected."""
-    if key != "regions":
-        first = ["label"] + (["name"] if (shown["name"] != shown["label"]).any() else [])
-        if key == "communities":
-            first = ["label"]
-        shown = shown[[*first, *[column for column in _SHOWN if column in shown]]]
-    else:
-        first = ["kind", "entities", "relik", "outside", "p", "z", "central", "relations"]
-        rest = shown.columns.difference([*first, "seed_entity"], sort=False)
-        shown = shown[[*first, *rest]]
-    columns = number_columns(shown, relik="mean ReliK ↑", mrr="MRR ↑", evaluated="test triples")
-    for column in set(_TINY) & set(shown.columns):
-        label = {"relik": "mean ReliK ↑", "low": "95 % low", "high": "95 % high"}.get(
-            column, {"typical": "geometric mean"}.get(column, column)
-        )
-        columns[column] = st.column_config.NumberColumn(label, format="%.2e")
+    columns = number_columns(shown, mrr="MRR ↑", evaluated="test triples") | {
+        column: st.column_config.NumberColumn(label, format="%.2e")
+        for column, label in _TINY.items()
+        if column in shown
+    }
     event = st.dataframe(
         shown,
         hide_index=True,
@@ -218,21 +216,12 @@ def _table(shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str) -> int
     return selected_row(event)
 
 
-def _draw(map_: ReliabilityMap, members: np.ndarray, told: str, key: tuple[Any, ...]) -> None:
+def _draw(map_: ReliabilityMap, members: np.ndarray, title: str, key: tuple[Any, ...]) -> None:
     """Draw some entities with the triples between them, and open one that is clicked."""
-    graph, most = map_.run.graph, 150
-    inside = np.zeros(graph.num_entities, dtype=bool)
-    inside[members] = True
-    ends = map_.relik[["head", "tail"]].to_numpy()
-    triples = map_.relik[inside[ends].all(axis=1)].reset_index(drop=True)
-    st.subheader(plain(told[0].upper() + told[1:]))
-    note = ""
-    if len(members) > most:
-        degrees = np.bincount(triples[["head", "tail"]].to_numpy().ravel(), minlength=len(inside))
-        members = members[np.argsort(-degrees[members], kind="stable")][:most]
-        kept = triples["head"].isin(members) & triples["tail"].isin(members)
-        triples = triples[kept].reset_index(drop=True)
-        note = f" Drawn are the {most} most central of its entities."
+    graph, every = map_.run.graph, len(members)
+    members, triples = central_members(map_, members, _DRAWN)
+    st.subheader(plain(title[0].upper() + title[1:]))
+    note = f" Drawn are the {_DRAWN} most central of its entities." * (every > _DRAWN)
     st.caption(
         f"{len(members):,} entities, {len(triples):,} triples of mean ReliK "
         f"{number(float(triples['relik'].mean()))}.{note} Click an entity to open its "

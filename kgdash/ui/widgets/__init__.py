@@ -1,4 +1,4 @@
 """Widgets that several pages share: charts with export, tables, choices.
 
-Imports: ui.runtime. Start at `chart.py`.
+Imports: ui.runtime, studies, charts and below. Start at `chart.py`.
 """

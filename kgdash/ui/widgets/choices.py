@@ -10,7 +10,8 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.graph import FILTERS, SPLITS, KnowledgeGraph, default_filter
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric import Metric, find_metric, metric_records
+from kgdash.ranking.metric import Metric
+from kgdash.ranking.metric_lookup import find_metric, metric_records
 
 _RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 
@@ -80,7 +81,7 @@ def choose_metric(
 ) -> Metric:
     """Show metrics; the mean reciprocal rank at first. An address may name it as people do.
 
-    :param metrics: by key, of `kgdash.ranking.metric.metric_records`; none: all but the count
+    :param metrics: of `kgdash.ranking.metric_lookup.metric_records`; none: all but the count
     """
     metrics = metrics or {k: metric for k, metric in metric_records().items() if k != "count"}
     _resolve_address(metrics)

@@ -56,7 +56,7 @@ def download(table: pd.DataFrame, name: str) -> None:
 
     :param name: of the files, without an extension; names the buttons too
     """
-    # Made at the click: a file made now is gone as soon as refined figures replace it.
+    # Made at the click: a file made now is gone as soon as refined values replace it.
     files = {
         "CSV": (lambda: table.to_csv(index=False).encode(), "text/csv"),
         "Parquet": (lambda: table.to_parquet(index=False), "application/vnd.apache.parquet"),

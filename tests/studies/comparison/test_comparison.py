@@ -11,8 +11,8 @@ from kgdash.breakdowns.grouping import Groups
 from kgdash.breakdowns.rank_facts import annotate
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric import find_metric, metric_records
-from kgdash.ranking.metrics import metrics
+from kgdash.ranking.metric_lookup import find_metric, metric_records
+from kgdash.ranking.metrics import MetricsTable, metrics
 from kgdash.studies.comparison.comparison import (
     by_group,
     check_aligned,
@@ -71,7 +71,7 @@ def test_overall(ranks):
     assert len(found) == (len(guide) - 1) * 3 * 3 * len(NAMES)
     for key, rows in found.groupby(["metric", "side", "rank_type"], sort=False):
         metric, side, rank_type = key
-        values = [own[name][side][rank_type][metric] for name in rows["run"]]
+        values = [own[name].value(metric, side, rank_type) for name in rows["run"]]
         assert tuple(rows["run"]) == NAMES
         np.testing.assert_array_equal(rows["value"], values)
         expected = [position(v, values, guide[metric].increasing) for v in values]
@@ -80,7 +80,11 @@ def test_overall(ranks):
 
 def test_positions_by_hand():
     values = {
-        name: {"both": {kind: dict.fromkeys(metric_records(), value) for kind in RANK_TYPES}}
+        name: MetricsTable(
+            pd.DataFrame(
+                {("both", kind): dict.fromkeys(metric_records(), value) for kind in RANK_TYPES}
+            )
+        )
         for name, value in (("a", 2.0), ("b", 5.0), ("c", 2.0), ("d", float("nan")))
     }
     found = overall_of(values).query("rank_type == 'realistic'").set_index("metric")
@@ -150,7 +154,7 @@ def test_mean_positions_are_per_side(runs, ranks):
 @pytest.mark.parametrize("rank_type", RANK_TYPES)
 def test_the_mean_reciprocal_rank_is_the_mrr(ranks, side, rank_type):
     found = reciprocal_ranks(ranks, side, rank_type).mean(axis=0)
-    wanted = [metrics(table)[side][rank_type][MRR] for table in ranks.values()]
+    wanted = [metrics(table).value(MRR, side, rank_type) for table in ranks.values()]
     np.testing.assert_allclose(found, wanted, rtol=1e-6)  # PyKEEN has realistic ranks in float32
 
 

@@ -10,17 +10,20 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from kgdash.errors import KgdashError
-from kgdash.graph.communities import find_regions
+from kgdash.graph.communities import find_communities
+from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.ranking.rank_setting import RankSetting
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.multiple_testing import holm
-from kgdash.studies.comparison.graph_parts import PARTS, Parts, find_parts
+from kgdash.studies.comparison.graph_parts import PARTS, Partition, find_parts
 from kgdash.studies.comparison.model_selection import (
+    describe_selection,
     pair_correlations,
     pair_differences,
+    selection_summary,
     strategies,
-    verdict,
 )
-from kgdash.studies.comparison.model_selection_words import verdict_in_words
-from kgdash.studies.comparison.part_scores import PartFigures, part_figures
+from kgdash.studies.comparison.part_scores import PartScores, part_scores
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
 GRAPH = make_graph(
@@ -38,7 +41,7 @@ def runs():
 
 
 def parts_of(runs, kind):
-    return find_parts(runs[0], kind, count=6, size=4)
+    return find_parts(runs[0], kind, sampling=SubgraphSampling(6, 4))
 
 
 def is_inside(parts, number, triple):
@@ -47,7 +50,7 @@ def is_inside(parts, number, triple):
     if parts.kind == "relations":
         return relation == number
     if parts.kind == "communities":
-        return number in (parts.regions[head], parts.regions[tail])
+        return number in (parts.communities[head], parts.communities[tail])
     return {head, tail} <= set(parts.subgraphs[number].entities.tolist())
 
 
@@ -61,7 +64,7 @@ def test_membership(runs, kind):
     ]
     np.testing.assert_array_equal(parts.inside(GRAPH.all_triples).toarray(), expected)
     sizes = {
-        "communities": lambda n: (parts.regions == n).sum(),
+        "communities": lambda n: (parts.communities == n).sum(),
         "subgraphs": lambda n: len(parts.subgraphs[n].entities),
         "relations": lambda n: len({e for h, r, t in triples if r == n for e in (h, t)}),
     }
@@ -71,9 +74,9 @@ def test_membership(runs, kind):
 
 def test_names(bundled):
     umls = bundled("umls-distmult")
-    walks = find_parts(umls, "subgraphs", count=140, size=3)
+    walks = find_parts(umls, "subgraphs", sampling=SubgraphSampling(140, 3))
     assert len(set(walks.names)) == 140
-    regions = find_regions(umls.graph, 2.0)
+    regions = find_communities(umls.graph, 2.0)
     parts = find_parts(umls, "communities", 2.0)
     assert len(parts.names) == regions.max() + 1
     for number, name in enumerate(parts.names):
@@ -85,7 +88,7 @@ def test_names(bundled):
 @pytest.mark.parametrize("kind", list(PARTS))
 def test_figures_by_plain_loops(runs, kind, relik_of, side):
     parts = parts_of(runs, kind)
-    figures = part_figures(runs, parts, side=side, relik_of=relik_of)
+    figures = part_scores(runs, parts, RankSetting(side=side), relik_of)
     test = [tuple(t) for t in GRAPH.splits["test"].tolist()]
     every = [tuple(t) for t in GRAPH.all_triples.tolist()] if relik_of == "all" else test
     rows, left_out = figures.table.to_dict("records"), 0
@@ -97,7 +100,7 @@ def test_figures_by_plain_loops(runs, kind, relik_of, side):
         mine = [t for t in every if is_inside(parts, number, t)]
         found = [rows.pop(0) for _ in runs]
         for run, row in zip(runs, found, strict=True):
-            ranks = run.ranks(triples=np.array(ranked), evaluated_are_known=True)
+            ranks = run.ranks(triples=np.array(ranked))
             ranks = ranks if side == "both" else ranks[ranks["side"] == side]
             assert row["mrr"] == pytest.approx((1 / ranks["realistic"]).mean())
             assert row["relik"] == pytest.approx(run.relik(triples=np.array(mine))["relik"].mean())
@@ -123,7 +126,7 @@ def test_relik_is_computed_of_no_more_than_is_needed(runs, monkeypatch):
         return original(self, split, triples, **choices)
 
     monkeypatch.setattr(type(runs[0]), "relik", relik)
-    part_figures(runs, parts_of(runs, "relations"))
+    part_scores(runs, parts_of(runs, "relations"))
     assert {len(triples) for triples in asked} == {(GRAPH.all_triples[:, 1] != 2).sum()}
 
 
@@ -149,7 +152,7 @@ def figures(relik, mrr, evaluated=None, names="ABC"):
             "regret": (best - mrr).ravel(),
         }
     )
-    return PartFigures(table, overall, 2)
+    return PartScores(table, overall, 2)
 
 
 #: ReliK is right in p0 and p1 (a tie), wrong in p2 and p3; A is best overall, right in p0, p1, p3
@@ -162,7 +165,7 @@ HAND = figures(
 
 def test_strategies_by_hand():
     table = strategies(HAND).set_index("strategy")
-    assert table["right"].to_dict() == pytest.approx(
+    assert table["correct"].to_dict() == pytest.approx(
         {"by ReliK": 2, "A": 3, "B": 1, "C": 1, "at random": 5 / 3, "the best of each part": 4}
     )
     assert table.index[table["overall_best"]].tolist() == ["A"]
@@ -178,13 +181,13 @@ def test_strategies_by_hand():
     assert table.loc[["at random", "the best of each part"], "low"].isna().all()
 
 
-def test_verdict_by_hand():
-    found = verdict(HAND)
-    assert (found["right"], found["parts"], found["left_out"], found["runs"]) == (2, 4, 2, 3)
+def test_summary_by_hand():
+    found = selection_summary(HAND)
+    assert (found["correct"], found["parts"], found["left_out"], found["runs"]) == (2, 4, 2, 3)
     assert found["chance"] == pytest.approx((1 + 2 + 1 + 1) / 12)
     assert found["p_chance"] == pytest.approx(stats.binomtest(2, 4, 5 / 12).pvalue)
     assert (found["only_relik"], found["only_overall"], found["p_overall"]) == (0, 1, 1)
-    assert (found["overall"], found["overall_share"]) == ("A", 0.75)
+    assert (found["overall"], found["overall_accuracy"]) == ("A", 0.75)
     assert found["regret_gain"] == pytest.approx(0.05 - 0.175)
     assert (found["mrr_ties"], found["relik_ties"]) == (1, 0)
     orders = zip(HAND.wide("relik"), HAND.wide("mrr"), strict=True)
@@ -197,7 +200,9 @@ def test_verdict_by_hand():
 def test_intervals_of_regret_are_scipy_s():
     rng = np.random.default_rng(0)
     made = figures(rng.random((25, 2)), rng.random((25, 2)))
-    found, table = verdict(made, seed=3), strategies(made, seed=3).set_index("strategy")
+    bootstrap = Bootstrap(resamples=2000, seed=3)
+    found = selection_summary(made, bootstrap)
+    table = strategies(made, bootstrap).set_index("strategy")
     regret, picked = made.wide("regret"), made.wide("picked")
     by_relik = (regret * picked).sum(axis=1)
     leader = regret[:, made.overall["best"].to_numpy().argmax()]
@@ -208,7 +213,7 @@ def test_intervals_of_regret_are_scipy_s():
         theirs = stats.bootstrap((values,), np.mean, method="percentile", rng=rng)
         low, high = theirs.confidence_interval
         assert ends == pytest.approx([low, high], abs=0.08 * (high - low))
-    few = verdict(figures(rng.random((2, 2)), rng.random((2, 2))))
+    few = selection_summary(figures(rng.random((2, 2)), rng.random((2, 2))))
     assert np.isnan([few["regret_gain_low"], few["spearman_low"]]).all()
 
 
@@ -217,13 +222,13 @@ def test_intervals_of_regret_are_scipy_s():
 def test_no_way_beats_the_best_of_each_part(seed, parts, runs):
     rng = np.random.default_rng(seed)
     made = figures(rng.random((parts, runs)), rng.integers(1, 5, (parts, runs)) / 4, names="ABCD")
-    table = strategies(made, resamples=10).set_index("strategy")
+    table = strategies(made, Bootstrap(resamples=10)).set_index("strategy")
     assert (table["regret"] >= 0).all()
-    assert (table["right"] <= parts + 1e-9).all()
-    assert table.loc["at random", "right"] == pytest.approx(table["right"].iloc[1:-2].mean())
+    assert (table["correct"] <= parts + 1e-9).all()
+    assert table.loc["at random", "correct"] == pytest.approx(table["correct"].iloc[1:-2].mean())
     assert table["mrr"].max() == pytest.approx(table.loc["the best of each part", "mrr"])
     same = figures(made.wide("mrr"), made.wide("mrr"), names="ABCD")
-    assert verdict(same, resamples=10)["share"] == 1
+    assert selection_summary(same, Bootstrap(resamples=10))["accuracy"] == 1
 
 
 def test_random_relik_picks_right_as_often_as_chance():
@@ -231,15 +236,15 @@ def test_random_relik_picks_right_as_often_as_chance():
     rng, small = np.random.default_rng(8), 0
     for _ in range(40):
         made = figures(rng.random((30, 3)), rng.random((30, 3)))
-        small += verdict(made, resamples=2)["p_chance"] <= 0.05
+        small += selection_summary(made, Bootstrap(resamples=2))["p_chance"] <= 0.05
     assert stats.binomtest(small, 40, 0.05, alternative="greater").pvalue > 0.001
 
 
 def test_equal_relik_goes_to_the_run_that_leads_overall(runs):
     same = [replace(runs[n], scorer=runs[0].scorer, name=name) for n, name in ((0, "A"), (1, "B"))]
     parts = parts_of(runs, "relations")
-    found = part_figures([*same, runs[2]], parts)
-    assert verdict(found)["relik_ties"] > 0
+    found = part_scores([*same, runs[2]], parts)
+    assert selection_summary(found)["relik_ties"] > 0
     assert not found.wide("picked")[:, 1].any()
     ahead = np.array([0.1, 0.3])
     from kgdash.studies.comparison.part_scores import _picks
@@ -274,11 +279,11 @@ def test_pairs():
 
 
 def test_words():
-    first, second = verdict_in_words(verdict(HAND), "parts")
+    first, second = describe_selection(selection_summary(HAND), "parts")
     assert "in 2 of 4 parts (50%, 95% interval 7% to 93%)" in first
     assert "A everywhere does in 75%" in first
     assert "costs 0.175 MRR on average against knowing the best, A everywhere 0.050" in second
-    base = verdict(HAND) | {"regret_gain": 0.1}
+    base = selection_summary(HAND) | {"regret_gain": 0.1}
     for low, high, words in (
         (0.05, 0.2, "gains 0.100"),
         (-0.2, -0.1, "loses 0.100"),
@@ -286,7 +291,7 @@ def test_words():
         (np.nan, np.nan, "too few parts"),
     ):
         ends = {"regret_gain_low": low, "regret_gain_high": high}
-        assert words in verdict_in_words(base | ends, "parts")[1]
+        assert words in describe_selection(base | ends, "parts")[1]
 
 
 def test_refusals(runs):
@@ -294,13 +299,11 @@ def test_refusals(runs):
     with pytest.raises(KgdashError, match="unknown kind of parts 'regions'"):
         find_parts(runs[0], "regions")
     with pytest.raises(KgdashError, match="at least 2 entities; found 1"):
-        find_parts(runs[0], "subgraphs", size=1)
+        find_parts(runs[0], "subgraphs", sampling=SubgraphSampling(size=1))
     with pytest.raises(KgdashError, match="unknown choice of triples for ReliK 'test'"):
-        part_figures(runs, parts, relik_of="test")
+        part_scores(runs, parts, relik_of="test")
     with pytest.raises(KgdashError, match="expected 2 to 8 runs"):
-        part_figures(runs[:1], parts)
-    alone = Parts("subgraphs", GRAPH, ("E7",), subgraphs=(runs[0].subgraph(7, size=1),))
+        part_scores(runs[:1], parts)
+    alone = Partition("subgraphs", GRAPH, ("E7",), subgraphs=(runs[0].subgraph(7, size=1),))
     with pytest.raises(KgdashError, match="none of the 1 subgraphs holds a test triple"):
-        part_figures(runs, alone)
-    with pytest.raises(KgdashError, match="level between 0 and 1"):
-        verdict(HAND, level=2)
+        part_scores(runs, alone)

@@ -63,7 +63,7 @@ def test_mean_and_standard_deviation(runs):
     own = [metrics(ranks[name]) for name in SEEDS]
     assert not found.isna().any(axis=None)
     for (metric, side, rank_type), row in found.iterrows():
-        values = [of_run[side][rank_type][metric] for of_run in own]
+        values = [of_run.value(metric, side, rank_type) for of_run in own]
         assert row["seeds"] == 3
         assert row["mean"] == pytest.approx(mean(values))
         assert row["standard_deviation"] == pytest.approx(stdev(values), abs=1e-12)

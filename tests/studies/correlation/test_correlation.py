@@ -14,10 +14,10 @@ from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.correlation_bootstrap import Resamples
 from kgdash.studies.correlation.correlation import (
+    correlation_studies,
+    correlation_study,
     correlations,
     regression_band,
-    study,
-    study_runs,
 )
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import draw_subgraphs, score_subgraphs
@@ -80,7 +80,7 @@ def test_perfect_and_constant():
     assert found[["value", "p", "low", "high"]][3:].isna().all(axis=None)
 
 
-def test_shuffled_relik_foretells_nothing(umls):
+def test_shuffled_relik_predicts_nothing(umls):
     """The p-values of shuffled figures are uniform (Kolmogorov and Smirnov at 0.1 %)."""
     table = score_subgraphs(umls, draw_subgraphs(umls, SubgraphSampling(60, 20)))
     rng = np.random.default_rng(5)
@@ -95,14 +95,12 @@ def test_shuffled_relik_foretells_nothing(umls):
 
 
 def test_sizes(umls):
-    tables, found = study(
-        umls, [8, 20], count=12, seed=4, bootstrap=Bootstrap(resamples=40, seed=4)
-    )
+    sampling, evaluation = SubgraphSampling(12, 20, seed=4), SubgraphEvaluation(seed=4)
+    bootstrap = Bootstrap(resamples=40, seed=4)
+    tables, found = correlation_study(umls, [8, 20], sampling, evaluation, bootstrap)
     assert found["size"].tolist() == [8] * 51 + [20] * 51
-    table = score_subgraphs(
-        umls, draw_subgraphs(umls, SubgraphSampling(12, 20, seed=4)), SubgraphEvaluation(seed=4)
-    )
-    expected = correlations(table, bootstrap=Bootstrap(seed=4, resamples=40))
+    table = score_subgraphs(umls, draw_subgraphs(umls, sampling), evaluation)
+    expected = correlations(table, bootstrap=bootstrap)
     for whole, part in ((tables, table), (found, expected)):
         rows = whole[whole["size"] == 20].drop(columns="size").reset_index(drop=True)
         pd.testing.assert_frame_equal(rows, part)
@@ -111,10 +109,10 @@ def test_sizes(umls):
 
 def test_several_runs_are_each_run_s_study(umls, bundled):
     runs = {"a": umls, "b": bundled("umls-transe")}
-    options = {"sizes": [10], "count": 8, "bootstrap": Bootstrap(resamples=20)}
-    whole = study_runs(runs, **options)
+    options = ([10], SubgraphSampling(8), SubgraphEvaluation(), Bootstrap(resamples=20))
+    whole = correlation_studies(runs, *options)
     for name, run in runs.items():
-        for both, one in zip(whole, study(run, **options), strict=True):
+        for both, one in zip(whole, correlation_study(run, *options), strict=True):
             rows = both[both["run"] == name].drop(columns="run").reset_index(drop=True)
             pd.testing.assert_frame_equal(rows, one)
     seeds = [whole[0].loc[whole[0]["run"] == name, "walk_seed"].tolist() for name in runs]

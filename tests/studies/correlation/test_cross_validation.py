@@ -168,7 +168,7 @@ class TestInterruption:
         assert trained == [(0, "TransE", False), (0, "ConvE", False)]
         assert len(os.listdir(tmp_path / "nations")) == 2
         trained.clear()
-        figures, runs = cross_validate(graph, PLAN, tmp_path, told=tell)
+        figures, runs = cross_validate(graph, PLAN, tmp_path, on_fold=tell)
         assert [before for _, _, before in trained] == [True, True, False, False]
         # The same in the end as without interruption.
         pd.testing.assert_frame_equal(figures, done[1][0])

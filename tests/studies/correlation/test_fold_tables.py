@@ -156,7 +156,7 @@ def test_the_report_holds_the_tables(figures, bundled):
     plan = CrossValidation(models=("TransE", "ConvE"), sizes=SIZES, subgraphs=SUBGRAPHS)
     found = both_ways(figures, Bootstrap(0.9, 50, 1))
     text = markdown_report(graph, plan, command_line("umls", plan), found, RUNS)
-    assert text.startswith("# umls: does ReliK foretell?\n")
+    assert text.startswith("# umls: does ReliK predict performance?\n")
     assert "135 entities, 46 relations, 6,529 known triples" in text
     assert "2 of 5 folds, on average 80 train, 10 valid, 10 test triples; 3 triples stayed" in text
     assert "| TransE | 2 | 0.300 ± 0.141 | 0.600 ± 0.000 | 22 | 2 |" in text

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.instances.separation import compare_measures
-from kgdash.studies.instances.separation_report import separation_report, separation_rows
+from kgdash.studies.instances.separation_report import SeparationReport, separation_rows
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +23,13 @@ def found():
         for measure, way in (("relik", shift), ("reciprocal_rank", -shift), ("score", 0.0)):
             columns[f"{measure}_max"] = np.exp(rng.normal(size=80) + way * label)
         parts.append(pd.DataFrame(columns))
-    return compare_measures(pd.concat(parts, ignore_index=True), order="given", resamples=200)
+    return compare_measures(pd.concat(parts, ignore_index=True), bootstrap=Bootstrap(resamples=200))
 
 
 @pytest.fixture(scope="module")
 def text(found, bundled):
-    return separation_report(
-        "Queries on UMLS", bundled("umls-transe"), found, "run this", "max", ["hard is hard"]
-    )
+    report = SeparationReport(bundled("umls-transe"), found, "max", ["hard is hard"])
+    return report.text("Queries on UMLS", "run this")
 
 
 def test_figures_are_those_of_the_tables(text, found):
@@ -62,9 +62,9 @@ def test_one_against_one_tells_nothing(bundled):
     """However well one true instance is told from one false, and however narrow the interval."""
     columns = {f"{m}_max": [0.1, 0.9] for m in ("relik", "reciprocal_rank", "score")}
     rows = pd.DataFrame({"group": "1p", "question": ["a", "b"], "label": [True, False], **columns})
-    found = compare_measures(rows, resamples=50)
+    found = compare_measures(rows, bootstrap=Bootstrap(resamples=50))
     assert found.by_measure["relik"]["roc_auc"].tolist() == [0, 0]
-    text = separation_report("One", bundled("umls-transe"), found, "x", "max")
+    text = SeparationReport(bundled("umls-transe"), found, "max").text("One", "x")
     assert "Of 1 groups, ReliK separates 0 " in text
     assert "Not told from guessing:\n\n- 1p: AUC 0.000 (1 true, 1 false)" in text
     assert "Worse" not in text

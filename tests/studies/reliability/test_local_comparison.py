@@ -47,16 +47,16 @@ def test_figures_of_the_test_triples(run):
     relik = run.relik(triples=rows[["head", "relation", "tail"]].to_numpy())
     assert rows["relik"].tolist() == relik["relik"].tolist()
     assert rows["relik_head_rank"].tolist() == relik["head_rank"].tolist()
-    assert found.figures["relik"] == (pytest.approx(relik["relik"].mean()), 5)
+    assert found.means["relik"] == (pytest.approx(relik["relik"].mean()), 5)
 
     ranks = run.ranks(triples=np.array([(0, 1, 2), (1, 0, 0)]), sides=("head", "tail", "relation"))
     for side in ("head", "tail", "relation"):
         own = ranks.loc[ranks["side"] == side, "realistic"]
-        assert found.figures[f"{side}_mrr"] == (pytest.approx((1 / own).mean()), 2)
+        assert found.means[f"{side}_mrr"] == (pytest.approx((1 / own).mean()), 2)
         assert rows.loc[rows["split"] == "test", f"{side}_rank"].tolist() == own.tolist()
         assert rows.loc[rows["split"] != "test", f"{side}_rank"].isna().all()
     pooled = ranks.loc[ranks["side"] != "relation", "realistic"]
-    assert found.figures["both_mrr"] == (pytest.approx((1 / pooled).mean()), 4)
+    assert found.means["both_mrr"] == (pytest.approx((1 / pooled).mean()), 4)
     first = rows.loc[1]
     expected = 0.5 * (1 / first["head_rank"] + 1 / first["tail_rank"])
     assert first["reciprocal_rank"] == pytest.approx(expected)
@@ -65,8 +65,8 @@ def test_figures_of_the_test_triples(run):
 def test_all_triples_on_request(run):
     found = compare(run, inside(), evaluated="all")
     assert found.evaluated == "all"
-    assert found.figures["tail_mrr"][1] == 5
-    assert found.figures["both_mrr"][1] == 10
+    assert found.means["tail_mrr"].n == 5
+    assert found.means["both_mrr"].n == 10
     assert found.triples["tail_rank"].notna().all()
 
 
@@ -88,9 +88,9 @@ def test_ranks_are_realistic_and_filtered_as_asked(filter, rank):
 
 def test_no_test_triple_inside(run):
     found = compare(run, neighbourhood(GRAPH, 3, size=10))
-    assert found.figures["relik"][1] == 1
+    assert found.means["relik"].n == 1
     for side in ("head", "tail", "both", "relation"):
-        value, count = found.figures[f"{side}_mrr"]
+        value, count = found.means[f"{side}_mrr"]
         assert math.isnan(value)
         assert count == 0
 
@@ -98,16 +98,16 @@ def test_no_test_triple_inside(run):
 def test_no_triple_inside(run):
     found = compare(run, neighbourhood(GRAPH, 6))
     assert len(found.triples) == 0
-    assert all(math.isnan(value) and count == 0 for value, count in found.figures.values())
+    assert all(math.isnan(value) and count == 0 for value, count in found.means.values())
     assert "relik" in found.triples
 
 
 def test_sampled_figures_come_with_an_interval(run):
     found = compare(run, inside(), method="sampled")
-    low, value, high = (found.figures[key][0] for key in ("relik_low", "relik", "relik_high"))
+    low, value, high = (found.means[key].value for key in ("relik_low", "relik", "relik_high"))
     assert low <= value <= high
     assert {"relik_low", "relik_high"} <= set(found.triples)
-    assert "relik_low" not in compare(run, inside()).figures
+    assert "relik_low" not in compare(run, inside()).means
 
 
 class TestSteps:
@@ -132,7 +132,7 @@ class TestSteps:
         for step in steps:
             expected = compare(run, part, evaluated, step.method)
             pd.testing.assert_frame_equal(step.triples, expected.triples)
-            assert step.figures == expected.figures
+            assert step.means == expected.means
             assert step.evaluated == evaluated
 
     def test_ranks_are_computed_once(self, run, part):
@@ -147,7 +147,7 @@ class TestSteps:
         run.scorer.asked.clear()
         (again,) = compare_steps(run, part, sampled=sampled)
         pd.testing.assert_frame_equal(again.triples, exact.triples)
-        assert again.figures == exact.figures
+        assert again.means == exact.means
         assert not {"triples", "relations"} & {method for method, _ in run.scorer.asked}
         assert "relik_low" in sampled.triples, "the first comparison stays as it was"
 
@@ -155,7 +155,7 @@ class TestSteps:
     def test_another_method_is_one_step(self, run, part, method):
         (only,) = compare_steps(run, part, method=method)
         assert only.method == method
-        assert only.figures == compare(run, part, method=method).figures
+        assert only.means == compare(run, part, method=method).means
 
     def test_no_triple_inside(self, run):
         (only,) = compare_steps(run, neighbourhood(self.graph, 9))
@@ -183,8 +183,8 @@ def test_summary_names_things(run):
     assert made["seed_entity"] == "e0"
     assert made["entities"][0] == "e0"
     assert made["entity_labels"][0] == "E0"
-    assert made["relik"] == found.figures["relik"][0]
-    assert made["mrr"]["tail"] == found.figures["tail_mrr"][0]
+    assert made["relik"] == found.means["relik"].value
+    assert made["mrr"]["tail"] == found.means["tail_mrr"].value
     assert made["counts"]["both_mrr"] == 4
     assert made["triples"][0]["relation"] == "R0"
     assert made["parameters"] == {"size": 3, "hops": 1, "direction": "either"}
@@ -196,5 +196,5 @@ def test_bundled_run_agrees_with_its_global_tables(bundled):
     assert len(everything.entities) == run.graph.num_entities
     found = compare(run, everything, method="lower-bound")
     ranks = run.ranks()
-    assert found.figures["both_mrr"][1] == len(ranks)
-    assert found.figures["both_mrr"][0] == pytest.approx((1 / ranks["realistic"]).mean())
+    assert found.means["both_mrr"].n == len(ranks)
+    assert found.means["both_mrr"].value == pytest.approx((1 / ranks["realistic"]).mean())

@@ -20,7 +20,7 @@ def uniform(p_values):
 
 
 def test_means_over_groups_that_share_no_triple():
-    """Skewed figures as ReliK's, independent of the ranks: groups foretell nothing."""
+    """Skewed figures as ReliK's, independent of the ranks: groups predict nothing."""
     rng = np.random.default_rng(21)
     found = {"pearson": [], "spearman": [], "kendall": []}
     for _ in range(120):

@@ -9,10 +9,11 @@ from scipy import stats
 
 from kgdash.errors import KgdashError
 from kgdash.studies.reliability.region_scan import (
-    find_reliability_regions,
+    RegionScan,
     greatest_of_permutations,
     grown_groups,
-    scan,
+    scan_regions,
+    scan_values,
 )
 from kgdash.studies.reliability.region_scan_units import entity_units, triple_units
 from kgdash.studies.reliability.reliability_map import (
@@ -62,9 +63,9 @@ def make_map(graph):
 
 
 @pytest.mark.parametrize(
-    ("units_of", "dealt"), [(entity_units, "entities"), (triple_units, "triples")]
+    ("units_of", "null_model"), [(entity_units, "entities"), (triple_units, "triples")]
 )
-def test_chance_finds_a_region_in_5_percent(graph, random_ranks, units_of, dealt):
+def test_chance_finds_a_region_in_5_percent(graph, random_ranks, units_of, null_model):
     """Where the null hypothesis holds, p ≤ 0.05 comes in about 5 % of the seeds."""
     order, rng, found = grown_groups(graph, 30), np.random.default_rng(7), []
     units = units_of(graph, relik_of(graph, *random_ranks))
@@ -74,22 +75,24 @@ def test_chance_finds_a_region_in_5_percent(graph, random_ranks, units_of, dealt
             own = units.strata == stratum
             values[own] = rng.permutation(values[own])
         shuffled = replace(units, values=values)
-        z = np.nanmax(np.abs(scan(order, shuffled, values.astype(np.float32)[:, None], 5)[0]))
+        z = np.nanmax(
+            np.abs(scan_values(order, shuffled, values.astype(np.float32)[:, None], 5)[0])
+        )
         baseline = greatest_of_permutations(order, shuffled, 5, 39, seed)
         found.append((1 + (baseline >= z).sum()) / 40)
     low, high = stats.binom.interval(0.999, 120, 0.05)
     assert low <= (np.array(found) <= 0.05).sum() <= high
-    assert stats.kstest(np.array(found) - 1 / 80, "uniform").pvalue > 0.001, dealt
+    assert stats.kstest(np.array(found) - 1 / 80, "uniform").pvalue > 0.001, null_model
 
 
-@pytest.mark.parametrize("dealt", ["entities", "triples"])
+@pytest.mark.parametrize("null_model", ["entities", "triples"])
 @pytest.mark.parametrize(("kind", "factor"), [("low", 12.0), ("high", 1 / 12)])
-def test_a_planted_region_is_found(graph, random_ranks, make_map, dealt, kind, factor):
+def test_a_planted_region_is_found(graph, random_ranks, make_map, null_model, kind, factor):
     planted = np.arange(40, 50)
     head, tail = graph.all_triples[:, 0], graph.all_triples[:, 2]
     inside = np.isin(head, planted) & np.isin(tail, planted)
     ranks = np.maximum(1, np.where(inside, random_ranks * factor, random_ranks))
-    found = find_reliability_regions(make_map(*ranks), dealt, 5, 30, permutations=99)
+    found = scan_regions(make_map(*ranks), RegionScan(null_model, 5, 30, permutations=99))
     first, members = found.table.iloc[0], found.members[0]
     assert first["kind"] == kind
     assert first["p"] == 0.01
@@ -102,8 +105,8 @@ def test_a_planted_region_is_found(graph, random_ranks, make_map, dealt, kind, f
 def test_figures_of_regions(bundled):
     map_ = reliability_map(bundled("umls-transe"))
     graph, relik = map_.run.graph, map_.relik["relik"].to_numpy()
-    found = find_reliability_regions(map_, permutations=39)
-    again = find_reliability_regions(map_, permutations=39)
+    found = scan_regions(map_, RegionScan(permutations=39))
+    again = scan_regions(map_, RegionScan(permutations=39))
     pd.testing.assert_frame_equal(found.table, again.table)
     members = np.concatenate(found.members)
     assert len(members) == len(set(members.tolist()))
@@ -132,7 +135,7 @@ def test_z_of_entities(bundled):
     """A region's z: own reliabilities, standardised in tenths by degree, summed up."""
     map_ = reliability_map(bundled("umls-transe"))
     graph, relik = map_.run.graph, map_.relik
-    found = find_reliability_regions(map_, permutations=1)
+    found = scan_regions(map_, RegionScan(permutations=1))
     own = np.array(
         [
             np.log10(
@@ -159,7 +162,7 @@ def test_z_of_entities(bundled):
 def test_a_graph_without_groups(make_map):
     graph = make_graph([(0, 0, 1), (2, 0, 3)], entities=6)
     map_ = reliability_map(fake_run(graph, random_scorer(6, 1)))
-    found = find_reliability_regions(map_, permutations=5)
+    found = scan_regions(map_, RegionScan(permutations=5))
     assert not len(found.table)
     assert not found.members
     assert found.baseline.tolist() == [0.0] * 5
@@ -173,10 +176,9 @@ def test_a_graph_without_groups(make_map):
     ]
 
 
-def test_refusals(make_map, random_ranks):
-    map_ = make_map(*random_ranks)
-    with pytest.raises(KgdashError, match="unknown null hypothesis 'relations'"):
-        find_reliability_regions(map_, "relations")
+def test_refusals():
+    with pytest.raises(KgdashError, match="unknown null model 'relations'"):
+        RegionScan("relations")
     for wrong in (
         {"smallest": 1},
         {"smallest": 9, "largest": 8},
@@ -185,4 +187,4 @@ def test_refusals(make_map, random_ranks):
         {"seed": -1},
     ):
         with pytest.raises(KgdashError, match="expected 2 ≤ smallest ≤ largest"):
-            find_reliability_regions(map_, **wrong)
+            RegionScan(**wrong)

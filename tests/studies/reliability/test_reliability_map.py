@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from kgdash.errors import KgdashError
-from kgdash.graph.communities import find_regions
+from kgdash.graph.communities import find_communities
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import (
     between,
@@ -35,7 +35,7 @@ def touching(triples, what, number, groups):
 @pytest.mark.parametrize("what", ["entity", "relation", "communities"])
 def test_means_are_those_of_the_triples(umls, what):
     graph = umls.run.graph
-    groups = find_regions(graph, 1.5, 0)
+    groups = find_communities(graph, 1.5, 0)
     table = umls.by(what, resolution=1.5)
     assert table["relik"].is_monotonic_increasing
     heads, _, tails = graph.all_triples.T
@@ -71,19 +71,19 @@ def test_intervals_are_scipy_s(umls):
 
 def test_a_community_has_the_relik_of_its_subgraph(umls):
     graph = umls.run.graph
-    groups = find_regions(graph)
+    groups = find_communities(graph)
     row = umls.by("communities").iloc[0]
     members = np.flatnonzero(groups == row["id"])
     part = umls.run.subgraph(int(members[0]), "neighbourhood", 5)
     alike = compare(umls.run, type(part)(graph, int(members[0]), members, "given", {}))
-    assert row["relik"] == pytest.approx(alike.figures["relik"][0])
-    assert row["triples"] == alike.figures["relik"][1]
+    assert row["relik"] == pytest.approx(alike.means["relik"].value)
+    assert row["triples"] == alike.means["relik"].n
     assert row["entities"] == len(members)
-    assert row["mrr"] == pytest.approx(alike.figures["both_mrr"][0])
+    assert row["mrr"] == pytest.approx(alike.means["both_mrr"].value)
 
 
 def test_between_communities(umls):
-    groups = find_regions(umls.run.graph)
+    groups = find_communities(umls.run.graph)
     table = between(umls, groups)
     heads, _, tails = umls.run.graph.all_triples.T
     for row in table.itertuples():

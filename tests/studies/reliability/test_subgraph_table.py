@@ -31,12 +31,12 @@ def test_figures_are_those_of_each_subgraph(umls, evaluated):
     for part, row in zip(subgraphs, table.to_dict("records"), strict=True):
         single = compare(umls, part, evaluated)
         assert (row["seed_entity"], row["entities"]) == (part.seed_entity, len(part.entities))
-        assert row["triples"] == single.figures["relik"][1]
-        assert row["evaluated"] == single.figures["tail_mrr"][1]
+        assert row["triples"] == single.means["relik"].n
+        assert row["evaluated"] == single.means["tail_mrr"].n
         for name, value in (
-            ("relik", single.figures["relik"][0]),
-            *((m, single.figures[m][0]) for m in ("head_mrr", "tail_mrr", "both_mrr")),
-            ("relation_mrr", single.figures["relation_mrr"][0]),
+            ("relik", single.means["relik"].value),
+            *((m, single.means[m].value) for m in ("head_mrr", "tail_mrr", "both_mrr")),
+            ("relation_mrr", single.means["relation_mrr"].value),
         ):
             assert row[name] == pytest.approx(value, nan_ok=True)
         assert row["walk_seed"] == part.parameters["seed"]

@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 from pykeen.metrics.ranking import rank_based_metric_resolver
 
 from kgdash.errors import KgdashError
-from kgdash.ranking import metric as module
-from kgdash.ranking.metric import (
-    DEFAULT_KS,
-    METRICS,
-    find_metric,
-    metric_calculators,
-    metric_records,
-)
+from kgdash.ranking import metric_lookup as module
+from kgdash.ranking.known_metrics import METRICS
+from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators, metric_records
 
 KEYS = list(metric_records((1, 7, 10)))
 SPREAD = ("variance", "standard_deviation", "median_absolute_deviation", "count")

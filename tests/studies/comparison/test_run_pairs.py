@@ -10,8 +10,13 @@ from scipy.stats import binomtest
 from kgdash.errors import KgdashError
 from kgdash.ranking.metrics import POOLS
 from kgdash.statistics.multiple_testing import holm
-from kgdash.studies.comparison.comparison import compared_ranks
-from kgdash.studies.comparison.wins import rank_grid, rank_pairs, relation_wins, triple_differences
+from kgdash.studies.comparison.comparison import compared_ranks, pair_of
+from kgdash.studies.comparison.run_pairs import (
+    rank_grid,
+    rank_pairs,
+    relation_sign_tests,
+    triple_differences,
+)
 from tests.support.compared_tables import AB, GRAPH, tables
 
 A, B = "umls-transe", "umls-complex"
@@ -37,7 +42,7 @@ def plain(ranks, a, b, side, rank_type):
 
 
 def test_wins_by_hand():
-    found = relation_wins(AB, "A", "B").set_index(["side", "relation"])
+    found = relation_sign_tests(pair_of(AB, "A", "B")).set_index(["side", "relation"])
     assert found[["triples", "wins", "ties", "losses"]].to_numpy().tolist() == [
         *[[2, 1, 1, 0], [3, 0, 2, 1]],
         *[[2, 1, 1, 0], [3, 1, 1, 1]],
@@ -51,7 +56,7 @@ def test_wins_by_hand():
 
 @pytest.mark.parametrize("rank_type", ["realistic", "optimistic"])
 def test_wins_by_counting(ranks, rank_type):
-    found = relation_wins(ranks, A, B, rank_type)
+    found = relation_sign_tests(pair_of(ranks, A, B), rank_type)
     for side, rows in found.groupby("side"):
         values = plain(ranks, A, B, side, rank_type)
         assert set(rows["relation"]) == {triple[1] for triple, *_ in values}
@@ -77,7 +82,7 @@ def test_wins_by_counting(ranks, rank_type):
 def test_pairs_of_ranks_by_counting(ranks, side):
     kept = ranks[A]["side"].isin(POOLS[side])
     wanted = Counter(zip(ranks[A]["realistic"][kept], ranks[B]["realistic"][kept], strict=True))
-    found = rank_pairs(ranks, A, B, side)
+    found = rank_pairs(pair_of(ranks, A, B), side)
     counted = found.set_index(["rank_a", "rank_b"])["count"].to_dict()
     assert counted == dict(wanted)
     assert found.index.tolist() == found.sort_values(["rank_a", "rank_b"]).index.tolist()
@@ -85,7 +90,7 @@ def test_pairs_of_ranks_by_counting(ranks, side):
 
 @pytest.mark.parametrize("steps", [1, 7, 40])
 def test_every_pair_is_in_its_cell(ranks, steps):
-    pairs, most = rank_pairs(ranks, A, B), 135
+    pairs, most = rank_pairs(pair_of(ranks, A, B)), 135
     grid = rank_grid(pairs, most, steps)
     assert grid["count"].sum() == 1322
     for cell in grid.to_dict("records"):
@@ -117,7 +122,7 @@ def test_a_single_candidate():
 
 
 def test_triples_from_where_a_wins(ranks):
-    found = triple_differences(ranks, A, B)
+    found = triple_differences(pair_of(ranks, A, B))
     wanted = plain(ranks, A, B, "both", "realistic")
     assert found["difference"].is_monotonic_decreasing
     assert found["difference"].mean() == pytest.approx(np.mean([a - b for _, a, b in wanted]))
@@ -129,15 +134,11 @@ def test_triples_from_where_a_wins(ranks):
 
 def test_equal_triples_keep_their_order():
     same = tables({"A": ([1] * 5, [2] * 5), "B": ([1] * 5, [2] * 5)})
-    found = triple_differences(same, "A", "B", "head")
+    found = triple_differences(pair_of(same, "A", "B"), "head")
     np.testing.assert_array_equal(found[["head", "relation", "tail"]], GRAPH.split("test"))
 
 
-@pytest.mark.parametrize("ask", [relation_wins, rank_pairs, triple_differences])
-def test_unknown_runs_are_refused(ask):
-    with pytest.raises(KgdashError, match="unknown run 'C'"):
-        ask(AB, "A", "C")
-    with pytest.raises(KgdashError, match="two different runs"):
-        ask(AB, "A", "A")
+@pytest.mark.parametrize("ask", [relation_sign_tests, rank_pairs, triple_differences])
+def test_unknown_rank_types_are_refused(ask):
     with pytest.raises(KgdashError, match="unknown rank type 'worst'"):
-        ask(AB, "A", "B", rank_type="worst")
+        ask(AB, rank_type="worst")

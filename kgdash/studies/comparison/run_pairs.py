@@ -1,4 +1,4 @@
-"""Two runs, rank by rank: who wins in which relation, and how their ranks go together."""
+"""Two runs, rank by rank: which is better in which relation, and how their ranks go together."""
 
 from __future__ import annotations
 
@@ -10,30 +10,28 @@ from kgdash.statistics.multiple_testing import holm
 from kgdash.studies.comparison.comparison import (
     COMPARED_SIDES,
     Ranks,
-    pair_of,
     reciprocal_ranks,
     stacked_ranks,
     triples_of,
 )
 
 
-def relation_wins(ranks: Ranks, a: str, b: str, rank_type: str = "realistic") -> pd.DataFrame:
+def relation_sign_tests(pair: Ranks, rank_type: str = "realistic") -> pd.DataFrame:
     """Count per relation and side the triples that one run ranks better than the other.
 
     On side "both" a triple's mean reciprocal rank decides, so that triples are independent units.
-    ``p_sign`` is the two-sided sign test (`scipy.stats.binomtest` on wins out of wins and losses at
-    ½; 1 where there are none); ``p_holm`` is Holm's correction over the relations of that side.
+    ``p_sign`` is the two-sided sign test (Dixon and Mood 1946; `scipy.stats.binomtest` on wins out
+    of wins and losses at ½; 1 where there are none); ``p_holm`` is Holm's correction over the
+    relations of that side.
 
-    :param ranks: of `kgdash.studies.comparison.comparison.compared_ranks`
-    :param a: name of a run
-    :param b: name of another
+    :param pair: of `kgdash.studies.comparison.comparison.pair_of`: a, then b
     :param rank_type: "optimistic", "realistic" or "pessimistic"
     :return: one row per side ("head", "tail", "both") and relation with triples: ``relation``
         (int64 id), ``side`` (str), ``triples``, ``wins``, ``ties``, ``losses`` (int64: a is better,
         equal, worse), ``p_sign``, ``p_holm`` (float64 in (0, 1]), ``mrr_a``, ``mrr_b``,
         ``difference`` (a − b)
     """
-    pair, tables = pair_of(ranks, a, b), []
+    tables = []
     for side in COMPARED_SIDES:
         first, second = reciprocal_ranks(pair, side, rank_type).T
         rows = pd.DataFrame(
@@ -60,16 +58,14 @@ def relation_wins(ranks: Ranks, a: str, b: str, rank_type: str = "realistic") ->
     return pd.concat(tables, ignore_index=True)
 
 
-def rank_pairs(
-    ranks: Ranks, a: str, b: str, side: str = "both", rank_type: str = "realistic"
-) -> pd.DataFrame:
+def rank_pairs(pair: Ranks, side: str = "both", rank_type: str = "realistic") -> pd.DataFrame:
     """Count how often each rank by one run meets each rank by the other.
 
     :param side: "head", "tail", or "both" for the ranks of both sides, each for itself
     :return: one row per pair of ranks that occurs: ``rank_a``, ``rank_b`` (float64, ≥ 1), ``count``
         (int64, ≥ 1), ascending
     """
-    values = stacked_ranks(pair_of(ranks, a, b), side, rank_type).reshape(-1, 2)
+    values = stacked_ranks(pair, side, rank_type).reshape(-1, 2)
     pairs, counts = np.unique(values, axis=0, return_counts=True)
     return pd.DataFrame(pairs, columns=["rank_a", "rank_b"]).assign(count=counts)
 
@@ -97,7 +93,7 @@ def rank_grid(pairs: pd.DataFrame, most: float, steps: int = 40) -> pd.DataFrame
 
 
 def triple_differences(
-    ranks: Ranks, a: str, b: str, side: str = "both", rank_type: str = "realistic"
+    pair: Ranks, side: str = "both", rank_type: str = "realistic"
 ) -> pd.DataFrame:
     """List the triples by how much more one run makes of them than the other.
 
@@ -106,7 +102,6 @@ def triple_differences(
         ``head, relation, tail`` (int64 ids), ``reciprocal_rank_a``, ``reciprocal_rank_b``,
         ``difference`` (a − b; float64)
     """
-    pair = pair_of(ranks, a, b)
     values = reciprocal_ranks(pair, side, rank_type)
     table = pd.DataFrame(triples_of(pair, side), columns=["head", "relation", "tail"])
     table["reciprocal_rank_a"], table["reciprocal_rank_b"] = values.T

@@ -1,4 +1,4 @@
-"""Where one run beats another: against plain loops over triples, on graphs with known regions."""
+"""Where one run beats another: against plain loops over triples, where communities are known."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -9,11 +9,19 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.graph import communities as module
-from kgdash.graph.communities import find_regions
+from kgdash.graph.communities import find_communities
 from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.ratio_metrics import ratio_intervals
-from kgdash.studies.comparison.comparison import compared_ranks, reciprocal_ranks, triples_of
-from kgdash.studies.comparison.region_differences import entity_differences, region_differences
+from kgdash.studies.comparison.community_differences import (
+    community_differences,
+    entity_differences,
+)
+from kgdash.studies.comparison.comparison import (
+    compared_ranks,
+    pair_of,
+    reciprocal_ranks,
+    triples_of,
+)
 from tests.support.compared_tables import AB, GRAPH
 from tests.support.fakes import make_graph
 
@@ -36,16 +44,16 @@ def cliques(*sizes, bridge=True):
     return make_graph(triples, entities=start + 1, relations=2)
 
 
-def test_cliques_are_regions():
-    found = find_regions(cliques(4, 6, 5, bridge=False))
+def test_cliques_are_communities():
+    found = find_communities(cliques(4, 6, 5, bridge=False))
     assert found.tolist() == [2] * 4 + [0] * 6 + [1] * 5 + [3]
-    joined = find_regions(cliques(5, 7))
+    joined = find_communities(cliques(5, 7))
     assert joined[:12].tolist() == [1] * 5 + [0] * 7
 
 
 def test_all_splits_count_and_loops_do_not():
     graph = make_graph([(0, 0, 1), (2, 0, 2), (3, 0, 4)], [(1, 0, 5)], [(4, 0, 3)])
-    found = find_regions(graph)
+    found = find_communities(graph)
     assert found[0] == found[1] == found[5] == 0
     assert found[3] == found[4] == 1
     assert found[2] == 2
@@ -54,24 +62,24 @@ def test_all_splits_count_and_loops_do_not():
 def test_pairs_weigh_as_many_triples_as_join_them():
     """A path of four; its middle is joined by nine relations, so that it is the region."""
     middle = [(1, r, 2) for r in range(5)] + [(2, r, 1) for r in range(4)]
-    found = find_regions(make_graph([(0, 0, 1), (2, 0, 3), *middle]), resolution=1.5)
+    found = find_communities(make_graph([(0, 0, 1), (2, 0, 3), *middle]), resolution=1.5)
     assert found[1] == found[2]
-    plain = find_regions(make_graph([(0, 0, 1), (2, 0, 3), (1, 0, 2)]), resolution=1.5)
+    plain = find_communities(make_graph([(0, 0, 1), (2, 0, 3), (1, 0, 2)]), resolution=1.5)
     assert plain[1] != plain[2]
 
 
 def test_resolution_and_seed(bundled):
     graph = bundled(A).graph
-    counts = [find_regions(graph, r).max() + 1 for r in (0.5, 1.0, 3.0)]
+    counts = [find_communities(graph, r).max() + 1 for r in (0.5, 1.0, 3.0)]
     assert counts == sorted(counts)
     assert counts[0] < counts[-1]
-    np.testing.assert_array_equal(find_regions(graph), find_regions(graph))
+    np.testing.assert_array_equal(find_communities(graph), find_communities(graph))
     weighted = nx.Graph()
     for a, b in graph.all_triples[:, [0, 2]].tolist():
         if a != b:
             weight = weighted.get_edge_data(a, b, {"weight": 0})["weight"]
             weighted.add_edge(a, b, weight=weight + 1)
-    found = find_regions(graph, seed=1)
+    found = find_communities(graph, seed=1)
     parts = [set(np.flatnonzero(found == r).tolist()) for r in range(found.max() + 1)]
     assert nx.community.modularity(weighted, parts) > 0.15
     sizes = np.bincount(found)
@@ -80,21 +88,21 @@ def test_resolution_and_seed(bundled):
 
 def test_resolution_must_be_above_zero():
     with pytest.raises(KgdashError, match="expected a resolution above 0; found 0"):
-        find_regions(GRAPH, 0)
+        find_communities(GRAPH, 0)
 
 
 def test_kept_by_graph_resolution_and_seed(monkeypatch):
     monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1.0)
-    first = find_regions(cliques(4, 5))
+    first = find_communities(cliques(4, 5))
     monkeypatch.setattr(module, "_louvain", lambda *_: pytest.fail("searched again"))
-    np.testing.assert_array_equal(find_regions(cliques(4, 5)), first)
+    np.testing.assert_array_equal(find_communities(cliques(4, 5)), first)
     for graph, resolution, seed in (
         (cliques(5, 4), 1.0, 0),
         (cliques(4, 5), 1.1, 0),
         (cliques(4, 5), 1.0, 1),
     ):
         with pytest.raises(pytest.fail.Exception, match="searched again"):
-            find_regions(graph, resolution, seed)
+            find_communities(graph, resolution, seed)
 
 
 def test_searching_can_be_cancelled(monkeypatch):
@@ -111,7 +119,7 @@ def test_searching_can_be_cancelled(monkeypatch):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        find_regions(GRAPH, progress=stop)
+        find_communities(GRAPH, progress=stop)
     assert not stopped.is_set()
     stopped.set()
 
@@ -142,49 +150,51 @@ def assert_sums(table, key, wanted):
 
 
 def test_entities_by_counting(ranks):
-    assert_sums(entity_differences(ranks, A, B), "entity", plain(ranks, A, B, int))
+    assert_sums(entity_differences(pair_of(ranks, A, B)), "entity", plain(ranks, A, B, int))
 
 
 def test_loops_count_once():
-    found = entity_differences(AB, "A", "B").set_index("entity")
+    found = entity_differences(pair_of(AB, "A", "B")).set_index("entity")
     assert found["triples"].to_dict() == {0: 2, 2: 2, 1: 1, 3: 2, 4: 1, 5: 1}
     assert found.loc[4, "difference"] == 0
 
 
 def test_one_side_only():
-    found = entity_differences(AB, "A", "B", "head", "optimistic").set_index("entity")
+    found = entity_differences(pair_of(AB, "A", "B"), "head", "optimistic").set_index("entity")
     assert found.loc[0, "mrr_a"] == (1 + 1 / 2) / 2
     assert found.loc[5, ["wins", "losses"]].tolist() == [0, 0]
 
 
-def test_regions_by_counting(ranks, bundled):
+def test_communities_by_counting(ranks, bundled):
     graph = bundled(A).graph
-    regions = find_regions(graph)
-    found = region_differences(ranks, A, B, graph, regions)
-    wanted = plain(ranks, A, B, lambda entity: int(regions[entity]))
-    assert_sums(found, "region", wanted)
+    communities = find_communities(graph)
+    found = community_differences(pair_of(ranks, A, B), graph, communities)
+    wanted = plain(ranks, A, B, lambda entity: int(communities[entity]))
+    assert_sums(found, "community", wanted)
     triples = graph.split("test")
     for row in found.to_dict("records"):
-        region = row["region"]
-        both = sum(regions[h] == regions[t] == region for h, _, t in triples.tolist())
+        community = row["community"]
+        both = sum(communities[h] == communities[t] == community for h, _, t in triples.tolist())
         assert row["inside"] == both
-        assert row["entities"] == (regions == region).sum()
+        assert row["entities"] == (communities == community).sum()
         assert row["low"] < row["difference"] < row["high"]
-        differences = np.array([a - b for a, b in wanted[region]])
+        differences = np.array([a - b for a, b in wanted[community]])
         weight, size = np.ones(len(differences)), np.array([len(differences)])
-        ends = ratio_intervals(RatioMetric(), differences, weight, size, 0.95, [(0, region)])[0]
+        ends = ratio_intervals(RatioMetric(), differences, weight, size, 0.95, [(0, community)])[0]
         assert (row["low"], row["high"]) == pytest.approx(ends)
 
 
-def test_what_a_region_is_told_by():
+def test_what_a_community_is_told_by():
     """Entity 2 is an end of three triples inside, entity 1 of one; a loop counts once."""
     facts = [(0, 0, 2), (1, 1, 2), (2, 1, 2), (2, 0, 3), (1, 0, 4)]
     graph = make_graph(facts, test=[(0, 1, 2), (3, 1, 4)], entities=5, relations=2)
     tables = {name: AB[name].iloc[[0, 3, 5, 8]].reset_index(drop=True) for name in AB}
     for table in tables.values():
         table[["head", "relation", "tail"]] = [*graph.split("test").tolist()] * 2
-    regions = np.array([0, 0, 0, 1, 1])
-    found = region_differences(tables, "A", "B", graph, regions).set_index("region")
+    communities = np.array([0, 0, 0, 1, 1])
+    found = community_differences(pair_of(tables, "A", "B"), graph, communities).set_index(
+        "community"
+    )
     assert found.loc[0, "name"] == "E2"
     assert found.loc[0, "central"] == "E2, E0, E1"
     assert found.loc[0, "relations"] == "R1, R0"
@@ -194,9 +204,13 @@ def test_what_a_region_is_told_by():
     assert np.isnan(found["low"]).all()
 
 
-def test_regions_without_ranked_triples_are_left_out():
-    regions = np.array([0, 0, 0, 0, 0, 0, 1])
+def test_communities_without_ranked_triples_are_left_out():
+    communities = np.array([0, 0, 0, 0, 0, 0, 1])
     graph = replace(GRAPH, entities=(*GRAPH.entities, "e6"))
     graph = replace(graph, entity_labels=graph.entities)
-    assert region_differences(AB, "A", "B", graph, regions)["region"].tolist() == [0]
-    assert region_differences(AB, "A", "B", graph, regions)["central"][0].endswith(" …")
+    assert community_differences(pair_of(AB, "A", "B"), graph, communities)[
+        "community"
+    ].tolist() == [0]
+    assert community_differences(pair_of(AB, "A", "B"), graph, communities)["central"][0].endswith(
+        " …"
+    )
