@@ -63,7 +63,7 @@ with left:
     one = found.fitted.overall if found.setting.thresholds == "global" else None
     show_chart(labelled_histogram(tables["histogram"], one), "scores", f"{name}-scores")
     st.markdown(
-        f"Of the true triples {confusion['true_positive']:,} are called true and "
+        f"Of the true triples {confusion['true_positive']:,} are predicted true and "
         f"{confusion['false_negative']:,} false; of the false ones "
         f"{confusion['false_positive']:,} true and {confusion['true_negative']:,} false."
     )

@@ -42,6 +42,22 @@ def pytest_configure(config: pytest.Config) -> None:
         subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """Give each file to one worker, for its fixtures, and all that drive the browser to one.
+
+    These come early, as they take longest together.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "browser" if nodeid.startswith("tests/browser/") else nodeid.split("::")[0]
+
+    config.option.loadscopereorder = False
+    return ByFile(config, log)
+
+
 @pytest.fixture(scope="session")
 def common_folder(tmp_path_factory) -> Path:
     """Return a folder that all workers of this run of the tests share."""
@@ -121,6 +137,18 @@ def bundled() -> Callable[[str], Run]:
 def _bundled_are_loaded(bundled, monkeypatch) -> None:
     """Commands take the bundled runs as they were loaded, since loading them has its own tests."""
     monkeypatch.setattr("kgdash.runs.loading.load", bundled)
+
+
+@pytest.fixture(scope="session")
+def pykeen_directory(common_folder) -> Path:
+    """Train a tiny model on Nations and save it as PyKEEN does, once for all workers; read only."""
+    from filelock import FileLock
+
+    from tests.support.tiny_runs import save_pykeen_directory
+
+    folder = common_folder / "pykeen" / "tiny"
+    with FileLock(common_folder / "pykeen.lock"):
+        return folder if folder.is_dir() else save_pykeen_directory(folder)
 
 
 @pytest.fixture

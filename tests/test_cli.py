@@ -29,17 +29,12 @@ from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
 from tests.support.cli import run_cli, strict_json, without_nan
 from tests.support.paths import EXAMPLE, ROOT
-from tests.support.tiny_runs import altered_run, dataset_folder, save_pykeen_directory
+from tests.support.tiny_runs import altered_run, dataset_folder
 
 
 @pytest.fixture(scope="module")
 def run():
     return kgdash.load("umls-transe")
-
-
-@pytest.fixture(scope="module")
-def pykeen_directory(tmp_path_factory):
-    return save_pykeen_directory(tmp_path_factory.mktemp("pykeen") / "tiny")
 
 
 # Numbers

@@ -38,8 +38,12 @@ def roc_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
     _add_guessing(figure, [0, 1], [0, 1])
     _add_curve(figure, curve, "false_positive_rate", "true_positive_rate", "ROC curve")
     _add_point(figure, false, true)
-    figure.update_xaxes(title="false triples called true ↓", range=[-0.02, 1.02], tickformat=".0%")
-    figure.update_yaxes(title="true triples called true ↑", range=[-0.02, 1.04], tickformat=".0%")
+    figure.update_xaxes(
+        title="false triples predicted true ↓", range=[-0.02, 1.02], tickformat=".0%"
+    )
+    figure.update_yaxes(
+        title="true triples predicted true ↑", range=[-0.02, 1.04], tickformat=".0%"
+    )
     return finish(figure)
 
 
@@ -135,14 +139,14 @@ def calibration_figure(bins: pd.DataFrame) -> go.Figure:
 
 
 def relik_accuracy_figure(table: pd.DataFrame) -> go.Figure:
-    """Draw how often triples are judged right per quantile of ReliK, on a log axis of ReliK.
+    """Draw how often triples are classified right per quantile of ReliK, on a log axis of ReliK.
 
     :param table: of `kgdash.studies.classification.accuracy_by_relik.accuracy_by_relik`
     """
     figure = go.Figure()
     for name, label, colour, symbol in (
-        ("recall", "true triples called true", "#2a78d6", "circle"),
-        ("accuracy", "true and corrupted ones judged right", "#2e9d78", "square-open"),
+        ("recall", "true triples predicted true", "#2a78d6", "circle"),
+        ("accuracy", "true and corrupted ones classified right", "#2e9d78", "square-open"),
     ):
         rows = table[table[name].notna()]
         if rows.empty:
@@ -170,7 +174,7 @@ def relik_accuracy_figure(table: pd.DataFrame) -> go.Figure:
     figure.update_xaxes(
         type="log", title="mean ReliK of the quantile (log scale)", tickvals=ticks, ticktext=texts
     )
-    figure.update_yaxes(title="judged right ↑", tickformat=".0%", range=[None, 1.02])
+    figure.update_yaxes(title="classified right ↑", tickformat=".0%", range=[None, 1.02])
     return finish(figure)
 
 
@@ -209,7 +213,7 @@ def _add_guessing(
 
 
 def _rates(confusion: dict[str, int]) -> tuple[float, float]:
-    """Return the shares of false and of true triples that are called true."""
+    """Return the shares of false and of true triples that are predicted true."""
     false = confusion["false_positive"] + confusion["true_negative"]
     true = confusion["true_positive"] + confusion["false_negative"]
     return confusion["false_positive"] / false, confusion["true_positive"] / true

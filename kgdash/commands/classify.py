@@ -119,6 +119,6 @@ def _given(run: Any, negatives: str, valid: Path | None, test: Path | None) -> A
     if valid is None or test is None or negatives != "given":
         raise KgdashError(
             "files of negatives need --negatives given and both --valid-negatives and "
-            "--test-negatives: the threshold is chosen on the one, and judged on the other"
+            "--test-negatives: the threshold is chosen on the one, and tested on the other"
         )
     return read_negatives({"valid": valid, "test": test}, run.graph)

@@ -14,7 +14,7 @@ from urllib.parse import urlparse
 import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playwright
 
-import kgdash
+from tests.browser.driver import CARDS, open_page
 from tests.support.paths import ROOT
 
 FLAGS = [
@@ -38,37 +38,34 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def serve(tmp_path_factory) -> Iterator[Callable[[], str]]:
-    """Start a server of its own and return its address."""
-    started: list[subprocess.Popen] = []
+def server_folder(tmp_path_factory) -> Path:
+    """Return where the server keeps its cache, in "cache", and its data."""
+    return tmp_path_factory.mktemp("server")
 
-    def start() -> str:
-        folder = tmp_path_factory.mktemp("server")
-        with socket.socket() as free:
-            free.bind(("localhost", 0))
-            port = free.getsockname()[1]
-        options = ["--server.port", str(port), "--server.headless", "true"]
-        with (folder / "log.txt").open("w") as log:
-            server = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", *options],
-                cwd=ROOT,
-                env={
-                    **os.environ,
-                    "KGDASH_CACHE": str(folder / "cache"),
-                    "KGDASH_DATA": str(folder / "data"),
-                },
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-        started.append(server)
-        _wait_for_health(port, server, folder / "log.txt")
-        return f"http://localhost:{port}"
 
-    yield start
-    for server in started:
-        server.terminate()
-    for server in started:
-        server.wait(timeout=20)
+@pytest.fixture(scope="session")
+def fresh_address(server_folder) -> Iterator[str]:
+    """Start the server that all tests share: all run in one worker."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    options = ["--server.port", str(port), "--server.headless", "true"]
+    with (server_folder / "log.txt").open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", *options],
+            cwd=ROOT,
+            env={
+                **os.environ,
+                "KGDASH_CACHE": str(server_folder / "cache"),
+                "KGDASH_DATA": str(server_folder / "data"),
+            },
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    _wait_for_health(port, server, server_folder / "log.txt")
+    yield f"http://localhost:{port}"
+    server.terminate()
+    server.wait(timeout=20)
 
 
 def _wait_for_health(port: int, server: subprocess.Popen, log: Path) -> None:
@@ -83,9 +80,24 @@ def _wait_for_health(port: int, server: subprocess.Popen, log: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def address(serve) -> str:
-    """Return the address of a server that the tests of this process share."""
-    return serve()
+def first_visit(fresh_address, browser) -> tuple[list[list[str]], int]:
+    """Visit the server before anybody else, by the address of a page.
+
+    :return: the cards that the page shows in the end, and how many choices of the run
+    """
+    tab = browser.new_page()
+    open_page(tab, f"{fresh_address}/local?entity=virus&size=12")
+    tab.locator(".st-key-drawing .main-svg").first.wait_for()
+    tab.locator(".st-key-refining").wait_for(state="detached")
+    seen = tab.evaluate(CARDS), tab.locator(".st-key-run").count()
+    tab.close()
+    return seen
+
+
+@pytest.fixture(scope="session")
+def address(fresh_address, first_visit) -> str:
+    """Return the address of the server."""
+    return fresh_address
 
 
 @pytest.fixture(scope="session")
@@ -150,6 +162,6 @@ def _complaint(message: ConsoleMessage) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def run():
-    """Load the run that the app opens on."""
-    return kgdash.load("umls-transe")
+def run(bundled):
+    """Return the run that the app opens on."""
+    return bundled("umls-transe")

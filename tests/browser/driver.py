@@ -7,7 +7,8 @@ from playwright.sync_api import Locator, Page, TimeoutError
 
 Cards = list[tuple[str, str]]
 
-_CARDS = """() => [...document.querySelectorAll("[data-testid=stMain] [data-testid=stMetric]")]
+#: a script that returns what the metric cards show: label without arrow, value
+CARDS = """() => [...document.querySelectorAll("[data-testid=stMain] [data-testid=stMetric]")]
     .map(card => ["stMetricLabel", "stMetricValue"].map(part =>
         card.querySelector(`[data-testid=${part}]`).innerText.replace(/[↑↓]/g, "").trim()))"""
 
@@ -43,10 +44,10 @@ def expect_cards(tab: Page, expected: Cards) -> None:
     wanted = [list(card) for card in expected]
     try:
         tab.wait_for_function(
-            f"wanted => JSON.stringify(({_CARDS})()) === JSON.stringify(wanted)", arg=wanted
+            f"wanted => JSON.stringify(({CARDS})()) === JSON.stringify(wanted)", arg=wanted
         )
     except TimeoutError:
-        assert tab.evaluate(_CARDS) == wanted
+        assert tab.evaluate(CARDS) == wanted
         raise
     settle(tab)
 

@@ -30,10 +30,10 @@ def cards(comparison) -> list[tuple[str, str]]:
     return [(label, number(comparison.means[name].value)) for name, label in LABELS.items()]
 
 
-def test_first_visit_to_a_fresh_server_may_be_this_page(serve, tab, run):
-    open_page(tab, f"{serve()}/local?entity=virus&size=12")
-    expect_cards(tab, cards(compare(run, run.subgraph("virus", size=12))))
-    assert tab.locator(".st-key-run").count() == 1
+def test_first_visit_to_a_fresh_server_may_be_this_page(first_visit, run):
+    shown, choices_of_run = first_visit
+    assert [tuple(card) for card in shown] == cards(compare(run, run.subgraph("virus", size=12)))
+    assert choices_of_run == 1
 
 
 def test_choices_change_the_numbers_and_the_address_keeps_them(address, tab, run, tmp_path):

@@ -98,7 +98,7 @@ def test_relik():
     row |= {"accuracy": 0.75, "accuracy_low": 0.7, "accuracy_high": 0.8}
     table = pd.DataFrame([row, row | {"relik": 0.3, "recall": 0.9}])
     figure = relik_accuracy_figure(table)
-    assert list(trace(figure, "true triples called true").y) == [0.8, 0.9]
-    assert list(trace(figure, "true and corrupted ones judged right").x) == [0.1, 0.3]
+    assert list(trace(figure, "true triples predicted true").y) == [0.8, 0.9]
+    assert list(trace(figure, "true and corrupted ones classified right").x) == [0.1, 0.3]
     given = table.assign(accuracy=np.nan)
-    assert [t.name for t in relik_accuracy_figure(given).data] == ["true triples called true"]
+    assert [t.name for t in relik_accuracy_figure(given).data] == ["true triples predicted true"]

@@ -22,7 +22,7 @@ from kgdash.studies.comparison.comparison import (
 from kgdash.studies.comparison.run_pairs import relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
 from tests.support.cli import strict_json, without_nan
-from tests.support.tiny_runs import altered_run, save_pykeen_directory
+from tests.support.tiny_runs import altered_run
 
 NAMES = ("umls-transe", "umls-transe-seed1", "umls-distmult")
 
@@ -86,12 +86,11 @@ def test_what_is_printed(call, runs, tmp_path):
     assert call("compare", *NAMES[:2], "--pair", *NAMES[:2]).startswith("relation\tside")
 
 
-def test_the_dataset_is_for_pykeen_directories(refused, tmp_path):
+def test_the_dataset_is_for_pykeen_directories(refused, pykeen_directory, tmp_path):
     """Its import is the same run, which shows that both were loaded, each as it must be."""
-    directory = save_pykeen_directory(tmp_path / "directory")
-    convert(directory, tmp_path / "imported", "nations")
-    message = refused("compare", directory, tmp_path / "imported", "--dataset", "nations")
-    assert message.startswith("directory and imported are the same run")
+    convert(pykeen_directory, tmp_path / "imported", "nations")
+    message = refused("compare", pykeen_directory, tmp_path / "imported", "--dataset", "nations")
+    assert message.startswith("tiny and imported are the same run")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
 from kgdash.ui.runtime.result_cache import memory
-from tests.support.tiny_runs import save_pykeen_directory
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +23,7 @@ def _app_runs_before_each_page(monkeypatch):
     """Run app.py on every run, as a server does once st.navigation was called.
 
     AppTest forgets that call, sees the folder pages/ and runs a page's file alone, without the
-    sidebar. The first visit to a fresh server, which really is so, is a browser test.
+    sidebar. The first visit to a fresh server, which really is so, has tests of its own.
     """
     original = PagesManager.__init__
 
@@ -33,8 +32,3 @@ def _app_runs_before_each_page(monkeypatch):
         PagesManager.uses_pages_directory = False
 
     monkeypatch.setattr(PagesManager, "__init__", init)
-
-
-@pytest.fixture(scope="package")
-def pykeen_directory(tmp_path_factory):
-    return save_pykeen_directory(tmp_path_factory.mktemp("pykeen") / "tiny")

@@ -34,6 +34,13 @@ def test_nothing_kept(cache_folder):
     assert [caption for caption in app.caption if str(cache_folder) in caption.value]
 
 
+def test_what_a_page_computes_is_kept(monkeypatch):
+    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+    open_page("metrics", split="valid")
+    kinds = table(open_page("cache"), "run", "kind", "details")["kind"]
+    assert set(kinds) == {"ranks"}
+
+
 def test_tables_and_their_sum(filled, monkeypatch):
     monkeypatch.setenv("KGDASH_CACHE_LIMIT", "500M")
     app = open_page("cache")

@@ -24,7 +24,7 @@ from kgdash.studies.comparison.comparison import (
 from kgdash.studies.comparison.run_pairs import rank_pairs, relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
-from tests.support.tiny_runs import altered_run, save_pykeen_directory
+from tests.support.tiny_runs import altered_run
 
 MRR = "inverse_harmonic_mean_rank"
 NAMES = ("umls-transe", "umls-complex", "umls-conve")
@@ -181,12 +181,11 @@ def test_folders_and_their_notes(tmp_path):
     assert errors(app)[0].startswith(f"unknown run '{tmp_path}/nothing'")
 
 
-def test_a_pykeen_directory_on_another_graph(tmp_path):
-    directory = save_pykeen_directory(tmp_path / "tiny")
-    app = choose(open_page("compare"), folders=f"{directory} | nations")
+def test_a_pykeen_directory_on_another_graph(pykeen_directory):
+    app = choose(open_page("compare"), folders=f"{pykeen_directory} | nations")
     assert "umls-transe, umls-complex, umls-conve on umls" in errors(app)[0]
     assert "tiny on nations" in errors(app)[0]
     assert app.title[0].value == "Compare runs"
-    choose_folder(app, directory, "nations")
+    choose_folder(app, pykeen_directory, "nations")
     choose(app, **{"with": []}, folders="")
     assert messages(app)[-1] == "Choose one more run, or name its folder."

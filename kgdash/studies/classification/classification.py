@@ -52,7 +52,7 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class ClassificationSetting:
-    """What is told from what, and how.
+    """Negatives, thresholds, seed and level of a classification.
 
     ``negatives``: "corrupted", "relation" (see `corrupted_split`) or "given"; ``thresholds``:
     "global", or "relation" for one per relation with validation triples; ``seed`` of the negatives

@@ -1,4 +1,4 @@
-"""How well labelled triples were told apart: accuracy to average precision, with intervals.
+"""How well labelled triples were classified: accuracy to average precision, with intervals.
 
 Defined in numbers.md#7-triple-classification.
 """
@@ -15,9 +15,9 @@ from kgdash.statistics.bootstrap import percentile_interval, times_drawn
 
 #: metric -> what it is; all are in [0, 1], higher is better
 METRICS = {
-    "accuracy": "share of triples judged right",
-    "precision": "share of true ones among those called true",
-    "recall": "share of true triples called true",
+    "accuracy": "share of triples classified right",
+    "precision": "share of true ones among those predicted true",
+    "recall": "share of true triples predicted true",
     "f1": "harmonic mean of precision and recall",
     "roc_auc": "chance that a true triple scores above a false one, ties half; 0.5 is guessing",
     "pr_auc": "average precision over all thresholds; guessing has the share of true triples",
@@ -36,12 +36,12 @@ def confusion(table: pd.DataFrame) -> dict[str, int]:
     :param table: ``label`` and ``predicted`` (bool)
     :return: "true_positive", "false_positive", "true_negative", "false_negative"
     """
-    label, called = table["label"].to_numpy(), table["predicted"].to_numpy()
+    label, predicted = table["label"].to_numpy(), table["predicted"].to_numpy()
     return {
-        "true_positive": int((label & called).sum()),
-        "false_positive": int((~label & called).sum()),
-        "true_negative": int((~label & ~called).sum()),
-        "false_negative": int((label & ~called).sum()),
+        "true_positive": int((label & predicted).sum()),
+        "false_positive": int((~label & predicted).sum()),
+        "true_negative": int((~label & ~predicted).sum()),
+        "false_negative": int((label & ~predicted).sum()),
     }
 
 
@@ -72,13 +72,13 @@ def metric_values(table: pd.DataFrame) -> dict[str, float]:
 
     counts = confusion(table)
     right = counts["true_positive"]
-    called = right + counts["false_positive"]
+    predicted = right + counts["false_positive"]
     true = right + counts["false_negative"]
     values = {
         "accuracy": _ratio(right + counts["true_negative"], len(table)),
-        "precision": _ratio(right, called),
+        "precision": _ratio(right, predicted),
         "recall": _ratio(right, true),
-        "f1": _ratio(2 * right, called + true),
+        "f1": _ratio(2 * right, predicted + true),
         "roc_auc": np.nan,
         "pr_auc": np.nan,
     }
@@ -148,7 +148,7 @@ def weighted_metrics(table: pd.DataFrame, weights: np.ndarray) -> dict[str, np.n
     :return: metric -> float64, ``(m,)``
     """
     order = np.argsort(-_places(table["score"].to_numpy()), kind="stable")
-    label, called = (table[column].to_numpy()[order] for column in ("label", "predicted"))
+    label, predicted = (table[column].to_numpy()[order] for column in ("label", "predicted"))
     last = np.flatnonzero(np.diff(_places(table["score"].to_numpy())[order], append=-1))
     ordered = weights[:, order]
     of_true = np.where(label, ordered, 0.0)
@@ -160,12 +160,12 @@ def weighted_metrics(table: pd.DataFrame, weights: np.ndarray) -> dict[str, np.n
     with np.errstate(divide="ignore", invalid="ignore"):
         areas = np.diff(false_above, axis=1, prepend=0) * (true_above - gained / 2)
         precision = np.where(above > 0, true_above / above, 0.0)
-        right, all_called = of_true @ called, ordered @ called
+        right, all_predicted = of_true @ predicted, ordered @ predicted
         return {
-            "accuracy": (right + false - (all_called - right)) / (true + false),
-            "precision": right / all_called,
+            "accuracy": (right + false - (all_predicted - right)) / (true + false),
+            "precision": right / all_predicted,
             "recall": right / true,
-            "f1": 2 * right / (all_called + true),
+            "f1": 2 * right / (all_predicted + true),
             "roc_auc": areas.sum(axis=1) / (true * false),
             "pr_auc": (gained * precision).sum(axis=1) / true,
         }

@@ -76,9 +76,9 @@ def separation(
         last; then the larger group); "all" is the last row in either
     :return: ``group, n_true, n_false`` (int64); ``mean_true, low_true, high_true, mean_false,
         low_false, high_false``; ``roc_auc, auc_low, auc_high`` (in [0, 1]; ties count half; 0.5 is
-        chance); ``cliffs_delta`` (2 · AUC − 1, in [-1, 1]); ``average_precision, ap_low, ap_high``
-        (in [0, 1]; chance is ``share_true``); ``cohens_d`` (pooled standard deviation); ``p`` and
-        ``p_holm`` (corrected for the number of groups; NaN for "all")
+        chance); ``cliffs_delta`` (Cliff 1993: 2 · AUC − 1, in [-1, 1]); ``average_precision,
+        ap_low, ap_high`` (in [0, 1]; chance is ``share_true``); ``cohens_d`` (pooled standard
+        deviation); ``p`` and ``p_holm`` (corrected for the number of groups; NaN for "all")
     :raises KgdashError: on an unknown measure or choice
     """
     compared = compare_measures(table, (measure,), aggregate, bootstrap, order)
@@ -143,7 +143,7 @@ def measure_column(measure: str, aggregate: str) -> str:
 def roc_auc(true: np.ndarray, false: np.ndarray) -> float:
     """Return the share of (true, false) pairs in which the true value is larger; ties count half.
 
-    It is the Mann–Whitney U statistic over the number of pairs.
+    It is the U statistic of Mann and Whitney (1947) over the number of pairs.
 
     :param true: shape ``(n,)``
     :param false: shape ``(m,)``
@@ -174,7 +174,7 @@ def average_precision(true: np.ndarray, false: np.ndarray) -> float:
 
 
 def cohens_d(true: np.ndarray, false: np.ndarray) -> float:
-    """Return the difference of the means in units of the pooled standard deviation.
+    """Return the difference of the means in units of the pooled standard deviation (Cohen 1988).
 
     :param true: shape ``(n,)``
     :param false: shape ``(m,)``

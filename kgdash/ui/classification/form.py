@@ -56,7 +56,7 @@ def choose_classification(run: Run) -> ClassificationChoice:
             _THRESHOLDS,
             "thresholds",
             170,
-            help="The score from which on a triple is called true: the one with the highest "
+            help="The score from which on a triple is predicted true: the one with the highest "
             "accuracy on validation. Relations without validation triples share the one for all.",
         )
         seed = st.number_input(
@@ -97,7 +97,7 @@ def _given(run: Run) -> tuple[GivenNegatives, tuple[Hashable, ...]]:
             refuse(error)
         if found is None or contents:
             st.info(
-                "Give two files of false triples: the threshold is chosen on the one and judged "
+                "Give two files of false triples: the threshold is chosen on the one and tested "
                 "on the other. Runs that name their dataset's folder take those in it.",
                 icon=":material/upload_file:",
             )

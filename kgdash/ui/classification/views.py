@@ -154,7 +154,7 @@ def show_local(found: Classification, key: tuple[Hashable, ...], name: str) -> N
     kind = "test" if choice.evaluated == "test" else "known"
     st.caption(
         f"{len(part.entities)} entities; {len(local.triples) // 2:,} {kind} triples inside, each "
-        "with a corruption whose new end is inside as well, judged by the thresholds above. "
+        "with a corruption whose new end is inside as well, classified by the thresholds above. "
         f"{part.note}"
     )
     if not len(local.triples):

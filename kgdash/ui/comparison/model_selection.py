@@ -69,7 +69,7 @@ def show_summary(shown: Shown) -> None:
     ]
     overlap = " They share triples, so that intervals flatter." * (shown.kind != "relations")
     st.caption(
-        f"A triple counts {PARTS[shown.kind]}.{overlap} Best overall is told by the same ranks, "
+        f"A triple counts {PARTS[shown.kind]}.{overlap} Best overall is chosen by the same ranks, "
         f"which favours it. {'; '.join(notes)}{'.' * bool(notes)}"
     )
 

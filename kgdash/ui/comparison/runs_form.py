@@ -55,13 +55,13 @@ def choose_runs(run: Run, suggested: int = 2) -> dict[str, Run]:
 
 def show_notes_of(runs: dict[str, Run]) -> None:
     """Show what a user should know of the runs, each note once; whose it is, unless all have it."""
-    told: dict[str, list[str]] = {}
+    by_note: dict[str, list[str]] = {}
     for name, run in runs.items():
         for note in run.notes:
-            told.setdefault(note, []).append(plain(name))
+            by_note.setdefault(note, []).append(plain(name))
     lines = [
         note if len(names) == len(runs) else f"{', '.join(names)}: {note}"
-        for note, names in told.items()
+        for note, names in by_note.items()
     ]
     if lines:
         st.warning("  \n".join(lines), icon=":material/info:")

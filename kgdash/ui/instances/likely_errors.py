@@ -22,7 +22,7 @@ _MOST = 200
 _LABELS = {"head_label": "head", "relation_label": "relation", "tail_label": "tail"}
 
 
-def show_likely_errors(of: Separated) -> None:
+def show_likely_errors(separated: Separated) -> None:
     """Show instances and triples that are worth a second look."""
     st.caption(
         "Lists to check, not verdicts: a low value says that the model is unsure here, a high one "
@@ -37,20 +37,24 @@ def show_likely_errors(of: Separated) -> None:
     ):
         with column:
             st.subheader(title)
-            rows = likely_errors(of.scored.table, label, of.choice.measure, of.choice.aggregate)
+            rows = likely_errors(
+                separated.scored.table, label, separated.choice.measure, separated.choice.aggregate
+            )
             key = f"errors_{'true' if label else 'false'}"
-            name = f"{of.name}-{'least-reliable-true' if label else 'most-reliable-false'}"
-            chosen.append(pick_instance(of, rows, key, name, _MOST))
+            name = f"{separated.name}-{'least-reliable-true' if label else 'most-reliable-false'}"
+            chosen.append(pick_instance(separated, rows, key, name, _MOST))
     for instance in dict.fromkeys(chosen):
         if instance is not None:
-            show_instance(of.run, of.scored, instance, of.choice.measure)
+            show_instance(separated.run, separated.scored, instance, separated.choice.measure)
     suspicious, plausible = computed(
         "Listing triples",
-        (*of.key, "triples to check"),
+        (*separated.key, "triples to check"),
         lambda report: (
-            suspicious_facts(of.run.graph, of.scored),
+            suspicious_facts(separated.run.graph, separated.scored),
             plausible_missing_triples(
-                of.run.graph, of.scored, rule_confidence(of.run.graph, of.groups, report)
+                separated.run.graph,
+                separated.scored,
+                rule_confidence(separated.run.graph, separated.groups, report),
             ),
         ),
     )
@@ -58,11 +62,11 @@ def show_likely_errors(of: Separated) -> None:
     with left:
         st.subheader("Known facts to check")
         st.caption("Facts of the graph among the instances' triples, least ReliK first.")
-        _show_triples(suspicious, "suspicious", f"{of.name}-suspicious-facts")
+        _show_triples(suspicious, "suspicious", f"{separated.name}-suspicious-facts")
     with right:
         st.subheader("Missing facts to consider")
         st.caption("Triples of the instances that no split holds, most reliable first.")
-        _show_triples(plausible, "plausible", f"{of.name}-plausible-missing")
+        _show_triples(plausible, "plausible", f"{separated.name}-plausible-missing")
 
 
 def _show_triples(table: pd.DataFrame, key: str, name: str) -> None:

@@ -65,14 +65,14 @@ class Separated:
         return f"{self.run.name}-{self.key[1]}"
 
 
-def show_cards(of: Separated) -> None:
+def show_cards(separated: Separated) -> None:
     """Show how many instances there are, and how well each measure tells them apart."""
-    found, (first, *others) = of.found, of.choice.compared
+    found, (first, *others) = separated.found, separated.choice.compared
     overall = found.overall(first)
     true, false = int(overall["n_true"]), int(overall["n_false"])
     with st.container(horizontal=True):
         show_card("Instances", f"{true + false:,}", f"{true:,} true, {false:,} false")
-        for measure in of.choice.compared:
+        for measure in separated.choice.compared:
             row = found.overall(measure)
             show_card(
                 f"AUC of {_short(measure)} ↑",
@@ -95,42 +95,46 @@ def show_cards(of: Separated) -> None:
         )
 
 
-def show_groups(of: Separated) -> None:
+def show_groups(separated: Separated) -> None:
     """Show the measures side by side per group, and the means of the chosen one."""
-    choice = of.choice
-    separated = of.found.by_measure[choice.measure]
+    choice = separated.choice
+    table = separated.found.by_measure[choice.measure]
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Separation per group")
         st.caption(
             "ROC-AUC with bootstrap 95 % intervals; the group that ReliK separates best is on top."
         )
-        show_chart(auc_figure(of.found.by_measure, of.names), "auc", f"{of.name}-roc-auc")
+        show_chart(
+            auc_figure(separated.found.by_measure, separated.names),
+            "auc",
+            f"{separated.name}-roc-auc",
+        )
     with right:
         st.subheader(f"Mean {MEASURE_NAMES[choice.measure]}")
         st.caption("Of true and of false instances, with bootstrap 95 % intervals.")
         show_chart(
-            means_figure(separated, choice.measure, choice.aggregate, of.names),
+            means_figure(table, choice.measure, choice.aggregate, separated.names),
             "means",
-            f"{of.name}-mean-{choice.measure}",
+            f"{separated.name}-mean-{choice.measure}",
         )
     st.subheader("Figures per group")
     st.caption(
         f"Of {MEASURE_NAMES[choice.measure]}. p: Mann–Whitney, two-sided; p (Holm): corrected for "
         "the number of groups."
     )
-    named = separated.assign(group=[of.names.get(g, g) for g in separated["group"]])
-    show_table(named, "groups", f"{of.name}-separation", **_HEADINGS)
+    named = table.assign(group=[separated.names.get(g, g) for g in table["group"]])
+    show_table(named, "groups", f"{separated.name}-separation", **_HEADINGS)
     with st.expander("How much larger the ROC-AUC of ReliK is than the others'"):
-        against = of.found.differences
+        against = separated.found.differences
         named = against.assign(
-            group=[of.names.get(g, g) for g in against["group"]],
+            group=[separated.names.get(g, g) for g in against["group"]],
             against=[MEASURE_NAMES[m] for m in against["against"]],
         )
-        show_table(named, "differences", f"{of.name}-differences")
+        show_table(named, "differences", f"{separated.name}-differences")
 
 
-def show_distributions(of: Separated) -> None:
+def show_distributions(separated: Separated) -> None:
     """Show every instance's value; the triples of the one that is clicked."""
     shape = st.segmented_control(
         "Drawn as",
@@ -144,32 +148,39 @@ def show_distributions(of: Separated) -> None:
         "Best separated groups first. Click a point to see its triples; boxes and violins are of "
         "all instances, points of 150 per group and label at most."
     )
-    choice = of.choice
+    choice = separated.choice
     point = selected_point(
         show_chart(
             values_figure(
-                of.scored.table, choice.measure, choice.aggregate, of.groups, of.names, str(shape)
+                separated.scored.table,
+                choice.measure,
+                choice.aggregate,
+                separated.groups,
+                separated.names,
+                str(shape),
             ),
             "values",
-            f"{of.name}-{choice.measure}-of-instances",
+            f"{separated.name}-{choice.measure}-of-instances",
             on_select="rerun",
             selection_mode="points",
         )
     )
     if point:
-        show_instance(of.run, of.scored, int(point[0]), choice.measure)
+        show_instance(separated.run, separated.scored, int(point[0]), choice.measure)
 
 
-def show_all(of: Separated) -> None:
+def show_all(separated: Separated) -> None:
     """Show the table of all instances; the triples of the one that is selected."""
     st.caption("Select a row to see the triples of an instance.")
-    chosen = pick_instance(of, of.scored.table, "instances", f"{of.name}-instances")
+    chosen = pick_instance(
+        separated, separated.scored.table, "instances", f"{separated.name}-instances"
+    )
     if chosen is not None:
-        show_instance(of.run, of.scored, chosen, of.choice.measure)
+        show_instance(separated.run, separated.scored, chosen, separated.choice.measure)
 
 
 def pick_instance(
-    of: Separated, table: pd.DataFrame, key: str, name: str, most: int | None = None
+    separated: Separated, table: pd.DataFrame, key: str, name: str, most: int | None = None
 ) -> int | None:
     """Show a table of instances and return the number of the selected one.
 
@@ -178,12 +189,12 @@ def pick_instance(
     :param name: of files, without an extension; they hold all rows
     :param most: rows shown; the label is not, where it is that of all
     """
-    measures = [f"{measure}_{of.choice.aggregate}" for measure in of.choice.compared]
-    measures.sort(key=lambda column: column != of.column)
+    measures = [f"{measure}_{separated.choice.aggregate}" for measure in separated.choice.compared]
+    measures.sort(key=lambda column: column != separated.column)
     columns = [measures[0], "question", "answer", "label", "group", "instance", "groundings"]
     listed = table[[*columns, *measures[1:]]]
     listed = listed.assign(
-        group=[of.names.get(g, g) for g in listed["group"]],
+        group=[separated.names.get(g, g) for g in listed["group"]],
         label=["true" if label else "false" for label in listed["label"]],
     )
     shown = listed if most is None else listed.head(most).drop(columns="label")

@@ -30,27 +30,27 @@ _NAMES = {"precision": "Precision ↑", "recall": "Recall ↑", "f1": "F1 ↑", 
 _PER_DECADE, _RAW_STEPS = 20, 100
 
 
-def show_threshold(of: Separated) -> None:
+def show_threshold(separated: Separated) -> None:
     """Show the slider, what its threshold does, and what a threshold chosen on one half does."""
-    choice = of.choice
+    choice = separated.choice
     group = st.selectbox(
         "Group",
-        [ALL, *of.groups],
-        format_func=lambda g: "all groups" if g == ALL else of.names.get(g, g),
+        [ALL, *separated.groups],
+        format_func=lambda g: "all groups" if g == ALL else separated.names.get(g, g),
         key="threshold_group",
         bind="query-params",
         width=420,
     )
-    labels, values, _ = measured(of.scored.table, choice.measure, choice.aggregate, group)
+    labels, values, _ = measured(separated.scored.table, choice.measure, choice.aggregate, group)
     curve, judged = computed(
         "Trying thresholds",
-        (*of.key, "thresholds", choice.measure, choice.aggregate, group),
+        (*separated.key, "thresholds", choice.measure, choice.aggregate, group),
         lambda _: (
             threshold_curve(labels, values),
-            judged_thresholds(of.scored.table, choice.measure, choice.aggregate, group),
+            judged_thresholds(separated.scored.table, choice.measure, choice.aggregate, group),
         ),
     )
-    threshold = _slider(of, best_of(curve, "accuracy"))
+    threshold = _slider(separated, best_of(curve, "accuracy"))
     at = rates_at(curve, threshold)
     with st.container(horizontal=True):
         for rate, label in _NAMES.items():
@@ -62,7 +62,7 @@ def show_threshold(of: Separated) -> None:
         f"{int(at['true_negative']):,} are false "
         f"and {int(at['false_negative']):,} true."
     )
-    _show_curves(of, curve, threshold, at)
+    _show_curves(separated, curve, threshold, at)
     st.subheader("Does a chosen threshold hold?")
     st.caption(
         "Chosen on one half of the questions (reached: how good it is there), judged on the other: "
@@ -75,19 +75,23 @@ def show_threshold(of: Separated) -> None:
     show_table(
         named,
         "judged",
-        f"{of.name}-thresholds",
+        f"{separated.name}-thresholds",
         chosen_on="chosen on (instances)",
         n="judged on (instances)",
         **_NAMES,
     )
 
 
-def _show_curves(of: Separated, curve: pd.DataFrame, threshold: float, at: pd.Series) -> None:
+def _show_curves(
+    separated: Separated, curve: pd.DataFrame, threshold: float, at: pd.Series
+) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("At every threshold")
         show_chart(
-            rates_figure(curve, threshold, at, of.choice.measure), "rates", f"{of.name}-rates"
+            rates_figure(curve, threshold, at, separated.choice.measure),
+            "rates",
+            f"{separated.name}-rates",
         )
     with right:
         st.subheader("Precision and recall")
@@ -97,13 +101,13 @@ def _show_curves(of: Separated, curve: pd.DataFrame, threshold: float, at: pd.Se
             name: int(at[name])
             for name in ("true_positive", "false_positive", "true_negative", "false_negative")
         }
-        show_chart(pr_figure(ends, counts), "pr", f"{of.name}-precision-recall")
+        show_chart(pr_figure(ends, counts), "pr", f"{separated.name}-precision-recall")
 
 
-def _slider(of: Separated, best: float) -> float:
+def _slider(separated: Separated, best: float) -> float:
     """Show the slider; its places do not depend on the group, so that it stays where it is put."""
-    measure = of.choice.measure
-    values = of.scored.table[of.column]
+    measure = separated.choice.measure
+    values = separated.scored.table[separated.column]
     low, high = float(values.min()), float(values.max())
     if is_raw(measure):
         options = np.linspace(low, high, _RAW_STEPS + 1).tolist()
