@@ -94,7 +94,7 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
         evaluated = choose_evaluated(before=_BEFORE)
         relik = choose_relik_method(f"{_BEFORE}relik_method")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        task = choice("Task", {name: task_label(name) for name in _TASKS}, "task", 260)
+        task = choose_task("Task", 260)
         coefficient = choice(
             "Coefficient",
             {name: coefficient_label(name) for name in COEFFICIENTS},
@@ -105,6 +105,11 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
     sampling = SubgraphSampling(int(count), method=method, direction=direction, **more)
     evaluation = SubgraphEvaluation(evaluated, relik, seed=sampling.seed)
     return CorrelationChoice(view, sizes, sampling, evaluation, task, coefficient)
+
+
+def choose_task(label: str, width: int) -> str:
+    """Show the tasks that ReliK can be compared with."""
+    return str(choice(label, {name: task_label(name) for name in _TASKS}, "task", width))
 
 
 def _size(run: Run) -> int:
