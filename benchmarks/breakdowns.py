@@ -14,7 +14,7 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.grouping import GROUPINGS
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.relation_patterns import relation_kinds
 
@@ -54,8 +54,9 @@ def random_ranks(rng: np.random.Generator, count: int) -> pd.DataFrame:
 
 def print_times(ranks: pd.DataFrame, graph: KnowledgeGraph) -> None:
     """Print what finding the groups and each breakdown take."""
-    rows = annotate(ranks, graph)
-    print(f"    finding groups   {measure.median_seconds(lambda: annotate(ranks, graph), 3):.3f} s")
+    rows = add_rank_facts(ranks, graph)
+    seconds = measure.median_seconds(lambda: add_rank_facts(ranks, graph), 3)
+    print(f"    finding groups   {seconds:.3f} s")
     for by in GROUPINGS:
         plain, drawn = (
             measure.median_seconds(lambda b=by, v=level: breakdown(rows, b, level=v), 3)

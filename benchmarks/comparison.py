@@ -19,7 +19,7 @@ import pandas as pd
 from scipy import stats
 
 import kgdash
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.statistics.bootstrap import Bootstrap
@@ -86,7 +86,7 @@ def print_times(ranks: dict[str, pd.DataFrame], graph: KnowledgeGraph) -> None:
     """Print what each table of the page Compare runs takes."""
     names = list(ranks)
     values = reciprocal_ranks(ranks)
-    annotated, communities = annotate(ranks[names[0]], graph), find_communities(graph)
+    annotated, communities = add_rank_facts(ranks[names[0]], graph), find_communities(graph)
     pair = pair_of(ranks, *names[:2])
     pairs = rank_pairs(pair)
     for what, work in {

@@ -36,6 +36,7 @@ from kgdash.commands import (
     train,
     which_model,
 )
+from kgdash.commands.config import configurable
 from kgdash.commands.open import open_app
 from kgdash.commands.renamed import refuse_old_names
 from kgdash.errors import KgdashError
@@ -74,14 +75,15 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "trials": train.trials,
     "which-model": which_model.which_model,
 }
+GROUPS = {"cache": cache.app, "groupings": groupings.app, "obl2021": obl2021.app}
 for name, command in COMMANDS.items():
     app.command(name)(command)
-for name, commands in {
-    "cache": cache.app,
-    "groupings": groupings.app,
-    "obl2021": obl2021.app,
-}.items():
+for name, commands in GROUPS.items():
     app.add_typer(commands, name=name)
+for part in (app, *GROUPS.values()):
+    for registered in part.registered_commands:
+        if registered.callback is not None:
+            registered.callback = configurable(registered.callback)
 
 
 def main() -> None:

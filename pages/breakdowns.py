@@ -5,13 +5,11 @@ import streamlit as st
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.custom_grouping import groups_by
 from kgdash.breakdowns.grouping import group_ranks
-from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.charts.style import number
-from kgdash.ranking.metric_lookup import DEFAULT_KS
-from kgdash.ranking.metrics import metrics
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.markdown import plain
@@ -26,29 +24,16 @@ chosen = choose_breakdown(run)
 info, side, rank_type = chosen.metric, chosen.side, chosen.rank_type
 
 of_ranks = (chosen.split, chosen.filter)
-ranks = computed(
-    f"Ranking all {chosen.split} triples",
-    (run.digest, "ranks", *of_ranks),
-    lambda progress: run.ranks(split=chosen.split, filter=chosen.filter, progress=progress),
-)
-annotated = computed(
-    "Sorting triples into groups",
-    (run.digest, "annotated", *of_ranks),
-    lambda _: annotate(ranks, run.graph),
-)
-values = computed(
-    "Metrics", (run.digest, "metrics", *of_ranks, DEFAULT_KS), lambda _: metrics(ranks, DEFAULT_KS)
-)
+ranks = ranks_with_facts(run, *of_ranks)
+values = metrics_of(run, *of_ranks)
 grouping = (run.digest, "groups", *of_ranks, *chosen.grouping_key)
 members = computed(
-    "Sorting triples into your groups",
-    grouping,
-    lambda _: groups_by(annotated, run.graph, chosen.grouping),
+    "Sorting into groups", grouping, lambda _: groups_by(ranks, run.graph, chosen.grouping)
 )
 table = computed(
     f"{info.label} of every group",
     (*grouping, info.key, rank_type),
-    lambda _: breakdown(annotated, members, info.key, rank_type),
+    lambda _: breakdown(ranks, members, info.key, rank_type),
 )
 groups, overall = chosen.in_order(table), values.value(info.key, side, rank_type)
 
@@ -128,7 +113,6 @@ if picked in groups["group"].to_numpy():
         key="triples_order",
         label_visibility="collapsed",
     )
-    triples = run.graph.with_names(group_ranks(annotated, members, picked, side, rank_type))
-    if first == "worst first":
-        triples = triples[::-1]
+    triples = run.graph.with_names(group_ranks(ranks, members, picked, side, rank_type))
+    triples = triples[::-1] if first == "worst first" else triples
     show_table(triples, "triples_of_group", f"{run.name}-{chosen.split}-{picked}")

@@ -2,13 +2,12 @@
 
 import streamlit as st
 
-from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
+from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
 from kgdash.charts.candidate_subsampling import candidates_lines
-from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, fewer_candidates
+from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, expected_metrics
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
-from kgdash.ranking.metric_lookup import DEFAULT_KS
-from kgdash.ranking.metrics import metrics
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.results import metrics_of, ranks_of
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_filter, choose_rank_type, choose_side, choose_split
@@ -25,14 +24,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     side = choose_side()
 
 of_ranks = (split, filter_name)
-ranks = computed(
-    f"Ranking all {split} triples",
-    (run.digest, "ranks", *of_ranks),
-    lambda progress: run.ranks(split=split, filter=filter_name, progress=progress),
-)
-values = computed(
-    "Metrics", (run.digest, "metrics", *of_ranks, DEFAULT_KS), lambda _: metrics(ranks)
-).values(side, rank_type)
+ranks = ranks_of(run, split, filter_name)
+values = metrics_of(run, split, filter_name).values(side, rank_type)
 sides = computed(
     "Comparing sides",
     (run.digest, "sides", *of_ranks, rank_type),
@@ -42,7 +35,7 @@ whole = rank_type if rank_type in WHOLE_RANKS else "pessimistic"
 fewer = computed(
     "Metrics of fewer candidates",
     (run.digest, "fewer candidates", *of_ranks, side, whole),
-    lambda _: fewer_candidates(ranks, side, whole),
+    lambda _: expected_metrics(ranks, side, whole),
 )
 
 left, right = st.columns(2, gap="large")
@@ -70,7 +63,7 @@ with right:
     show_chart(candidates_lines(fewer), "fewer", f"{run.name}-{split}-fewer-candidates")
 
 st.subheader("Sides")
-for sentence in sides_in_words(sides):
+for sentence in describe_sides(sides):
     st.markdown(f"- {sentence}")
 show_table(
     sides,

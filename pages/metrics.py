@@ -5,14 +5,14 @@ import streamlit as st
 
 from kgdash.charts.metrics import metric_bars, rank_ecdf
 from kgdash.charts.style import number
-from kgdash.graph.filter_advice import leak, scenario
+from kgdash.graph.filter_advice import leak_warning, use_case
 from kgdash.ranking.main_table import evaluated_text
 from kgdash.ranking.metric_lookup import metric_records
-from kgdash.ranking.metrics import metrics, tie_summary
+from kgdash.ranking.metrics import tie_summary
 from kgdash.ui.metrics.cards import show_cards
 from kgdash.ui.metrics.latex_button import offer_latex
 from kgdash.ui.metrics.restriction_form import choose_restriction, restriction_text
-from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.results import metrics_of, ranks_of
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import (
@@ -37,25 +37,12 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         "k of Hits@k", 1, run.graph.num_entities, 10, key="k", bind="query-params", width=130
     )
 only = choose_restriction(run.graph)
-if warning := leak(split, filter_name):
+if warning := leak_warning(split, filter_name):
     st.warning(f"{warning[0].upper()}{warning[1:]}.", icon=":material/warning:")
 
 ks = tuple(sorted({1, 3, 5, 10, int(k)}))
-ranks = computed(
-    "Ranking all test triples" if split == "test" else f"Ranking all {split} triples",
-    (run.digest, "ranks", split, filter_name, *only.key),
-    lambda progress: run.ranks(
-        split=split,
-        filter=filter_name,
-        progress=progress,
-        restriction=only,
-    ),
-)
-values = computed(
-    "Metrics",
-    (run.digest, "metrics", split, filter_name, ks, *only.key),
-    lambda _: metrics(ranks, ks),
-)
+ranks = ranks_of(run, split, filter_name, only)
+values = metrics_of(run, split, filter_name, ks, only)
 guide = metric_records(ks)
 
 slot, filtered = st.empty(), filter_name != "none"
@@ -67,7 +54,7 @@ st.caption(
     f"{len(ranks) // 2:,} {split} triples, "
     f"{candidates:,} candidate entities each."
     f"{restriction_text(only, run.graph, split)}  \n"
-    f"This filter: {scenario(filter_name)}."
+    f"This filter: {use_case(filter_name)}."
 )
 
 ties = tie_summary(ranks)
@@ -126,19 +113,5 @@ offer_latex(
 )
 
 if filtered:
-    raw_ranks = computed(
-        "Ranking without a filter",
-        (run.digest, "ranks", split, "none", *only.key),
-        lambda progress: run.ranks(
-            split=split,
-            filter="none",
-            progress=progress,
-            restriction=only,
-        ),
-    )
-    raw = computed(
-        "Raw metrics",
-        (run.digest, "metrics", split, "none", ks, *only.key),
-        lambda _: metrics(raw_ranks, ks),
-    )
+    raw = metrics_of(run, split, "none", ks, only)
     show_cards(slot, guide, int(k), values.values(side, rank_type), raw.values(side, rank_type))

@@ -69,11 +69,7 @@ if len(ties):
     left, right = st.columns(2, gap="large")
     with left:
         bars = show_chart(
-            tie_bars(ties),
-            "tie_bars",
-            f"{name}-ties",
-            on_select="rerun",
-            selection_mode="points",
+            tie_bars(ties), "tie_bars", f"{name}-ties", on_select="rerun", selection_mode="points"
         )
     with right:
         listed = ties[["equal_scores", *ties.columns.drop("equal_scores")]]

@@ -41,7 +41,8 @@ def _sections() -> dict[str, str]:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     parts = re.split(r"(?m)^## (?:kgdash )?(.*)\n", text)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
-    del sections["Settings by environment"]
+    for other in ("Configuration files", "Settings by environment"):
+        del sections[other]
     return sections
 
 

@@ -42,7 +42,7 @@ def breakdown(
     The interval is a bootstrap over the group's triples (`ratio_intervals`); a
     triple's two ranks are drawn together. It has no width where all values of a group are equal.
 
-    :param annotated: of `annotate`, or some of its rows
+    :param annotated: of `add_rank_facts`, or some of its rows
     :param by: one of `kgdash.breakdowns.grouping.GROUPINGS`, or groups of this table: of
         `kgdash.breakdowns.custom_grouping.groups_by`, say
     :param metric: a name that `kgdash.ranking.metric_lookup.find_metric` takes: "mrr", "hits@7"
@@ -57,9 +57,9 @@ def breakdown(
         ``gap`` (their distance, ≥ 0), ``tied_share`` (of the ranks whose true answer shares its
         score with another candidate, in [0, 1]), ``largest_tie`` (int64: scores in the largest such
         group, the true one included; 1: none)
-    :raises KgdashError: if there are no ranks, they are not annotated, or a choice is unknown
+    :raises KgdashError: if there are no ranks, they have no facts, or a choice is unknown
     """
-    chosen = check_choices(metric, rank_type, level)
+    asked = check_choices(metric, rank_type, level)
     places, codes, groups = groups_of(annotated, by)
     columns = ("triple", "candidates", *RANK_TYPES)
     arrays = {column: annotated[column].to_numpy()[places] for column in columns}
@@ -76,11 +76,11 @@ def breakdown(
             {name: values if every else values[at] for name, values in arrays.items()},
             len(groups),
         )
-        table = _table(rows, chosen)
+        table = _table(rows, asked)
         table["value"] = table[rank_type]
         table["low"], table["high"] = np.nan, np.nan
-        if chosen.ratio is not None and level is not None:
-            table[["low", "high"]] = _intervals(rows, chosen.ratio, rank_type, level, seed)
+        if asked.ratio is not None and level is not None:
+            table[["low", "high"]] = _intervals(rows, asked.ratio, rank_type, level, seed)
         table.insert(0, "group", groups)
         table.insert(1, "side", side)
         tables.append(table[table["count"] > 0])
@@ -97,12 +97,12 @@ def check_choices(metric: str, rank_type: str, level: float | None) -> Metric:
     :return: the metric
     :raises KgdashError: if one is unknown or out of range
     """
-    found = find_metric(metric, "breakdowns")
+    record = find_metric(metric, "breakdowns")
     if rank_type not in RANK_TYPES:
         raise unknown_name("rank type", rank_type, RANK_TYPES, "breakdowns")
     if level is not None:
         check_level(level)
-    return found
+    return record
 
 
 @dataclass(frozen=True)

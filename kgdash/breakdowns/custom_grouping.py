@@ -130,7 +130,7 @@ CustomGrouping = TypeGrouping | ConditionGrouping
 def groups_by(annotated: pd.DataFrame, graph: KnowledgeGraph, by: str | CustomGrouping) -> Groups:
     """Group the ranks of a table, for `kgdash.breakdowns.breakdown.breakdown`.
 
-    :param annotated: of `kgdash.breakdowns.rank_facts.annotate`, at least one row
+    :param annotated: of `kgdash.breakdowns.rank_facts.add_rank_facts`, at least one row
     :param graph: the graph that it is of
     :param by: a user's grouping, or the name of one of kgdash's own
     :raises KgdashError: as `kgdash.breakdowns.grouping.groups_of`
@@ -176,8 +176,8 @@ def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomG
         if value.get("by") == "types" and _lists_of_text(value.get("types")):
             ids = {entity: number for number, entity in enumerate(graph.entities)}
             types = value["types"].items()
-            found = [(ids[e], t) for t, entities in types for e in entities if e in ids]
-            return TypeGrouping(name, str(value.get("end")), entity_types(found))
+            pairs = [(ids[e], t) for t, entities in types for e in entities if e in ids]
+            return TypeGrouping(name, str(value.get("end")), entity_types(pairs))
     except KgdashError as error:
         raise KgdashError(f"{where}: {error}") from None
     raise KgdashError(f"{where}: expected conditions or types; found {sorted(value)}")

@@ -38,14 +38,14 @@ class Groups(NamedTuple):
 def groups_of(annotated: pd.DataFrame, by: str | Groups) -> Groups:
     """Return the groups of an annotated table, made ready or by the name of a grouping.
 
-    :param annotated: of `kgdash.breakdowns.rank_facts.annotate`, or some of its rows
+    :param annotated: of `kgdash.breakdowns.rank_facts.add_rank_facts`, or some of its rows
     :param by: one of `GROUPINGS`, or groups of this very table
     :raises KgdashError: if the grouping is unknown, the table is not annotated or has no rows
     """
     if isinstance(by, str) and by not in GROUPINGS:
         raise unknown_name("grouping", by, list(GROUPINGS), "breakdowns")
     if not {*GROUPINGS.values(), "triple"} <= set(annotated.columns):
-        raise KgdashError("these ranks have no groups: pass them through annotate() first")
+        raise KgdashError("these ranks have no groups: pass them through add_rank_facts() first")
     if not len(annotated):
         raise KgdashError("there are no ranks to break down: the set of triples is empty")
     if not isinstance(by, str):

@@ -73,14 +73,14 @@ class RankFacts:
         """Count the known answers of each row's query, the true one included: int64 ``(n,)``."""
         triples, graph = self.triples, self.graph
         counts = np.ones(len(triples), dtype=np.int64)
-        own = graph.known().contains(triples)
+        is_known = graph.known().contains(triples)
         for code, columns in enumerate(SIDES[side][0] for side in SINGLE_SIDES):
             at = np.flatnonzero(self.sides.codes == code)
             facts = _keys(graph.all_triples, columns, graph)
             queries, times = np.unique(facts, return_counts=True)
             # Hashing finds two million keys faster than bisection, which misses the cache.
-            found = pd.Index(queries).get_indexer(_keys(triples[at], columns, graph))
-            counts[at] = np.where(found < 0, 0, times[found]) + ~own[at]
+            places = pd.Index(queries).get_indexer(_keys(triples[at], columns, graph))
+            counts[at] = np.where(places < 0, 0, times[places]) + ~is_known[at]
         return counts
 
     def kind(self, column: str) -> pd.Categorical:
@@ -97,7 +97,7 @@ class RankFacts:
         return np.bincount(ends, minlength=self.graph.num_entities)
 
 
-def annotate(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
+def add_rank_facts(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
     """Add what a table of ranks can be grouped by.
 
     :param ranks: of `kgdash.runs.Run.ranks`, at least one row

@@ -59,7 +59,7 @@ def compare_sides(
     return pd.DataFrame(rows)
 
 
-def sides_in_words(table: pd.DataFrame) -> list[str]:
+def describe_sides(table: pd.DataFrame) -> list[str]:
     """Say what a table of `compare_sides` shows, for people: one sentence or two each."""
     rows = table.set_index("side")
     if not {"head", "tail"} <= set(rows.index):

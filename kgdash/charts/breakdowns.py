@@ -1,4 +1,4 @@
-"""Figures of a metric by groups of triples."""
+"""Charts of a metric by groups of triples."""
 
 from __future__ import annotations
 

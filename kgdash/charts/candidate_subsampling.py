@@ -1,4 +1,4 @@
-"""Figures of the metric guide."""
+"""Charts of the metric guide."""
 
 from __future__ import annotations
 
@@ -6,30 +6,31 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.style import finish, log_ticks
+from kgdash.ranking.metric_lookup import find_metric
 
 _LINES = {
-    "inverse_harmonic_mean_rank": ("MRR", "#2f7fd1", "solid"),
-    "hits_at_10": ("Hits@10", "#d9742b", "solid"),
-    "adjusted_inverse_harmonic_mean_rank": ("Adjusted MRR", "#2f7fd1", "dot"),
-    "adjusted_hits_at_k": ("Adjusted Hits@10", "#d9742b", "dot"),
-    "adjusted_arithmetic_mean_rank_index": ("AMRI", "#2e9d78", "dot"),
+    "mrr": ("#2f7fd1", "solid"),
+    "hits@10": ("#d9742b", "solid"),
+    "adjusted mrr": ("#2f7fd1", "dot"),
+    "adjusted hits@10": ("#d9742b", "dot"),
+    "amri": ("#2e9d78", "dot"),
 }
 
 
 def candidates_lines(table: pd.DataFrame) -> go.Figure:
     """Draw metrics against the number of candidates.
 
-    :param table: of `kgdash.ranking.candidate_subsampling.fewer_candidates`, with k = 10
+    :param table: of `kgdash.ranking.candidate_subsampling.expected_metrics`, with k = 10
     """
     figure = go.Figure()
-    for key, (name, colour, dash) in _LINES.items():
+    for metric, (colour, dash) in ((find_metric(name), line) for name, line in _LINES.items()):
         figure.add_scatter(
             x=table["candidates"],
-            y=table[key],
-            name=name,
+            y=table[metric.key],
+            name=metric.short,
             mode="lines+markers",
             line={"color": colour, "dash": dash},
-            hovertemplate=f"{name} %{{y:.3f}} of %{{x:,.0f}} candidates<extra></extra>",
+            hovertemplate=f"{metric.short} %{{y:.3f}} of %{{x:,.0f}} candidates<extra></extra>",
         )
     low, high = table["candidates"].min(), table["candidates"].max()
     values, texts = log_ticks(low, high) if high > low else ([high], [f"{high:g}"])

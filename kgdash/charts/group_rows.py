@@ -41,7 +41,7 @@ def group_rows(
         annotations=[
             {
                 "text": escape(_shorten(_name(group, names))),
-                "hovertext": called(group, names),
+                "hovertext": group_label(group, names),
                 "showarrow": False,
                 "xref": "paper",
                 "x": 0,
@@ -73,8 +73,8 @@ def group_rows(
     return finish(figure, height=120 + height * len(groups), **layout)
 
 
-def called(group: str, names: Mapping[str, str] | None) -> str:
-    """Return what a group is called, for a label that shows on hover."""
+def group_label(group: str, names: Mapping[str, str] | None) -> str:
+    """Return what a group is group_label, for a label that shows on hover."""
     return escape(_name(group, names))
 
 

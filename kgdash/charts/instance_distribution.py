@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from scipy.stats import gaussian_kde
 
-from kgdash.charts.group_rows import called, first_groups, group_rows
+from kgdash.charts.group_rows import first_groups, group_label, group_rows
 from kgdash.charts.separation import LABELS, LabelStyle, is_raw, measure_axis
 from kgdash.charts.style import empty, number
 from kgdash.errors import unknown_name
@@ -145,7 +145,7 @@ def _add_points(
 def _about(row: dict, column: str, names: Mapping[str, str] | None) -> str:
     return (
         f"{escape(str(row['question']))} → {escape(str(row['answer']))}<br>"
-        f"{called(row['group'], names)}<br>{number(row[column])}, {row['groundings']} "
+        f"{group_label(row['group'], names)}<br>{number(row[column])}, {row['groundings']} "
         f"grounding{'s' * (row['groundings'] != 1)}; instance {row['instance']}"
     )
 

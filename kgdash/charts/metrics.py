@@ -1,4 +1,4 @@
-"""Figures of metrics, rank distributions and training losses."""
+"""Charts of metrics, rank distributions and training losses."""
 
 from __future__ import annotations
 

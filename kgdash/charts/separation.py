@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.group_rows import called, first_groups, group_rows
+from kgdash.charts.group_rows import first_groups, group_label, group_rows
 from kgdash.charts.style import GREY, empty, number, whiskers
 
 
@@ -84,7 +84,8 @@ def means_figure(
             error_x=whiskers(mean, low, high, colour, 2, 3),
             customdata=rows["group"],
             text=[
-                f"{called(group, names)}<br>mean {number(m)}, interval {number(a)} to {number(b)}"
+                f"{group_label(group, names)}<br>"
+                f"mean {number(m)}, interval {number(a)} to {number(b)}"
                 f"<br>{count} instance{'s' * (count != 1)}"
                 for group, m, a, b, count in zip(
                     rows["group"], mean, low, high, rows[f"n_{name}"], strict=True
@@ -149,7 +150,7 @@ def auc_figure(
 def _about(row: dict, names: Mapping[str, str] | None) -> str:
     true, false = (int(np.nan_to_num(row[count])) for count in ("n_true", "n_false"))
     return (
-        f"{called(row['group'], names)}<br>ROC-AUC {number(row['roc_auc'])}, interval "
+        f"{group_label(row['group'], names)}<br>ROC-AUC {number(row['roc_auc'])}, interval "
         f"{number(row['auc_low'])} to {number(row['auc_high'])}<br>average precision "
         f"{number(row['average_precision'])}, chance {number(row['share_true'])}<br>Cohen's d "
         f"{number(row['cohens_d'])}, Cliff's delta {number(row['cliffs_delta'])}<br>"

@@ -57,7 +57,7 @@ def breakdown(
     from kgdash.breakdowns.breakdown import breakdown as compute
     from kgdash.breakdowns.breakdown import check_choices
     from kgdash.breakdowns.custom_grouping import groups_by
-    from kgdash.breakdowns.rank_facts import annotate
+    from kgdash.breakdowns.rank_facts import add_rank_facts
     from kgdash.graph import default_filter
 
     key = check_choices(metric, rank_type, level).key
@@ -70,7 +70,7 @@ def breakdown(
     )
     chosen = filter or default_filter(split)
     ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"))
-    annotated = annotate(ranks, loaded.graph)
+    annotated = add_rank_facts(ranks, loaded.graph)
     groups = grouping if isinstance(grouping, str) else groups_by(annotated, loaded.graph, grouping)
     table = compute(annotated, groups, metric, rank_type, level, seed)
     if out is not None:

@@ -145,10 +145,10 @@ def _groups(
     first: Run, ranks: Mapping[str, pd.DataFrame], grouping: Any, metric: str, rank_type: str
 ) -> pd.DataFrame:
     from kgdash.breakdowns.custom_grouping import groups_by
-    from kgdash.breakdowns.rank_facts import annotate
+    from kgdash.breakdowns.rank_facts import add_rank_facts
     from kgdash.studies.comparison.comparison import by_group
 
-    annotated = annotate(next(iter(ranks.values())), first.graph)
+    annotated = add_rank_facts(next(iter(ranks.values())), first.graph)
     groups = groups_by(annotated, first.graph, grouping)
     return by_group(annotated, ranks, groups, metric, rank_type, terminal("groups"))
 

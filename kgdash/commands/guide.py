@@ -1,4 +1,4 @@
-"""The command ``guide``: what each metric is, and a run's own figures."""
+"""The command ``guide``: what each metric is, and a run's own values."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def guide(
     out: OutOption = None,
 ) -> None:
     """Describe every metric; of a run, with values, sides, and what fewer candidates would do."""
-    from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
+    from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
     from kgdash.errors import unknown_name
     from kgdash.graph import default_filter
     from kgdash.graph.known_triples import RANK_TYPES
-    from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, fewer_candidates
+    from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, expected_metrics
     from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted
     from kgdash.ranking.metrics import metrics
 
@@ -65,8 +65,8 @@ def guide(
             "rank_type": rank_type,
             "plain_and_adjusted": plain_and_adjusted(values).to_dict("records"),
             "sides": sides.to_dict("records"),
-            "sides_in_words": sides_in_words(sides),
-            "fewer_candidates": fewer_candidates(ranks, side, whole).to_dict("records"),
+            "sides_in_words": describe_sides(sides),
+            "fewer_candidates": expected_metrics(ranks, side, whole).to_dict("records"),
         }
     table = guide_table(values)
     if out is not None:

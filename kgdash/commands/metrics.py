@@ -62,7 +62,7 @@ def metrics(
 ) -> None:
     """Print all rank-based metrics per side and rank type."""
     from kgdash.graph import FILTERS, default_filter
-    from kgdash.graph.filter_advice import leak
+    from kgdash.graph.filter_advice import leak_warning
     from kgdash.graph.restriction import read_entities, restrict
     from kgdash.ranking.metric_lookup import DEFAULT_KS
     from kgdash.ranking.metrics import metrics as compute
@@ -84,7 +84,7 @@ def metrics(
         progress=terminal("ranks"),
         restriction=only,
     )
-    if chosen in FILTERS and (warning := leak(split, chosen)):
+    if chosen in FILTERS and (warning := leak_warning(split, chosen)):
         print(f"note: {warning}", file=sys.stderr)
     if latex or compared or (out is not None and out.suffix == ".tex"):
         print_latex(loaded, compared, out, split, chosen, only)

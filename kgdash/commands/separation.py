@@ -205,7 +205,9 @@ def _command_text(context: typer.Context, without: str) -> str:
     for param in context.command.params:
         name = str(param.name)
         source = context.get_parameter_source(name)
-        if name == without or source is None or source.name != "COMMANDLINE":
+        if name in (without, "config", "save_config") or source is None:
+            continue
+        if source.name not in ("COMMANDLINE", "DEFAULT_MAP"):  # the latter: of a file by --config
             continue
         value = context.params[name]
         for one in value if isinstance(value, list | tuple) else [value]:

@@ -6,13 +6,16 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
 import typer
 
 from kgdash.errors import KgdashError
 from kgdash.files.table import check_extension, write_table
+
+if TYPE_CHECKING:
+    from kgdash.runs import Run
 
 
 def known_extension(out: Path | None) -> Path | None:
@@ -52,7 +55,7 @@ SeedOption = Annotated[
 ]
 
 
-def load_run(source: str, dataset: str | None) -> Any:
+def load_run(source: str, dataset: str | None) -> Run:
     """Load a run and print its notes to standard error.
 
     :raises KgdashError: as `kgdash.runs.loading.load`

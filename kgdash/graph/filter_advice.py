@@ -15,7 +15,7 @@ _SCENARIOS = {
 }
 
 
-def scenario(filter: str) -> str:
+def use_case(filter: str) -> str:
     """Say in a few words what a filter is for.
 
     :param filter: one of `kgdash.graph.FILTERS`
@@ -23,7 +23,7 @@ def scenario(filter: str) -> str:
     return _SCENARIOS[filter]
 
 
-def leak(split: str, filter: str) -> str | None:
+def leak_warning(split: str, filter: str) -> str | None:
     """Warn where values that models are chosen by depend on test triples, else return None.
 
     :param split: the split that is ranked

@@ -82,10 +82,10 @@ def find(evidence: Evidence, side: str = "both") -> list[Finding]:
     """
     rows = evidence.of_side(side)
     summary = score_summary(rows.spread, side)
-    found = [check(rows, summary) for check in _CHECKS]
+    findings = [check(rows, summary) for check in _CHECKS]
     if not summary["finite"].sum():
-        found = [_nothing_to_see(finding) for finding in found]
-    return sorted(found, key=lambda finding: LEVELS.index(finding.level))
+        findings = [_nothing_to_see(finding) for finding in findings]
+    return sorted(findings, key=lambda finding: LEVELS.index(finding.level))
 
 
 def _nothing_to_see(finding: Finding) -> Finding:
@@ -221,9 +221,9 @@ def _ties(evidence: Evidence, _: pd.DataFrame) -> Finding:
 
 
 def _distinct(evidence: Evidence, _: pd.DataFrame) -> Finding:
-    own = evidence.spread[np.isfinite(evidence.spread["score"])]
+    finite = evidence.spread[np.isfinite(evidence.spread["score"])]
     # A triple has one score or two, depending on the model.
-    triples = own.drop_duplicates(["head", "relation", "tail", "score"])
+    triples = finite.drop_duplicates(["head", "relation", "tail", "score"])
     distinct = int(triples["score"].nunique())
     share = distinct / len(triples) if len(triples) else np.nan
     text = f"{distinct:,} of {len(triples):,} finite scores of true answers are distinct."

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, default_filter
@@ -158,19 +158,19 @@ def score_health(
     :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an unknown split or filter, or an empty split
     """
-    chosen = filter or default_filter(split)
-    if chosen not in FILTERS:
-        raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
+    filter_used = filter or default_filter(split)
+    if filter_used not in FILTERS:
+        raise unknown_name("filter", filter_used, list(FILTERS), "kgdash")
     rows = run.graph.split(split)
-    known = known_of(run, rows, chosen)
+    known = known_of(run, rows, filter_used)
     reports = phases(progress, [0.35, 0.4, 0.05, 0.2, 0.1])
 
     def kept(part: str, number: int, compute: Callable[[Progress], pd.DataFrame]) -> pd.DataFrame:
         report = reports[number]
         return cached_table(
-            {"kind": "scores", "part": part, "filter": chosen, **run.table_key(rows)},
+            {"kind": "scores", "part": part, "filter": filter_used, **run.table_key(rows)},
             lambda: compute(report),
-            run.table_about("scores", rows, method=part, filter=chosen),
+            run.table_about("scores", rows, method=part, filter=filter_used),
             report,
         )
 
@@ -184,18 +184,18 @@ def score_health(
     tied = kept("tied entities", 2, lambda report: always_tied(scorer, rows, progress=report))
     ranks, relations, refusal, missing = None, _NO_RELATIONS, "", _NOTHING_MISSING
     try:
-        ranks = run.ranks(split, filter=chosen, progress=reports[3])
+        ranks = run.ranks(split, filter=filter_used, progress=reports[3])
         relations = kept("relations", 4, lambda _: _gaps(run, ranks))
     except KgdashError as error:
         refusal = str(error)
         missing = kept("missing", 4, lambda report: missing_scores(scorer, rows, progress=report))
     return ScoreHealth(
-        run, split, chosen, spread, distribution, tied, ranks, relations, refusal, missing
+        run, split, filter_used, spread, distribution, tied, ranks, relations, refusal, missing
     )
 
 
 def _gaps(run: Run, ranks: pd.DataFrame) -> pd.DataFrame:
-    table = breakdown(annotate(ranks, run.graph), "relation", level=None)
+    table = breakdown(add_rank_facts(ranks, run.graph), "relation", level=None)
     return table[list(_NO_RELATIONS)]
 
 

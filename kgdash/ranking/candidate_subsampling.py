@@ -30,7 +30,7 @@ SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 WHOLE_RANKS = ("optimistic", "pessimistic")
 
 
-def fewer_candidates(
+def expected_metrics(
     ranks: pd.DataFrame,
     side: str = "both",
     rank_type: str = "pessimistic",

@@ -105,10 +105,10 @@ def _best(table: pd.DataFrame) -> np.ndarray:
 def _named(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with escaped row names, without levels that tell nothing."""
     index = table.index.to_frame(index=False)
-    kept = [name for name in index if index[name].nunique() > 1] or ["side"]
-    names = index[kept].map(latex_escape)
+    levels = [name for name in index if index[name].nunique() > 1] or ["side"]
+    names = index[levels].map(latex_escape)
     # Named levels would take a second line of headings.
-    return table.set_axis(pd.MultiIndex.from_frame(names, names=[None] * len(kept)), axis=0)
+    return table.set_axis(pd.MultiIndex.from_frame(names, names=[None] * len(levels)), axis=0)
 
 
 def _heading(name: str, arrow: str) -> str:

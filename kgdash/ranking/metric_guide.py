@@ -26,7 +26,7 @@ def guide_table(values: Mapping[str, float] | None = None) -> pd.DataFrame:
     :param values: of `metrics`, one side and rank type; none for the guide alone
     :return: one row per metric, plain ones first: ``key``, ``metric`` (label), ``value`` (float64,
         if values are given), ``direction``, ``range``, ``depends on |E|`` ("yes" or "no"),
-        ``formula``, ``use`` (when to use it)
+        ``formula``, ``use`` (when to use it), ``source`` (paper; empty where there is none)
     """
     guide = metric_records()
     order = sorted(guide, key=lambda key: not guide[key].depends_on_num_entities)
@@ -71,4 +71,5 @@ def _row(info: Metric) -> dict[str, str]:
         "depends on |E|": "yes" if info.depends_on_num_entities else "no",
         "formula": info.formula,
         "use": info.use,
+        "source": info.source,
     }

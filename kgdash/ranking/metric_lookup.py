@@ -64,10 +64,10 @@ def metric_calculators(ks: tuple[int, ...] = DEFAULT_KS) -> dict[str, Any]:
     _check_ks(ks)
     made: list[Any] = [HitsAtK(k=int(k)) for k in dict.fromkeys(ks)]
     made += [cls() for cls in rank_based_metric_resolver if cls is not HitsAtK]
-    found = {metric.key: metric for metric in made}
+    by_key = {metric.key: metric for metric in made}
     # What PyKEEN does not have is computed by the form in its record.
-    found |= {m.key: m.ratio.value for m in METRICS.values() if m.ratio and m.key not in found}
-    return dict(sorted(found.items(), key=lambda item: _sort_key(item[0])))
+    by_key |= {m.key: m.ratio.value for m in METRICS.values() if m.ratio and m.key not in by_key}
+    return dict(sorted(by_key.items(), key=lambda item: _sort_key(item[0])))
 
 
 def _check_ks(ks: tuple[int, ...]) -> None:

@@ -7,6 +7,7 @@ from typing import Literal, cast, get_args
 
 from kgdash.errors import unknown_name
 from kgdash.graph import FILTERS, SPLITS, default_filter
+from kgdash.graph.known_triples import RANK_TYPES
 
 #: what is asked for: (?, r, t), (h, r, ?), both pooled, or (h, ?, t)
 Side = Literal["head", "tail", "both", "relation"]
@@ -35,7 +36,7 @@ class RankSetting:
             ("split", self.split, SPLITS),
             ("filter", self.filter_used, FILTERS),
             ("side", self.side, get_args(Side)),
-            ("rank type", self.rank_type, get_args(RankType)),
+            ("rank type", self.rank_type, RANK_TYPES),
         ):
             if name not in known:
                 raise unknown_name(kind, name, list(known), "kgdash")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.graph import SPLITS
-from kgdash.graph.filter_advice import leak
+from kgdash.graph.filter_advice import leak_warning
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.main_table import MAIN_METRICS, evaluated_text, main_table
 from kgdash.ranking.metric_lookup import metric_records
@@ -117,7 +117,7 @@ def report_caption(evaluated: Evaluation) -> str:
 
 def _notes(evaluated: Evaluation) -> list[str]:
     notes = list(evaluated.run.notes)
-    if warning := leak(evaluated.split, evaluated.filter):
+    if warning := leak_warning(evaluated.split, evaluated.filter):
         notes.append(warning)
     both = evaluated.ties["both"]
     if both["mrr_gap"] > _WIDE_GAP:

@@ -8,7 +8,7 @@ from functools import cached_property
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.errors import unknown_name
 from kgdash.progress import Progress, silent
 from kgdash.ranking.metric import Metric
@@ -79,7 +79,7 @@ class Evaluation:
 
     @cached_property
     def _annotated(self) -> pd.DataFrame:
-        return annotate(self.ranks, self.run.graph)
+        return add_rank_facts(self.ranks, self.run.graph)
 
 
 def evaluation(

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.graph.filter_advice import scenario
+from kgdash.graph.filter_advice import use_case
 from kgdash.reports.evaluation import Evaluation
 from kgdash.runs import Run
 from kgdash.runs.bundled import bundled_names
@@ -15,12 +15,12 @@ from kgdash.runs.bundled import bundled_names
 def method(evaluated: Evaluation) -> list[str]:
     """Say how the numbers came about, one statement each."""
     removed = "candidates that would make another known triple are removed, those of "
-    known = scenario("none") if evaluated.filter == "none" else f"{removed}{evaluated.filter}"
+    known = use_case("none") if evaluated.filter == "none" else f"{removed}{evaluated.filter}"
     return [
         "Each triple is ranked twice: its head among all entities before its relation and tail, "
         "its tail among all after its head and relation.",
         f"Filter {evaluated.filter}: {known}."
-        + (f" It is {scenario(evaluated.filter)}." if evaluated.filter != "none" else ""),
+        + (f" It is {use_case(evaluated.filter)}." if evaluated.filter != "none" else ""),
         "With g candidates scored strictly higher than the true one and q others scored equal, the "
         "optimistic rank is g + 1, the pessimistic g + q + 1, the realistic their mean.",
         "“both” pools the ranks of both sides. Metrics are computed by PyKEEN's classes from "
@@ -32,7 +32,7 @@ def method(evaluated: Evaluation) -> list[str]:
 
 def commands(evaluated: Evaluation) -> dict[str, str]:
     """Return the command that gives each table, by what it gives."""
-    name, choices = _called(evaluated.run), _choices(evaluated)
+    name, choices = _command_name(evaluated.run), _choices(evaluated)
     rank_type = f"--rank-type {evaluated.setting.rank_type}"
     given = {
         "This report": f"report {name} report.html {choices} {rank_type} "
@@ -48,12 +48,12 @@ def commands(evaluated: Evaluation) -> dict[str, str]:
 def group_command(evaluated: Evaluation, by: str) -> str:
     """Return the command that gives the groups by one of `kgdash.breakdowns.grouping.GROUPINGS`."""
     return (
-        f"python -m kgdash breakdown {_called(evaluated.run)} {_choices(evaluated)} --by {by} "
-        f"--metric {evaluated.metric} --rank-type {evaluated.setting.rank_type}"
+        f"python -m kgdash breakdown {_command_name(evaluated.run)} {_choices(evaluated)} "
+        f"--by {by} --metric {evaluated.metric} --rank-type {evaluated.setting.rank_type}"
     )
 
 
-def _called(run: Run) -> str:
+def _command_name(run: Run) -> str:
     """Name the run as a command takes it; a folder's place on this machine is nobody's business."""
     name = run.name if run.provenance.get("source") in bundled_names() else f"path/to/{run.name}"
     dataset = run.provenance.get("dataset")

@@ -10,7 +10,7 @@ from scipy.stats import bootstrap
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.grouping import GROUPINGS, group_ranks
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.errors import KgdashError
 from kgdash.graph.relation_patterns import NOT_IN_TRAIN
 from kgdash.graph.restriction import Restriction
@@ -25,7 +25,7 @@ MRR = "inverse_harmonic_mean_rank"
 @pytest.fixture(scope="module")
 def umls(bundled):
     run = bundled("umls-transe")
-    return annotate(run.ranks(), run.graph)
+    return add_rank_facts(run.ranks(), run.graph)
 
 
 def table(graph, head_ranks, tail_ranks, others=0, candidates=10):
@@ -54,7 +54,7 @@ GRAPH = make_graph(
 
 def test_values_by_hand():
     ranks = table(GRAPH, [1, 2, 4], [5, 10, 1])
-    found = breakdown(annotate(ranks, GRAPH), "relation").set_index(["group", "side"])
+    found = breakdown(add_rank_facts(ranks, GRAPH), "relation").set_index(["group", "side"])
     assert found["value"].to_dict() == {
         ("R0", "head"): 1.0,
         ("R1", "head"): (1 / 2 + 1 / 4) / 2,
@@ -69,7 +69,7 @@ def test_values_by_hand():
 
 
 def test_groups_by_hand():
-    found = annotate(table(GRAPH, [1, 1, 1], [1, 1, 1]), GRAPH)
+    found = add_rank_facts(table(GRAPH, [1, 1, 1], [1, 1, 1]), GRAPH)
     # e0 is an end of (0 0 1), (2 0 0), (0 1 1), (0 1 2); e3 of its loop, once.
     assert found["head_degree"].tolist() == ["3–9", "3–9", "3–9"] * 2
     assert found["tail_degree"].tolist() == ["1", "3–9", "1"] * 2
@@ -91,12 +91,12 @@ def test_triples_that_are_no_facts_are_their_own_answer():
     graph = make_graph([(0, 0, 1), (0, 0, 2), (1, 1, 1)], entities=4, relations=2)
     run = fake_run(graph, FakeScorer(torch.zeros(4, 2, 4)))
     ranks = run.ranks(triples=np.array([[0, 0, 3], [3, 1, 0]]))
-    assert annotate(ranks, graph)["answers"].tolist() == ["1", "1", "3–9", "1"]
+    assert add_rank_facts(ranks, graph)["answers"].tolist() == ["1", "1", "3–9", "1"]
 
 
 def test_a_relation_without_train_triples():
     graph = make_graph([(0, 0, 1)], test=[(0, 1, 1)])
-    found = annotate(table(graph, [1], [1]), graph)
+    found = add_rank_facts(table(graph, [1], [1]), graph)
     assert set(found["cardinality"]) == set(found["pattern"]) == {NOT_IN_TRAIN}
     assert set(found["frequency"]) == {"0"}
 
@@ -104,7 +104,7 @@ def test_a_relation_without_train_triples():
 def test_equal_labels_are_told_apart():
     graph = make_graph([(0, 0, 1), (0, 1, 1)], test=[(1, 0, 0), (1, 1, 0)])
     object.__setattr__(graph, "relation_labels", ("same", "same"))
-    found = breakdown(annotate(table(graph, [1, 2], [1, 2]), graph), "relation")
+    found = breakdown(add_rank_facts(table(graph, [1, 2], [1, 2]), graph), "relation")
     assert found["group"].unique().tolist() == ["same (r0)", "same (r1)"]
 
 
@@ -112,7 +112,7 @@ def test_equal_labels_are_told_apart():
 def one_group(bundled):
     """Return the ranks of one relation, and all their metrics."""
     run = bundled("umls-distmult")
-    rows = annotate(run.ranks(restriction=Restriction(relations=[25])), run.graph)
+    rows = add_rank_facts(run.ranks(restriction=Restriction(relations=[25])), run.graph)
     return rows, metrics(rows)
 
 
@@ -168,21 +168,21 @@ def test_ties():
     ranks = table(GRAPH, [1, 2, 4], [5, 1, 1])
     ranks.loc[2, "pessimistic"] = 9
     ranks.loc[2, "realistic"] = 6.5
-    found = breakdown(annotate(ranks, GRAPH), "relation").set_index(["group", "side"])
+    found = breakdown(add_rank_facts(ranks, GRAPH), "relation").set_index(["group", "side"])
     row = found.loc[("R1", "both")]
     assert (row["tied_share"], row["largest_tie"]) == (1 / 4, 6)
     assert row["optimistic"] == (1 / 2 + 1 / 4 + 1 + 1) / 4
     assert row["pessimistic"] == pytest.approx((1 / 2 + 1 / 9 + 1 + 1) / 4)
     assert row["gap"] == pytest.approx((1 / 4 - 1 / 9) / 4)
     assert found.loc[("R0", "both"), ["gap", "tied_share", "largest_tie"]].tolist() == [0, 0, 1]
-    worst = breakdown(annotate(ranks, GRAPH), "relation", "arithmetic_mean_rank")
+    worst = breakdown(add_rank_facts(ranks, GRAPH), "relation", "arithmetic_mean_rank")
     assert worst.set_index(["group", "side"]).loc[("R1", "both"), "gap"] == 5 / 4
 
 
 def test_a_model_whose_scores_are_all_equal(bundled):
     graph = bundled("umls-transe").graph
     run = fake_run(graph, FakeScorer(torch.zeros(135, 46, 135)))
-    rows = annotate(run.ranks(), graph)
+    rows = add_rank_facts(run.ranks(), graph)
     found = breakdown(rows, "cardinality")
     assert (found["tied_share"] == 1).all()
     assert (found["optimistic"] == 1).all()
@@ -310,7 +310,7 @@ def test_both_ranks_of_a_triple_are_drawn_together():
     graph = make_graph([(0, 0, 1)], test=[(e, 0, e + 1) for e in range(1, 40)])
     heads = np.arange(1, 40)
     found = breakdown(
-        annotate(table(graph, heads, 41 - heads, candidates=41), graph),
+        add_rank_facts(table(graph, heads, 41 - heads, candidates=41), graph),
         "relation",
         "arithmetic_mean_rank",
     ).set_index("side")
@@ -322,7 +322,7 @@ def test_both_ranks_of_a_triple_are_drawn_together():
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(0, 3))
 def test_any_ranks(ranks, others):
     graph = make_graph([(0, 0, 1)], test=[(e, 0, e + 1) for e in range(1, len(ranks) + 1)])
-    rows = annotate(table(graph, ranks, ranks, others, candidates=12), graph)
+    rows = add_rank_facts(table(graph, ranks, ranks, others, candidates=12), graph)
     for row in breakdown(rows, "relation").itertuples():
         assert row.value == pytest.approx(np.mean([1 / (r + others / 2) for r in ranks]))
         assert row.largest_tie == others + 1
@@ -360,10 +360,10 @@ def test_refusals(umls, bundled):
         breakdown(umls, "relation", rank_type="median")
     with pytest.raises(KgdashError, match=r"level between 0 and 1; found 95"):
         breakdown(umls, "relation", level=95)
-    with pytest.raises(KgdashError, match="annotate"):
+    with pytest.raises(KgdashError, match="add_rank_facts"):
         breakdown(run.ranks(), "relation")
     with pytest.raises(KgdashError, match="no ranks"):
-        annotate(run.ranks()[:0], run.graph)
+        add_rank_facts(run.ranks()[:0], run.graph)
     with pytest.raises(KgdashError, match="no ranks"):
         breakdown(umls[:0], "relation")
     with pytest.raises(KgdashError, match="unknown group '1-2'"):
@@ -376,7 +376,7 @@ def test_refusals(umls, bundled):
 
 def test_one_side_alone_and_relations(bundled):
     run = bundled("umls-transe")
-    rows = annotate(run.ranks(sides=("tail", "relation")), run.graph)
+    rows = add_rank_facts(run.ranks(sides=("tail", "relation")), run.graph)
     found = breakdown(rows, "answers", level=None)
     assert set(found["side"]) == {"tail", "relation"}
     assert found.groupby("side")["count"].sum().to_dict() == {"tail": 661, "relation": 661}

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from kgdash.breakdowns.condition import NUMBERS, Condition, operators_of
-from kgdash.breakdowns.rank_facts import RankFacts, annotate
+from kgdash.breakdowns.rank_facts import RankFacts, add_rank_facts
 from kgdash.errors import KgdashError
 from tests.support.fakes import make_graph
 
@@ -27,7 +27,7 @@ def ranks() -> pd.DataFrame:
     return table
 
 
-FACTS = RankFacts(annotate(ranks(), GRAPH), GRAPH)
+FACTS = RankFacts(add_rank_facts(ranks(), GRAPH), GRAPH)
 
 
 def rows() -> list[dict]:

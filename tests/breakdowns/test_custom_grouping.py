@@ -22,7 +22,7 @@ from kgdash.breakdowns.custom_grouping import (
     groups_by,
 )
 from kgdash.breakdowns.grouping import group_ranks
-from kgdash.breakdowns.rank_facts import RankFacts, annotate
+from kgdash.breakdowns.rank_facts import RankFacts, add_rank_facts
 from kgdash.errors import KgdashError
 from kgdash.graph.entity_types import entity_types, read_entity_types
 from kgdash.ranking.metrics import POOLS
@@ -40,7 +40,7 @@ from tests.support.fakes import FakeScorer, fake_run, make_graph
 @pytest.fixture(scope="module")
 def umls(bundled):
     run = bundled("umls-transe")
-    return run.graph, annotate(run.ranks(), run.graph)
+    return run.graph, add_rank_facts(run.ranks(), run.graph)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_types_against_plain_counting(umls, types, end):
 
 def test_answer_and_query_are_told_apart():
     graph = make_graph([(0, 0, 1), (1, 0, 2)], test=[(0, 0, 2)], entities=3)
-    ranks = annotate(
+    ranks = add_rank_facts(
         fake_run(graph, FakeScorer(torch.zeros(3, 1, 3))).ranks(sides=("head", "tail", "relation")),
         graph,
     )
@@ -146,7 +146,7 @@ def test_no_ranks(umls):
 def test_ranks_of_relations_have_no_answer():
     graph = make_graph([(0, 0, 1)], test=[(1, 0, 0)])
     run = fake_run(graph, FakeScorer(torch.zeros(2, 1, 2)))
-    ranks = annotate(run.ranks(sides=("relation",)), graph)
+    ranks = add_rank_facts(run.ranks(sides=("relation",)), graph)
     groups = groups_by(ranks, graph, TypeGrouping("x", "answer", entity_types([(0, "a")])))
     with pytest.raises(KgdashError, match="no rank is in any of the groups"):
         breakdown(ranks, groups)
@@ -187,9 +187,7 @@ def own_run(tmp_path):
 
 def test_saved_beside_the_run_and_read_back(own_run, umls, types):
     graph, ranks = umls
-    conditions = condition_grouping(
-        "difficulty", ["hard: realistic > 5", "hard: relation contains a"]
-    )
+    conditions = condition_grouping("new", ["hard: realistic > 5", "hard: relation contains a"])
     typed = TypeGrouping("kinds", "answer", types)
     assert saved_groupings(own_run) == {}
     path = save_grouping(own_run, conditions)

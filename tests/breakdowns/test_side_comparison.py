@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
+from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
 from kgdash.errors import KgdashError
 from kgdash.ranking.metrics import metrics
 from tests.support.fakes import FakeScorer, fake_run, make_graph
@@ -47,7 +47,7 @@ def test_in_words(umls):
     table = compare_sides(umls.ranks(), umls.graph)
     rows = table.set_index("side")
     better = rows.loc[["head", "tail"], "inverse_harmonic_mean_rank"].idxmax()
-    told = sides_in_words(table)
+    told = describe_sides(table)
     assert told[0].startswith(f"{better.capitalize()}s ")
     assert f"{rows.loc[better, 'inverse_harmonic_mean_rank']:.3f}" in told[0]
     expected = rows.loc[["head", "tail"], "answers"].idxmin() == better
@@ -57,7 +57,7 @@ def test_in_words(umls):
         side=table["side"].map({"head": "tail", "tail": "head", "both": "both"})
     )
     other = "head" if better == "tail" else "tail"
-    assert sides_in_words(mirrored)[0].startswith(f"{other.capitalize()}s ")
+    assert describe_sides(mirrored)[0].startswith(f"{other.capitalize()}s ")
 
 
 def test_one_side_alone_says_nothing():
@@ -66,6 +66,6 @@ def test_one_side_alone_says_nothing():
     table = compare_sides(run.ranks(sides=("relation",)), graph)
     assert table["side"].tolist() == ["relation"]
     assert table["chance"].tolist() == [1.0]
-    assert sides_in_words(table) == []
+    assert describe_sides(table) == []
     with pytest.raises(KgdashError, match="unknown rank type 'best'"):
         compare_sides(run.ranks(), graph, "best")

@@ -3,7 +3,7 @@
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.custom_grouping import condition_grouping, groups_by
 from kgdash.breakdowns.grouping import group_ranks
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from tests.browser.driver import enter, open_page, press, select, settle, table_texts, widget
 
 _BARS = """key => {
@@ -20,7 +20,7 @@ _BARS = """key => {
 
 
 def test_a_click_on_a_bar_shows_its_triples(address, tab, run):
-    rows = annotate(run.ranks(), run.graph)
+    rows = add_rank_facts(run.ranks(), run.graph)
     found = breakdown(rows, "cardinality").query("side == 'tail'")
     open_page(tab, f"{address}/breakdowns?by=cardinality&side=tail")
     chart = widget(tab, "bars_cardinality").locator(".js-plotly-plot")
@@ -67,7 +67,7 @@ def test_own_groups_are_saved_chosen_and_deleted(address, tab, run):
     tab.wait_for_function("() => location.search.includes('by=mine')")
     widget(tab, "bars_mine").locator(".main-svg").first.wait_for()
     settle(tab)
-    rows = annotate(run.ranks(), run.graph)
+    rows = add_rank_facts(run.ranks(), run.graph)
     found = breakdown(rows, groups_by(rows, run.graph, condition_grouping("mine", lines)))
     found = found[found["side"] == "tail"]
     assert [row[0] for row in table_texts(tab)] == found["group"].tolist()

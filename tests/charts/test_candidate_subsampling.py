@@ -3,11 +3,11 @@
 import numpy as np
 
 from kgdash.charts.candidate_subsampling import candidates_lines
-from kgdash.ranking.candidate_subsampling import fewer_candidates
+from kgdash.ranking.candidate_subsampling import expected_metrics
 
 
 def test_lines_are_the_columns(bundled):
-    table = fewer_candidates(bundled("umls-transe").ranks())
+    table = expected_metrics(bundled("umls-transe").ranks())
     figure = candidates_lines(table)
     assert [line.name for line in figure.data] == [
         "MRR",
@@ -24,5 +24,5 @@ def test_lines_are_the_columns(bundled):
 
 
 def test_a_single_number_of_candidates(bundled):
-    figure = candidates_lines(fewer_candidates(bundled("umls-transe").ranks(), shares=[1.0]))
+    figure = candidates_lines(expected_metrics(bundled("umls-transe").ranks(), shares=[1.0]))
     assert len(figure.layout.xaxis.tickvals) == 1

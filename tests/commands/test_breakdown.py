@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from tests.support.cli import strict_json, without_nan
 
 OPTIONS = ["--by", "cardinality", "--metric", "hits_at_7", "--rank-type", "pessimistic"]
@@ -18,7 +18,7 @@ def umls(bundled):
 def test_json(call, umls):
     found = strict_json(call("breakdown", "umls-transe", *OPTIONS, "--seed", 3, "--json"))
     table = breakdown(
-        annotate(umls.ranks(), umls.graph), "cardinality", "hits_at_7", "pessimistic", seed=3
+        add_rank_facts(umls.ranks(), umls.graph), "cardinality", "hits_at_7", "pessimistic", seed=3
     )
     assert found["groups"] == without_nan(table.to_dict("records"))
     assert (found["run"], found["filter"], found["by"]) == (
@@ -31,9 +31,9 @@ def test_json(call, umls):
 def test_table_and_file(call, umls, tmp_path):
     out = tmp_path / "table.csv"
     call("breakdown", "umls-transe", "--split", "valid", "--level", "0.9", "--out", out)
-    table = breakdown(annotate(umls.ranks("valid"), umls.graph), "relation", level=0.9).reset_index(
-        drop=True
-    )
+    table = breakdown(
+        add_rank_facts(umls.ranks("valid"), umls.graph), "relation", level=0.9
+    ).reset_index(drop=True)
     pd.testing.assert_frame_equal(
         pd.read_csv(out), table, check_dtype=False, check_exact=False, rtol=1e-12
     )

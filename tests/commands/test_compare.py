@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph.communities import find_communities
 from kgdash.runs.loading import convert
 from kgdash.statistics.bootstrap import Bootstrap
@@ -42,7 +42,9 @@ def test_json(call, runs):
     options = ["--by", "cardinality", "--metric", "hits_at_7", "--side", "tail", "--seed", 3]
     found = strict_json(call("compare", *NAMES, *options, "--json"))
     ranks = compared_ranks(runs)
-    groups = by_group(annotate(ranks[NAMES[0]], runs[0].graph), ranks, "cardinality", "hits_at_7")
+    groups = by_group(
+        add_rank_facts(ranks[NAMES[0]], runs[0].graph), ranks, "cardinality", "hits_at_7"
+    )
     tests = paired_tests(
         reciprocal_ranks(ranks, "tail"), NAMES, Bootstrap(resamples=RESAMPLES, seed=3)
     )

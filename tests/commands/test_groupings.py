@@ -4,7 +4,7 @@ import pytest
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.custom_grouping import TypeGrouping, condition_grouping, groups_by
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph.entity_types import read_entity_types
 from kgdash.graph.restriction import restrict
 from kgdash.runs.saved_groupings import groupings_file
@@ -28,7 +28,7 @@ def types(umls, tmp_path):
 
 
 def expected(umls, grouping):
-    rows = annotate(umls.ranks(), umls.graph)
+    rows = add_rank_facts(umls.ranks(), umls.graph)
     table = breakdown(rows, groups_by(rows, umls.graph, grouping))
     return without_nan(table.to_dict("records"))
 

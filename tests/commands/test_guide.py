@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
-from kgdash.ranking.candidate_subsampling import fewer_candidates
+from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
+from kgdash.ranking.candidate_subsampling import expected_metrics
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted
 from kgdash.ranking.metrics import metrics
 from tests.support.cli import strict_json, without_nan
@@ -21,11 +21,11 @@ def test_of_a_run(call, bundled):
         "metrics": guide_table(values),
         "plain_and_adjusted": plain_and_adjusted(values),
         "sides": sides,
-        "fewer_candidates": fewer_candidates(ranks, "tail", "optimistic"),
+        "fewer_candidates": expected_metrics(ranks, "tail", "optimistic"),
     }
     for key, table in expected.items():
         assert found[key] == without_nan(table.to_dict("records"))
-    assert found["sides_in_words"] == sides_in_words(sides)
+    assert found["sides_in_words"] == describe_sides(sides)
     assert found["filter"] == "train+valid"
 
 

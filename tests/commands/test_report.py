@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.charts.export import figure_bytes
 from kgdash.graph.restriction import Restriction
 from kgdash.ranking.latex_table import latex_table
@@ -101,7 +101,7 @@ class TestCharts:
         asked = evaluation(umls, RankSetting("valid", "none", "tail", "pessimistic"), "mr")
         ranks = umls.ranks("valid", filter="none")
         expected = breakdown(
-            annotate(ranks, umls.graph), "relation", "arithmetic_mean_rank", "pessimistic"
+            add_rank_facts(ranks, umls.graph), "relation", "arithmetic_mean_rank", "pessimistic"
         ).query("side == 'tail'")
         bars = draw_chart("breakdown-by-relation", ChartSource(asked)).data[0]
         drawn = dict(zip(bars.customdata, bars.x, strict=True))

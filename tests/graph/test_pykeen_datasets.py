@@ -10,7 +10,7 @@ from pykeen.models import model_resolver
 from pykeen.triples import CoreTriplesFactory
 
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph.datasets import load_dataset
 from kgdash.graph.restriction import Restriction
 from kgdash.ranking.metrics import metrics
@@ -113,7 +113,7 @@ def check_a_relation(run):
     test = run.graph.splits["test"]
     relation = int(np.bincount(test[:, 1]).argmax())
     theirs = pykeen_values(run, test[test[:, 1] == relation])
-    ranks = annotate(run.ranks(), run.graph)
+    ranks = add_rank_facts(run.ranks(), run.graph)
     label = ranks.loc[ranks["relation"] == relation, "relation_name"].iloc[0]
     for metric in ("inverse_harmonic_mean_rank", "adjusted_arithmetic_mean_rank_index"):
         groups = breakdown(ranks, "relation", metric, level=None)

@@ -5,7 +5,7 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.graph import FILTERS, SPLITS
-from kgdash.graph.filter_advice import leak, scenario
+from kgdash.graph.filter_advice import leak_warning, use_case
 from kgdash.graph.restriction import Restriction, read_entities, restrict
 from tests.support.fakes import array, fake_run, make_graph, random_scorer
 
@@ -96,6 +96,6 @@ def test_a_missing_list(tmp_path):
 
 
 def test_every_filter_has_its_scenario_and_only_valid_can_leak():
-    assert len({scenario(f) for f in FILTERS}) == len(FILTERS)
-    leaking = {(s, f) for s in SPLITS for f in FILTERS if leak(s, f)}
+    assert len({use_case(f) for f in FILTERS}) == len(FILTERS)
+    leaking = {(s, f) for s in SPLITS for f in FILTERS if leak_warning(s, f)}
     assert leaking == {("valid", "train+valid+test"), ("valid", "train+test")}

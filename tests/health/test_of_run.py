@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.engine import tasks
 from kgdash.engine.sweep_kernels import gather_bins
 from kgdash.errors import KgdashError
@@ -466,7 +466,7 @@ def test_missing_scores_by_definition(world):
 class TestOfARun:
     def test_gap_per_relation_is_the_breakdown(self):
         health = health_of(random_scorer(30, 2).tails.round())
-        table = breakdown(annotate(health.ranks, health.run.graph), "relation", level=None)
+        table = breakdown(add_rank_facts(health.ranks, health.run.graph), "relation", level=None)
         for side in ("head", "both"):
             expected = table[table["side"] == side].set_index("group")
             found = health.by_relation(side)

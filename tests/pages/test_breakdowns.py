@@ -5,7 +5,7 @@ import pytest
 
 import kgdash
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.charts.style import number
 from kgdash.ranking.metric_lookup import metric_records
 from tests.pages.driver import cards, choose, open_page, table
@@ -15,7 +15,7 @@ MRR = "inverse_harmonic_mean_rank"
 
 @pytest.fixture(scope="module")
 def rows(run):
-    return annotate(run.ranks(), run.graph)
+    return add_rank_facts(run.ranks(), run.graph)
 
 
 def shown(app):
@@ -76,7 +76,7 @@ def test_metric_rank_type_and_order(run, rows):
 def test_split_and_filter(run):
     app = choose(open_page("breakdowns"), split="valid", filter_valid="none")
     ranks = run.ranks("valid", filter="none")
-    found = of_side(breakdown(annotate(ranks, run.graph), "relation"), "both")
+    found = of_side(breakdown(add_rank_facts(ranks, run.graph), "relation"), "both")
     check(app, found, kgdash.metrics(ranks).value("mrr"))
 
 

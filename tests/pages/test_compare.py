@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph.communities import find_communities
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.statistics.paired_tests import paired_tests
@@ -80,7 +80,7 @@ def test_other_choices(runs):
 @pytest.mark.parametrize("by", ["cardinality", "relation"])
 def test_groups(runs, ranks, by):
     app = choose(open_view("By group", side="tail"), by=by, metric="hits_at_3")
-    found = by_group(annotate(ranks[NAMES[0]], runs[0].graph), ranks, by, "hits_at_3")
+    found = by_group(add_rank_facts(ranks[NAMES[0]], runs[0].graph), ranks, by, "hits_at_3")
     found = found[found["side"] == "tail"]
     if by == "relation":
         found = found.sort_values("triples", ascending=False, kind="stable")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kgdash.breakdowns.side_comparison import compare_sides, sides_in_words
+from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted
 from kgdash.ranking.metrics import metrics
 from tests.pages.driver import choose, open_page, table
@@ -23,7 +23,7 @@ def test_the_run_s_own_figures(run):
     assert table(app, "side", "chance")["answers"].tolist() == sides["answers"].tolist()
     texts = [element.value for element in app.markdown]
     assert [text for text in texts if text.startswith("- ")] == [
-        f"- {sentence}" for sentence in sides_in_words(sides)
+        f"- {sentence}" for sentence in describe_sides(sides)
     ]
 
 

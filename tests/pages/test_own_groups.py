@@ -5,7 +5,7 @@ import pytest
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.custom_grouping import OTHERS, TypeGrouping, condition_grouping, groups_by
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph.entity_types import entity_types
 from kgdash.runs.saved_groupings import groupings_file, save_grouping, saved_groupings
 from tests.pages.driver import choose, open_page, table
@@ -27,7 +27,7 @@ def add_row(app, line):
 
 
 def expected(run, grouping):
-    rows = annotate(run.ranks(), run.graph)
+    rows = add_rank_facts(run.ranks(), run.graph)
     found = breakdown(rows, groups_by(rows, run.graph, grouping))
     return found[found["side"] == "both"]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
-from kgdash.ranking.candidate_subsampling import SHARES, fewer_candidates
+from kgdash.ranking.candidate_subsampling import SHARES, expected_metrics
 from kgdash.ranking.metrics import metrics
 
 KEYS = (
@@ -42,7 +42,7 @@ pairs = st.integers(1, 8).flatmap(lambda n: st.tuples(st.integers(1, n), st.just
     st.lists(pairs, min_size=1, max_size=4), st.integers(1, 4), st.sampled_from([0.01, 0.3, 0.6, 1])
 )
 def test_every_choice_of_rivals(rows, k, share):
-    found = fewer_candidates(table(rows), "tail", k=k, shares=[share]).iloc[0]
+    found = expected_metrics(table(rows), "tail", k=k, shares=[share]).iloc[0]
     reciprocal, hits, mean, left = [], [], [], []
     for rank, count in rows:
         stay = int(np.floor(share * (count - 1) + 0.5))
@@ -66,7 +66,7 @@ def test_every_choice_of_rivals(rows, k, share):
 @pytest.mark.parametrize("rank_type", ["optimistic", "pessimistic"])
 def test_all_candidates_are_pykeen_s_metrics(bundled, side, rank_type):
     ranks = bundled("umls-distmult").ranks()
-    found = fewer_candidates(ranks, side, rank_type, shares=[1.0]).iloc[0]
+    found = expected_metrics(ranks, side, rank_type, shares=[1.0]).iloc[0]
     expected = metrics(ranks).values(side, rank_type)
     for key in KEYS:
         assert found[key] == pytest.approx(expected[key], rel=1e-9)
@@ -74,7 +74,7 @@ def test_all_candidates_are_pykeen_s_metrics(bundled, side, rank_type):
 
 def test_what_fewer_candidates_do(bundled):
     """Plain metrics get better and better, AMRI stays."""
-    found = fewer_candidates(bundled("umls-distmult").ranks())
+    found = expected_metrics(bundled("umls-distmult").ranks())
     assert found["share"].tolist() == list(SHARES)
     for key in ("inverse_harmonic_mean_rank", "hits_at_10"):
         assert found[key].is_monotonic_increasing
@@ -85,7 +85,7 @@ def test_what_fewer_candidates_do(bundled):
 
 def test_drawing_rivals_comes_to_the_same(bundled):
     ranks = bundled("umls-transe").ranks()
-    found = fewer_candidates(ranks, shares=[0.2]).iloc[0]
+    found = expected_metrics(ranks, shares=[0.2]).iloc[0]
     rng = np.random.default_rng(0)
     before, count = ranks["pessimistic"].to_numpy() - 1, ranks["candidates"].to_numpy()
     stay = np.floor(0.2 * (count - 1) + 0.5).astype(int)
@@ -95,13 +95,13 @@ def test_drawing_rivals_comes_to_the_same(bundled):
 
 
 def test_large_graphs_do_not_overflow():
-    found = fewer_candidates(table([(1, 10**7), (10**7, 10**7), (4321, 10**7)]), "tail")
+    found = expected_metrics(table([(1, 10**7), (10**7, 10**7), (4321, 10**7)]), "tail")
     assert np.isfinite(found.to_numpy()).all()
     assert found["inverse_harmonic_mean_rank"].between(1 / 3, 1).all()
 
 
 def test_a_single_candidate():
-    found = fewer_candidates(table([(1, 1)]), "tail", shares=[1.0]).iloc[0]
+    found = expected_metrics(table([(1, 1)]), "tail", shares=[1.0]).iloc[0]
     assert found["inverse_harmonic_mean_rank"] == found["hits_at_10"] == found["candidates"] == 1
     assert np.isnan(found["adjusted_arithmetic_mean_rank_index"])
 
@@ -119,4 +119,4 @@ def test_a_single_candidate():
 )
 def test_refusals(choices, told):
     with pytest.raises(KgdashError, match=told):
-        fewer_candidates(table([(1, 2)]), **choices)
+        expected_metrics(table([(1, 2)]), **choices)

@@ -14,7 +14,7 @@ import torch
 
 import kgdash
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.errors import KgdashError
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import metrics
@@ -110,7 +110,7 @@ class TestNumbers:
     @pytest.mark.parametrize("by", studies_report.REPORTED)
     def test_groups(self, page, umls, by):
         rows = table(page, f"Mean reciprocal rank (MRR) by {by.replace('_', ' ')}")
-        expected = breakdown(annotate(umls.ranks(), umls.graph), by)
+        expected = breakdown(add_rank_facts(umls.ranks(), umls.graph), by)
         assert {row["group"] for row in rows} == set(expected["group"])
         cells = expected.set_index(["group", "side"])
         for row in rows:
@@ -128,7 +128,9 @@ class TestNumbers:
 
     def test_the_best_and_the_worst_relations(self, content, umls):
         (found,) = [g for g in content.groupings if g.by == "relation"]
-        expected = breakdown(annotate(umls.ranks(), umls.graph), "relation").query("side == 'both'")
+        expected = breakdown(add_rank_facts(umls.ranks(), umls.graph), "relation").query(
+            "side == 'both'"
+        )
         values = np.sort(expected["value"])
         assert found.best["both"].tolist() == values[::-1][:10].tolist()
         assert found.worst["both"].tolist() == values[:10].tolist()
@@ -261,7 +263,10 @@ class TestChoices:
         assert set(content.main["known triples"]) == {"raw"}
         page = read_page(report_html(content))
         expected = breakdown(
-            annotate(umls.ranks(filter="none"), umls.graph), "pattern", "hits_at_3", "pessimistic"
+            add_rank_facts(umls.ranks(filter="none"), umls.graph),
+            "pattern",
+            "hits_at_3",
+            "pessimistic",
         ).query("side == 'both'")
         assert floats(table(page, "Hits@3 by pattern"), "both") == expected["value"].tolist()
         assert "All rank-based metrics, raw." in page.tables

@@ -141,7 +141,7 @@ def by_group(
 ) -> pd.DataFrame:
     """Compute a metric of every run in every group of triples, and the run's position in each.
 
-    :param annotated: `annotate` of any of the tables: all hold the same triples
+    :param annotated: `add_rank_facts` of any of the tables: all hold the same triples
     :param ranks: of `compared_ranks`
     :param by: as in `kgdash.breakdowns.breakdown.breakdown`
     :param metric: key of a metric of `kgdash.ranking.metrics`; hits_at_k for any k ≥ 1

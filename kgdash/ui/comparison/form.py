@@ -12,7 +12,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.ranking.metric import Metric
 from kgdash.runs import Run
 from kgdash.ui.comparison.runs_form import choose_runs
-from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.results import ranks_of
 from kgdash.ui.widgets.choices import (
     choice,
     choose_filter,
@@ -21,7 +21,6 @@ from kgdash.ui.widgets.choices import (
     choose_side,
     choose_split,
 )
-from kgdash.ui.widgets.markdown import plain
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def choose_comparison(run: Run) -> Compared:
         metric = choose_metric(
             "Of the views Overall, By group and Seeds; the others compare reciprocal ranks."
         )
-    ranks = {name: _ranks(name, run, split, filter_name) for name, run in runs.items()}
+    ranks = {name: ranks_of(run, split, filter_name) for name, run in runs.items()}
     return Compared(runs, ranks, split, filter_name, side, rank_type, metric)
 
 
@@ -79,12 +78,3 @@ def choose_pair(compared: Compared) -> tuple[str, str]:
         a = choice("A", names, "a", 240)
         b = choice("B", [name for name in names if name != a], "b", 240)
     return a, b
-
-
-def _ranks(name: str, run: Run, split: str, filter: str) -> pd.DataFrame:
-    table: pd.DataFrame = computed(
-        f"Ranking all {split} triples by {plain(name)}",
-        (run.digest, "ranks", split, filter),
-        lambda progress: run.ranks(split=split, filter=filter, progress=progress),
-    )
-    return table

@@ -7,16 +7,15 @@ import streamlit as st
 
 from kgdash.breakdowns.custom_grouping import groups_by
 from kgdash.breakdowns.grouping import GROUPINGS
-from kgdash.breakdowns.rank_facts import annotate
 from kgdash.charts.comparison import metric_dots, position_heatmap, seed_dots
 from kgdash.ranking.metric import Metric
-from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_records
-from kgdash.ranking.metrics import MetricsTable, metrics
+from kgdash.ranking.metric_lookup import metric_records
 from kgdash.studies.comparison.comparison import by_group, mean_positions, overall_of
 from kgdash.studies.comparison.seeds import ENOUGH, seed_groups, seed_spread
 from kgdash.ui.comparison.form import Compared
 from kgdash.ui.metrics.custom_groups_form import custom_groupings, groupings_stamp
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice
 from kgdash.ui.widgets.markdown import plain
@@ -59,11 +58,7 @@ def show_groups(compared: Compared) -> None:
             "conditions on ranks are read from its ranks.",
         )
         order = choice("Order", list(_ORDERS), f"order_{by}", 150, _ORDERS[by == "relation"])
-    annotated = computed(
-        "Sorting triples into groups",
-        (first.digest, "annotated", compared.split, compared.filter),
-        lambda _: annotate(next(iter(compared.ranks.values())), compared.graph),
-    )
+    annotated = ranks_with_facts(first, compared.split, compared.filter)
     grouping_key = (by, *(groupings_stamp(first) if by in own else ()))
     table = computed(
         f"{compared.metric.label} of every group",
@@ -142,16 +137,9 @@ def show_seeds(compared: Compared) -> None:
 
 
 def _overall(compared: Compared) -> pd.DataFrame:
-    return overall_of({name: _metrics(compared, name) for name in compared.runs})
-
-
-def _metrics(compared: Compared, name: str) -> MetricsTable:
-    values: MetricsTable = computed(
-        f"Metrics of {plain(name)}",
-        (compared.runs[name].digest, "metrics", compared.split, compared.filter, DEFAULT_KS),
-        lambda _: metrics(compared.ranks[name], DEFAULT_KS),
+    return overall_of(
+        {n: metrics_of(r, compared.split, compared.filter) for n, r in compared.runs.items()}
     )
-    return values
 
 
 def _show_wide(

@@ -94,9 +94,7 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
         evaluated = choose_evaluated(before=_BEFORE)
         relik = choose_relik_method(f"{_BEFORE}relik_method")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        task = choice(
-            "Task", list(_TASKS), "task", 260, names={name: task_label(name) for name in _TASKS}
-        )
+        task = choose_task("Task", 260)
         coefficient = choice(
             "Coefficient",
             list(COEFFICIENTS),
@@ -108,6 +106,12 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
     sampling = SubgraphSampling(int(count), method=method, direction=direction, **more)
     evaluation = SubgraphEvaluation(evaluated, relik, seed=sampling.seed)
     return CorrelationChoice(view, sizes, sampling, evaluation, task, coefficient)
+
+
+def choose_task(label: str, width: int) -> str:
+    """Show the tasks that ReliK can be compared with."""
+    names = {name: task_label(name) for name in _TASKS}
+    return str(choice(label, list(_TASKS), "task", width, names=names))
 
 
 def _size(run: Run) -> int:

@@ -1,4 +1,4 @@
-"""The cards at the top of the page Metrics: filtered figures, and the raw ones beneath."""
+"""The cards at the top of the page Metrics: filtered values, and the raw ones beneath."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def show_cards(
 ) -> None:
     """Fill a slot of the page with one card per metric.
 
-    :param slot: of `st.empty`; filled anew once the raw figures are there
+    :param slot: of `st.empty`; filled anew once the raw values are there
     :param guide: of `kgdash.ranking.metric_lookup.metric_records`
     :param k: of Hits@k
     :param values: by metric

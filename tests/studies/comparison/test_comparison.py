@@ -8,7 +8,7 @@ import pytest
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.grouping import Groups
-from kgdash.breakdowns.rank_facts import annotate
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric_lookup import find_metric, metric_records
@@ -103,10 +103,12 @@ def test_positions_by_hand():
     ],
 )
 def test_groups_are_each_run_s_own(runs, ranks, by, metric, rank_type):
-    annotated = annotate(ranks[NAMES[0]], runs[0].graph)
+    annotated = add_rank_facts(ranks[NAMES[0]], runs[0].graph)
     found = by_group(annotated, ranks, by, metric, rank_type)
     for run in runs:
-        own = breakdown(annotate(ranks[run.name], run.graph), by, metric, rank_type, level=None)
+        own = breakdown(
+            add_rank_facts(ranks[run.name], run.graph), by, metric, rank_type, level=None
+        )
         rows = found[found["run"] == run.name].reset_index(drop=True)
         columns = ["group", "side", "triples", "small", "value"]
         pd.testing.assert_frame_equal(rows[columns], own[columns])
@@ -117,7 +119,7 @@ def test_groups_are_each_run_s_own(runs, ranks, by, metric, rank_type):
 
 
 def test_groups_of_one_s_own():
-    annotated = annotate(AB["A"], GRAPH)
+    annotated = add_rank_facts(AB["A"], GRAPH)
     groups = Groups(np.array([0, 5, 1]), np.array([0, 0, 1]), ["first", "second"])
     found = by_group(annotated, AB, groups).set_index(["side", "group", "run"]).sort_index()
     assert found.loc[("both", "first", "A"), "value"] == 1.0
@@ -142,7 +144,7 @@ def test_mean_positions_by_hand():
 
 
 def test_mean_positions_are_per_side(runs, ranks):
-    found = by_group(annotate(ranks[NAMES[0]], runs[0].graph), ranks, "relation")
+    found = by_group(add_rank_facts(ranks[NAMES[0]], runs[0].graph), ranks, "relation")
     means = mean_positions(found).set_index(["side", "run"])["mean_position"]
     assert len(means) == 9
     for (side, run), mean in means.items():
@@ -239,7 +241,7 @@ def test_refusals(ask, message):
 
 def test_groups_refuse_an_unknown_metric():
     with pytest.raises(KgdashError, match="unknown metric 'mrx'"):
-        by_group(annotate(AB["A"], GRAPH), AB, "relation", "mrx")
+        by_group(add_rank_facts(AB["A"], GRAPH), AB, "relation", "mrx")
 
 
 def test_three_tables():
