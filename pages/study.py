@@ -21,19 +21,19 @@ key = ("study", *choice.study)
 if choice.view == "Several runs":
     runs = choose_runs(run, suggested=5)
     show_notes_of({name: each for name, each in runs.items() if each is not run})
-    _, found = computed(
+    _, coefficients = computed(
         "Studying the runs",
         (tuple((name, each.digest) for name, each in runs.items()), *key),
         lambda progress: correlation_studies(runs, *choice.study, progress),
     )
-    show_runs(choice, found)
+    show_runs(choice, coefficients)
 else:
-    figures, found = computed(
+    scores, coefficients = computed(
         "Drawing subgraphs, ranking, and counting negatives",
         (run.digest, *key),
         lambda progress: correlation_study(run, *choice.study, progress),
     )
     if choice.view == "Sizes":
-        show_sizes(run, choice, found)
+        show_sizes(run, choice, coefficients)
     else:
-        show_run(run, choice, figures, found)
+        show_run(run, choice, scores, coefficients)

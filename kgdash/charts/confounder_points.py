@@ -110,25 +110,25 @@ def _medians(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return middle[kept], medians[kept]
 
 
-def class_boxes(figures: pd.DataFrame) -> go.Figure:
+def class_boxes(classes: pd.DataFrame) -> go.Figure:
     """Draw ReliK per class: quartiles as a box, whiskers to the least and the greatest.
 
-    :param figures: of `kgdash.studies.correlation.confounders.class_table`
+    :param classes: of `kgdash.studies.correlation.confounders.class_table`
     """
-    if not len(figures):
+    if not len(classes):
         return empty("there are no triples")
     figure = go.Figure()
     names = [
-        f"{escape(row['class'])}<br>n = {row['triples']:,}" for row in figures.to_dict("records")
+        f"{escape(row['class'])}<br>n = {row['triples']:,}" for row in classes.to_dict("records")
     ]
     figure.add_box(
         x=names,
-        q1=figures["lower_quartile"],
-        median=figures["median"],
-        q3=figures["upper_quartile"],
-        lowerfence=figures["least"],
-        upperfence=figures["greatest"],
-        mean=figures["mean"],
+        q1=classes["lower_quartile"],
+        median=classes["median"],
+        q3=classes["upper_quartile"],
+        lowerfence=classes["least"],
+        upperfence=classes["greatest"],
+        mean=classes["mean"],
         boxmean=True,
         marker={"color": _POINTS},
         fillcolor="rgba(47, 127, 209, 0.3)",
@@ -136,7 +136,7 @@ def class_boxes(figures: pd.DataFrame) -> go.Figure:
         name="",
     )
     figure.update_yaxes(title="ReliK ↑, log", type="log")
-    ends = np.concatenate([figures["least"], figures["greatest"]])
+    ends = np.concatenate([classes["least"], classes["greatest"]])
     _log_axis(figure.update_yaxes, ends)
     return finish(figure, height=440)
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.confidence_band import add_band
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
 
 _LINE = "#7a8794"
+_BAND = "rgba(122, 135, 148, 0.22)"
 _ACCURACY = "#a05fb4"
 _DASHES = {"head": "dash", "tail": "solid", "both": "dot", "relation": "dashdot"}
 _SYMBOLS = {"head": "square", "tail": "circle", "both": "diamond", "relation": "triangle-up"}
@@ -39,7 +39,7 @@ def task_label(task: str) -> str:
 
 
 def study_scatter(
-    figures: pd.DataFrame,
+    scores: pd.DataFrame,
     task: str,
     band: pd.DataFrame,
     texts: Sequence[str],
@@ -47,17 +47,17 @@ def study_scatter(
 ) -> go.Figure:
     """Draw a task against mean ReliK, a point per subgraph, with the regression line and its band.
 
-    ``customdata`` of a point is the row number in ``figures``. A point grows with the number of
+    ``customdata`` of a point is the row number in ``scores``. A point grows with the number of
     evaluated triples behind it.
 
-    :param figures: of `kgdash.studies.reliability.subgraph_table.score_subgraphs`
+    :param scores: of `kgdash.studies.reliability.subgraph_table.score_subgraphs`
     :param task: a column of it
     :param band: of `kgdash.studies.correlation.correlation.regression_band`; may have no rows
     :param texts: one description per row, for hovering
     :param log_relik: ReliK on a log axis
     """
-    rows = figures.assign(
-        row=np.arange(len(figures)), text=[escape(text).replace("\n", "<br>") for text in texts]
+    rows = scores.assign(
+        row=np.arange(len(scores)), text=[escape(text).replace("\n", "<br>") for text in texts]
     )
     rows = rows[rows["relik"].notna() & rows[task].notna()]
     if rows.empty:
@@ -90,13 +90,15 @@ def study_scatter(
     return finish(figure, height=460, clickmode="event+select")
 
 
-def task_intervals(found: pd.DataFrame, coefficient: str) -> go.Figure:
+def task_intervals(coefficients: pd.DataFrame, coefficient: str) -> go.Figure:
     """Draw the coefficient of every task with its interval; open where p > 0.05.
 
-    :param found: of `kgdash.studies.correlation.correlation.correlations`
+    :param coefficients: of `kgdash.studies.correlation.correlation.correlations`
     :param coefficient: "pearson", "spearman" or "kendall"
     """
-    rows = found[(found["coefficient"] == coefficient) & found["value"].notna()][::-1]
+    rows = coefficients[
+        (coefficients["coefficient"] == coefficient) & coefficients["value"].notna()
+    ][::-1]
     if rows.empty:
         return empty("nothing to correlate")
     figure = go.Figure()
@@ -122,14 +124,17 @@ def task_intervals(found: pd.DataFrame, coefficient: str) -> go.Figure:
     return finish(figure, height=90 + 28 * len(rows))
 
 
-def size_sweep(found: pd.DataFrame, coefficient: str, tasks: Sequence[str]) -> go.Figure:
+def size_sweep(coefficients: pd.DataFrame, coefficient: str, tasks: Sequence[str]) -> go.Figure:
     """Draw the coefficient against the size of subgraphs, a line per task; filled where p ≤ 0.05.
 
-    :param found: of `kgdash.studies.correlation.correlation.correlation_study`, with several sizes
+    :param coefficients: of `kgdash.studies.correlation.correlation.correlation_study`, of several
+        sizes
     :param coefficient: "pearson", "spearman" or "kendall"
     :param tasks: those to draw
     """
-    rows = found[(found["coefficient"] == coefficient) & found["value"].notna()]
+    rows = coefficients[
+        (coefficients["coefficient"] == coefficient) & coefficients["value"].notna()
+    ]
     drawn = [task for task in tasks if (rows["task"] == task).any()]
     if not drawn:
         return empty("nothing to correlate")
@@ -166,6 +171,38 @@ def size_sweep(found: pd.DataFrame, coefficient: str, tasks: Sequence[str]) -> g
     figure.update_xaxes(title="entities in each subgraph", tickvals=sizes)
     figure.update_yaxes(title=coefficient_label(coefficient), range=[-1.05, 1.05])
     return finish(figure, height=460)
+
+
+def add_band(
+    figure: go.Figure, band: pd.DataFrame, middle: str, line_name: str, band_name: str
+) -> None:
+    """Draw a line over ReliK, and fill what lies around it.
+
+    :param figure: gets two traces, the band first
+    :param band: ``relik`` (ascending), ``low``, ``high``, and the line's column
+    :param middle: the line's column
+    :param line_name: in the legend
+    :param band_name: in the legend
+    """
+    there, back = band, band[::-1]
+    figure.add_scatter(
+        x=[*there["relik"], *back["relik"]],
+        y=[*there["high"], *back["low"]],
+        fill="toself",
+        fillcolor=_BAND,
+        line={"width": 0},
+        mode="lines",
+        name=band_name,
+        hoverinfo="skip",
+    )
+    figure.add_scatter(
+        x=band["relik"],
+        y=band[middle],
+        mode="lines",
+        line={"color": SIDE_COLOURS["both"], "width": 2},
+        name=line_name,
+        hoverinfo="skip",
+    )
 
 
 def coefficient_label(coefficient: str) -> str:

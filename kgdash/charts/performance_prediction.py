@@ -10,11 +10,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.confidence_band import add_band
-from kgdash.charts.correlation import task_label
+from kgdash.charts.correlation import add_band, task_label
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
-
-_BAND = "rgba(122, 135, 148, 0.22)"
 
 #: was the value inside its interval -> name, colour, symbol
 _MARKS = {

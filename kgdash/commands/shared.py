@@ -6,13 +6,16 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
 import typer
 
 from kgdash.errors import KgdashError
 from kgdash.files.table import check_extension, write_table
+
+if TYPE_CHECKING:
+    from kgdash.runs import Run
 
 
 def known_extension(out: Path | None) -> Path | None:
@@ -62,7 +65,7 @@ HopsOption = Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3."
 DirectionOption = Annotated[str, typer.Option(help="either, outgoing or incoming.")]
 
 
-def load_run(source: str, dataset: str | None) -> Any:
+def load_run(source: str, dataset: str | None) -> Run:
     """Load a run and print its notes to standard error.
 
     :raises KgdashError: as `kgdash.runs.loading.load`

@@ -65,7 +65,7 @@ def triple_factors(
     relik_method: str = "exact",
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Lay the ReliK of a split's triples beside what might explain it, and their ranks.
+    """Return the ReliK of a split's triples, their ranks, and what both may go with.
 
     :param split: "train", "valid" or "test"
     :param side: of the reciprocal rank: "head", "tail", or "both" for the mean of the two
@@ -131,8 +131,8 @@ def _kruskal(relik: np.ndarray, classes: pd.Series) -> tuple[float, float]:
     groups = [relik[rows] for rows in classes.groupby(classes, observed=True).indices.values()]
     if len(groups) < 2 or not np.ptp(relik):
         return np.nan, np.nan
-    found = kruskal(*groups)
-    return float(found.statistic / (len(relik) - 1)), float(found.pvalue)
+    test = kruskal(*groups)
+    return float(test.statistic / (len(relik) - 1)), float(test.pvalue)
 
 
 def class_table(table: pd.DataFrame, factor: str) -> pd.DataFrame:

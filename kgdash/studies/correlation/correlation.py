@@ -63,7 +63,7 @@ def correlations(
     :param bootstrap: of the intervals
     :return: one row per task and coefficient ("pearson", "spearman", "kendall"): ``task``,
         ``coefficient`` (str), ``subgraphs`` (int64: taken), ``left_out`` (int64: those without a
-        figure), ``without_triples`` (int64: those of them without any known triple, so that there
+        value), ``without_triples`` (int64: those of them without any known triple, so that there
         is no ReliK), ``value``, ``p``, ``low``, ``high`` (float64; NaN for fewer than 3 subgraphs
         or where one of the two is the same everywhere), ``p_holm`` (corrected for the number of
         tasks)
@@ -85,11 +85,11 @@ def correlations(
         for name in COEFFICIENTS:
             value, p = _correlate(name, x, y)
             low, high = resampled.interval(name, y) if len(x) >= _FEWEST else (np.nan,) * 2
-            found = {"value": value, "p": p, "low": low, "high": high}
-            rows.append({"task": task, "coefficient": name, **counts, **found})
-    found = pd.DataFrame(rows, columns=_COLUMNS)
-    found["p_holm"] = found.groupby("coefficient")["p"].transform(lambda p: holm(p.to_numpy()))
-    return found
+            values = {"value": value, "p": p, "low": low, "high": high}
+            rows.append({"task": task, "coefficient": name, **counts, **values})
+    table = pd.DataFrame(rows, columns=_COLUMNS)
+    table["p_holm"] = table.groupby("coefficient")["p"].transform(lambda p: holm(p.to_numpy()))
+    return table
 
 
 def regression_band(
@@ -216,5 +216,5 @@ def finite_pairs(table: pd.DataFrame, task: str) -> tuple[np.ndarray, np.ndarray
 def _correlate(name: str, x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     if len(x) < _FEWEST or not np.ptp(x) or not np.ptp(y):
         return np.nan, np.nan
-    found = COEFFICIENTS[name](x, y)
-    return float(found.statistic), float(found.pvalue)
+    test = COEFFICIENTS[name](x, y)
+    return float(test.statistic), float(test.pvalue)

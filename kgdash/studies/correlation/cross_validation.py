@@ -39,7 +39,7 @@ from kgdash.studies.reliability.subgraph_table import default_size, draw_subgrap
 #: the paper's six (numbers.md#6-correlation-study)
 MODELS = ("TransE", "DistMult", "RotatE", "PairRE", "ComplEx", "ConvE")
 
-#: what an epoch costs beside one of TransE, where that is not about the same: for the time left
+#: what an epoch costs, one of TransE 1, where that is not about the same: for the time left
 _COSTS = {"ConvE": 12.0, "ComplEx": 2.0, "RotatE": 1.3, "PairRE": 1.5}
 
 #: raise when the meaning of a stored table changes
@@ -100,10 +100,10 @@ def cross_validate(
     progress: Progress = silent,
     on_fold: OnFold = lambda fold, run, before: None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Train every model on every fold, and compute the figures of the same subgraphs with each.
+    """Train every model on every fold, and score the same subgraphs with each.
 
     Fold after fold, so that the time left is known after the first. Trained runs stay in
-    ``workdir`` and are found again; ranks, ReliK and figures are cached on disk. An interrupted
+    ``workdir`` and are found again; ranks, ReliK and scores are cached on disk. An interrupted
     call thereby goes on where it was, with whatever model it was training begun again.
 
     :param graph: its known triples are cut into folds
@@ -111,7 +111,7 @@ def cross_validate(
     :param workdir: where the runs are kept
     :param progress: called with (done, total); may raise to cancel
     :param on_fold: called when a model of a fold is trained or found
-    :return: the figures and the runs. Figures: one row per model, fold, size and subgraph:
+    :return: the scores and the runs. Scores: one row per model, fold, size and subgraph:
         ``model`` (str), ``fold``, ``size``, ``subgraph`` (int64, counted from 0 in each size) and
         the columns of `score_subgraphs`. Runs: one row per model and fold: ``model`` (str),
         ``fold``, ``train``, ``valid``, ``test`` (int64: triples), ``kept`` (int64, see `Fold`),
@@ -123,7 +123,7 @@ def cross_validate(
     folds = _chosen_folds(graph, plan)
     jobs = [(fold, model) for fold in folds for model in plan.models]
     reports = phases(progress, _weights(jobs, plan, workdir))
-    figures, runs = [], []
+    scores, runs = [], []
     drawn: tuple[list[Subgraph], list[int]] = ([], [])
     for (fold, model), report in zip(jobs, reports, strict=True):
         training, asking = phases(report, [0.9, 0.1])
@@ -133,12 +133,12 @@ def cross_validate(
         on_fold(fold, run, before)
         if not drawn[0]:
             drawn = _draw(run, plan)
-        table = _figures(run, *drawn, plan, asking)
+        table = _scores(run, *drawn, plan, asking)
         seconds = table.pop("seconds").max()
-        figures.append(table.assign(model=model, fold=fold.number))
+        scores.append(table.assign(model=model, fold=fold.number))
         runs.append(_about(fold, model, run, seconds))
     first = ["model", "fold", "size", "subgraph"]
-    together = pd.concat(figures, ignore_index=True)
+    together = pd.concat(scores, ignore_index=True)
     return together[[*first, *together.columns.drop(first)]], pd.DataFrame(runs)
 
 
@@ -148,15 +148,15 @@ def _check(plan: CrossValidation) -> None:
         raise KgdashError(f"expected models, each once; found {', '.join(plan.models) or 'none'}")
     for model in plan.models:
         check_arguments(plan.config(model).spec(), "cross-validation")
-    for what, found, known in (
+    for what, value, known in (
         ("choice of evaluated triples", plan.evaluated, tuple(EVALUATED)),
         ("method", plan.relik_method, RELIK_METHODS),
         ("filter", plan.filter, tuple(FILTERS)),
         ("method", plan.method, SUBGRAPH_METHODS),
         ("choice of candidates", plan.corrupt, CORRUPT),
     ):
-        if found not in known:
-            raise unknown_name(what, found, known, "cross-validation")
+        if value not in known:
+            raise unknown_name(what, value, known, "cross-validation")
     least = min(plan.subgraphs, plan.epochs, *plan.sizes, *plan.ks)
     if plan.batch_size is not None:
         least = min(least, plan.batch_size)
@@ -195,10 +195,10 @@ def _draw(run: Run, plan: CrossValidation) -> tuple[list[Subgraph], list[int]]:
     return drawn, np.repeat(sizes, plan.subgraphs).tolist()
 
 
-def _figures(
+def _scores(
     run: Run, drawn: list[Subgraph], sizes: list[int], plan: CrossValidation, progress: Progress
 ) -> pd.DataFrame:
-    """Compute the figures of all subgraphs, kept on disk with the seconds that they took."""
+    """Score all subgraphs, kept on disk with the seconds that they took."""
 
     def compute() -> pd.DataFrame:
         start = time.monotonic()

@@ -29,15 +29,15 @@ def markdown_report(
     graph: KnowledgeGraph,
     plan: CrossValidation,
     command: str,
-    found: pd.DataFrame,
+    coefficients: pd.DataFrame,
     runs: pd.DataFrame,
 ) -> str:
     """Write the results down.
 
     :param graph: that was cut into folds
     :param plan: that was carried out
-    :param command: that gives these figures again
-    :param found: of `kgdash.studies.correlation.fold_tables.both_ways`
+    :param command: that gives these values again
+    :param coefficients: of `kgdash.studies.correlation.fold_tables.both_ways`
     :param runs: of `kgdash.studies.correlation.cross_validation.cross_validate`
     """
     parts = [
@@ -46,8 +46,8 @@ def markdown_report(
         "## Models\n\nOn test triples, both sides, filtered; mean ± standard deviation over the "
         "folds. Seconds of all folds together, one process.\n\n" + _models(runs),
     ]
-    for size in found["size"].unique():
-        rows = found[found["size"] == size]
+    for size in coefficients["size"].unique():
+        rows = coefficients[coefficients["size"] == size]
         parts.append(f"## Subgraphs of {size} entities\n\n{_left_out(rows, plan)}")
         parts += _of_size(rows, several=runs["fold"].nunique() > 1)
     parts.append(
@@ -67,11 +67,11 @@ def _of_size(rows: pd.DataFrame, several: bool) -> list[str]:
             f"Spearman's ρ:\n\n{_averaged(spearman, 'spearman')}",
         ]
     return [
-        "Pearson's r of figures averaged over the folds, the paper's way:\n\n"
+        "Pearson's r of values averaged over the folds, the paper's way:\n\n"
         + _averaged(pearson, "pearson"),
         "Pearson's r in each fold, mean ± standard deviation (least to greatest):\n\n"
         + _spread(pearson),
-        "Spearman's ρ of figures averaged over the folds:\n\n" + _averaged(spearman, "spearman"),
+        "Spearman's ρ of values averaged over the folds:\n\n" + _averaged(spearman, "spearman"),
     ]
 
 

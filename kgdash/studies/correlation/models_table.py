@@ -21,22 +21,24 @@ NOT_SIGNIFICANT = " °"
 
 
 def models_table(
-    found: pd.DataFrame,
+    coefficients: pd.DataFrame,
     coefficient: str = "pearson",
     tasks: Sequence[str] = PAPER_TASKS,
     p: str = "p",
 ) -> pd.DataFrame:
     """Lay the correlations of several runs out as a table of runs × tasks.
 
-    :param found: of `correlation_studies`: ``run``, ``size``, ``task``,
+    :param coefficients: of `correlation_studies`: ``run``, ``size``, ``task``,
         ``coefficient``, ``value``, ``p``
     :param coefficient: "pearson", "spearman" or "kendall"
-    :param tasks: the columns to come, those of them that ``found`` has
+    :param tasks: the columns to come, those of them that ``coefficients`` has
     :param p: the column with the p-values that decide the marks: "p" or "p_holm"
-    :return: one row per run and size, in the order of ``found``: ``run``, ``size``, and for each
-        task ``{task}`` (the coefficient) and ``{task}_p``, float64; NaN where there is none
+    :return: one row per run and size, in the order of ``coefficients``: ``run``, ``size``, and for
+        each task ``{task}`` (the coefficient) and ``{task}_p``, float64; NaN where there is none
     """
-    rows = found[(found["coefficient"] == coefficient) & found["task"].isin(tasks)]
+    rows = coefficients[
+        (coefficients["coefficient"] == coefficient) & coefficients["task"].isin(tasks)
+    ]
     order = rows[["run", "size"]].drop_duplicates()
     parts = [order]
     for task in (task for task in tasks if (rows["task"] == task).any()):

@@ -11,6 +11,7 @@ from kgdash.charts.correlation import task_label
 from kgdash.charts.style import number
 from kgdash.studies.correlation.performance_prediction import PerformancePrediction
 from kgdash.studies.correlation.prediction_intervals import FEWEST
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.table import show_table
 
 _NAMES = {
@@ -38,17 +39,16 @@ def show_expected(row: pd.Series, task: str, level: float) -> None:
     known = not math.isnan(row["observed"])
     inside = row["low"] <= row["observed"] <= row["high"]
     with st.container(horizontal=True):
-        _card("Mean ReliK ↑", row["relik"], f"n = {row['triples']:,} triples")
-        _card(
+        show_card("Mean ReliK ↑", number(row["relik"]), f"n = {row['triples']:,} triples")
+        show_card(
             f"Expected {label} ↑",
-            row["predicted"],
+            number(row["predicted"]),
             f"{percent(level)}: {number(row['low'])} to {number(row['high'])}",
         )
         count = f"n = {row['evaluated']:,} triples"
         compared = ("inside" if inside else "outside") + f" the interval, {count}"
-        _card(
-            f"True {label} ↑", row["observed"], compared if known else "no evaluated triple inside"
-        )
+        beneath = compared if known else "no evaluated triple inside"
+        show_card(f"True {label} ↑", number(row["observed"]), beneath)
     if not row["disjoint"]:
         st.caption(
             "Fewer than "
@@ -63,32 +63,9 @@ def show_checks(prediction: PerformancePrediction, drawn: int, name: str) -> Non
     :param drawn: subgraphs, those left out too
     :param name: of the files
     """
-    errors = prediction.errors.set_index(["scheme", "curve"])
-    scheme = "disjoint" if _there(prediction) else "overlapping"
-    line = errors.loc[(scheme, "linear")]
-    coverage = prediction.coverage.set_index(["scheme", "level"]).loc[(scheme, prediction.level)]
-    left_out = (
-        f"{prediction.left_out:,} of {drawn:,} left out" if prediction.left_out else "none left out"
-    )
-    with st.container(horizontal=True):
-        _card("R² ↑", line["r2"], "against the mean, without ReliK", _R2)
-        _card(
-            "Mean absolute error ↓",
-            line["mae"],
-            f"{number(errors.loc[(scheme, 'mean')]['mae'])} by the mean",
-        )
-        _card(
-            f"Inside the {percent(prediction.level)} interval",
-            percent(coverage["covered"]),
-            f"95 %: {percent(coverage['covered_low'])} to {percent(coverage['covered_high'])}",
-        )
-        _card("Mean width ↓", coverage["width"], "of the interval")
-        _card(
-            "Subgraphs",
-            f"{len(prediction.sample):,}",
-            left_out,
-            "Left out: without a triple to evaluate.",
-        )
+    disjoint = prediction.errors.loc[prediction.errors["scheme"] == "disjoint", "subgraphs"]
+    scheme = "disjoint" if (disjoint >= FEWEST).any() else "overlapping"
+    _show_check_cards(prediction, scheme, drawn)
     if scheme == "overlapping":
         st.info(
             "Too many of these subgraphs share evaluated triples to check on ones that are new in "
@@ -106,28 +83,39 @@ def show_checks(prediction: PerformancePrediction, drawn: int, name: str) -> Non
         shown = rows[["scheme", "curve", "mae", "rmse", "r2"]].assign(
             scheme=rows["scheme"].map(_NAMES), curve=rows["curve"].map(_NAMES)
         )
-        show_table(
-            shown,
-            "errors",
-            f"{name}-errors",
-            prediction.errors,
-            scheme="learnt from",
-            mae="MAE ↓",
-            rmse="RMSE ↓",
-            r2="R² ↑",
-        )
+        names = {"scheme": "learnt from", "mae": "MAE ↓", "rmse": "RMSE ↓", "r2": "R² ↑"}
+        show_table(shown, "errors", f"{name}-errors", prediction.errors, **names)
     with right:
         rows = prediction.coverage[prediction.coverage["subgraphs"] > 0]
         shown = rows[["scheme", "level", "covered", "width"]].assign(
             scheme=rows["scheme"].map(_NAMES)
         )
-        show_table(
-            shown,
-            "coverages",
-            f"{name}-coverage",
-            prediction.coverage,
-            scheme="learnt from",
-            covered="share inside",
+        names = {"scheme": "learnt from", "covered": "share inside"}
+        show_table(shown, "coverages", f"{name}-coverage", prediction.coverage, **names)
+
+
+def _show_check_cards(prediction: PerformancePrediction, scheme: str, drawn: int) -> None:
+    errors = prediction.errors.set_index(["scheme", "curve"])
+    line, mean = errors.loc[(scheme, "linear")], errors.loc[(scheme, "mean")]
+    coverage = prediction.coverage.set_index(["scheme", "level"]).loc[(scheme, prediction.level)]
+    ends = [percent(coverage[name]) for name in ("covered_low", "covered_high")]
+    left_out = prediction.left_out
+    with st.container(horizontal=True):
+        show_card("R² ↑", number(line["r2"]), "against the mean, without ReliK", _R2)
+        show_card(
+            "Mean absolute error ↓", number(line["mae"]), f"{number(mean['mae'])} by the mean"
+        )
+        show_card(
+            f"Inside the {percent(prediction.level)} interval",
+            percent(coverage["covered"]),
+            f"95 %: {ends[0]} to {ends[1]}",
+        )
+        show_card("Mean width ↓", number(coverage["width"]), "of the interval")
+        show_card(
+            "Subgraphs",
+            f"{len(prediction.sample):,}",
+            f"{left_out:,} of {drawn:,} left out" if left_out else "none left out",
+            "Left out: without a triple to evaluate.",
         )
 
 
@@ -140,23 +128,3 @@ _R2 = (
 def percent(share: float) -> str:
     """Write a share in percent, to a tenth: "90 %", "86.7 %"."""
     return f"{round(100 * share, 1):g} %"
-
-
-def _there(prediction: PerformancePrediction) -> bool:
-    return bool(
-        (
-            prediction.errors.loc[prediction.errors["scheme"] == "disjoint", "subgraphs"] >= FEWEST
-        ).any()
-    )
-
-
-def _card(label: str, value: float | str, beneath: str, help: str | None = None) -> None:
-    st.metric(
-        label,
-        value if isinstance(value, str) else number(value),
-        beneath,
-        delta_color="off",
-        delta_arrow="off",
-        border=True,
-        help=help,
-    )

@@ -6,20 +6,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from kgdash.charts.correlation import task_label
 from kgdash.graph.subgraph import SubgraphSampling
-from kgdash.ranking.metrics import POOLS
 from kgdash.runs import Run
 from kgdash.studies.correlation.prediction_intervals import FEWEST
-from kgdash.studies.reliability.subgraph_evaluation import KS, SubgraphEvaluation
+from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
+from kgdash.ui.correlation.study_form import choose_task
 from kgdash.ui.subgraphs.form import SubgraphChoice, choose_subgraph
 from kgdash.ui.widgets.choices import choice
 
-#: the likeliest first
-_TASKS = (
-    *("tail_mrr", "relation_mrr", "accuracy", "both_mrr", "head_mrr"),
-    *(f"{side}_hits_at_{k}" for k in KS for side in POOLS),
-)
 _LEVELS = ["50 %", "80 %", "90 %", "95 %"]
 
 
@@ -42,9 +36,7 @@ def choose_prediction(run: Run) -> PredictionChoice:
     """Show the widgets and return what they say."""
     subgraph = choose_subgraph(run, before="here_")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        task = choice(
-            "Expected", list(_TASKS), "task", 240, names={name: task_label(name) for name in _TASKS}
-        )
+        task = choose_task("Expected", 240)
         count = st.number_input(
             "Learnt from subgraphs",
             2 * FEWEST,

@@ -21,6 +21,7 @@ from kgdash.studies.correlation.models_table import marked, models_table
 from kgdash.ui.correlation.study_form import CorrelationChoice
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import download, show_table
@@ -29,10 +30,10 @@ _OPENED = "subgraphs_opened_from_the_study"
 
 
 def show_run(
-    run: Run, choice: CorrelationChoice, figures: pd.DataFrame, found: pd.DataFrame
+    run: Run, choice: CorrelationChoice, scores: pd.DataFrame, coefficients: pd.DataFrame
 ) -> None:
     """Show one task against ReliK, a point per subgraph, and the coefficients of all tasks."""
-    row = _row(found, choice)
+    row = _row(coefficients, choice)
     _cards(row, choice)
     left, right = st.columns([3, 2], gap="large")
     name = f"{run.name}-study"
@@ -48,11 +49,11 @@ def show_run(
         band = computed(
             "Fitting",
             (run.digest, "study band", choice, log),
-            lambda _: regression_band(figures, choice.task, log_relik=log),
+            lambda _: regression_band(scores, choice.task, log_relik=log),
         )
         picked = selected_point(
             show_chart(
-                study_scatter(figures, choice.task, band, _texts(run, figures), log),
+                study_scatter(scores, choice.task, band, _texts(run, scores), log),
                 f"study_scatter_{st.session_state.setdefault(_OPENED, 0)}",
                 f"{name}-{choice.task}",
                 on_select="rerun",
@@ -60,25 +61,25 @@ def show_run(
             )
         )
     if picked is not None:
-        _open(run, choice, figures.iloc[int(picked)])
+        _open(run, choice, scores.iloc[int(picked)])
     with right:
         st.subheader("All tasks")
         st.caption("With bootstrap 95 % intervals; open where p > 0.05.")
-        show_chart(task_intervals(found, choice.coefficient), "study_tasks", f"{name}-tasks")
+        show_chart(task_intervals(coefficients, choice.coefficient), "study_tasks", f"{name}-tasks")
     st.subheader("Correlations")
     st.caption(
         "p: two-sided, of each task alone; p (Holm): corrected for the number of tasks. Subgraphs "
         "overlap and so are not independent: p-values and intervals flatter."
     )
-    _correlation_table(found, f"{name}-correlations")
+    _correlation_table(coefficients, f"{name}-correlations")
     with st.expander("The values of every subgraph"):
-        named = figures.assign(seed_entity=[run.graph.entities[e] for e in figures["seed_entity"]])
+        named = scores.assign(seed_entity=[run.graph.entities[e] for e in scores["seed_entity"]])
         show_table(named, "study_subgraphs", f"{name}-subgraphs")
 
 
-def show_sizes(run: Run, choice: CorrelationChoice, found: pd.DataFrame) -> None:
+def show_sizes(run: Run, choice: CorrelationChoice, coefficients: pd.DataFrame) -> None:
     """Show how the coefficients change with the size of the subgraphs."""
-    tasks = list(found["task"].unique())
+    tasks = list(coefficients["task"].unique())
     paper = [t for t in ("tail_mrr", "head_mrr", "relation_mrr", "accuracy") if t in tasks]
     chosen = list(dict.fromkeys([*paper, choice.task]))
     st.subheader(f"{coefficient_label(choice.coefficient)} by size")
@@ -87,20 +88,22 @@ def show_sizes(run: Run, choice: CorrelationChoice, found: pd.DataFrame) -> None
         "The larger the subgraphs, the more of them they share."
     )
     show_chart(
-        size_sweep(found, choice.coefficient, [task for task in chosen if task in tasks]),
+        size_sweep(coefficients, choice.coefficient, [task for task in chosen if task in tasks]),
         "study_sizes",
         f"{run.name}-study-by-size",
     )
     _correlation_table(
-        found[found["coefficient"] == choice.coefficient], f"{run.name}-study-sizes", found
+        coefficients[coefficients["coefficient"] == choice.coefficient],
+        f"{run.name}-study-sizes",
+        coefficients,
     )
 
 
-def show_runs(choice: CorrelationChoice, found: pd.DataFrame) -> None:
+def show_runs(choice: CorrelationChoice, coefficients: pd.DataFrame) -> None:
     """Show the paper's table: runs × tasks."""
     paper = ["tail_mrr", "relation_mrr", "accuracy", "head_mrr", "both_mrr"]
     tasks = list(dict.fromkeys([*paper, choice.task]))
-    table = models_table(found, choice.coefficient, tasks)
+    table = models_table(coefficients, choice.coefficient, tasks)
     st.subheader(f"{coefficient_label(choice.coefficient)} of mean ReliK with each task")
     st.caption("° p > 0.05; red: negative. The files hold all digits, p-values and coefficients.")
     texts = marked(table)
@@ -114,53 +117,44 @@ def show_runs(choice: CorrelationChoice, found: pd.DataFrame) -> None:
         column_config=columns,
         key="study_models",
     )
-    download(found, "study-of-runs")
+    download(coefficients, "study-of-runs")
 
 
 def _cards(row: pd.Series, choice: CorrelationChoice) -> None:
     label = coefficient_label(choice.coefficient)
+    left_out, empty = int(row["left_out"]), int(row["without_triples"])
     with st.container(horizontal=True):
-        st.metric(
+        show_card(
             f"{label}: ReliK, {task_label(choice.task)}",
             number(row["value"]),
-            border=True,
-            delta=f"95 %: {number(row['low'])} to {number(row['high'])}",
-            delta_color="off",
-            delta_arrow="off",
+            f"95 %: {number(row['low'])} to {number(row['high'])}",
         )
-        st.metric(
+        show_card(
             "p-value",
             number(row["p"]),
-            border=True,
-            delta=f"Holm: {number(row['p_holm'])}",
-            delta_color="off",
-            delta_arrow="off",
-            help="Two-sided, of this task alone; by Holm corrected for the number of tasks.",
+            f"Holm: {number(row['p_holm'])}",
+            "Two-sided, of this task alone; by Holm corrected for the number of tasks.",
         )
-        left_out, empty = int(row["left_out"]), int(row["without_triples"])
-        st.metric(
+        show_card(
             "Subgraphs",
             f"{int(row['subgraphs']):,}",
-            border=True,
-            delta=f"{left_out:,} left out" if left_out else "none left out",
-            delta_color="off",
-            delta_arrow="off",
-            help=f"Left out: {empty:,} without any known triple inside, {left_out - empty:,} "
+            f"{left_out:,} left out" if left_out else "none left out",
+            f"Left out: {empty:,} without any known triple inside, {left_out - empty:,} "
             "without an evaluated one.",
         )
 
 
-def _row(found: pd.DataFrame, choice: CorrelationChoice) -> pd.Series:
-    return found[
-        (found["task"] == choice.task) & (found["coefficient"] == choice.coefficient)
+def _row(coefficients: pd.DataFrame, choice: CorrelationChoice) -> pd.Series:
+    return coefficients[
+        (coefficients["task"] == choice.task) & (coefficients["coefficient"] == choice.coefficient)
     ].iloc[0]
 
 
-def _texts(run: Run, figures: pd.DataFrame) -> list[str]:
+def _texts(run: Run, scores: pd.DataFrame) -> list[str]:
     return [
         f"around {run.graph.entity_labels[row.seed_entity]}\n{row.entities} entities, "
         f"{row.triples:,} known triples, {row.evaluated:,} evaluated"
-        for row in figures.itertuples()
+        for row in scores.itertuples()
     ]
 
 

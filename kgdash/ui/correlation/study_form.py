@@ -94,20 +94,22 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
         evaluated = choose_evaluated(before=_BEFORE)
         relik = choose_relik_method(f"{_BEFORE}relik_method")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        task = choice(
-            "Task", list(_TASKS), "task", 260, names={name: task_label(name) for name in _TASKS}
-        )
+        task = choose_task("Task", 260)
         coefficient = choice(
             "Coefficient",
-            list(COEFFICIENTS),
+            {name: coefficient_label(name) for name in COEFFICIENTS},
             "coefficient",
             160,
-            names={name: coefficient_label(name) for name in COEFFICIENTS},
             help="Pearson: of the values, as the paper. Spearman and Kendall: of their order.",
         )
     sampling = SubgraphSampling(int(count), method=method, direction=direction, **more)
     evaluation = SubgraphEvaluation(evaluated, relik, seed=sampling.seed)
     return CorrelationChoice(view, sizes, sampling, evaluation, task, coefficient)
+
+
+def choose_task(label: str, width: int) -> str:
+    """Show the tasks that ReliK can be compared with."""
+    return str(choice(label, {name: task_label(name) for name in _TASKS}, "task", width))
 
 
 def _size(run: Run) -> int:

@@ -13,7 +13,7 @@ from kgdash.studies.correlation.cross_validation import CrossValidation
 from kgdash.studies.correlation.fold_report import command_line, markdown_report
 from kgdash.studies.correlation.fold_tables import (
     averaged_correlations,
-    averaged_figures,
+    averaged_scores,
     both_ways,
     fold_correlations,
     model_means,
@@ -84,7 +84,7 @@ def test_folds_without_a_coefficient_do_not_count():
 
 
 def test_averaged_over_the_folds_where_something_is_evaluated(figures):
-    table = averaged_figures(figures).set_index(["model", "size", "subgraph"])
+    table = averaged_scores(figures).set_index(["model", "size", "subgraph"])
     assert len(table) == 2 * 2 * SUBGRAPHS
     of_one = figures.set_index(["model", "size", "subgraph", "fold"])
     for (model, size), rows in table.groupby(level=[0, 1]):
@@ -104,7 +104,7 @@ def test_averaged_over_the_folds_where_something_is_evaluated(figures):
 def test_the_paper_s_way(figures):
     found = averaged_correlations(figures, bootstrap=Bootstrap(level=0.9, seed=1, resamples=50))
     for row in found.itertuples():
-        table = averaged_figures(figures).query("model == @row.model and size == @row.size")
+        table = averaged_scores(figures).query("model == @row.model and size == @row.size")
         table = table.dropna()
         function = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}.get(row.coefficient)
         expected = (function or stats.kendalltau)(table["relik"], table["tail_mrr"])
