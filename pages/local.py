@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from kgdash.charts.local_reliability import local_bars, relik_scatter
+from kgdash.charts.local_reliability import relik_scatter
 from kgdash.charts.style import number
-from kgdash.charts.subgraph import EDGES, layout, pairs_of, subgraph_figure
+from kgdash.graph import triple_text
 from kgdash.studies.reliability.local_comparison import compare_steps
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.subgraphs.form import choose_subgraph
-from kgdash.ui.subgraphs.selected_part import show_part
+from kgdash.ui.subgraphs.local import show_drawing, show_local_cards
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import show_table
@@ -47,23 +47,7 @@ if is_sampled:
     low, high = (number(means[end].value) for end in ("relik_low", "relik_high"))
     interval = f"between {low} and {high} (95 %)"
 show_refinement(f"Sampled so far: mean ReliK {interval}.")
-with st.container(horizontal=True):
-    for name, label, unit in (
-        ("relik", "Mean ReliK ↑", "triples, sampled" if is_sampled else "triples"),
-        ("tail_mrr", "Tail MRR ↑", "ranks"),
-        ("head_mrr", "Head MRR ↑", "ranks"),
-        ("both_mrr", "Both MRR ↑", "ranks"),
-        ("relation_mrr", "Relation MRR ↑", "ranks"),
-    ):
-        value, count = means[name]
-        st.metric(
-            label,
-            number(value),
-            border=True,
-            delta=f"n = {count:,} {unit}",
-            delta_color="off",
-            delta_arrow="off",
-        )
+show_local_cards(means)
 if choice.relik_method == "sampled":
     st.info(
         f"ReliK is sampled, 1,000 negatives a side: the mean lies {interval}. "
@@ -90,51 +74,10 @@ if not means["both_mrr"].n:
         icon=":material/info:",
     )
 
-left, right = st.columns([3, 2], gap="large")
-with left:
-    st.subheader("The subgraph")
-    st.caption(
-        "Nodes grow with their degree inside; the star is the seed. Click a node, or the "
-        "diamond on an edge, to see its numbers."
-    )
-    placed = computed(
-        "Drawing", (*key, "layout"), lambda _: layout(subgraph.entities, pairs_of(triples))
-    )
-    edges = st.segmented_control(
-        "Edges drawn",
-        EDGES,
-        default="all",
-        required=True,
-        format_func=lambda name: name if name == "all" else f"100 {name}",
-        key="edges",
-        bind="query-params",
-    )
-    drawn = show_chart(
-        subgraph_figure(
-            subgraph.entities,
-            graph.entity_labels,
-            subgraph.seed_entity,
-            triples,
-            placed,
-            str(edges),
-        ),
-        "drawing",
-        part_name,
-        scroll_zoom=True,
-        on_select="rerun",
-        selection_mode="points",
-    )
-with right:
-    st.subheader("Selected")
-    picked = selected_point(drawn)
-    if picked is None:
-        st.caption("Nothing yet. Until you click, here are the values of the whole subgraph.")
-        show_chart(local_bars(means), "bars", f"{part_name}-figures")
-    else:
-        show_part(picked, graph, comparison)
+show_drawing(run, comparison, key, part_name)
 
 st.subheader("ReliK against reciprocal rank")
-texts = (labelled["head"] + " — " + labelled["relation"] + " → " + labelled["tail"]).tolist()
+texts = triple_text(labelled["head"], labelled["relation"], labelled["tail"]).tolist()
 dots = show_chart(
     relik_scatter(triples, texts),
     "scatter",

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from kgdash.graph.datasets import load_dataset  # noqa: E402
-from kgdash.hpo.selection import search  # noqa: E402
+from kgdash.hpo.selection import Budget, search  # noqa: E402
 from kgdash.hpo.space import SearchSpace  # noqa: E402
 from kgdash.hpo.trial import SearchPlan  # noqa: E402
 from kgdash.progress import terminal  # noqa: E402
@@ -42,7 +42,7 @@ def main() -> None:
     # One thread sums in one order, so that the values come out the same on every machine.
     torch.set_num_threads(1)
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else DEMO_STUDY
-    study = search(load_dataset("umls"), PLAN, out, trials=40, progress=terminal(out.name))
+    study = search(load_dataset("umls"), PLAN, out, Budget(trials=40), progress=terminal(out.name))
     print(study.trials.to_string(index=False))
 
 

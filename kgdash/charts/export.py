@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from threading import Lock
@@ -26,9 +27,6 @@ FIGURE_TYPES = {
     ".png": "image/png",
     ".pdf": "application/pdf",
 }
-
-#: pixels, unless asked otherwise
-WIDTH, SCALE = 900, 2.0
 
 #: seconds; a cold Chromium on a busy machine takes tens of them
 _PATIENCE = 90
@@ -73,14 +71,33 @@ def check_figure_file(out: Path) -> None:
         _browser()
 
 
+@dataclass(frozen=True)
+class FigureSize:
+    """How large a figure is drawn.
+
+    ``width`` in pixels (CSS pixels of the SVG), of HTML the window's; ``height`` likewise, None for
+    the figure's own; ``scale`` of PNG: pixels of the file per pixel.
+
+    :raises KgdashError: if one is not above 0
+    """
+
+    width: int = 900
+    height: int | None = None
+    scale: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.width < 1 or (self.height is not None and self.height < 1) or not self.scale > 0:
+            raise KgdashError(
+                f"expected sizes above 0; found {self.width} × {self.height}, scale {self.scale:g}"
+            )
+
+
 def figure_bytes(
     figure: go.Figure,
     extension: str,
     title: str = "chart",
     dark: bool = False,
-    width: int = WIDTH,
-    height: int | None = None,
-    scale: float = SCALE,
+    size: FigureSize | None = None,
 ) -> bytes:
     """Draw a figure on a light or dark background as the content of a file.
 
@@ -88,30 +105,34 @@ def figure_bytes(
     :param extension: one of `FIGURE_TYPES`
     :param title: of the HTML page
     :param dark: a dark background
-    :param width: in pixels (CSS pixels of the SVG); of HTML the window's
-    :param height: likewise; default: the figure's own
-    :param scale: of PNG: pixels of the file per pixel
-    :raises KgdashError: if the format is another, a size is not positive, there is no browser to
-        draw it, or the browser fails
+    :param size: default: that of `FigureSize`
+    :raises KgdashError: if the format is another, there is no browser to draw it, or the browser
+        fails
     """
     if extension not in FIGURE_TYPES:
         raise KgdashError(f"expected one of {_formats()}; found {extension!r}")
-    if width < 1 or (height is not None and height < 1) or not scale > 0:
-        raise KgdashError(f"expected sizes above 0; found {width} × {height}, scale {scale:g}")
+    size = size or FigureSize()
     drawn = on_background(figure, dark)
     if extension == ".html":
-        return _html(drawn, title, _BACKGROUNDS[dark][0], height).encode()
-    options = {"format": extension[1:], "width": width, "height": height or drawn.layout.height}
-    return _drawn(drawn, {**options, "scale": scale if extension == ".png" else 1})
+        return _html(drawn, title, _BACKGROUNDS[dark][0], size.height).encode()
+    options = {"format": extension[1:], "width": size.width}
+    options["height"] = size.height or drawn.layout.height
+    return _drawn(drawn, {**options, "scale": size.scale if extension == ".png" else 1})
 
 
-def write_figure(figure: go.Figure, out: Path, **options: Any) -> None:
+def write_figure(
+    figure: go.Figure,
+    out: Path,
+    title: str | None = None,
+    dark: bool = False,
+    size: FigureSize | None = None,
+) -> None:
     """Write a figure to a file, by the extension; it appears whole or not at all.
 
-    :param options: as `figure_bytes` takes them
+    :param title: as `figure_bytes` takes it, like the others; default: the file's name
     :raises KgdashError: as `figure_bytes`, or if the file can not be written
     """
-    content = figure_bytes(figure, out.suffix, **{"title": out.stem, **options})
+    content = figure_bytes(figure, out.suffix, title or out.stem, dark, size)
     write_atomically(out, lambda part: part.write_bytes(content))
 
 

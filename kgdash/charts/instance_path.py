@@ -15,11 +15,10 @@ from kgdash.charts.instance_path_layout import PathLayout, edge_curves, path_lay
 from kgdash.charts.separation import LABELS
 from kgdash.charts.style import (
     GREY,
-    RELIABILITY_SCALE,
     empty,
     finish,
+    log_relik_marker,
     log_span,
-    log_ticks,
     number,
     reliability_colour,
 )
@@ -162,7 +161,6 @@ def _add_handles(
     size: int,
 ) -> None:
     """Put a mark on each edge that says on hover what it is, and bears the colour bar."""
-    ticks, texts = log_ticks(10 ** span[0], 10 ** span[1])
     middles = np.array([curve[len(curve) // 2] for curve in curves])
     figure.add_scatter(
         x=middles[:, 0],
@@ -172,20 +170,7 @@ def _add_handles(
         marker={
             "size": size,
             "symbol": "diamond",
-            "color": np.log10(edges["relik"].to_numpy()),
-            "cmin": span[0],
-            "cmax": span[1],
-            "colorscale": RELIABILITY_SCALE,
-            "colorbar": {
-                "title": {"text": "ReliK (log scale)", "side": "top"},
-                "tickvals": np.log10(ticks),
-                "ticktext": texts,
-                "orientation": "h",
-                "thickness": 10,
-                "len": 0.7,
-                "y": 0,
-                "yanchor": "top",
-            },
+            **log_relik_marker(np.log10(edges["relik"].to_numpy()), span, "ReliK (log scale)", y=0),
         },
         text=abouts,
         hovertemplate="%{text}<extra></extra>",

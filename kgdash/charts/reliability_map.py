@@ -15,8 +15,11 @@ from kgdash.charts.style import (
     SIDE_COLOURS,
     empty,
     finish,
+    log_relik_marker,
+    log_span,
     log_ticks,
     number,
+    short_label,
     whiskers,
 )
 
@@ -76,7 +79,7 @@ def reliability_dots(table: pd.DataFrame) -> go.Figure:
     )
     figure.update_yaxes(
         tickvals=place,
-        ticktext=[escape(_short(label)) for label in rows["label"]],
+        ticktext=[escape(short_label(label, _NAME_LENGTH)) for label in rows["label"]],
         range=[0.7 - len(rows), 0.7],
         showgrid=False,
     )
@@ -109,38 +112,23 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame) -> go.Figure:
     _add_lines(figure, lines.nlargest(_LINES, "triples"), places)
     named = set(ids[:_NAMED])
     values = np.log10(rows["relik"].to_numpy())
-    low, high = float(values.min()), float(values.max())
-    if high - low < 1e-9:
-        low, high = low - 0.5, high + 0.5
-    ticks, texts = log_ticks(10**low, 10**high)
+    span = log_span(values)
     figure.add_scatter(
         x=[places[i][0] for i in ids],
         y=[places[i][1] for i in ids],
         mode="markers+text",
         name="communities",
         text=[
-            escape(_short(row.label, 20)) if row.id in named else "" for row in rows.itertuples()
+            escape(short_label(row.label, 20)) if row.id in named else ""
+            for row in rows.itertuples()
         ],
         textposition="top center",
         textfont={"size": 11},
         marker={
             "size": 12 + 46 * np.sqrt(rows["entities"] / rows["entities"].max()),
-            "color": values,
-            "cmin": low,
-            "cmax": high,
-            "colorscale": RELIABILITY_SCALE,
+            **log_relik_marker(values, span, "mean ReliK inside (log scale)"),
             "line": {"width": 1, "color": GREY},
             "opacity": 0.9,
-            "colorbar": {
-                "title": {"text": "mean ReliK inside (log scale)", "side": "top"},
-                "tickvals": np.log10(ticks),
-                "ticktext": texts,
-                "orientation": "h",
-                "thickness": 10,
-                "len": 0.7,
-                "y": -0.02,
-                "yanchor": "top",
-            },
         },
         customdata=rows["row"].tolist(),
         hovertext=[
@@ -237,7 +225,3 @@ def baseline_figure(regions: pd.DataFrame, baseline: np.ndarray) -> go.Figure:
     figure.update_xaxes(title="|z|: how far ReliK inside stands out")
     figure.update_yaxes(title="permutations")
     return finish(figure, height=300, margin={"l": 8, "r": 8, "t": 56, "b": 8}, bargap=0.05)
-
-
-def _short(label: str, limit: int = _NAME_LENGTH) -> str:
-    return label if len(label) <= limit else label[: limit - 1] + "…"

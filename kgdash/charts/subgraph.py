@@ -13,13 +13,13 @@ import plotly.graph_objects as go
 
 from kgdash.charts.style import (
     GREY,
-    RELIABILITY_SCALE,
     SIDE_COLOURS,
     finish,
+    log_relik_marker,
     log_span,
-    log_ticks,
     number,
     reliability_colour,
+    short_label,
 )
 
 #: colour classes that edges are drawn in, since a Plotly line has one colour
@@ -143,7 +143,6 @@ def _add_edges(
             opacity=0.55 if crowded else 0.85,
             hoverinfo="skip",
         )
-    ticks, texts = log_ticks(10**low, 10**high)
     handles = curves[:, curves.shape[1] // (4 if placed.shape == "circle" else 2)]
     figure.add_scatter(
         x=handles[:, 0],
@@ -153,20 +152,7 @@ def _add_edges(
         marker={
             "size": 5 if crowded else 8,
             "symbol": "diamond",
-            "color": values,
-            "cmin": low,
-            "cmax": high,
-            "colorscale": RELIABILITY_SCALE,
-            "colorbar": {
-                "title": {"text": "mean ReliK of the edge (log scale)", "side": "top"},
-                "tickvals": np.log10(ticks),
-                "ticktext": texts,
-                "orientation": "h",
-                "thickness": 10,
-                "len": 0.7,
-                "y": -0.02,
-                "yanchor": "top",
-            },
+            **log_relik_marker(values, (low, high), "mean ReliK of the edge (log scale)"),
         },
         customdata=[["edge", int(a), int(b)] for a, b in zip(pairs["a"], pairs["b"], strict=True)],
         text=[
@@ -213,7 +199,7 @@ def _add_nodes(
         mode="markers+text",
         name="entities",
         text=[
-            escape(_short(labels[e])) if e in shown and not circle else ""
+            escape(short_label(labels[e])) if e in shown and not circle else ""
             for e in entities.tolist()
         ],
         textposition="top center",
@@ -246,12 +232,12 @@ def _radial_labels(
         x, y = positions[entity]
         angle = float(np.degrees(np.arctan2(y, x)))
         # An annotation turns about its middle: push it out by half its length.
-        push = 2.6 * len(_short(labels[entity], 18)) + 3
+        push = 2.6 * len(short_label(labels[entity], 18)) + 3
         found.append(
             {
                 "x": x * 1.045,
                 "y": y * 1.045,
-                "text": escape(_short(labels[entity], 18)),
+                "text": escape(short_label(labels[entity], 18)),
                 "showarrow": False,
                 "textangle": -angle if x >= 0 else 180 - angle,
                 "font": {"size": 10},
@@ -260,7 +246,3 @@ def _radial_labels(
             }
         )
     return found
-
-
-def _short(label: str, limit: int = 26) -> str:
-    return label if len(label) <= limit else label[: limit - 1] + "…"

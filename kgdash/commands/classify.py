@@ -11,10 +11,15 @@ import typer
 
 from kgdash.commands.shared import (
     DatasetOption,
+    DirectionOption,
+    HopsOption,
     JsonOption,
+    LevelOption,
     OutOption,
+    RestartOption,
     RunArgument,
     SeedOption,
+    SubgraphMethodOption,
     load_run,
     print_json,
     write_or_print,
@@ -54,7 +59,7 @@ def classify(
     test_negatives: Annotated[Path | None, typer.Option(help="The same for test.")] = None,
     thresholds: Annotated[str, typer.Option(help="global, or relation: one each.")] = "global",
     seed: SeedOption = 0,
-    level: Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")] = 0.95,
+    level: LevelOption = 0.95,
     table: Annotated[
         ClassifyTable,
         typer.Option(
@@ -64,12 +69,12 @@ def classify(
         ),
     ] = ClassifyTable.figures,
     entity: Annotated[str | None, typer.Option(help="Seed entity of a subgraph.")] = None,
-    method: Annotated[str, typer.Option(help="rwr or neighbourhood.")] = "rwr",
+    method: SubgraphMethodOption = "rwr",
     size: Annotated[int, typer.Option(help="Entities of the subgraph.")] = 60,
-    restart: Annotated[float, typer.Option(help="Restart probability of the walk.")] = 0.2,
+    restart: RestartOption = 0.2,
     walk_seed: Annotated[int, typer.Option(help="Of the walk, ≥ 0.")] = 0,
-    hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1,
-    direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either",
+    hops: HopsOption = 1,
+    direction: DirectionOption = "either",
     evaluated: Annotated[str, typer.Option(help="True triples inside: test or all.")] = "test",
     corrupt: Annotated[
         str, typer.Option(help="New ends of local negatives: inside or anywhere.")

@@ -16,6 +16,7 @@ from kgdash.commands.shared import (
     JsonOption,
     OutOption,
     RankTypeOption,
+    RunsArgument,
     SeedOption,
     SplitOption,
     load_run,
@@ -40,10 +41,7 @@ _TABLES = ("overall", "groups", "tests", "seeds", "relations", "communities", "e
 
 
 def compare(
-    runs: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN RUN [RUN ...]", help="2 to 8 runs on the same graph."),
-    ],
+    runs: RunsArgument,
     dataset: DatasetOption = None,
     split: SplitOption = "test",
     filter: FilterOption = None,

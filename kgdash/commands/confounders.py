@@ -12,8 +12,10 @@ import typer
 from kgdash.commands.shared import (
     DatasetOption,
     JsonOption,
+    LevelOption,
     OutOption,
     RankTypeOption,
+    RelikMethodOption,
     RunArgument,
     SeedOption,
     SideOption,
@@ -45,7 +47,7 @@ def confounders(
     split: SplitOption = "test",
     side: SideOption = "both",
     rank_type: RankTypeOption = "realistic",
-    relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact",
+    relik_method: RelikMethodOption = "exact",
     table: Annotated[
         ConfounderTable,
         typer.Option(
@@ -58,7 +60,7 @@ def confounders(
     size: Annotated[
         int | None, typer.Option(help="Entities in each subgraph. Default: by the graph.")
     ] = None,
-    level: Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")] = 0.95,
+    level: LevelOption = 0.95,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
     out: OutOption = None,

@@ -12,6 +12,7 @@ import typer
 from kgdash.commands.option_groups import SubgraphOptions, TaskOptions, grouped
 from kgdash.commands.shared import (
     JsonOption,
+    LevelOption,
     OutOption,
     print_json,
     write_or_print,
@@ -50,7 +51,7 @@ def cross_validate(
     results: Annotated[
         Path | None, typer.Option(help="Folder for a Markdown file and its tables.")
     ] = None,
-    level: Annotated[float, typer.Option(help="Of the bootstrap intervals, in (0, 1).")] = 0.95,
+    level: LevelOption = 0.95,
     each: Annotated[
         bool, typer.Option("--each", help="Print a row per model, fold and subgraph.")
     ] = False,

@@ -115,7 +115,7 @@ def _judge(queue: LabelQueue, by: str) -> None:
 
 
 def _show(queue: LabelQueue, triple: NamedTriple) -> None:
-    from kgdash.studies.labelling.events import triple_text
+    from kgdash.graph import triple_text
     from kgdash.studies.labelling.queue import in_labels
     from kgdash.studies.rules.rule import readings
 

@@ -11,6 +11,7 @@ from kgdash.commands.option_groups import SubgraphOptions, grouped
 from kgdash.commands.shared import (
     DatasetOption,
     JsonOption,
+    LevelOption,
     OutOption,
     RunArgument,
     load_run,
@@ -45,7 +46,7 @@ def predict_performance(
     size: Annotated[
         int | None, typer.Option(help="Entities in each. Default: by the graph.")
     ] = None,
-    level: Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")] = 0.9,
+    level: LevelOption = 0.9,
     table: Annotated[
         PredictionTable | None,
         typer.Option(

@@ -10,6 +10,7 @@ import typer
 from kgdash.commands.shared import (
     DatasetOption,
     JsonOption,
+    LevelOption,
     OutOption,
     RunArgument,
     SeedOption,
@@ -40,7 +41,7 @@ def reliability(
         ),
     ] = ReliabilityBy.entity,
     method: Annotated[str, typer.Option(help="Of relik: exact or sampled.")] = "exact",
-    level: Annotated[float, typer.Option(help="Of the bootstrap intervals, in (0, 1).")] = 0.95,
+    level: LevelOption = 0.95,
     resolution: Annotated[
         float, typer.Option(help="Of communities: the higher, the smaller they are.")
     ] = 1.0,

@@ -78,7 +78,7 @@ def chart(
     scale: Annotated[float, typer.Option(help="Of PNG: pixels of the file per pixel.")] = 2.0,
 ) -> None:
     """Write a chart of a run as HTML, SVG, PNG or PDF."""
-    from kgdash.charts.export import check_figure_file, write_figure
+    from kgdash.charts.export import FigureSize, check_figure_file, write_figure
     from kgdash.ranking.rank_setting import RankSetting
     from kgdash.reports.chart_source import ChartSource
     from kgdash.reports.evaluation import evaluation
@@ -86,9 +86,10 @@ def chart(
 
     check_figure_file(out)
     check_chart(name)
+    drawn_size = FigureSize(width, height, scale)
     loaded, progress = load_run(run, dataset), terminal(name)
     setting = RankSetting.parse(split, filter, side, rank_type)
     asked = evaluation(loaded, setting, metric, progress)
     figure = draw_chart(name, ChartSource(asked, entity, size, seed, progress))
-    write_figure(figure, out, dark=dark, width=width, height=height, scale=scale)
+    write_figure(figure, out, dark=dark, size=drawn_size)
     print(f"wrote {out}")

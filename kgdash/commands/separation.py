@@ -171,7 +171,7 @@ def _write_results(
 
     :raises KgdashError: if no browser is there to draw the charts, or a file can not be written
     """
-    from kgdash.charts.export import check_figure_file, write_figure
+    from kgdash.charts.export import FigureSize, check_figure_file, write_figure
     from kgdash.charts.separation import auc_figure, means_figure
     from kgdash.studies.instances.separation_report import SeparationReport, separation_rows
     from kgdash.studies.rules.rule import readings
@@ -188,7 +188,7 @@ def _write_results(
         "auc": auc_figure(found.by_measure, names),
     }
     for name, chart in charts.items():
-        write_figure(chart, files[name], width=760)
+        write_figure(chart, files[name], size=FigureSize(760))
     text = SeparationReport(run, found, options.aggregate, notes, names).text(
         f"{what.capitalize()}: {run.spec.name} on {run.graph.name}",
         _command_text(context, "results"),

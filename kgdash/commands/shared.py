@@ -53,6 +53,16 @@ SideOption = Annotated[str, typer.Option(help="head, tail or both.")]
 SeedOption = Annotated[
     int, typer.Option(help="Of the random generator, ≥ 0.", callback=_no_negative)
 ]
+LevelOption = Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")]
+RelikMethodOption = Annotated[str, typer.Option(help="As --method of relik.")]
+RunsArgument = Annotated[
+    list[str],
+    typer.Argument(metavar="RUN RUN [RUN ...]", help="2 to 8 runs on the same graph."),
+]
+SubgraphMethodOption = Annotated[str, typer.Option(help="rwr or neighbourhood.")]
+RestartOption = Annotated[float, typer.Option(help="Restart probability of the walk.")]
+HopsOption = Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")]
+DirectionOption = Annotated[str, typer.Option(help="either, outgoing or incoming.")]
 
 
 def load_run(source: str, dataset: str | None) -> Run:

@@ -10,6 +10,7 @@ from kgdash.commands.option_groups import SubgraphOptions, TaskOptions, grouped
 from kgdash.commands.shared import (
     DatasetOption,
     JsonOption,
+    LevelOption,
     OutOption,
     RunArgument,
     load_run,
@@ -34,7 +35,7 @@ def study(
         bool,
         typer.Option("--paper", help="Print the paper's table: Pearson's r, runs × tasks."),
     ] = False,
-    level: Annotated[float, typer.Option(help="Of the bootstrap intervals, in (0, 1).")] = 0.95,
+    level: LevelOption = 0.95,
     each: Annotated[
         bool, typer.Option("--each", help="Print a row per subgraph, not the correlations.")
     ] = False,

@@ -5,13 +5,21 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kgdash.commands.shared import JsonOption, OutOption, SeedOption, print_json, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
+
+if TYPE_CHECKING:
+    from kgdash.graph import KnowledgeGraph
+    from kgdash.hpo.selection import Budget
+    from kgdash.hpo.space import SearchSpace
+    from kgdash.hpo.study_file import StudyFile
+    from kgdash.hpo.trial import SearchPlan
+    from kgdash.runs import Run
 
 _DIMENSION, _TRIALS = "50", 30
 
@@ -97,12 +105,13 @@ def train(
     only = {"--trials": trials, "--seconds": seconds, "--study": study, "--prune": prune}
     only |= {"--check-every": check_every, "--patience": patience}
     if search:
+        from kgdash.hpo.selection import Budget
         from kgdash.hpo.trial import SearchPlan
 
         plan = SearchPlan(space, sampler, check_every, patience, prune)
         limit = _TRIALS if trials is None and seconds is None else trials
         path = study or out.with_name(f"{out.name}.study.db")
-        run = _search(load_dataset(dataset), plan, path, out, limit, seconds)
+        run = _search(load_dataset(dataset), plan, path, out, Budget(limit, seconds))
     elif wrong := [name for name, value in only.items() if value]:
         raise KgdashError(f"{', '.join(wrong)}: only with --search")
     else:
@@ -160,7 +169,7 @@ def _values(given: dict[str, str | None], more: list[str]) -> dict[str, Any]:
     return {key: parse_values(text) for key, text in texts.items()}
 
 
-def _train(dataset: str, space: Any, out: Path) -> Any:
+def _train(dataset: str, space: SearchSpace, out: Path) -> Run:
     from kgdash.graph.datasets import load_dataset
     from kgdash.hpo.space import fixed_configuration
     from kgdash.runs.training import train as run_training
@@ -170,12 +179,12 @@ def _train(dataset: str, space: Any, out: Path) -> Any:
     return run_training(load_dataset(dataset), config, out, terminal(f"training {config.model}"))
 
 
-def _search(
-    graph: Any, plan: Any, path: Path, out: Path, trials: int | None, seconds: float | None
-) -> Any:
-    from kgdash.hpo.selection import search_and_train
+def _search(graph: KnowledgeGraph, plan: SearchPlan, path: Path, out: Path, budget: Budget) -> Run:
+    from kgdash.formats.run_directory import check_free
+    from kgdash.hpo.selection import search, train_best
+    from kgdash.progress import phases
 
-    def told(study: Any) -> None:
+    def print_trial(study: StudyFile) -> None:
         last = study.trials.iloc[-1]
         value = f"{last['value']:.4f}" if last["value"] == last["value"] else last["reason"]
         text = f"trial {last['trial']} {last['state']}: {value}"
@@ -184,17 +193,11 @@ def _search(
             text += f"; best {best['value']:.4f} (trial {best['trial']})"
         print(f"\r{text:<70}" if sys.stderr.isatty() else text, flush=True)
 
+    check_free(out)
+    searching, training = phases(terminal(f"searching ({path.name})"), [0.9, 0.1])
     try:
-        return search_and_train(
-            graph,
-            plan,
-            path,
-            out,
-            trials,
-            seconds,
-            terminal(f"searching ({path.name})"),
-            told,
-        )
+        study = search(graph, plan, path, budget, searching, print_trial)
+        return train_best(graph, study, plan.space, out, training)
     except KeyboardInterrupt:
         print(f"\n{path} keeps its trials: the same command goes on", file=sys.stderr)
         raise

@@ -13,8 +13,11 @@ from kgdash.commands.compare import dataset_of
 from kgdash.commands.shared import (
     DatasetOption,
     JsonOption,
+    LevelOption,
     OutOption,
     RankTypeOption,
+    RelikMethodOption,
+    RunsArgument,
     SeedOption,
     SideOption,
     SplitOption,
@@ -34,10 +37,7 @@ class ChoiceTable(StrEnum):
 
 
 def which_model(
-    runs: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN RUN [RUN ...]", help="2 to 8 runs on the same graph."),
-    ],
+    runs: RunsArgument,
     dataset: DatasetOption = None,
     kind: Annotated[
         str, typer.Option("--parts", help="communities, subgraphs (random walks) or relations.")
@@ -48,7 +48,7 @@ def which_model(
     relik_of: Annotated[
         str, typer.Option(help="ReliK of all known triples there, or of the evaluated ones.")
     ] = "all",
-    relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact",
+    relik_method: RelikMethodOption = "exact",
     resolution: Annotated[
         float, typer.Option(help="Of communities: the higher, the smaller they are.")
     ] = 1.0,
@@ -56,7 +56,7 @@ def which_model(
     size: Annotated[
         int | None, typer.Option(help="Entities in each subgraph. Default: by the graph.")
     ] = None,
-    level: Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")] = 0.95,
+    level: LevelOption = 0.95,
     seed: SeedOption = 0,
     table: Annotated[
         ChoiceTable,

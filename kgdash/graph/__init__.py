@@ -10,6 +10,7 @@ from kgdash.graph.knowledge_graph import (
     KnowledgeGraph,
     default_filter,
     triple_array,
+    triple_text,
 )
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "KnowledgeGraph",
     "default_filter",
     "triple_array",
+    "triple_text",
 ]

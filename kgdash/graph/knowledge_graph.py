@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -219,6 +220,14 @@ def _find(name: str, tables: list[dict[str, list[int]]], kind: str, graph: Knowl
             )
     known = list(dict.fromkeys([*tables[0], *tables[1]]))
     raise unknown_name(kind, name, known, f"graph {graph.name}")
+
+
+Text = TypeVar("Text", str, pd.Series)
+
+
+def triple_text(head: Text, relation: Text, tail: Text) -> Text:
+    """Write a triple of names or labels, or a column of them: ``head — relation → tail``."""
+    return head + " — " + relation + " → " + tail
 
 
 def triple_array(

@@ -12,7 +12,7 @@ many times faster.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ import numpy as np
 import optuna
 
 from kgdash.errors import KgdashError
-from kgdash.formats.run_directory import check_free
 from kgdash.graph import KnowledgeGraph
 from kgdash.hpo.space import SearchSpace, suggest
 from kgdash.hpo.study import opened
@@ -33,14 +32,40 @@ from kgdash.runs import Run
 from kgdash.runs.training import TrainingConfig, train
 
 
+@dataclass(frozen=True)
+class Budget:
+    """When a search ends: after so many trials, or so many seconds of trials, earlier ones too.
+
+    :raises KgdashError: if there is no limit, or one is not above 0
+    """
+
+    trials: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.trials is None or self.trials < 1) and (self.seconds is None or self.seconds <= 0):
+            raise KgdashError("give the search a budget: a number of trials, or of seconds")
+
+    def used(self, state: StudyFile) -> float:
+        """Return which share of the budget a study has used up."""
+        by_trials = state.counted / self.trials if self.trials else 0.0
+        by_time = float(state.trials["seconds"].sum()) / self.seconds if self.seconds else 0.0
+        return max(by_trials, by_time)
+
+    def next_trial(self, state: StudyFile) -> float:
+        """Return which share of the budget the next trial is likely to take."""
+        mean = state.trials["seconds"].mean()
+        by_time = mean / self.seconds if self.seconds and mean == mean else 0.0
+        return max(1 / self.trials if self.trials else 0.0, by_time)
+
+
 def search(
     graph: KnowledgeGraph,
     plan: SearchPlan,
     path: Path,
-    trials: int | None = None,
-    seconds: float | None = None,
+    budget: Budget,
     progress: Progress = silent,
-    told: Callable[[StudyFile], None] = lambda study: None,
+    on_trial: Callable[[StudyFile], None] = lambda study: None,
 ) -> StudyFile:
     """Run trials until the budget is used up; a study that exists is gone on with.
 
@@ -50,64 +75,56 @@ def search(
     :param graph: the dataset; only train and valid are read
     :param plan: what to search and how; the same as before if the study exists
     :param path: the study's SQLite file, made if it is not there
-    :param trials: budget: trials in the study, earlier ones included
-    :param seconds: budget: time that trials took, earlier ones included; none is started after it
+    :param budget: what earlier trials took counts, too; no trial is started after it
     :param progress: called with (done, total); may raise to cancel between two epochs
-    :param told: called with the study so far after each trial
+    :param on_trial: called with the study so far after each trial
     :return: the study
-    :raises KgdashError: if there is no budget, the file is another study's or no study, or another
-        process searches on it
+    :raises KgdashError: if the file is another study's or no study, or another process searches on
+        it
     """
     plan.check()
-    if (trials is None or trials < 1) and (seconds is None or seconds <= 0):
-        raise KgdashError("give the search a budget: a number of trials, or of seconds")
     seen = _without_test(graph)
     seen.split(SPLIT)  # refuses a graph without validation triples
     about = _about(seen, plan)
     with opened(path, about) as study:
         state = read_study(path)
-        while (done := _share(state, trials, seconds)) < 1:
-            each = min(_expected(state, trials, seconds), 1 - done)
+        while (done := budget.used(state)) < 1:
+            each = min(budget.next_trial(state), 1 - done)
             report = phases(progress, [done, each, 1 - done - each])[1]
             run_trial(study, seen, plan, state.counted, report)
             state = read_study(path)
-            told(state)
+            on_trial(state)
     progress(1, 1)
     return state
 
 
-def search_and_train(
+def train_best(
     graph: KnowledgeGraph,
-    plan: SearchPlan,
-    path: Path,
+    study: StudyFile,
+    space: SearchSpace,
     out: Path,
-    trials: int | None = None,
-    seconds: float | None = None,
     progress: Progress = silent,
-    told: Callable[[StudyFile], None] = lambda study: None,
 ) -> Run:
-    """Search, train the best configuration again, evaluate that once on test, and write the run.
+    """Train the best configuration of a search again, evaluate that once on test, and write it.
 
     The written run holds, under ``training.search``, the study's record.
 
+    :param space: what was searched
     :param out: directory to write; must not exist
-    :raises KgdashError: as `search`, and if no trial finished
+    :raises KgdashError: if no trial finished, or ``out`` exists
     """
-    check_free(out)
-    report = phases(progress, [0.9, 0.1])
-    study = search(graph, plan, path, trials, seconds, report[0], told)
-    config = best_configuration(study, plan.space)
+    config = best_configuration(study, space)
     states = study.trials["state"].value_counts()
     best = study.trials.loc[study.best]
     record = {
-        "study": path.name,
+        "study": study.path.name,
         "trials": study.counted,
         "finished": int(states.get("finished", 0)),
         "best_trial": int(best["trial"]),
         "best_value": float(best["value"]),
         **{key: study.about[key] for key in ("metric", "split", "filter", "sampler")},
     }
-    return train(graph, config, out, report[1], record)
+    return train(graph, config, out, progress, record)
 
 
 def best_configuration(study: StudyFile, space: SearchSpace) -> TrainingConfig:
@@ -161,17 +178,3 @@ def _about(seen: KnowledgeGraph, plan: SearchPlan) -> dict[str, Any]:
         **how,
         "space": plan.space.to_json(),
     }
-
-
-def _share(state: StudyFile, trials: int | None, seconds: float | None) -> float:
-    """Return which share of the budget is used up."""
-    by_trials = state.counted / trials if trials else 0.0
-    by_time = float(state.trials["seconds"].sum()) / seconds if seconds else 0.0
-    return max(by_trials, by_time)
-
-
-def _expected(state: StudyFile, trials: int | None, seconds: float | None) -> float:
-    """Return which share of the budget the next trial is likely to take."""
-    mean = state.trials["seconds"].mean()
-    by_time = mean / seconds if seconds and mean == mean else 0.0
-    return max(1 / trials if trials else 0.0, by_time)

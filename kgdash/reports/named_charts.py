@@ -16,12 +16,12 @@ from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.subgraph import subgraph_figure
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph import triple_text
 from kgdash.ranking.metric_lookup import DEFAULT_KS
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.instances.thresholds import best_of, measured, rates_at, threshold_curve
-from kgdash.studies.labelling.events import triple_text
 from kgdash.studies.rules.rule import readings
 
 Draw = Callable[[ChartSource], go.Figure]

@@ -42,15 +42,13 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
             )
         graph, spec, state, manifest = read_run(folder)
         provenance = {**manifest["provenance"], "source": str(source)}
-        recorded = provenance.get("notes")
-        notes = tuple(map(str, recorded)) if isinstance(recorded, list) else ()
-        return assemble(name, graph, spec, state, manifest["training"], provenance, notes)
+        return assemble(name, graph, spec, state, manifest["training"], provenance)
     if (folder / MODEL_FILE).is_file():
         graph, spec, state, training, notes = read_pykeen_directory(
             folder, None if dataset is None else str(dataset)
         )
         provenance = {"source": str(folder), "form": "PyKEEN directory", "dataset": str(dataset)}
-        return assemble(name, graph, spec, state, training, provenance, notes)
+        return assemble(name, graph, spec, state, training, provenance | {"notes": list(notes)})
     if folder.is_dir():
         present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         raise KgdashError(
@@ -69,10 +67,10 @@ def assemble(
     state: Mapping[str, torch.Tensor],
     training: Mapping[str, Any],
     provenance: Mapping[str, Any],
-    notes: tuple[str, ...] = (),
 ) -> Run:
     """Build the model and put a Run together.
 
+    :param provenance: where the run comes from; its ``notes``, a list of texts, become the run's
     :raises KgdashError: if weights, configuration and graph do not fit
     """
     model = build_model(
@@ -80,6 +78,7 @@ def assemble(
     )
     scorer, remarks = fastest_scorer(model, best_device())
     check_fit(graph, scorer, name)
+    recorded = provenance.get("notes")
     left_out = [
         f"{count:,} {split} triples left out: they hold an entity or relation unseen in training"
         for split, count in graph.left_out.items()
@@ -92,7 +91,7 @@ def assemble(
         weights_digest=weights_digest(spec, state),
         training=training,
         provenance=provenance,
-        notes=(*notes, *left_out, *remarks),
+        notes=(*(map(str, recorded) if isinstance(recorded, list) else ()), *left_out, *remarks),
     )
 
 
@@ -120,5 +119,5 @@ def convert(source: Path, out: Path, dataset: str | None) -> Path:
         "dataset": dataset,
         "notes": list(notes),
     }
-    assemble(source.name, graph, spec, state, training, provenance, notes)
+    assemble(source.name, graph, spec, state, training, provenance)
     return write_run(out, graph, spec, state, training, provenance)

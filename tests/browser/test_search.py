@@ -1,7 +1,7 @@
 """The page Model selection in a browser: it follows a search that goes on."""
 
 from kgdash.charts.style import number
-from kgdash.hpo.selection import search
+from kgdash.hpo.selection import Budget, search
 from kgdash.hpo.space import SearchSpace
 from kgdash.hpo.study_file import read_study
 from kgdash.hpo.trial import SearchPlan
@@ -40,9 +40,9 @@ def test_the_example_and_a_search_that_goes_on(address, tab, run, tmp_path):
     assert download(tab, tmp_path)["value"].tolist() == example.trials["value"].tolist()
 
     path = tmp_path / "x.db"
-    first = search(run.graph, PLAN, path, trials=1)
+    first = search(run.graph, PLAN, path, Budget(trials=1))
     select(tab, "study", "A file on this machine …")
     enter(tab, "study_file", path)
     expect_cards(tab, cards(first))
     # Nobody touches the page: it sees for itself that the file changed.
-    expect_cards(tab, cards(search(run.graph, PLAN, path, trials=3)))
+    expect_cards(tab, cards(search(run.graph, PLAN, path, Budget(trials=3))))

@@ -11,7 +11,7 @@ from PIL import Image
 from plotly.offline import get_plotlyjs
 
 from kgdash.charts import export as figure_files
-from kgdash.charts.export import check_figure_file, figure_bytes, write_figure
+from kgdash.charts.export import FigureSize, check_figure_file, figure_bytes, write_figure
 from kgdash.charts.style import finish
 from kgdash.errors import KgdashError
 
@@ -30,7 +30,7 @@ def pixels(content: bytes) -> np.ndarray:
 
 @pytest.mark.parametrize(("dark", "background"), [(False, (255, 255, 255)), (True, (17, 20, 24))])
 def test_png_has_its_size_and_a_background_that_its_text_shows_on(dark, background):
-    content = figure_bytes(figure(), ".png", dark=dark, width=400, scale=1.5)
+    content = figure_bytes(figure(), ".png", dark=dark, size=FigureSize(400, scale=1.5))
     drawn = pixels(content)
     assert drawn.shape == (450, 600, 3)
     assert tuple(drawn[0, 0]) == tuple(drawn[-1, -1]) == background
@@ -40,7 +40,7 @@ def test_png_has_its_size_and_a_background_that_its_text_shows_on(dark, backgrou
 
 
 def test_svg_is_vectors_with_the_texts_as_text():
-    content = figure_bytes(figure("relation &lt;r&gt;"), ".svg", width=500, height=250, scale=3)
+    content = figure_bytes(figure("relation &lt;r&gt;"), ".svg", size=FigureSize(500, 250, 3))
     root = tree.fromstring(content)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     assert (root.get("width"), root.get("height")) == ("500", "250"), "no scale of pixels"
@@ -93,13 +93,13 @@ class TestHtml:
 
     def test_height(self):
         assert "height:300px" in page(figure_bytes(figure(), ".html"))
-        assert "height:555px" in page(figure_bytes(figure(), ".html", height=555))
+        assert "height:555px" in page(figure_bytes(figure(), ".html", size=FigureSize(height=555)))
 
 
 def test_the_figure_is_left_as_it_was():
     drawn = figure()
     before = drawn.to_json()
-    figure_bytes(drawn, ".html", dark=True, height=100)
+    figure_bytes(drawn, ".html", dark=True, size=FigureSize(height=100))
     assert drawn.to_json() == before
 
 
@@ -126,7 +126,7 @@ class TestRefusals:
     @pytest.mark.parametrize("sizes", [{"width": 0}, {"height": -5}, {"scale": 0}])
     def test_sizes(self, sizes):
         with pytest.raises(KgdashError, match="expected sizes above 0"):
-            figure_bytes(figure(), ".svg", **sizes)
+            FigureSize(**sizes)
 
     def test_no_browser(self, tmp_path, monkeypatch):
         monkeypatch.setattr(figure_files, "find_browser", lambda: None)

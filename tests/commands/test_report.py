@@ -9,7 +9,7 @@ import pytest
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
-from kgdash.charts.export import figure_bytes
+from kgdash.charts.export import FigureSize, figure_bytes
 from kgdash.graph.restriction import Restriction
 from kgdash.ranking.latex_table import latex_table
 from kgdash.ranking.main_table import main_table
@@ -169,7 +169,9 @@ class TestCharts:
         assert said == f"wrote {out}\n"
         asked = evaluation(umls, RankSetting(side="head"), "hits@1")
         figure = draw_chart("breakdown-by-cardinality", ChartSource(asked))
-        same = out.read_bytes() == figure_bytes(figure, ".html", "chart", dark=True, height=500)
+        same = out.read_bytes() == figure_bytes(
+            figure, ".html", "chart", dark=True, size=FigureSize(height=500)
+        )
         assert same, "no diff: these are megabytes"
 
     def test_command_draws_vectors(self, call, tmp_path):

@@ -103,6 +103,13 @@ def test_search(call, tmp_path):
     assert kgdash.load(tmp_path / "2").weights_digest == run.weights_digest
 
 
+def test_nothing_is_searched_for_a_run_that_can_not_be_written(refused, tmp_path):
+    out = tmp_path / "run"
+    out.mkdir()
+    assert "run exists already" in refused("train", out, *NATIONS, *SMALL, "--search")
+    assert not (tmp_path / "run.study.db").exists()
+
+
 def test_ctrl_c_keeps_the_study(monkeypatch, capsys, tmp_path):
     def interrupted(*_, **__):
         raise KeyboardInterrupt

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.graph import FILTERS, default_filter, triple_array
+from kgdash.graph import FILTERS, default_filter, triple_array, triple_text
 from tests.support.fakes import array, make_graph
 
 GRAPH = make_graph([(0, 0, 1), (1, 1, 2)], [(2, 0, 0)], [(0, 1, 0), (0, 0, 1)])
@@ -153,3 +153,10 @@ class TestTripleArray:
     def test_refuses(self, triples, message):
         with pytest.raises(KgdashError, match=message):
             triple_array(triples, GRAPH)
+
+
+def test_triples_as_text():
+    assert triple_text("a", "r", "b") == "a — r → b"
+    table = pd.DataFrame({"head": ["a", "c"], "relation": ["r", "s"], "tail": ["b", "d"]})
+    texts = triple_text(table["head"], table["relation"], table["tail"])
+    assert texts.tolist() == ["a — r → b", "c — s → d"]

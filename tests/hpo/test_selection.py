@@ -18,7 +18,7 @@ import pytest
 from kgdash.errors import KgdashError
 from kgdash.hpo import trial as search_trial
 from kgdash.hpo.importance import FEWEST, importances
-from kgdash.hpo.selection import best_command, best_configuration, search, search_and_train
+from kgdash.hpo.selection import Budget, best_command, best_configuration, search, train_best
 from kgdash.hpo.space import SearchSpace, check_space, fixed_configuration, suggest
 from kgdash.hpo.study_file import read_study
 from kgdash.hpo.text import parse_values, training_command
@@ -91,19 +91,19 @@ class TestNoLeak:
         # The validation triples as test ones would raise every rank if they were filtered.
         graphs = [graph, *(with_test(graph, t) for t in (other, graph.splits["valid"]))]
         studies = [
-            search(g, plan(check_every=1), tmp_path / f"{i}.db", trials=2)
+            search(g, plan(check_every=1), tmp_path / f"{i}.db", Budget(trials=2))
             for i, g in enumerate(graphs)
         ]
         assert studies[0].trials["value"].notna().all()
         for study in studies[1:]:
             pd.testing.assert_frame_equal(outcome(study), outcome(studies[0]), check_exact=True)
             assert study.about == studies[0].about
-        search(graphs[1], plan(check_every=1), tmp_path / "0.db", trials=3)
+        search(graphs[1], plan(check_every=1), tmp_path / "0.db", Budget(trials=3))
 
     def test_values_are_those_of_the_model_filtered_by_train_and_valid(
         self, graph, file, trained, tmp_path
     ):
-        study = search(graph, plan(), file, trials=3)
+        study = search(graph, plan(), file, Budget(trials=3))
         by_filter = {"train+valid": [], "train+valid+test": []}
         for number, (config, _) in enumerate(trained):
             run = train(graph, config, tmp_path / f"run{number}")
@@ -125,7 +125,7 @@ class TestNoLeak:
             graph,
             plan("ConvE", values={"model.embedding_dim": 12, "model.output_channels": 2}),
             file,
-            trials=1,
+            Budget(trials=1),
         )
         values = [
             RankBasedEvaluator()
@@ -146,9 +146,10 @@ class TestTheRun:
     def test_the_best_is_trained_again_and_says_how_it_was_found(self, graph, file, tmp_path):
         chosen = plan("TransE", "DistMult", losses=("MarginRankingLoss", "NSSALoss"), check_every=1)
         told = []
-        run = search_and_train(
-            graph, chosen, file, tmp_path / "run", trials=4, told=lambda s: told.append(s.counted)
+        found = search(
+            graph, chosen, file, Budget(trials=4), on_trial=lambda s: told.append(s.counted)
         )
+        run = train_best(graph, found, chosen.space, tmp_path / "run")
         study = read_study(file)
         assert told == [1, 2, 3, 4]
         best = study.trials.loc[study.trials["value"].idxmax()]
@@ -176,16 +177,11 @@ class TestTheRun:
             *("TransE", "DistMult", "MarginRankingLoss", "NSSALoss"),
         }
 
-    def test_nothing_is_searched_for_a_run_that_can_not_be_written(self, graph, file, tmp_path):
-        (tmp_path / "run").mkdir()
-        with pytest.raises(KgdashError, match="run exists already"):
-            search_and_train(graph, plan(), file, tmp_path / "run", trials=1)
-        assert not file.exists()
-
     def test_no_trial_finished(self, graph, file, tmp_path):
         worst = plan("DistMult", optimizer="SGD", values={"optimizer.lr": 3e38})
+        found = search(graph, worst, file, Budget(trials=2))
         with pytest.raises(KgdashError, match="none of the 2 trials finished; the last one: "):
-            search_and_train(graph, worst, file, tmp_path / "run", trials=2)
+            train_best(graph, found, worst.space, tmp_path / "run")
         study = read_study(file)
         assert study.trials["state"].tolist() == ["failed", "failed"]
         assert study.trials["reason"].str.contains("diverged|non-finite").all()
@@ -196,15 +192,15 @@ class TestTheRun:
 class TestGoingOn:
     def test_like_one_that_was_not_interrupted(self, graph, tmp_path):
         paths = [tmp_path / f"{name}.db" for name in ("whole", "parts")]
-        whole = search(graph, plan(), paths[0], trials=4)
+        whole = search(graph, plan(), paths[0], Budget(trials=4))
         for trials in (1, 3, 4):
-            parts = search(graph, plan(), paths[1], trials=trials)
+            parts = search(graph, plan(), paths[1], Budget(trials=trials))
             assert parts.counted == trials
         pd.testing.assert_frame_equal(outcome(parts), outcome(whole), check_exact=True)
         assert len({str(chosen) for chosen in whole.chosen}) == 4
         # What was tried counts towards the budget.
         unchanged = paths[1].read_bytes()
-        search(graph, plan(), paths[1], trials=2)
+        search(graph, plan(), paths[1], Budget(trials=2))
         assert paths[1].read_bytes() == unchanged
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, KgdashError])
@@ -218,13 +214,13 @@ class TestGoingOn:
 
         path = tmp_path / "cancelled.db"
         with pytest.raises(error, match=r"^enough$"):
-            search(graph, plan(), path, trials=2, progress=cancel)
+            search(graph, plan(), path, Budget(trials=2), progress=cancel)
         assert told == pytest.approx([0.25, 0.5, 0.75])
         study = read_study(path)
         assert study.trials["state"].tolist() == ["finished", "interrupted"]
         assert study.counted == 1
-        after = search(graph, plan(), path, trials=2)
-        whole = search(graph, plan(), tmp_path / "whole.db", trials=2)
+        after = search(graph, plan(), path, Budget(trials=2))
+        whole = search(graph, plan(), tmp_path / "whole.db", Budget(trials=2))
         assert after.trials["state"].tolist() == ["finished", "interrupted", "finished"]
         assert after.trials["value"].dropna().tolist() == whole.trials["value"].tolist()
 
@@ -233,7 +229,7 @@ class TestGoingOn:
         storage = optuna.storages.RDBStorage(f"sqlite:///{study_file}")
         optuna.load_study(study_name="kgdash", storage=storage).ask()
         assert read_study(study_file).trials["state"].tolist() == ["finished", "running"]
-        study = search(graph, plan(), study_file, trials=2)
+        study = search(graph, plan(), study_file, Budget(trials=2))
         assert study.trials["state"].tolist() == ["finished", "interrupted", "finished"]
 
     def test_after_a_kill_while_it_wrote(self, graph, study_file):
@@ -251,14 +247,14 @@ class TestGoingOn:
         assert study_file.with_name("x.db-journal").exists()
         with pytest.raises(KgdashError, match="killed while it wrote; the search's command mends"):
             read_study(study_file)
-        after = search(graph, plan(), study_file, trials=1)
+        after = search(graph, plan(), study_file, Budget(trials=1))
         pd.testing.assert_frame_equal(after.trials, before.trials)
 
     def test_seconds_as_the_budget(self, graph, file):
-        study = search(graph, plan(), file, seconds=1e-6)
+        study = search(graph, plan(), file, Budget(seconds=1e-6))
         assert study.counted == 1
-        assert search(graph, plan(), file, trials=3, seconds=1e-6).counted == 1
-        assert search(graph, plan(), file, trials=2, seconds=1e6).counted == 2
+        assert search(graph, plan(), file, Budget(trials=3, seconds=1e-6)).counted == 1
+        assert search(graph, plan(), file, Budget(trials=2, seconds=1e6)).counted == 2
 
     @pytest.mark.parametrize(
         ("changed", "message"),
@@ -273,20 +269,20 @@ class TestGoingOn:
     def test_another_search_is_refused(self, graph, study_file, changed, message):
         before = study_file.read_bytes()
         with pytest.raises(KgdashError, match=f"holds another search: .*{message}"):
-            search(graph, changed, study_file, trials=2)
+            search(graph, changed, study_file, Budget(trials=2))
         assert study_file.read_bytes() == before
 
     def test_another_graph_is_refused(self, graph, study_file):
         other = replace(graph, splits={**graph.splits, "valid": graph.splits["valid"][1:]})
         with pytest.raises(KgdashError, match="holds another search: train and valid was"):
-            search(other, plan(), study_file, trials=2)
+            search(other, plan(), study_file, Budget(trials=2))
 
     def test_two_at_once(self, graph, file):
         def second(study):
             with pytest.raises(KgdashError, match="another search is running on"):
-                search(graph, plan(), file, trials=1)
+                search(graph, plan(), file, Budget(trials=1))
 
-        search(graph, plan(), file, trials=1, told=second)
+        search(graph, plan(), file, Budget(trials=1), on_trial=second)
 
 
 class TestChecks:
@@ -299,28 +295,28 @@ class TestChecks:
     def test_the_best_of_the_checks_counts(self, graph, file, monkeypatch):
         self.scripted(monkeypatch, self.VALUES)
         many = plan(check_every=1, values={"training.num_epochs": 6})
-        study = search(graph, many, file, trials=1)
+        study = search(graph, many, file, Budget(trials=1))
         assert study.trials[["value", "epochs"]].to_numpy().tolist() == [[0.9, 5]]
         assert best_configuration(study, many.space).epochs == 5
 
     def test_every_so_many_epochs_and_at_the_end(self, graph, file, monkeypatch):
         self.scripted(monkeypatch, [0.3, 0.2, 0.4])
         study = search(
-            graph, plan(check_every=2, values={"training.num_epochs": 5}), file, trials=1
+            graph, plan(check_every=2, values={"training.num_epochs": 5}), file, Budget(trials=1)
         )
         assert study.trials[["value", "epochs"]].to_numpy().tolist() == [[0.4, 5]]
 
     def test_patience(self, graph, file, monkeypatch):
         self.scripted(monkeypatch, self.VALUES)
         impatient = plan(check_every=1, patience=2, values={"training.num_epochs": 6})
-        study = search(graph, impatient, file, trials=1)
+        study = search(graph, impatient, file, Budget(trials=1))
         assert study.trials["state"].tolist() == ["finished"]
         assert study.trials[["value", "epochs"]].to_numpy().tolist() == [[0.5, 2]]
 
     def test_pruned_below_the_median(self, graph, file, monkeypatch):
         # The last trial falls below at its end, where there is nothing left to save.
         self.scripted(monkeypatch, [0.5, 0.6] * 5 + [0.4] + [0.55, 0.1])
-        study = search(graph, plan(check_every=1, prune=True), file, trials=7)
+        study = search(graph, plan(check_every=1, prune=True), file, Budget(trials=7))
         assert study.trials["state"].tolist() == ["finished"] * 5 + ["pruned", "finished"]
         assert study.trials["value"].tolist() == [0.6] * 5 + [0.4, 0.55]
         assert study.counted == 7
@@ -413,13 +409,13 @@ class TestSpace:
             (plan(patience=1), "need check_every"),
         ):
             with pytest.raises(KgdashError, match=message):
-                search(graph, wrong, file, trials=1)
+                search(graph, wrong, file, Budget(trials=1))
         for budget in ({}, {"trials": 0}, {"seconds": 0}):
             with pytest.raises(KgdashError, match="a budget"):
-                search(graph, plan(), file, **budget)
+                search(graph, plan(), file, Budget(**budget))
         bare = replace(graph, splits={**graph.splits, "valid": graph.splits["valid"][:0]})
         with pytest.raises(KgdashError, match=r"split 'valid' .* holds no triples"):
-            search(bare, plan(), file, trials=1)
+            search(bare, plan(), file, Budget(trials=1))
         assert not file.exists()
 
 
@@ -468,7 +464,7 @@ class TestWords:
 
 class TestFile:
     def test_what_is_in_it(self, graph, file):
-        study = search(graph, plan(check_every=1), file, trials=2)
+        study = search(graph, plan(check_every=1), file, Budget(trials=2))
         with contextlib.closing(sqlite3.connect(file)) as connection:
             stored = connection.execute(
                 "SELECT value FROM trial_values JOIN trials USING (trial_id) ORDER BY number"
@@ -493,7 +489,7 @@ class TestFile:
 
     def test_parameters_that_only_some_trials_have(self, graph, file):
         chosen = plan("TransE", "DistMult", sampler="random")
-        study = search(graph, chosen, file, trials=6)
+        study = search(graph, chosen, file, Budget(trials=6))
         assert set(study.trials["model"]) == {"TransE", "DistMult"}
         for name in ("TransE.embedding_dim", "DistMult.embedding_dim", "TransE.scoring_fct_norm"):
             assert str(study.trials[name].dtype) == "Int64"
@@ -503,7 +499,7 @@ class TestFile:
 
     def test_command_of_the_best(self, graph, file):
         chosen = plan(losses=("NSSALoss",))
-        study = search(graph, chosen, file, trials=2)
+        study = search(graph, chosen, file, Budget(trials=2))
         assert best_command(study) == training_command(
             best_configuration(study, chosen.space), "tiny"
         )
@@ -535,7 +531,7 @@ def corrupted(path: Path, statement: str) -> Path:
 class TestForeignFiles:
     def refused(self, path, graph, message):
         before = path.read_bytes()
-        for use in (read_study, lambda file: search(graph, plan(), file, trials=1)):
+        for use in (read_study, lambda file: search(graph, plan(), file, Budget(trials=1))):
             with pytest.raises(KgdashError, match=message) as refusal:
                 use(path)
             assert str(path) in str(refusal.value)
@@ -603,7 +599,7 @@ class TestForeignFiles:
 @pytest.fixture(scope="module")
 def one_trial(graph, tmp_path_factory):
     path = tmp_path_factory.mktemp("study") / "x.db"
-    search(graph, plan(), path, trials=1)
+    search(graph, plan(), path, Budget(trials=1))
     return path.read_bytes()
 
 

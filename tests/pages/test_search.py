@@ -3,7 +3,7 @@
 import pytest
 
 from kgdash.charts.style import number
-from kgdash.hpo.selection import best_command, search
+from kgdash.hpo.selection import Budget, best_command, search
 from kgdash.hpo.space import SearchSpace
 from kgdash.hpo.study_file import read_study
 from kgdash.hpo.trial import SearchPlan
@@ -53,7 +53,7 @@ def test_a_file_that_grows(run, tmp_path):
     app = open_page("search", study=FILE, study_file=str(path))
     assert app.error[0].value.startswith(f"can not read {path}")
     for trials in (1, 2):
-        study = search(run.graph, PLAN, path, trials=trials)
+        study = search(run.graph, PLAN, path, Budget(trials=trials))
         check(rerun(app), study)
 
 

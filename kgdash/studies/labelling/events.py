@@ -10,21 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
-
-import pandas as pd
 
 #: head, relation and tail, by name
 NamedTriple = tuple[str, str, str]
 
-_Text = TypeVar("_Text", str, pd.Series)
 
 LABEL, SKIP, UNDO = "label", "skip", "undo"
-
-
-def triple_text(head: _Text, relation: _Text, tail: _Text) -> _Text:
-    """Write a triple, or columns of triples, for people to read: ``head — relation → tail``."""
-    return head + " — " + relation + " → " + tail
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import KnowledgeGraph, triple_text
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import instance_triples
-from kgdash.studies.labelling.events import NamedTriple, RuleGroundings, triple_text
+from kgdash.studies.labelling.events import NamedTriple, RuleGroundings
 from kgdash.studies.rules.predictions import Predictions
 
 if TYPE_CHECKING:

@@ -44,20 +44,18 @@ def choose_classification(run: Run) -> ClassificationChoice:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         negatives = choice(
             "False triples",
-            list(_NEGATIVES),
+            _NEGATIVES,
             "negatives",
             290,
-            names=_NEGATIVES,
             help="Each true triple has one end replaced so that no known triple comes out: by any "
             "entity, or, which is harder, by one that a known triple of the relation has in that "
             "place. Or take false triples from files, such as people verified.",
         )
         thresholds = choice(
             "Thresholds",
-            list(_THRESHOLDS),
+            _THRESHOLDS,
             "thresholds",
             170,
-            names=_THRESHOLDS,
             help="The score from which on a triple is predicted true: the one with the highest "
             "accuracy on validation. Relations without validation triples share the one for all.",
         )

@@ -103,7 +103,7 @@ def show_matrix(shown: Shown) -> None:
     with left:
         st.subheader("Part by part")
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            measure = choice("Cells show", list(MEASURES), "measure", 130, names=MEASURES)
+            measure = choice("Cells show", MEASURES, "measure", 130)
             order = choice("Order", list(_ORDERS), "order", 230)
         table = _ordered(scores, _ORDERS[order])
         count = len(table) // len(scores.runs)

@@ -75,10 +75,9 @@ def choose_parts(run: Run) -> ModelChoice:
         split, side, rank_type = choose_split(run.graph), choose_side(), choose_rank_type()
         relik_of = choice(
             "ReliK of",
-            list(RELIK_OF),
+            RELIK_OF,
             "relik_of",
             210,
-            names=RELIK_OF,
             help="All known triples of a part, or, quicker on large graphs, only those that are "
             "ranked: ReliK then looks at the very triples that the MRR is of.",
         )

@@ -50,10 +50,9 @@ def show_groups(compared: Compared) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = choice(
             "Group by",
-            [*GROUPINGS, *own],
+            {name: name.replace("_", " ") for name in GROUPINGS} | {name: name for name in own},
             "by",
             190,
-            names={name: name.replace("_", " ") for name in GROUPINGS},
             help="As on the page Breakdowns. Your own groups are those of the first run; their "
             "conditions on ranks are read from its ranks.",
         )

@@ -14,7 +14,6 @@ from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.runs import Run
 from kgdash.studies.correlation.confounders import (
     CLASSES,
-    COUNTS,
     cached_tests,
     class_table,
     describe_partials,
@@ -54,7 +53,7 @@ class ConfounderView:
 
 def choose_factor() -> str:
     """Show the factors that ReliK may be shown against."""
-    return str(choice("Factor", [*COUNTS, *CLASSES], "factor", 240, names=FACTOR_LABELS))
+    return str(choice("Factor", FACTOR_LABELS, "factor", 240))
 
 
 def show_factors(view: ConfounderView) -> None:

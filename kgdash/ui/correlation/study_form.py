@@ -97,10 +97,9 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
         task = choose_task("Task", 260)
         coefficient = choice(
             "Coefficient",
-            list(COEFFICIENTS),
+            {name: coefficient_label(name) for name in COEFFICIENTS},
             "coefficient",
             160,
-            names={name: coefficient_label(name) for name in COEFFICIENTS},
             help="Pearson: of the values, as the paper. Spearman and Kendall: of their order.",
         )
     sampling = SubgraphSampling(int(count), method=method, direction=direction, **more)
@@ -110,8 +109,7 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
 
 def choose_task(label: str, width: int) -> str:
     """Show the tasks that ReliK can be compared with."""
-    names = {name: task_label(name) for name in _TASKS}
-    return str(choice(label, list(_TASKS), "task", width, names=names))
+    return str(choice(label, {name: task_label(name) for name in _TASKS}, "task", width))
 
 
 def _size(run: Run) -> int:

@@ -10,9 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.graph import triple_text
 from kgdash.runs import Run
 from kgdash.studies.instances.instance_table import write_rule_table
-from kgdash.studies.labelling.events import LABEL, Labelling, NamedTriple, triple_text
+from kgdash.studies.labelling.events import LABEL, Labelling, NamedTriple
 from kgdash.studies.labelling.journal import journal_file
 from kgdash.studies.labelling.queue import LabelQueue, in_labels
 from kgdash.studies.labelling.results import instances_of_labels, label_table

@@ -73,10 +73,9 @@ def choose_breakdown(run: Run) -> BreakdownChoice:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         by = choice(
             "Group by",
-            [*_GROUPING_NAMES, *custom],
+            _GROUPING_NAMES | {name: name for name in custom},
             "by",
             170,
-            names=_GROUPING_NAMES,
             help=_HELP,
         )
         metric = choose_metric()

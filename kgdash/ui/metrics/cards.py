@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import streamlit as st
-
 from kgdash.charts.style import number
 from kgdash.ranking.metric import Metric
+from kgdash.ui.widgets.card import show_card
 
 
 def show_cards(
@@ -39,14 +38,11 @@ def show_cards(
         for key in keys:
             info = guide[key]
             depends = "depends" if info.depends_on_num_entities else "does not depend"
-            st.metric(
+            show_card(
                 f"{info.label} {info.arrow}",
                 number(values[key]),
                 f"raw {beneath[key]}" if key in beneath else None,
-                delta_color="off",
-                delta_arrow="off",
-                border=True,
-                help=f"{info.formula}. Range {info.value_range}, "
+                f"{info.formula}. Range {info.value_range}, "
                 f"{'higher' if info.increasing else 'lower'} is better, {depends} on the number "
                 "of entities.",
             )

@@ -168,10 +168,9 @@ def _choose_scan(entities: int) -> RegionScan:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         null_model = choice(
             "Chance is",
-            list(NULL_MODELS),
+            {name: f"{name} permuted" for name in NULL_MODELS},
             "dealt",
             260,
-            names={"entities": "entities permuted", "triples": "triples permuted"},
             help="Entities: is an entity's own reliability like that of those around it, more than "
             "among entities of like degree? Triples: is ReliK here unlike that of other triples of "
             "the same relations? The former also finds what relations explain, and is too sure "

@@ -18,23 +18,23 @@ _RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 
 def choice(
     label: str,
-    options: list[str],
+    options: Sequence[str] | Mapping[str, str],
     key: str,
     width: int | Literal["stretch"],
     default: str | None = None,
-    names: dict[str, str] | None = None,
     help: str | None = None,
 ) -> Any:
     """Show a choice of one of several, kept in the URL.
 
+    :param options: or options with the text that shows each
     :param default: the first option if not given
-    :param names: how options are shown, where not as they are
     """
+    texts = options if isinstance(options, Mapping) else {}
     return st.selectbox(
         label,
-        options,
-        index=options.index(default) if default else 0,
-        format_func=lambda option: (names or {}).get(option, option),
+        list(options),
+        index=list(options).index(default) if default else 0,
+        format_func=lambda option: texts.get(option, option),
         key=key,
         bind="query-params",
         width=width,
@@ -52,11 +52,10 @@ def choose_filter(split: str, width: int = 220) -> str:
     """Show the filters; the one that fits the split at first."""
     return choice(
         "Known triples filtered out",
-        list(FILTERS),
+        {name: "none (raw ranks)" if name == "none" else name for name in FILTERS},
         f"filter_{split}",
         width,
         default_filter(split),
-        {"none": "none (raw ranks)"},
         help="Candidates that would make a known triple are removed before ranking. Use "
         "train+valid for model selection, so that test does not leak.",
     )
@@ -88,11 +87,10 @@ def choose_metric(
     _resolve_address(metrics)
     key = choice(
         "Metric",
-        list(metrics),
+        {key: metric.title for key, metric in metrics.items()},
         "metric",
         width,
         "inverse_harmonic_mean_rank",
-        {key: metric.title for key, metric in metrics.items()},
         help,
     )
     return metrics[key]

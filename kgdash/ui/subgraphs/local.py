@@ -1,0 +1,86 @@
+"""What the page Local reliability shows of a subgraph: its cards, its drawing, what is clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+import streamlit as st
+
+from kgdash.charts.local_reliability import local_bars
+from kgdash.charts.style import number
+from kgdash.charts.subgraph import EDGES, layout, pairs_of, subgraph_figure
+from kgdash.runs import Run
+from kgdash.studies.reliability.local_comparison import LocalComparison, Mean
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.subgraphs.selected_part import show_part
+from kgdash.ui.widgets.card import show_card
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.selection import selected_point
+
+_CARDS = {
+    "relik": "Mean ReliK ↑",
+    "tail_mrr": "Tail MRR ↑",
+    "head_mrr": "Head MRR ↑",
+    "both_mrr": "Both MRR ↑",
+    "relation_mrr": "Relation MRR ↑",
+}
+
+
+def show_local_cards(means: Mapping[str, Mean]) -> None:
+    """Show one card per measure.
+
+    :param means: of `LocalComparison`
+    """
+    relik_of = "triples, sampled" if "relik_low" in means else "triples"
+    with st.container(horizontal=True):
+        for name, label in _CARDS.items():
+            value, count = means[name]
+            unit = relik_of if name == "relik" else "ranks"
+            show_card(label, number(value), f"n = {count:,} {unit}")
+
+
+def show_drawing(
+    run: Run, comparison: LocalComparison, key: tuple[Hashable, ...], part_name: str
+) -> None:
+    """Draw the subgraph, and beside it the numbers of the node or edge that was clicked.
+
+    :param key: what the comparison depends on
+    :param part_name: of downloads
+    """
+    subgraph, triples = comparison.subgraph, comparison.triples
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.subheader("The subgraph")
+        st.caption(
+            "Nodes grow with their degree inside; the star is the seed. Click a node, or the "
+            "diamond on an edge, to see its numbers."
+        )
+        placed = computed(
+            "Drawing", (*key, "layout"), lambda _: layout(subgraph.entities, pairs_of(triples))
+        )
+        edges = st.segmented_control(
+            "Edges drawn",
+            EDGES,
+            default="all",
+            required=True,
+            format_func=lambda name: name if name == "all" else f"100 {name}",
+            key="edges",
+            bind="query-params",
+        )
+        labels, seed_entity = run.graph.entity_labels, subgraph.seed_entity
+        drawn = show_chart(
+            subgraph_figure(subgraph.entities, labels, seed_entity, triples, placed, str(edges)),
+            "drawing",
+            part_name,
+            scroll_zoom=True,
+            on_select="rerun",
+            selection_mode="points",
+        )
+    with right:
+        st.subheader("Selected")
+        picked = selected_point(drawn)
+        if picked is None:
+            st.caption("Nothing yet. Until you click, here are the values of the whole subgraph.")
+            show_chart(local_bars(comparison.means), "bars", f"{part_name}-figures")
+        else:
+            show_part(picked, run.graph, comparison)
