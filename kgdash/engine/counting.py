@@ -10,48 +10,25 @@ is touched once however many triples it is a rival of.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import numpy as np
-import torch
 
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.device import count_rows_on_device
-from kgdash.engine.form import (
-    InteractionForm,
-    own_scores,
-    padded,
-    query_tensor,
-    query_vectors,
-    score_triples,
-)
-from kgdash.engine.kernels import Counts, Masks, count_both, count_rows
+from kgdash.engine.form import InteractionForm, own_scores, padded, query_vectors
+from kgdash.engine.kernels import Masks, count_rows
+from kgdash.engine.memory import memory_budget
 from kgdash.engine.tasks import (
-    LatestPanels,
+    Asked,
+    CountingThread,
     Task,
     no_masks,
     query_chunks,
     query_tasks,
     sorted_masks,
-    task_rows,
 )
 from kgdash.engine.workers import run_in_threads
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, phases, silent
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """The queries of a job, sorted by relation.
-
-    A group has at most one row per relation; ``masks`` are the candidates that a row leaves out.
-    """
-
-    anchors: np.ndarray
-    relations: np.ndarray
-    groups: np.ndarray
-    masks: Masks
 
 
 def count_ranks(
@@ -60,7 +37,6 @@ def count_ranks(
     known: KnownTriples | None,
     side: str,
     progress: Progress = silent,
-    memory: int = 2**31,
     entities: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count, per triple, the candidates that beat and that tie with the true answer.
@@ -71,7 +47,6 @@ def count_ranks(
     :param triples: int64, ``(n, 3)``
     :param known: triples whose answers are no candidates, or None for raw ranks
     :param side: "head" or "tail"
-    :param memory: bytes to stay within, roughly
     :param entities: the only candidates (numbers.md#3-restriction), ids in ascending order, among
         them all answers
     :return: int64, ``(n,)`` each: strictly better, equal (the triple itself not counted),
@@ -84,7 +59,7 @@ def count_ranks(
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
     size = form.num_entities if entities is None else len(entities)
     candidates = np.full(len(triples), size, dtype=np.int64)
-    chunks = query_chunks(form, len(pairs), 1, memory)
+    chunks = query_chunks(form, len(pairs), 1, memory_budget())
     reports = phases(progress, [float(b - a) for a, b in chunks])
     for (start, stop), report in zip(chunks, reports, strict=True):
         inside = np.flatnonzero((query_of >= start) & (query_of < stop))
@@ -93,9 +68,9 @@ def count_ranks(
         group = query_of[inside] - start
         masks, left_out = no_masks(stop - start), np.zeros(len(part), dtype=bool)
         if known is not None:
-            asked = np.zeros((stop - start, 3), dtype=np.int64)
-            asked[:, 1], asked[:, anchor_column] = relations, anchors
-            owner, answer = known.known_answers(asked, side)
+            query = np.zeros((stop - start, 3), dtype=np.int64)
+            query[:, 1], query[:, anchor_column] = relations, anchors
+            owner, answer = known.known_answers(query, side)
             if entities is not None:
                 place = np.minimum(np.searchsorted(entities, answer), len(entities) - 1)
                 inside_too = entities[place] == answer
@@ -104,10 +79,8 @@ def count_ranks(
             left_out = known.contains(part)
             others = np.bincount(owner, minlength=stop - start)[group]
             candidates[inside] -= others - left_out
-        rows = _Rows(anchors, relations, np.arange(stop - start), masks)
-        greater[inside], ties = _count(
-            form, side, rows, group, part[:, answer_column], group, report, memory, entities
-        )
+        asked = Asked(side, anchors, relations, masks, group, part[:, answer_column], entities)
+        greater[inside], ties = _count(form, asked, np.arange(stop - start), report)
         equal[inside] = ties - ~left_out
     return greater, equal, candidates
 
@@ -118,7 +91,6 @@ def count_negatives(
     known: KnownTriples,
     side: str,
     progress: Progress = silent,
-    memory: int = 2**31,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count the negatives around each triple's head (or tail) that beat and tie with it.
 
@@ -133,7 +105,7 @@ def count_negatives(
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
     is_known = known.contains(triples)
     num_relations = form.num_relations
-    chunks = query_chunks(form, len(anchors), num_relations, memory)
+    chunks = query_chunks(form, len(anchors), num_relations, memory_budget())
     reports = phases(progress, [float(b - a) for a, b in chunks])
     for (start, stop), report in zip(chunks, reports, strict=True):
         inside = np.flatnonzero((group >= start) & (group < stop))
@@ -141,91 +113,18 @@ def count_negatives(
         # Row (relation, anchor): rows of a relation stand together.
         owner, position = known.triples_with_entity(anchors[start:stop], side)
         relation, other = np.divmod(position, form.num_entities)
-        rows = _Rows(
+        asked = Asked(
+            candidate_side,
             np.tile(anchors[start:stop], num_relations),
             np.repeat(np.arange(num_relations), count),
-            np.tile(np.arange(count), num_relations),
             sorted_masks(relation * count + owner, other, num_relations * count),
+            part[:, 1] * count + group[inside] - start,
+            part[:, other_column],
         )
-        own_group = group[inside] - start
-        own_row = part[:, 1] * count + own_group
-        greater[inside], ties = _count(
-            form, candidate_side, rows, own_row, part[:, other_column], own_group, report, memory
-        )
+        groups = np.tile(np.arange(count), num_relations)
+        greater[inside], ties = _count(form, asked, groups, report)
         equal[inside] = ties - ~is_known[inside]
     return greater, equal
-
-
-def count_both_sides(
-    form: InteractionForm,
-    triples: np.ndarray,
-    known: KnownTriples,
-    progress: Progress = silent,
-) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """As `count_negatives` for "head" and "tail", from one pass over all |E|²·|R| scores.
-
-    Only for forms with one function. It pays where most entities occur on both sides.
-    """
-    own = score_triples(form, "tail", triples)
-    sides = [Thresholds.of(own, triples[:, column], form.num_entities) for column in (0, 2)]
-    everyone = np.arange(form.num_entities)
-    owner, position = known.triples_with_entity(everyone, "head")
-    relation, tail = np.divmod(position, form.num_entities)
-    order = np.argsort(relation, kind="stable")
-    owner, tail = owner[order], tail[order]
-    starts = np.searchsorted(relation[order], np.arange(form.num_relations + 1))
-    rows = max(1, min(form.num_entities, task_rows(form)))
-
-    def tasks() -> Iterator[Task]:
-        for number in range(form.num_relations):
-            for first in range(0, form.num_entities, rows):
-                yield Task(first, min(first + rows, form.num_entities), number)
-
-    @torch.inference_mode()
-    def work(task: Task, state: _State) -> float:
-        panels = state.panels_of(form, "tail", task.relation)
-        count = task.last - task.first
-        queries = query_vectors(
-            form, "tail", everyone[task.first : task.last], np.full(count, task.relation)
-        )
-        known_rows = slice(starts[task.relation], starts[task.relation + 1])
-        first, last = np.searchsorted(owner[known_rows], [task.first, task.last])
-        masks = sorted_masks(
-            owner[known_rows][first:last] - task.first, tail[known_rows][first:last], count
-        )
-        count_both(
-            form.kind,
-            queries,
-            count,
-            task.first,
-            panels.blocks,
-            panels.count,
-            masks,
-            sides[0].bounds,
-            state.counts[0],
-            sides[1].bounds,
-            state.counts[1],
-        )
-        return float(count) * form.num_entities
-
-    total = float(form.num_entities) ** 2 * form.num_relations
-    states = run_in_threads(
-        tasks(), work, lambda: _State([side.counts() for side in sides]), total, progress
-    )
-    itself = ~known.contains(triples)
-    results = []
-    for number, side in enumerate(sides):
-        greater, equal = side.result([state.counts[number] for state in states])
-        results.append((greater, equal - itself))
-    return results[0], results[1]
-
-
-class _State(LatestPanels):
-    """A thread's counts."""
-
-    def __init__(self, counts: list[Counts]) -> None:
-        super().__init__()
-        self.counts = counts
 
 
 def _uses_kernels(form: InteractionForm) -> bool:
@@ -233,70 +132,39 @@ def _uses_kernels(form: InteractionForm) -> bool:
 
 
 def _count(
-    form: InteractionForm,
-    side: str,
-    rows: _Rows,
-    own_row: np.ndarray,
-    own_entity: np.ndarray,
-    own_group: np.ndarray,
-    progress: Progress,
-    memory: int,
-    entities: np.ndarray | None = None,
+    form: InteractionForm, asked: Asked, groups: np.ndarray, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count, for each triple, the scores of its group that exceed and that equal its own.
 
-    :param own_row: the row of each triple's own score, ``own_entity`` the candidate whose it is,
-        and ``own_group`` the group of that row
-    :param entities: the candidates, in the order of the masks' columns; default: all
+    :param groups: the group of each row, int64, ``(rows,)``; one has a row per relation at most
     """
     if not _uses_kernels(form):
-        vectors = query_tensor(form, side, rows.anchors, rows.relations)
-        job = (vectors, rows.relations, rows.groups, rows.masks)
-        place = own_entity if entities is None else np.searchsorted(entities, own_entity)
-        return count_rows_on_device(
-            form, side, *job, own_row, place, own_group, progress, memory, entities
-        )
-    queries = query_vectors(form, side, rows.anchors, rows.relations)
-    own = own_scores(form, side, queries[own_row], own_entity, rows.relations[own_row])
-    thresholds = Thresholds.of(own, own_group, int(rows.groups.max(initial=-1)) + 1)
-    parts = _count_with_kernels(form, side, queries, rows, thresholds, progress, entities)
-    return thresholds.result(parts)
+        return count_rows_on_device(form, asked, groups, progress)
+    vectors = query_vectors(form, asked.side, asked.anchors, asked.relations)
+    own = own_scores(form, asked.side, vectors[asked.row], asked.answer, asked.relations[asked.row])
+    thresholds = Thresholds.of(own, groups[asked.row], int(groups.max(initial=-1)) + 1)
 
-
-def _count_with_kernels(
-    form: InteractionForm,
-    side: str,
-    queries: np.ndarray,
-    rows: _Rows,
-    thresholds: Thresholds,
-    progress: Progress,
-    entities: np.ndarray | None,
-) -> list[Counts]:
-    """Return the threads' parts of the counts."""
-    relations, masks = rows.relations, rows.masks
-
-    def work(task: Task, state: _State) -> float:
-        panels = state.panels_of(form, side, task.relation, entities)
-        count = task.last - task.first
-        starts = masks.starts[task.first : task.last + 1]
+    def work(task: Task, thread: CountingThread) -> float:
+        rows, count = slice(task.first, task.last), task.last - task.first
+        panels = thread.panels_of(form, asked.side, task.relation, asked.entities)
         count_rows(
             form.kind,
-            padded(queries[task.first : task.last]),
+            padded(vectors[rows]),
             count,
             panels.blocks,
             panels.count,
-            rows.groups[task.first : task.last],
-            Masks(starts, masks.columns),
+            groups[rows],
+            Masks(asked.masks.starts[task.first : task.last + 1], asked.masks.columns),
             thresholds.bounds,
-            state.counts[0],
+            thread.counts[0],
         )
         return float(count)
 
-    states = run_in_threads(
-        query_tasks(form, side, relations),
+    threads = run_in_threads(
+        query_tasks(form, asked.side, asked.relations),
         work,
-        lambda: _State([thresholds.counts()]),
-        float(len(relations)),
+        lambda: CountingThread(thresholds.counts()),
+        float(len(asked.relations)),
         progress,
     )
-    return [state.counts[0] for state in states]
+    return thresholds.result([thread.counts[0] for thread in threads])

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from kgdash.engine.form import InteractionForm, candidate_vectors
-from kgdash.engine.kernels import Masks
+from kgdash.engine.form import InteractionForm, candidate_vectors, query_tensor
+from kgdash.engine.memory import memory_budget
 from kgdash.engine.microkernels import DOT, L1, L2
+from kgdash.engine.tasks import Asked
 from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Progress
 
@@ -36,32 +37,20 @@ def pairwise(kind: int, queries: torch.Tensor, vectors: torch.Tensor) -> torch.T
 
 @torch.inference_mode()
 def count_rows_on_device(
-    form: InteractionForm,
-    side: str,
-    queries: torch.Tensor,
-    relations: np.ndarray,
-    groups: np.ndarray,
-    masks: Masks,
-    triple_row: np.ndarray,
-    triple_column: np.ndarray,
-    triple_group: np.ndarray,
-    progress: Progress,
-    memory: int,
-    entities: np.ndarray | None = None,
+    form: InteractionForm, asked: Asked, groups: np.ndarray, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count, for each triple, the scores of its group that exceed and that equal its own.
 
-    :param queries: ``(rows, K)``, rows sorted by relation; a group has one row per relation at most
-    :param relations: of each row, int64; ``groups`` likewise
-    :param masks: candidates that each row leaves out
-    :param triple_row: the row in which each triple's own score stands; ``triple_column`` where
-    :param triple_group: the group of each triple
-    :param entities: the candidates, in the order of the columns; default: all
+    :param groups: the group of each row, int64, ``(rows,)``; one has a row per relation at most
     :return: int64, ``(n,)`` each
     """
+    queries = query_tensor(form, asked.side, asked.anchors, asked.relations)
+    relations, masks, entities = asked.relations, asked.masks, asked.entities
+    place = asked.answer if entities is None else np.searchsorted(entities, asked.answer)
+    triple_row, triple_group = asked.row, groups[asked.row]
     device = form.device
     columns = form.num_entities if entities is None else len(entities)
-    rows = max(1, memory // _PART // (4 * columns))
+    rows = max(1, memory_budget() // _PART // (4 * columns))
     tasks = list(_tasks(relations, rows))
     own = torch.empty(len(triple_row), dtype=torch.float32, device=device)
     order = np.argsort(triple_row, kind="stable")
@@ -69,17 +58,17 @@ def count_rows_on_device(
     for number, (first, last) in enumerate(tasks):
         inside = order[slice(*np.searchsorted(ordered, [first, last]))]
         if len(inside):
-            vectors = candidate_vectors(form, side, int(relations[first]), entities)
+            vectors = candidate_vectors(form, asked.side, int(relations[first]), entities)
             scores = pairwise(form.kind, queries[first:last], vectors)
             own[_put(inside, device)] = scores[
-                _put(triple_row[inside] - first, device), _put(triple_column[inside], device)
+                _put(triple_row[inside] - first, device), _put(place[inside], device)
             ]
         progress(number + 1, 2 * len(tasks))
     total = torch.zeros((len(triple_row), 2), dtype=torch.int64, device=device)
     by_group = np.argsort(triple_group, kind="stable")
     starts = np.searchsorted(triple_group[by_group], np.arange(groups.max(initial=-1) + 2))
     for number, (first, last) in enumerate(tasks):
-        vectors = candidate_vectors(form, side, int(relations[first]), entities)
+        vectors = candidate_vectors(form, asked.side, int(relations[first]), entities)
         scores = pairwise(form.kind, queries[first:last], vectors)
         left_out = slice(masks.starts[first], masks.starts[last])
         lengths = np.diff(masks.starts[first : last + 1])
@@ -87,8 +76,8 @@ def count_rows_on_device(
         # NaN exceeds nothing and equals nothing.
         scores[_put(row, device), _put(masks.columns[left_out], device)] = float("nan")
         here = groups[first:last]
-        row, place = expand_slices(starts[here], starts[here + 1] - starts[here])
-        triples = by_group[place]
+        row, member = expand_slices(starts[here], starts[here + 1] - starts[here])
+        triples = by_group[member]
         for start in range(0, len(triples), rows):
             part = _put(triples[start : start + rows], device)
             theirs = scores[_put(row[start : start + rows], device)]

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kgdash.engine.compiled import compiled
+
+
+class Incidence(NamedTuple):
+    """The units of each entity: pairs of entities that have a value.
+
+    ``starts``: where an entity's begin, int64, ``(entities + 1,)``; ``others``: int64, each unit's
+    other end, or the entity itself: each unit stands at each end; ``units``: int64, its number, in
+    ``[0, N)``.
+    """
+
+    starts: np.ndarray
+    others: np.ndarray
+    units: np.ndarray
 
 
 @compiled
@@ -91,7 +106,7 @@ def shuffle_within(values, members, starts, seed, out):
 
 
 @compiled
-def scan_groups(order, starts, others, units, total, fewest, values, scores, sizes):
+def scan_groups(order, incidence, fewest, values, scores, sizes):
     """Find the highest and the lowest z over the beginnings of each row of members.
 
     With S the sum of the values of the n units inside, of N in all, z = S / √(n (1 − n/N)): for
@@ -99,17 +114,15 @@ def scan_groups(order, starts, others, units, total, fewest, values, scores, siz
     A unit is inside once both its ends are.
 
     :param order: int64, ``(m, most)``: as `grow_groups` fills them
-    :param starts: int64, ``(entities + 1,)``: where the units of each entity start
-    :param others: int64: the unit's other end, or the entity itself; each unit stands at each end
-    :param units: int64: its number, in ``[0, total)``
-    :param total: N
+    :param incidence: `Incidence`, of the N units
     :param fewest: members that a group has at least
-    :param values: float32, ``(total, columns)``
+    :param values: float32, ``(N, columns)``
     :param scores: float64, ``(m, 2, columns)``: filled with highest and lowest z; NaN if no
         group has units inside
     :param sizes: int64, ``(m, 2, columns)``: with the members of the group; 0 if there is none
     """
-    columns = values.shape[1]
+    starts, others, units = incidence.starts, incidence.others, incidence.units
+    total, columns = values.shape
     inside = np.zeros(len(starts) - 1, dtype=np.bool_)
     sums = np.empty(columns, dtype=np.float64)
     for row in range(len(order)):

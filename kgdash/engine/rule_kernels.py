@@ -2,36 +2,67 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kgdash.engine.compiled import compiled
 
 
+class Lists(NamedTuple):
+    """A list of numbers per entity: ``values[starts[e]:starts[e + 1]]``; int64, ``(n + 1,)``."""
+
+    starts: np.ndarray
+    values: np.ndarray
+
+
+class Groups(NamedTuple):
+    """Steps by (entity, step, end): an entity has a group per step that leaves it. All int64.
+
+    ``starts``: where an entity's groups start, ``(n + 1,)``; ``groups``: the step of each, and
+    where its ends start, ``(g + 1, 2)``; ``ends``: of all steps.
+    """
+
+    starts: np.ndarray
+    groups: np.ndarray
+    ends: np.ndarray
+
+
+class Pairs(NamedTuple):
+    """Relation and tail of each fact, by head: int64, ``(n + 1,)`` and ``(facts, 2)``."""
+
+    starts: np.ndarray
+    pairs: np.ndarray
+
+
+class Sums(NamedTuple):
+    """What is counted: ``size``: per second step; ``support``, ``pca``: × relation. int64."""
+
+    size: np.ndarray
+    support: np.ndarray
+    pca: np.ndarray
+
+
 @compiled
-def count_chains(
-    first_starts, first_ends, group_starts, groups, ends, pair_starts, pairs, facts, out
-):
+def count_chains(first, steps, facts, argued, sums):
     """Count the pairs (x, y) with x –first→ h –second→ y, for one first and all second steps.
 
-    Steps lie by (entity, step, end): an entity's steps are groups, one per step that leaves it.
-
-    :param first_starts: int64, ``(n + 1,)``: where the ends of the first step of each x start
-    :param first_ends: int64: those ends
-    :param group_starts: int64, ``(n + 1,)``: where the groups of each entity start
-    :param groups: int64, ``(g + 1, 2)``: the step of each group, and where its ends start
-    :param ends: int64: the ends of all steps
-    :param pair_starts: int64, ``(n + 1,)``: where the facts with each head start
-    :param pairs: int64, ``(f, 2)``: relation and tail of each fact, by head
-    :param facts: see `_argued`: the relations of which each x is the functional argument
-    :param out: int64 sums: ``size`` per second step; ``support`` and ``pca``: second × relation
+    :param first: `Lists`: the ends of the first step of each x
+    :param steps: `Groups`
+    :param facts: `Pairs`
+    :param argued: `Lists`: the relations of which each x is the functional argument
+    :param sums: `Sums`, added to
     """
-    size, support, pca = out
-    count, steps = len(first_starts) - 1, len(size)
+    first_starts, first_ends = first
+    group_starts, groups, ends = steps
+    pair_starts, pairs = facts
+    size, support, pca = sums
+    count = len(first_starts) - 1
     stamp = np.full(count, -1, dtype=np.int64)
     of_pair = np.full(count, -1, dtype=np.int64)
     following = np.full(len(pairs), -1, dtype=np.int64)
-    latest = np.full(steps, -1, dtype=np.int64)
-    touched = np.empty(steps, dtype=np.int64)
+    latest = np.full(len(size), -1, dtype=np.int64)
+    touched = np.empty(len(size), dtype=np.int64)
     before = np.empty(len(groups), dtype=np.int64)
     at_group = np.empty(len(groups), dtype=np.int64)
     mark = 0
@@ -69,8 +100,8 @@ def count_chains(
                             fact = following[fact]
                 link = before[link]
             size[step] += found
-            for at in range(facts[0][x], facts[0][x + 1]):
-                pca[step, facts[1][at]] += found
+            for at in range(argued.starts[x], argued.starts[x + 1]):
+                pca[step, argued.values[at]] += found
             latest[step] = -1
             mark += 1
         for at in range(pair_starts[x], pair_starts[x + 1]):
@@ -78,23 +109,22 @@ def count_chains(
 
 
 @compiled
-def count_chains_backwards(back_starts, back_ends, group_starts, groups, ends, inverse, facts, pca):
+def count_chains_backwards(back, steps, inverse, argued, pca):
     """Count, per y, the x with x –first→ h –second→ y, where y is the functional argument.
 
-    :param back_starts: int64, ``(n + 1,)``: where the starts of the first step, per h, start
-    :param back_ends: int64: those starts
-    :param group_starts: see `count_chains`
-    :param groups: see `count_chains`
-    :param ends: see `count_chains`
+    :param back: `Lists`: the starts of the first step, per h
+    :param steps: `Groups`
     :param inverse: int64, ``(steps,)``: each step the other way round
-    :param facts: the relations of which each y is the functional argument
-    :param pca: int64 sums: second × relation
+    :param argued: `Lists`: the relations of which each y is the functional argument
+    :param pca: of `Sums`, added to
     """
+    back_starts, back_ends = back
+    group_starts, groups, ends = steps
     count = len(back_starts) - 1
     stamp = np.full(count, -1, dtype=np.int64)
     mark = 0
     for y in range(count):
-        if facts[0][y] == facts[0][y + 1]:
+        if argued.starts[y] == argued.starts[y + 1]:
             continue
         for group in range(group_starts[y], group_starts[y + 1]):
             found = 0
@@ -108,5 +138,5 @@ def count_chains_backwards(back_starts, back_ends, group_starts, groups, ends, i
             mark += 1
             if found:
                 second = inverse[groups[group, 0]]
-                for at in range(facts[0][y], facts[0][y + 1]):
-                    pca[second, facts[1][at]] += found
+                for at in range(argued.starts[y], argued.starts[y + 1]):
+                    pca[second, argued.values[at]] += found

@@ -10,10 +10,11 @@ import numpy as np
 
 from kgdash.engine.form import InteractionForm, own_scores, padded, query_vectors
 from kgdash.engine.kernels import Masks
+from kgdash.engine.memory import memory_budget
 from kgdash.engine.microkernels import LANES
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS
 from kgdash.engine.sweep_kernels import fill_masked
-from kgdash.engine.tasks import LatestPanels, Task, query_chunks, query_tasks
+from kgdash.engine.tasks import Asked, LatestPanels, Task, query_chunks, query_tasks
 from kgdash.engine.workers import run_in_threads
 from kgdash.progress import Progress, phases, silent
 
@@ -24,19 +25,11 @@ Visitor = Callable[[State, np.ndarray, int], None]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Queries of one side, sorted by relation, and the triples that ask them.
+class _Chunk:
+    """Query vectors, float32 ``(n padded, K)``, and the number of the first one."""
 
-    ``anchors`` and ``relations``: int64, ``(rows,)``; ``masks``: the candidates that each row
-    leaves out; ``row`` and ``answer``: of each triple, int64, ``(n,)``.
-    """
-
-    side: str
-    anchors: np.ndarray
-    relations: np.ndarray
-    masks: Masks
-    row: np.ndarray
-    answer: np.ndarray
+    start: int
+    vectors: np.ndarray
 
 
 class _Thread(LatestPanels, Generic[State]):
@@ -54,7 +47,6 @@ def sweep_form(
     visit: Visitor[State],
     state: Callable[[], State],
     progress: Progress = silent,
-    memory: int = 2**31,
 ) -> tuple[list[State], np.ndarray]:
     """Show all scores of queries, each once, in tiles of some rows and some of the candidates.
 
@@ -64,13 +56,12 @@ def sweep_form(
     :param visit: must not keep the tile; may change it
     :param state: makes a thread's state
     :param progress: called with (done, total)
-    :param memory: bytes to stay within, roughly
     :return: the states, and each triple's own score: float32, ``(n,)``, the very numbers that the
         tiles hold
     """
     own = np.empty(len(asked.row), dtype=np.float32)
     states: list[State] = []
-    chunks = query_chunks(form, len(asked.anchors), 1, memory)
+    chunks = query_chunks(form, len(asked.anchors), 1, memory_budget())
     reports = phases(progress, [float(stop - start) for start, stop in chunks])
     for (start, stop), report in zip(chunks, reports, strict=True):
         relations = asked.relations[start:stop]
@@ -81,8 +72,8 @@ def sweep_form(
             form, asked.side, vectors[row], asked.answer[inside], relations[row]
         )
 
-        def work(task: Task, thread: _Thread[State], start: int = start, vectors=vectors) -> float:
-            _show(form, asked, vectors, start, task, thread, visit)
+        def work(task: Task, thread: _Thread[State], chunk=_Chunk(start, vectors)) -> float:
+            _show(form, asked, chunk, task, thread, visit)
             return float(task.last - task.first)
 
         tasks = query_tasks(form, asked.side, relations)
@@ -94,16 +85,15 @@ def sweep_form(
 def _show(
     form: InteractionForm,
     asked: Asked,
-    vectors: np.ndarray,
-    start: int,
+    chunk: _Chunk,
     task: Task,
     thread: _Thread[State],
     visit: Visitor[State],
 ) -> None:
-    """Show the scores of a task's rows; ``start`` is the first row of the chunk."""
-    panels = thread.panels_of(form, asked.side, task.relation)
-    queries, per_tile = padded(vectors[task.first : task.last]), COLUMNS // LANES
-    begin, count = start + task.first, task.last - task.first
+    """Show the scores of a task's rows of a chunk."""
+    panels = thread.panels_of(form, asked.side, task.relation, asked.entities)
+    begin, count = chunk.start + task.first, task.last - task.first
+    queries, per_tile = padded(chunk.vectors[task.first : task.last]), COLUMNS // LANES
     masks = Masks(asked.masks.starts[begin : begin + count + 1], asked.masks.columns)
     for first_row in range(0, count, ROWS):
         last_row = min(first_row + ROWS, count)

@@ -40,6 +40,21 @@ class Extremes(NamedTuple):
         return cls(low, high, at_low, at_high, finite, np.zeros(rows), plus, minus)
 
 
+class DigitTree(NamedTuple):
+    """Which digits of scores' mixed bits are counted.
+
+    A score's bits times an odd ``factor`` (uint64), modulo a power of two, are one to one with the
+    bits. ``shifts``: of each digit, and ``masks``: its bits once it is shifted, uint64,
+    ``(digits,)``; ``children``: the node that a digit leads to, -1 for none, int64,
+    ``(nodes, 2048)``.
+    """
+
+    factor: np.uint64
+    shifts: np.ndarray
+    masks: np.ndarray
+    children: np.ndarray
+
+
 @compiled
 def fill_masked(
     form,
@@ -151,18 +166,17 @@ def gather_first_digits(tile, words, first, weights, factor, shift, counts):
 
 
 @compiled
-def gather_digits(tile, words, first, weights, factor, shifts, masks, children, counts):
+def gather_digits(tile, words, first, weights, tree, counts):
     """Count a tile's finite scores by the digits of their mixed bits, along a tree of digits.
 
-    A score's bits times an odd factor, modulo a power of two, are one to one with the bits. Their
-    leading digits lead from node 0 as far as there are children; there the next digit is counted.
+    Their leading digits lead from node 0 as far as there are children; there the next digit is
+    counted.
 
     :param words: the bits of the tile, uint32 or uint64
-    :param factor: odd, uint64
-    :param shifts: of each digit, ``masks`` its bits once it is shifted: uint64, ``(digits,)``
-    :param children: int64, ``(nodes, 2048)``: the node that a digit leads to, -1 for none
+    :param tree: `DigitTree`
     :param counts: added to, int64, ``(nodes, 2048)``: only where there is no child
     """
+    factor, shifts, masks, children = tree.factor, tree.shifts, tree.masks, tree.children
     for i in range(tile.shape[0]):
         weight = weights[first + i]
         for j in range(tile.shape[1]):

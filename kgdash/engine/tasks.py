@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from kgdash.engine.form import InteractionForm, Panels, candidate_panels
-from kgdash.engine.kernels import Masks
+from kgdash.engine.kernels import Counts, Masks
 
 #: multiplications that a task takes: some hundredths of a second
 _TASK = 2**30
@@ -18,6 +18,24 @@ _TASK = 2**30
 _QUERIES = 16
 #: queries made at once where each is a network's output: a second's work or so
 _COSTLY = 2**14
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Queries of one side, sorted by relation, and the triples that ask them.
+
+    ``anchors`` and ``relations``: int64, ``(rows,)``; ``masks``: the candidates that each row
+    leaves out; ``row`` and ``answer``: of each triple, int64, ``(n,)``; ``entities``: the only
+    candidates, ids in the order of the masks' columns (None: all entities).
+    """
+
+    side: str
+    anchors: np.ndarray
+    relations: np.ndarray
+    masks: Masks
+    row: np.ndarray
+    answer: np.ndarray
+    entities: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +91,14 @@ class LatestPanels:
         if self._latest is None or self._latest[0] != relation:
             self._latest = relation, candidate_panels(form, side, relation, entities)
         return self._latest[1]
+
+
+class CountingThread(LatestPanels):
+    """What a thread that counts keeps between tasks: panels, and its counts."""
+
+    def __init__(self, *counts: Counts) -> None:
+        super().__init__()
+        self.counts = counts
 
 
 def sorted_masks(row: np.ndarray, column: np.ndarray, rows: int) -> Masks:

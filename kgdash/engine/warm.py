@@ -9,9 +9,16 @@ from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
 from kgdash.engine.microkernels import DOT
 from kgdash.engine.ordering_kernels import stable_order
-from kgdash.engine.region_kernels import grow_groups, scan_groups, shuffle_within
+from kgdash.engine.region_kernels import Incidence, grow_groups, scan_groups, shuffle_within
 from kgdash.engine.resampling_kernels import resample_groups
-from kgdash.engine.rule_kernels import count_chains, count_chains_backwards
+from kgdash.engine.rule_kernels import (
+    Groups,
+    Lists,
+    Pairs,
+    Sums,
+    count_chains,
+    count_chains_backwards,
+)
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS, points, score_block
 from kgdash.engine.separation_kernels import resample_separation
 from kgdash.engine.sweep_kernels import (
@@ -59,9 +66,9 @@ def warm() -> None:
     shuffle_within(values[0], group, starts, seeds[0], out[0])
     order.flags.writeable = False  # as what comes from the disk
     scores, sizes = np.empty((1, 2, 1)), np.empty((1, 2, 1), dtype=np.int64)
-    scan_groups(order, starts, group, group, 1, 1, values, scores, sizes)
+    scan_groups(order, Incidence(starts, group, group), 1, values, scores, sizes)
     pairs, sums = np.zeros((2, 2), dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
-    none = np.zeros(2, dtype=np.int64), group
-    facts = (none[0], pairs, group)
-    count_chains(*none, *facts, none[0], pairs, none, (group, sums, sums))
-    count_chains_backwards(*none, *facts, group, none, sums)
+    none = Lists(np.zeros(2, dtype=np.int64), group)
+    steps = Groups(none.starts, pairs, group)
+    count_chains(none, steps, Pairs(none.starts, pairs), none, Sums(group, sums, sums))
+    count_chains_backwards(none, steps, group, none, sums)

@@ -12,8 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kgdash.engine.sweep import Asked
-from kgdash.engine.sweep_kernels import gather_bins, gather_digits, gather_first_digits
+from kgdash.engine.sweep_kernels import (
+    DigitTree,
+    gather_bins,
+    gather_digits,
+    gather_first_digits,
+)
+from kgdash.engine.tasks import Asked
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.sweep import all_scores, asked_by, sweep
 from kgdash.progress import Progress, phases, silent
@@ -194,11 +199,12 @@ def _bins(
 def _digits(scorer: Scorer, asked: Asked, tree: _Digits, progress: Progress) -> np.ndarray:
     """Count scores by the tree's digits: int64, ``(nodes, 2048)``."""
     weights = np.bincount(asked.row, minlength=len(asked.anchors))
-    factor, word = np.uint64(_FACTORS[tree.bits]), np.dtype(f"u{tree.bits // 8}")
+    word = np.dtype(f"u{tree.bits // 8}")
+    factor = np.uint64(_FACTORS[tree.bits])
+    digits = DigitTree(factor, tree.shifts, tree.masks, tree.children)
 
     def visit(counts: np.ndarray, scores: np.ndarray, first: int) -> None:
-        steps = (tree.shifts, tree.masks, tree.children)
-        gather_digits(scores, scores.view(word), first, weights, factor, *steps, counts)
+        gather_digits(scores, scores.view(word), first, weights, digits, counts)
 
     states, _ = sweep(
         scorer, asked, visit, lambda: np.zeros(tree.children.shape, np.int64), progress

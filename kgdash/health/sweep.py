@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 
-from kgdash.engine.memory import block_bytes, memory_budget
-from kgdash.engine.sweep import Asked, State, Visitor, sweep_form
-from kgdash.engine.tasks import sorted_masks
+from kgdash.engine.memory import block_bytes
+from kgdash.engine.sweep import State, Visitor, sweep_form
+from kgdash.engine.tasks import Asked, sorted_masks
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, silent
 from kgdash.scoring import Scorer, unchecked_rows
@@ -68,7 +68,7 @@ def sweep(
     :return: the states, and the score of each triple's own answer: ``(n,)``
     """
     if scorer.form is not None and scorer.form.device.type == "cpu":
-        return sweep_form(scorer.form, asked, visit, state, progress, memory_budget())
+        return sweep_form(scorer.form, asked, visit, state, progress)
     own = np.zeros(len(asked.row), dtype=np.float64)
     only, masks = state(), asked.masks
     for start, scores in all_scores(scorer, asked.side, asked.anchors, asked.relations):

@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 
 from kgdash.engine.counting import count_ranks
-from kgdash.engine.memory import block_bytes, memory_budget
+from kgdash.engine.memory import block_bytes
 from kgdash.engine.row_counting import count_above_thresholds
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import SIDES, KnownTriples
@@ -85,8 +85,7 @@ def count_greater_and_equal(
         (the true one not counted), candidates left (the true one counted)
     """
     if scorer.form is not None and side in ENTITY_SIDES:
-        form, memory = scorer.form, memory_budget()
-        return count_ranks(form, triples, known, side, progress, memory, entities)
+        return count_ranks(scorer.form, triples, known, side, progress, entities)
     query_columns, answer_column = SIDES[side]
     size = scorer.num_relations if side == "relation" else scorer.num_entities
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))

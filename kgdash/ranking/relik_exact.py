@@ -10,9 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from kgdash.engine.counting import count_both_sides
+from kgdash.engine.both_sides import count_both_sides
 from kgdash.engine.counting import count_negatives as count_by_form
-from kgdash.engine.memory import memory_budget
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.relik import SideCounts
@@ -79,7 +78,7 @@ def count_negatives(
     :param side: "head" for N⁻(h), "tail" for N⁻(t)
     """
     if scorer.form is not None:
-        greater, equal = count_by_form(scorer.form, triples, known, side, progress, memory_budget())
+        greater, equal = count_by_form(scorer.form, triples, known, side, progress)
         return SideCounts(greater, equal, _population(scorer, triples, known, side))
     greater, equal = count_in_rows(scorer, triples, known, side, progress).T
     return SideCounts(greater, equal, _population(scorer, triples, known, side))

@@ -12,8 +12,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdash.engine import counting, tasks
-from kgdash.engine.counting import count_both_sides, count_negatives, count_ranks
+from kgdash.engine import both_sides, counting, tasks
+from kgdash.engine.both_sides import count_both_sides
+from kgdash.engine.counting import count_negatives, count_ranks
 from kgdash.graph.known_triples import KnownTriples
 from tests.support import brute_force
 from tests.support.fakes import array
@@ -29,6 +30,13 @@ def threads():
     before = torch.get_num_threads()
     yield torch.set_num_threads
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def budget(monkeypatch):
+    """Let a test choose how many bytes counting may take, fewer than may be asked for, too."""
+    monkeypatch.setattr("kgdash.engine.memory._LEAST", 1)
+    return lambda memory: monkeypatch.setenv("KGDASH_MEMORY", str(memory))
 
 
 def rows(counts):
@@ -247,14 +255,15 @@ class TestLarger:
         [(True, False, True), (False, False, True), (True, True, True), (True, True, False)],
     )
     def test_chunks_tasks_and_threads_change_nothing(
-        self, monkeypatch, threads, fixed, inverse, elementwise
+        self, monkeypatch, threads, budget, fixed, inverse, elementwise
     ):
         form, triples, known = self.world(0, fixed, inverse, elementwise=elementwise)
         triples, facts = triples[::5], index(form, known)
 
-        def everything(**kwargs):
-            found = [count_ranks(form, triples, facts, s, **kwargs) for s in ("head", "tail")]
-            found += [count_negatives(form, triples, facts, s, **kwargs) for s in ("head", "tail")]
+        def everything(memory=2**31):
+            budget(memory)
+            found = [count_ranks(form, triples, facts, s) for s in ("head", "tail")]
+            found += [count_negatives(form, triples, facts, s) for s in ("head", "tail")]
             if form.one_function:
                 found += count_both_sides(form, triples, facts)
             return [rows(part) for part in found]
@@ -326,18 +335,15 @@ class TestProgress:
 
     @pytest.mark.parametrize("name", ["ranks", "negatives", "both"])
     @pytest.mark.parametrize("memory", [2**31, 10_000])
-    def test_grows_to_the_end(self, monkeypatch, name, memory):
+    def test_grows_to_the_end(self, monkeypatch, budget, name, memory):
+        budget(memory)
         monkeypatch.setattr(tasks, "_TASK", 20_000)
         seen = []
 
         def progress(done, total):
             seen.append(done / total)
 
-        if name == "both":
-            self.counts(name, progress)
-        else:
-            count = count_ranks if name == "ranks" else count_negatives
-            count(self.form, self.triples, self.facts, "tail", progress, memory)
+        self.counts(name, progress)
         assert all(a <= b for a, b in itertools.pairwise(seen))
         assert seen[0] >= 0
         assert seen[-1] == pytest.approx(1)
@@ -347,8 +353,8 @@ class TestProgress:
         """There are some twenty tasks or more; the third one begins and waits for the end."""
         threads(2)
         monkeypatch.setattr(tasks, "_TASK", 1)
-        kernel = "count_both" if name == "both" else "count_rows"
-        real, begun, raised = getattr(counting, kernel), [], threading.Event()
+        room, kernel = (both_sides, "count_both") if name == "both" else (counting, "count_rows")
+        real, begun, raised = getattr(room, kernel), [], threading.Event()
 
         def slow(*args):
             begun.append(args)
@@ -362,7 +368,7 @@ class TestProgress:
                 raised.set()
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(counting, kernel, slow)
+        monkeypatch.setattr(room, kernel, slow)
         with pytest.raises(KeyboardInterrupt):
             self.counts(name, progress)
         assert not [t for t in threading.enumerate() if t.name.startswith("kgdash_")]

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from kgdash.engine import tasks
+from kgdash.engine.counting import count_negatives, count_ranks
 from kgdash.engine.memory import block_bytes, memory_budget
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import KnownTriples
@@ -12,6 +13,7 @@ from kgdash.ranking.ranks import rank_triples
 from kgdash.ranking.relik_exact import relik_exact
 from kgdash.scoring import pykeen_scorer
 from tests.support.fakes import array, random_scorer
+from tests.support.whole_numbers import WholeNumbers
 
 MIB, GIB = 2**20, 2**30
 
@@ -107,16 +109,17 @@ class TestEffect:
     def test_counting_by_form_is_told_the_budget(self, monkeypatch, budget):
         told = []
 
-        def count_ranks(form, triples, known, side, progress, memory, *_):
+        def query_chunks(form, count, queries_each, memory):
             told.append(memory)
-            return (np.zeros(len(triples), dtype=np.int64),) * 3
+            return []
 
-        scorer = random_scorer(self.entities, self.relations)
-        scorer.form = object()
-        monkeypatch.setattr("kgdash.ranking.ranks.count_ranks", count_ranks)
+        form = WholeNumbers.of(0, self.entities, self.relations, 0)
+        monkeypatch.setattr("kgdash.engine.counting.query_chunks", query_chunks)
         budget("300MB")
-        rank_triples(scorer, self.triples, self.known)
-        assert told == [300 * MIB] * 2
+        for side in ("head", "tail"):
+            count_ranks(form, self.triples, self.known, side)
+            count_negatives(form, self.triples, self.known, side)
+        assert told == [300 * MIB] * 4
 
     def test_calls_into_pykeen(self, monkeypatch, budget):
         class Model:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdash.engine.region_kernels import grow_groups, scan_groups, shuffle_within
+from kgdash.engine.region_kernels import Incidence, grow_groups, scan_groups, shuffle_within
 
 ENTITIES = 7
 
@@ -66,7 +66,7 @@ def test_scanning(ends, fewest, seed):
     others, units = np.array([pair for of in incident for pair in of]).T
     scores = np.empty((ENTITIES, 2, 2))
     sizes = np.empty(scores.shape, dtype=np.int64)
-    scan_groups(order, starts, others, units, len(ends), fewest, values, scores, sizes)
+    scan_groups(order, Incidence(starts, others, units), fewest, values, scores, sizes)
     for row in range(ENTITIES):
         for column in range(2):
             found = {}

@@ -190,23 +190,12 @@ def scan_values(
     :param values: float32, ``(units, columns)``
     :return: `scan_groups`' scores and sizes, ``(|E|, 2, columns)``
     """
-    starts, others, numbers = units.incidence(len(order))
+    incidence = units.incidence(len(order))
     shape = (len(order), 2, values.shape[1])
     scores, sizes = np.empty(shape), np.empty(shape, dtype=np.int64)
-    total = len(units.values)
 
     def work(block: slice, _: None) -> float:
-        scan_groups(
-            order[block],
-            starts,
-            others,
-            numbers,
-            total,
-            smallest,
-            values,
-            scores[block],
-            sizes[block],
-        )
+        scan_groups(order[block], incidence, smallest, values, scores[block], sizes[block])
         return float(block.stop - block.start)
 
     run_in_threads(_blocks(len(order)), work, lambda: None, float(len(order)), progress)

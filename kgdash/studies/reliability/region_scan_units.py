@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from kgdash.engine.region_kernels import Incidence
 from kgdash.graph import KnowledgeGraph
 
 #: groups of entities that permute among themselves, by degree
@@ -28,15 +29,16 @@ class Units:
     strata: np.ndarray
     ends: np.ndarray
 
-    def incidence(self, entities: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return per entity its units: where they start, their other ends, their numbers."""
+    def incidence(self, entities: int) -> Incidence:
+        """Return the units of each of so many entities."""
         first, second = self.ends.T
         numbers, two = np.arange(len(first)), first != second
         here = np.concatenate([first, second[two]])
         order = np.argsort(here, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=entities))])
         others = np.concatenate([second, first[two]])[order]
-        return starts.astype(np.int64), others, np.concatenate([numbers, numbers[two]])[order]
+        units = np.concatenate([numbers, numbers[two]])[order]
+        return Incidence(starts.astype(np.int64), others, units)
 
 
 def triple_units(graph: KnowledgeGraph, relik: pd.DataFrame) -> Units:

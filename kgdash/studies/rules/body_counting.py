@@ -10,30 +10,30 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from kgdash.engine.rule_kernels import count_chains, count_chains_backwards
+from kgdash.engine.rule_kernels import (
+    Groups,
+    Lists,
+    Pairs,
+    Sums,
+    count_chains,
+    count_chains_backwards,
+)
 from kgdash.studies.rules.directed_edges import DirectedEdges
-
-#: per entity, the relations that it is the functional argument of: where they start, and they
-_Argued = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Chains:
     """The facts of a graph in the orders in which chains are counted.
 
-    ``groups`` int64 ``(g + 1, 2)``: the steps that leave each entity (from ``group_starts``), and
-    where their ``ends`` start; ``pairs`` int64 ``(n, 2)``: relation and tail of each fact, by head
-    (from ``pair_starts``); ``by_head`` and ``by_tail``: relations by their functional argument.
+    ``groups``: the steps that leave each entity; ``facts``: by head; ``by_head`` and ``by_tail``:
+    per entity, the relations that it is the functional argument of.
     """
 
     steps: DirectedEdges
-    group_starts: np.ndarray
-    groups: np.ndarray
-    ends: np.ndarray
-    pair_starts: np.ndarray
-    pairs: np.ndarray
-    by_head: _Argued
-    by_tail: _Argued
+    groups: Groups
+    facts: Pairs
+    by_head: Lists
+    by_tail: Lists
 
     @classmethod
     def of(
@@ -58,11 +58,15 @@ class Chains:
         pairs = np.column_stack([step[forward], steps.end[order][forward]])
         return cls(
             steps,
-            _starts(start[first], steps.num_entities),
-            groups.astype(np.int64),
-            steps.end[order].astype(np.int64),
-            _starts(start[forward], steps.num_entities),
-            np.ascontiguousarray(pairs, dtype=np.int64),
+            Groups(
+                _starts(start[first], steps.num_entities),
+                groups.astype(np.int64),
+                steps.end[order].astype(np.int64),
+            ),
+            Pairs(
+                _starts(start[forward], steps.num_entities),
+                np.ascontiguousarray(pairs, dtype=np.int64),
+            ),
             _argued(*by_head),
             _argued(*by_tail),
         )
@@ -74,24 +78,22 @@ class Chains:
         inverse = (every + relations) % (2 * relations)
         size = np.zeros(2 * relations, dtype=np.int64)
         support, pca = np.zeros((2, 2 * relations, relations), dtype=np.int64)
-        ahead, back = (self._ends(step) for step in (first, inverse[first]))
-        facts = (self.group_starts, self.groups, self.ends)
-        count_chains(
-            *ahead, *facts, self.pair_starts, self.pairs, self.by_head, (size, support, pca)
-        )
-        count_chains_backwards(*back, *facts, inverse, self.by_tail, pca)
+        sums = Sums(size, support, pca)
+        count_chains(self._ends(first), self.groups, self.facts, self.by_head, sums)
+        back = self._ends(inverse[first])
+        count_chains_backwards(back, self.groups, inverse, self.by_tail, pca)
         whole = np.repeat(size[:, None], relations, axis=1)
         return {"support": support, "body_size": whole, "pca_body_size": pca}
 
-    def _ends(self, step: int) -> tuple[np.ndarray, np.ndarray]:
+    def _ends(self, step: int) -> Lists:
         matrix = self.steps.matrix(step)
-        return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+        return Lists(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64))
 
 
 def _starts(sorted_rows: np.ndarray, count: int) -> np.ndarray:
     return np.searchsorted(sorted_rows, np.arange(count + 1)).astype(np.int64)
 
 
-def _argued(ids: np.ndarray, seen: sparse.csr_array) -> _Argued:
+def _argued(ids: np.ndarray, seen: sparse.csr_array) -> Lists:
     of_entity = sparse.csr_array(seen.T)
-    return of_entity.indptr.astype(np.int64), ids[of_entity.indices].astype(np.int64)
+    return Lists(of_entity.indptr.astype(np.int64), ids[of_entity.indices].astype(np.int64))
