@@ -13,7 +13,7 @@ from kgdash.commands.groupings import (
     grouping_by,
     make_grouping,
 )
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -23,10 +23,8 @@ from kgdash.commands.shared import (
     RunArgument,
     SeedOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.progress import terminal
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     DirectionOption,
     HopsOption,
@@ -20,10 +20,8 @@ from kgdash.commands.shared import (
     RunArgument,
     SeedOption,
     SubgraphMethodOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 

@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from kgdash.commands.groupings import grouping_by
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -19,10 +19,8 @@ from kgdash.commands.shared import (
     RunsArgument,
     SeedOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.errors import unknown_name
 from kgdash.progress import terminal
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     JsonOption,
     LevelOption,
@@ -20,10 +20,8 @@ from kgdash.commands.shared import (
     SeedOption,
     SideOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.progress import terminal
 from kgdash.statistics.bootstrap import Bootstrap
 

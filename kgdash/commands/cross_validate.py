@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import pandas as pd
 import typer
 
-from kgdash.commands.option_groups import SubgraphOptions, TaskOptions, grouped
-from kgdash.commands.shared import (
-    JsonOption,
-    LevelOption,
-    OutOption,
-    print_json,
-    write_or_print,
-    write_rounded,
-)
+from kgdash.commands.options.common import JsonOption, LevelOption, OutOption
+from kgdash.commands.options.groups import SubgraphOptions, TaskOptions, grouped
+from kgdash.commands.options.output import print_json, write_or_print, write_rounded
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.progress import terminal

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.shared import DatasetOption, JsonOption, RunArgument, load_run, print_json
+from kgdash.commands.options.common import DatasetOption, JsonOption, RunArgument
+from kgdash.commands.options.output import load_run, print_json
 from kgdash.errors import KgdashError, unknown_name
 
 if TYPE_CHECKING:

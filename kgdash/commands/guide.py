@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -14,10 +14,8 @@ from kgdash.commands.shared import (
     RankTypeOption,
     SideOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.progress import terminal
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     FilterOption,
     JsonOption,
@@ -16,10 +16,8 @@ from kgdash.commands.shared import (
     RunArgument,
     SideOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.progress import terminal
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.shared import DatasetOption, RunArgument, SeedOption, load_run
+from kgdash.commands.options.common import DatasetOption, RunArgument, SeedOption
+from kgdash.commands.options.output import load_run
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 

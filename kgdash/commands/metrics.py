@@ -11,16 +11,14 @@ import typer
 
 from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOption
 from kgdash.commands.metrics_latex import latex as print_latex
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     FilterOption,
     JsonOption,
     RunArgument,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 

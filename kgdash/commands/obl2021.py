@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     FilterOption,
     JsonOption,
     RunArgument,
     SeedOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.separation import SeparationOptions, compare_labels, with_separation
-from kgdash.commands.shared import (
-    DatasetOption,
-    RunArgument,
-    SeedOption,
-    load_run,
-)
+from kgdash.commands.options.common import DatasetOption, RunArgument, SeedOption
+from kgdash.commands.options.groups import grouped
+from kgdash.commands.options.output import load_run
+from kgdash.commands.separation import SeparationOptions, compare_labels
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
     from kgdash.studies.queries.sampling import QuerySampling
 
 
-@with_separation
+@grouped
 def queries(
     run: RunArgument,
     dataset: DatasetOption = None,

@@ -7,17 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     JsonOption,
     LevelOption,
     OutOption,
     RunArgument,
     SeedOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.progress import phases, terminal
 
 

@@ -7,14 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.shared import (
-    DatasetOption,
-    OutOption,
-    RunArgument,
-    SeedOption,
-    load_run,
-    write_or_print,
-)
+from kgdash.commands.options.common import DatasetOption, OutOption, RunArgument, SeedOption
+from kgdash.commands.options.output import load_run, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 

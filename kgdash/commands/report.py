@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     FilterOption,
     RankTypeOption,
     RunArgument,
     SeedOption,
     SplitOption,
-    load_run,
 )
+from kgdash.commands.options.output import load_run
 from kgdash.progress import terminal
 
 MetricOption = Annotated[str, typer.Option(help="mrr, amri, hits@10, …, or a key of `metrics`.")]

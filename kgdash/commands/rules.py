@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.separation import SeparationOptions, compare_labels, with_separation
-from kgdash.commands.shared import (
-    DatasetOption,
-    RunArgument,
-    SeedOption,
-    known_extension,
-    load_run,
-)
+from kgdash.commands.options.common import DatasetOption, RunArgument, SeedOption, known_extension
+from kgdash.commands.options.groups import grouped
+from kgdash.commands.options.output import load_run
+from kgdash.commands.separation import SeparationOptions, compare_labels
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -25,7 +21,7 @@ if TYPE_CHECKING:
     from kgdash.studies.rules.rule import Rules
 
 
-@with_separation
+@grouped
 def rules(
     run: RunArgument,
     dataset: DatasetOption = None,

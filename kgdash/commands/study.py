@@ -6,17 +6,15 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.option_groups import SubgraphOptions, TaskOptions, grouped
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     JsonOption,
     LevelOption,
     OutOption,
     RunArgument,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import SubgraphOptions, TaskOptions, grouped
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.progress import terminal
 from kgdash.statistics.bootstrap import Bootstrap
 

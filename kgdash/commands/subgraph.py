@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     DirectionOption,
     HopsOption,
@@ -18,10 +18,8 @@ from kgdash.commands.shared import (
     RunArgument,
     SeedOption,
     SubgraphMethodOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.progress import terminal
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgdash.commands.shared import JsonOption, OutOption, SeedOption, print_json, write_or_print
+from kgdash.commands.options.common import JsonOption, OutOption, SeedOption
+from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 

@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from kgdash.commands.compare import dataset_of
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     JsonOption,
     LevelOption,
@@ -21,10 +21,8 @@ from kgdash.commands.shared import (
     SeedOption,
     SideOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.progress import terminal
 
 

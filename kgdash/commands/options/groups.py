@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from kgdash.commands.shared import FilterOption, SeedOption
+from kgdash.commands.options.common import FilterOption, SeedOption
 
 if TYPE_CHECKING:
     from kgdash.graph.subgraph import SubgraphSampling
