@@ -33,7 +33,7 @@ def label(
         Path | None, typer.Option("--rules", help="Rules that AMIE or AnyBURL wrote, or a table.")
     ] = None,
     max_rules: Annotated[int, typer.Option(help="Rules to take, those with most support.")] = 12,
-    min_pca: Annotated[float, typer.Option(help="Least PCA confidence.")] = 0.3,
+    min_pca: Annotated[float, typer.Option(help="Minimum PCA confidence.")] = 0.3,
     per_rule: Annotated[int, typer.Option(help="Predictions per rule.")] = 10,
     order: Annotated[
         str,
