@@ -74,15 +74,15 @@ def name_rows(figure: go.Figure, names: Sequence[str], margin: float = 0.5) -> N
     )
 
 
-def add_row_bars(figure: go.Figure, x: ArrayLike, texts: ArrayLike, **more: Any) -> None:
+def add_row_bars(figure: go.Figure, x: ArrayLike, texts: Sequence[str], **more: Any) -> None:
     """Draw horizontal bars at y = 0, −1, −2 …, the first on top, that say more on hovering.
 
     :param x: how long they are, shape ``(n,)``
     :param texts: one per bar, HTML
     :param more: of Plotly's bar
     """
-    bars = {"orientation": "h", "textposition": "none", "hovertemplate": _TEXT} | more
-    figure.add_bar(x=x, y=-np.arange(len(texts), dtype=float), text=texts, **bars)
+    way = {"orientation": "h", "textposition": "none", "hovertemplate": _TEXT}
+    figure.add_bar(x=x, y=-np.arange(len(texts), dtype=float), text=texts, **way, **more)
 
 
 def write_above(figure: go.Figure, y: float, text: str, hover: str) -> None:
