@@ -35,6 +35,8 @@ def test_dots():
     assert list(figure.layout.yaxis.ticktext) == ["one", "two"]
     assert figure.layout.xaxis.title.text == "Mean reciprocal rank (MRR) ↑"
     assert "two<br>head" in marks(figure)[0].text[1]
+    alone = metric_dots(overall_rows({"one": (0.1, 0.3, 0.2)}), MRR)
+    assert figure.layout.height > alone.layout.height > 100
 
 
 def test_names_are_escaped():
