@@ -289,7 +289,7 @@ def test_any_ranks(ranks, others):
     rows = add_rank_facts(table(graph, ranks, ranks, others, candidates=12), graph)
     for row in breakdown(rows, "relation").itertuples():
         assert row.value == pytest.approx(np.mean([1 / (r + others / 2) for r in ranks]))
-        assert row.largest_tie == others + 1
+        assert (row.largest_tie, row.tied_share) == (others + 1, float(others > 0))
         if len(ranks) > 1:
             assert row.low - 1e-12 <= row.value <= row.high + 1e-12
 
