@@ -37,6 +37,7 @@ from kgdash.commands import (
 )
 from kgdash.commands.open import open_app
 from kgdash.commands.options.config import configurable
+from kgdash.commands.options.groups import grouped
 from kgdash.commands.options.renamed import refuse_old_names
 from kgdash.errors import KgdashError
 
@@ -82,7 +83,7 @@ for name, commands in GROUPS.items():
 for part in (app, *GROUPS.values()):
     for registered in part.registered_commands:
         if registered.callback is not None:
-            registered.callback = configurable(registered.callback)
+            registered.callback = configurable(grouped(registered.callback))
 
 
 def main() -> None:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.options.common import DatasetOption, RunArgument, SeedOption
-from kgdash.commands.options.groups import grouped
-from kgdash.commands.options.output import load_run
+from kgdash.commands.options.common import SeedOption
+from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.separation import SeparationOptions, compare_labels
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
@@ -19,10 +18,8 @@ if TYPE_CHECKING:
     from kgdash.studies.queries.sampling import QuerySampling
 
 
-@grouped
 def queries(
-    run: RunArgument,
-    dataset: DatasetOption = None,
+    run: RunOptions,
     types: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,7 +66,7 @@ def queries(
 
     if save is not None:
         _check_save(save, file)
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     graph, searching = loaded.graph, beam_for(loaded.scorer, intermediates, beam)
     progress = terminal("finding instances")
     if file is not None:

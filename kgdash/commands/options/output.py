@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,11 @@ def write_rounded(table: pd.DataFrame, out: Path) -> None:
     """Write a table to ``out`` with five digits: more would only differ between machines."""
     numbers = table.select_dtypes("float").columns
     write_table(table.assign(**{c: [float(f"{v:.5g}") for v in table[c]] for c in numbers}), out)
+
+
+def records(tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    """Return tables as JSON holds them, each a list of its rows."""
+    return {name: table.to_dict("records") for name, table in tables.items()}
 
 
 def print_json(value: Any) -> None:

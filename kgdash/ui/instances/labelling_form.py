@@ -95,7 +95,7 @@ def _numbers() -> tuple[int, float, int]:
     )
     min_pca = float(
         st.number_input(
-            "Least PCA confidence",
+            "Minimum PCA confidence",
             0.0,
             1.0,
             0.3,

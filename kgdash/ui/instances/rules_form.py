@@ -38,7 +38,7 @@ def choose_rules(run: Run) -> InstancesChoice:
         most = _number("Rules", 1, 200, 12, "max_rules", 120)
         order = _choose_order()
         min_pca = st.number_input(
-            "Least PCA confidence",
+            "Minimum PCA confidence",
             0.0,
             1.0,
             0.3,

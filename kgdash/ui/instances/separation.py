@@ -118,7 +118,7 @@ def show_groups(separated: Separated) -> None:
             "means",
             f"{separated.name}-mean-{choice.measure}",
         )
-    st.subheader("Figures per group")
+    st.subheader("Values per group")
     st.caption(
         f"Of {MEASURE_NAMES[choice.measure]}. p: Mann–Whitney, two-sided; p (Holm): corrected for "
         "the number of groups."
