@@ -51,6 +51,12 @@ def test_coefficients_are_scipy_s():
         )
 
 
+def test_two_subgraphs_have_no_coefficient():
+    found = correlations(figures([0.1, 0.2], tail_mrr=[0.3, 0.5]), ["tail_mrr"])
+    assert found[["value", "p", "low", "high"]].isna().all(axis=None)
+    assert found["subgraphs"].tolist() == [2] * 3
+
+
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=9))
 def test_coefficients_of_resamples_are_scipy_s(points):
     x, y = np.array(points, dtype=float).T
