@@ -20,7 +20,6 @@ from kgdash.commands import (
     guide,
     health,
     import_queries,
-    import_run,
     label,
     metrics,
     obl2021,
@@ -36,9 +35,10 @@ from kgdash.commands import (
     train,
     which_model,
 )
-from kgdash.commands.config import configurable
 from kgdash.commands.open import open_app
-from kgdash.commands.renamed import refuse_old_names
+from kgdash.commands.options.config import configurable
+from kgdash.commands.options.groups import grouped
+from kgdash.commands.options.renamed import refuse_old_names
 from kgdash.errors import KgdashError
 
 app = typer.Typer(
@@ -57,7 +57,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "cross-validate": cross_validate.cross_validate,
     "guide": guide.guide,
     "health": health.health,
-    "import": import_run.import_run,
+    "import": runs.import_run,
     "import-queries": import_queries.import_queries,
     "label": label.label,
     "metrics": metrics.metrics,
@@ -83,7 +83,7 @@ for name, commands in GROUPS.items():
 for part in (app, *GROUPS.values()):
     for registered in part.registered_commands:
         if registered.callback is not None:
-            registered.callback = configurable(registered.callback)
+            registered.callback = configurable(grouped(registered.callback))
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ from kgdash.ui.widgets.table import download, show_table
 run = current_run()
 st.title("Triple classification")
 st.caption(
-    "Is a triple true? The model calls it true if its **score** reaches a **threshold**, the one "
+    "Is a triple true? It is predicted to be if its **score** reaches a **threshold**, the one "
     "with the highest accuracy on validation."
 )
 show_notes(run)

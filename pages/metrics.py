@@ -18,6 +18,7 @@ from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import (
     choose_filter,
     choose_metric,
+    choose_number,
     choose_rank_type,
     choose_side,
     choose_split,
@@ -33,9 +34,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     filter_name = choose_filter(split)
     rank_type = choose_rank_type()
     side = choose_side()
-    k = st.number_input(
-        "k of Hits@k", 1, run.graph.num_entities, 10, key="k", bind="query-params", width=130
-    )
+    k = choose_number("k of Hits@k", 1, run.graph.num_entities, 10, "k", 130)
 only = choose_restriction(run.graph)
 if warning := leak_warning(split, filter_name):
     st.warning(f"{warning[0].upper()}{warning[1:]}.", icon=":material/warning:")

@@ -10,6 +10,7 @@ from kgdash.studies.obl2021.top_ten import predict
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.widgets.card import show_card
+from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.submissions_form import (
     choose_ids,
     choose_ranking,
@@ -27,14 +28,7 @@ st.caption(
     "equal scores in random or ordinal order, never the true answer first."
 )
 show_notes(run)
-source = st.segmented_control(
-    "Predictions",
-    _SOURCES,
-    default=_SOURCES[0],
-    required=True,
-    key="predictions",
-    bind="query-params",
-)
+source = choose_one("Predictions", _SOURCES, "predictions")
 with st.container(horizontal=True, vertical_alignment="bottom"):
     splits = [s for s in SPLITS if len(run.graph.splits[s])]
     split = st.selectbox(

@@ -14,9 +14,8 @@ from kgdash.ui.correlation.prediction_form import choose_prediction
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.subgraphs.link import open_local
-from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import show_table
 
 run = current_run()
@@ -69,14 +68,8 @@ with left:
         f"around {graph.entity_labels[row.seed_entity]}\n{row.evaluated:,} evaluated triples"
         for row in points.itertuples()
     ]
-    picked = selected_point(
-        show_chart(
-            prediction_scatter(points, band, task, texts, expected.to_dict()),
-            "prognosis",
-            name,
-            on_select="rerun",
-            selection_mode="points",
-        )
+    picked = clicked_point(
+        prediction_scatter(points, band, task, texts, expected.to_dict()), "prognosis", name
     )
 if picked is not None:
     part = learnt[int(points["row"].iloc[int(picked)])]

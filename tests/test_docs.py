@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from kgdash.cli import app
-from kgdash.commands import renamed
+from kgdash.commands.options import renamed
 from kgdash.ui.runtime import navigation
 from tests import test_layers
 from tests.support.paths import ROOT

@@ -12,10 +12,14 @@ from kgdash.charts.style import (
     GREY,
     RELIABILITY_SCALE,
     SIDE_COLOURS,
+    add_row_bars,
     empty,
     finish,
+    leave_rows_unnamed,
+    name_rows,
     number,
     whiskers,
+    write_above,
 )
 from kgdash.ranking.metric import Metric
 
@@ -42,10 +46,10 @@ def group_bars(table: pd.DataFrame, info: Metric, overall: float) -> go.Figure:
     place = -np.arange(len(rows), dtype=float)
     colour = SIDE_COLOURS[rows["side"].iloc[0]]
     figure = go.Figure()
-    figure.add_bar(
-        x=rows["value"],
-        y=place,
-        orientation="h",
+    add_row_bars(
+        figure,
+        rows["value"],
+        [_about(row, info) for row in rows.to_dict("records")],
         width=0.46,
         marker={
             "color": colour,
@@ -54,25 +58,13 @@ def group_bars(table: pd.DataFrame, info: Metric, overall: float) -> go.Figure:
         },
         error_x=whiskers(rows["value"], rows["low"], rows["high"], colour),
         customdata=rows["group"].tolist(),
-        text=[_about(row, info) for row in rows.to_dict("records")],
-        textposition="none",
-        hovertemplate="%{text}<extra></extra>",
         showlegend=False,
     )
     for y, row in zip(place, rows.to_dict("records"), strict=True):
         count = f"n = {row['triples']:,}" + (", small" if row["small"] else "")
-        figure.add_annotation(
-            text=f"{escape(shortened(row['group'], _ABOVE - len(count)))}"
-            f"  <b>{number(row['value'])}</b>  {count}",
-            hovertext=escape(row["group"]),
-            showarrow=False,
-            xref="paper",
-            x=0,
-            xanchor="left",
-            y=y + 0.24,
-            yanchor="bottom",
-            font={"size": 12},
-        )
+        name = escape(shortened(row["group"], _ABOVE - len(count)))
+        text = f"{name}  <b>{number(row['value'])}</b>  {count}"
+        write_above(figure, y + 0.24, text, row["group"])
     if np.isfinite(overall):
         figure.add_vline(
             x=overall, layer="below", line={"dash": "dash", "width": 1.5, "color": GREY}
@@ -80,15 +72,8 @@ def group_bars(table: pd.DataFrame, info: Metric, overall: float) -> go.Figure:
     figure.update_xaxes(
         title=f"{info.label} {info.arrow}".strip() + _note(table), rangemode="tozero"
     )
-    figure.update_yaxes(
-        range=[0.45 - len(rows), 0.75], showgrid=False, showticklabels=False, fixedrange=True
-    )
-    return finish(
-        figure,
-        height=90 + 44 * len(rows),
-        clickmode="event+select",
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-    )
+    leave_rows_unnamed(figure, len(rows))
+    return finish(figure, height=90 + 44 * len(rows), clickmode="event+select", top=8)
 
 
 def side_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figure:
@@ -138,14 +123,8 @@ def side_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figu
         )
     )
     figure.update_xaxes(side="top", showgrid=False, fixedrange=True)
-    figure.update_yaxes(
-        tickvals=-np.arange(len(chosen), dtype=float),
-        ticktext=[escape(shortened(group, _BESIDE)) for group in chosen],
-        showgrid=False,
-        fixedrange=True,
-        range=[0.5 - len(chosen), 0.5],
-    )
-    return finish(figure, height=60 + 30 * len(chosen), margin={"l": 8, "r": 8, "t": 30, "b": 8})
+    name_rows(figure, [shortened(group, _BESIDE) for group in chosen])
+    return finish(figure, height=60 + 30 * len(chosen), top=30)
 
 
 def shortened(text: str, most: int) -> str:

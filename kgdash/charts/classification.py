@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.separation import LABELS
-from kgdash.charts.style import GREY, empty, finish, log_ticks, number, whiskers
+from kgdash.charts.style import GREY, empty, finish, log_axis, number, whiskers
 
 #: way of calibration -> colour and symbol; both tell
 _CALIBRATIONS = {
@@ -169,11 +169,8 @@ def relik_accuracy_figure(table: pd.DataFrame) -> go.Figure:
             ],
             hovertemplate="%{text}<extra></extra>",
         )
-    ends = float(table["relik"].min()), float(table["relik"].max())
-    ticks, texts = log_ticks(ends[0], max(ends[1], ends[0] * 1.01))
-    figure.update_xaxes(
-        type="log", title="mean ReliK of the quantile (log scale)", tickvals=ticks, ticktext=texts
-    )
+    title = "mean ReliK of the quantile (log scale)"
+    figure.update_xaxes(title=title, **log_axis(table["relik"]))
     figure.update_yaxes(title="classified right ↑", tickformat=".0%", range=[None, 1.02])
     return finish(figure)
 

@@ -152,7 +152,7 @@ def run_heatmap(
         fixedrange=True,
     )
     name_rows(figure, names)
-    return finish(figure, height=100 + 40 * len(names), margin={"l": 8, "r": 8, "t": 60, "b": 8})
+    return finish(figure, height=100 + 40 * len(names), top=60)
 
 
 def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: Metric) -> go.Figure:

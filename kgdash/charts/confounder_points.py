@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.confounders import FACTOR_LABELS
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number
+from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_ticks, number
 
 _POINTS, _MEDIANS = SIDE_COLOURS["head"], SIDE_COLOURS["tail"]
 
@@ -22,8 +22,6 @@ _CELLS = 40
 
 #: values of each median along a factor, at least
 _PER_MEDIAN = 25
-
-_DENSITY = [[0.0, "#8fb7e0"], [0.4, "#3f7fc4"], [0.75, "#7a4fb0"], [1.0, "#c8401a"]]
 
 
 def factor_points(table: pd.DataFrame, factor: str) -> go.Figure:
@@ -88,7 +86,7 @@ def _add_cells(figure: go.Figure, x: np.ndarray, y: np.ndarray) -> None:
         y=middle[1],
         z=np.log10(shown),
         customdata=shown,
-        colorscale=_DENSITY,
+        colorscale=DENSITY,
         colorbar={
             "title": {"text": "triples"},
             "tickvals": np.log10(ticks),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, number, whiskers
 
 _LINE = "#7a8794"
 _BAND = "rgba(122, 135, 148, 0.22)"
@@ -83,9 +83,7 @@ def study_scatter(
     )
     figure.update_xaxes(title="mean ReliK" + (" (log scale)" if log_relik else ""))
     if log_relik:
-        low, high = rows["relik"].min(), rows["relik"].max()
-        ticks, tick_texts = log_ticks(low, max(high, low * 1.01))
-        figure.update_xaxes(type="log", tickvals=ticks, ticktext=tick_texts)
+        figure.update_xaxes(**log_axis(rows["relik"]))
     figure.update_yaxes(title=task_label(task))
     return finish(figure, height=460, clickmode="event+select")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -29,7 +30,7 @@ def group_rows(
     groups: Sequence[str],
     names: Mapping[str, str] | None,
     height: int,
-    **layout: object,
+    **layout: Any,
 ) -> go.Figure:
     """Give each group a row, its name above: beside the row it would take a phone's whole width.
 

@@ -137,7 +137,7 @@ def importance_bars(shares: pd.Series) -> go.Figure:
     )
     figure.update_xaxes(title="share of the importance", tickformat=".0%", rangemode="tozero")
     figure.update_yaxes(showgrid=False)
-    return finish(figure, height=90 + 34 * len(shown), margin={"l": 8, "r": 8, "t": 8, "b": 8})
+    return finish(figure, height=90 + 34 * len(shown), top=8)
 
 
 def _axis(name: str, column: pd.Series, distribution: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, number, whiskers
 
 if TYPE_CHECKING:
     from kgdash.studies.reliability.local_comparison import Mean
@@ -52,9 +52,7 @@ def relik_scatter(triples: pd.DataFrame, texts: list[str]) -> go.Figure:
         (figure.update_xaxes, "relik", "ReliK (log scale)"),
         (figure.update_yaxes, "reciprocal_rank", "reciprocal rank, mean of head and tail (log)"),
     ):
-        low, high = rows[column].min(), rows[column].max()
-        ticks, tick_texts = log_ticks(low, max(high, low * 1.01))
-        update(type="log", title=title, tickvals=ticks, ticktext=tick_texts)
+        update(title=title, **log_axis(rows[column]))
     return finish(figure, height=420, clickmode="event+select")
 
 

@@ -10,7 +10,16 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.comparison import BESIDE, ROOMY, HeatmapCells, run_heatmap
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number, whiskers
+from kgdash.charts.style import (
+    GREY,
+    SIDE_COLOURS,
+    add_row_bars,
+    empty,
+    finish,
+    name_rows,
+    number,
+    whiskers,
+)
 
 #: least → greatest of a row, dark enough throughout for white figures
 _ORDER = [[0.0, "#b5421f"], [0.5, "#6d6675"], [1.0, "#1e5fb4"]]
@@ -82,26 +91,23 @@ def regret_bars(strategies: pd.DataFrame) -> go.Figure:
         for row in rows.itertuples()
     ]
     figure = go.Figure()
-    figure.add_bar(
-        x=rows["regret"],
-        y=-np.arange(len(rows), dtype=float),
-        orientation="h",
-        width=0.5,
-        marker={"color": colours, "opacity": 0.75},
-        error_x=whiskers(rows["regret"], rows["regret_low"], rows["regret_high"], GREY),
-        text=[
+    add_row_bars(
+        figure,
+        rows["regret"],
+        [
             f"{escape(row['strategy'])}<br>regret {number(row['regret'])} "
             f"({number(row['regret_low'])} to {number(row['regret_high'])})<br>right in "
             f"{row['correct']:,.4g} of {row['parts']:,}<br>MRR {number(row['mrr'])}"
             for row in rows.to_dict("records")
         ],
-        textposition="none",
-        hovertemplate="%{text}<extra></extra>",
+        width=0.5,
+        marker={"color": colours, "opacity": 0.75},
+        error_x=whiskers(rows["regret"], rows["regret_low"], rows["regret_high"], GREY),
         showlegend=False,
     )
     figure.update_xaxes(title="mean regret in MRR ↓", rangemode="tozero")
     name_rows(figure, names)
-    return finish(figure, height=90 + 44 * len(rows), margin={"l": 8, "r": 8, "t": 8, "b": 8})
+    return finish(figure, height=90 + 44 * len(rows), top=8)
 
 
 def difference_points(differences: pd.DataFrame, a: str, b: str) -> go.Figure:

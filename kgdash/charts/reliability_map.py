@@ -15,9 +15,9 @@ from kgdash.charts.style import (
     SIDE_COLOURS,
     empty,
     finish,
+    log_axis,
     log_relik_marker,
     log_span,
-    log_ticks,
     number,
     short_label,
     whiskers,
@@ -72,11 +72,8 @@ def reliability_dots(table: pd.DataFrame) -> go.Figure:
         ],
         hovertemplate="%{text}<extra></extra>",
     )
-    least, most = float(np.minimum(low, rows["relik"]).min()), float(high.max())
-    ticks, texts = log_ticks(least, max(most, least * 1.01))
-    figure.update_xaxes(
-        type="log", title="mean ReliK ↑ (log scale)", tickvals=ticks, ticktext=texts
-    )
+    ends = [np.minimum(low, rows["relik"]).min(), high.max()]
+    figure.update_xaxes(title="mean ReliK ↑ (log scale)", **log_axis(ends))
     figure.update_yaxes(
         tickvals=place,
         ticktext=[escape(short_label(label, _NAME_LENGTH)) for label in rows["label"]],
@@ -224,4 +221,4 @@ def baseline_figure(regions: pd.DataFrame, baseline: np.ndarray) -> go.Figure:
     )
     figure.update_xaxes(title="|z|: how far ReliK inside stands out")
     figure.update_yaxes(title="permutations")
-    return finish(figure, height=300, margin={"l": 8, "r": 8, "t": 56, "b": 8}, bargap=0.05)
+    return finish(figure, height=300, top=56, bargap=0.05)

@@ -9,13 +9,21 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, number, whiskers
+from kgdash.charts.style import (
+    DENSITY,
+    GREY,
+    SIDE_COLOURS,
+    add_row_bars,
+    empty,
+    finish,
+    leave_rows_unnamed,
+    number,
+    whiskers,
+    write_above,
+)
 
 #: of the run that comes first, of neither, of the second
 _A, _EQUAL, _B = SIDE_COLOURS["head"], "#8a96a3", SIDE_COLOURS["tail"]
-
-#: from few to many: visible on white and on near-black
-_DENSITY = [[0.0, "#8fb7e0"], [0.4, "#3f7fc4"], [0.75, "#7a4fb0"], [1.0, "#c8401a"]]
 
 #: characters above a row, as a phone is wide
 _ABOVE = 44
@@ -94,7 +102,7 @@ def rank_density(grid: pd.DataFrame, a: str, b: str) -> go.Figure:
             z=np.log10(counts),
             x=-np.log10(edges["a"]),
             y=-np.log10(edges["b"]),
-            colorscale=_DENSITY,
+            colorscale=DENSITY,
             hovertext=texts,
             hovertemplate="%{hovertext}<extra></extra>",
             hoverongaps=False,
@@ -121,7 +129,7 @@ def rank_density(grid: pd.DataFrame, a: str, b: str) -> go.Figure:
     }
     figure.update_xaxes(title=f"reciprocal rank by {escape(a)}", **axis)
     figure.update_yaxes(title=f"by {escape(b)}", **axis)
-    return finish(figure, height=460, margin={"l": 8, "r": 8, "t": 12, "b": 8})
+    return finish(figure, height=460, top=12)
 
 
 def win_bars(table: pd.DataFrame, labels: list[str], a: str, b: str) -> go.Figure:
@@ -144,33 +152,27 @@ def win_bars(table: pd.DataFrame, labels: list[str], a: str, b: str) -> go.Figur
         ("ties", "equal", _EQUAL),
         ("losses", f"{b} better", _B),
     ):
-        figure.add_bar(
-            x=rows[column] / rows["triples"],
-            y=place,
-            orientation="h",
-            width=0.42,
-            name=escape(name),
-            marker={"color": colour},
-            text=[
+        add_row_bars(
+            figure,
+            rows[column] / rows["triples"],
+            [
                 f"{escape(shortened(label, 60))}<br>{escape(name)}: {count:,} of {triples:,}"
                 f"<br>sign test p {number(p)}"
                 for label, count, triples, p in zip(
                     names, rows[column], rows["triples"], rows["p_holm"], strict=True
                 )
             ],
-            textposition="none",
-            hovertemplate="%{text}<extra></extra>",
+            width=0.42,
+            name=escape(name),
+            marker={"color": colour},
         )
     for y, label, row in zip(place, names, rows.to_dict("records"), strict=True):
         counts = f"{row['wins']:,} : {row['ties']:,} : {row['losses']:,}"
         sure = "  <b>p < 0.05</b>" if row["p_holm"] < SIGNIFICANT else ""
-        _above(
-            figure, y, f"{escape(shortened(label, _ABOVE - len(counts)))}  {counts}{sure}", label
-        )
+        name = escape(shortened(label, _ABOVE - len(counts)))
+        write_above(figure, y + 0.22, f"{name}  {counts}{sure}", label)
     figure.update_xaxes(range=[0, 1], tickformat=".0%", title="share of triples")
-    figure.update_yaxes(
-        range=[0.45 - len(rows), 0.75], showgrid=False, showticklabels=False, fixedrange=True
-    )
+    leave_rows_unnamed(figure, len(rows))
     figure.update_layout(legend_traceorder="normal")
     return finish(figure, height=110 + 42 * len(rows), barmode="stack")
 
@@ -207,27 +209,12 @@ def _forest(rows: list[dict], title: str) -> go.Figure:
     for y, row in zip(place, rows, strict=True):
         note = f"  <b>{number(row['difference'])}</b>  {row['note']}"
         room = max(12, _ABOVE - len(note) + 7)
-        _above(figure, y, f"{escape(shortened(row['name'], room))}{note}", row["name"])
+        text = f"{escape(shortened(row['name'], room))}{note}"
+        write_above(figure, y + 0.22, text, row["name"])
     figure.add_vline(x=0, layer="below", line={"dash": "dash", "width": 1.5, "color": GREY})
     figure.update_xaxes(title=title)
-    figure.update_yaxes(
-        range=[0.45 - len(rows), 0.75], showgrid=False, showticklabels=False, fixedrange=True
-    )
-    return finish(figure, height=90 + 42 * len(rows), margin={"l": 8, "r": 8, "t": 8, "b": 8})
-
-
-def _above(figure: go.Figure, y: float, text: str, hover: str) -> None:
-    figure.add_annotation(
-        text=text,
-        hovertext=escape(hover),
-        showarrow=False,
-        xref="paper",
-        x=0,
-        xanchor="left",
-        y=y + 0.22,
-        yanchor="bottom",
-        font={"size": 12},
-    )
+    leave_rows_unnamed(figure, len(rows))
+    return finish(figure, height=90 + 42 * len(rows), top=8)
 
 
 def _count_bar(most: float) -> dict[str, object]:

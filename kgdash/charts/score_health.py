@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import shortened
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, name_rows, number
+from kgdash.charts.style import SIDE_COLOURS, add_row_bars, empty, finish, name_rows, number
 
 #: colours of true answers and of candidates: the two that differ most in lightness and hue
 _KINDS = {"true": ("true answers", "#2f7fd1"), "candidates": ("candidates", "#d9742b")}
@@ -71,31 +70,27 @@ def gap_bars(table: pd.DataFrame, side: str) -> go.Figure:
     rows = table[table["gap"] > 0].head(MOST_ROWS)
     if not len(rows):
         return empty("no relation's MRR depends on how ties count")
-    place = -np.arange(len(rows), dtype=float)
     figure = go.Figure()
-    figure.add_bar(
-        base=rows["pessimistic"],
-        x=rows["gap"],
-        y=place,
-        orientation="h",
-        width=0.6,
-        marker={"color": SIDE_COLOURS[side], "opacity": 0.75},
-        customdata=rows["group"].tolist(),
-        text=[
+    add_row_bars(
+        figure,
+        rows["gap"],
+        [
             f"{escape(row.group)}<br>MRR {number(row.pessimistic)} to {number(row.optimistic)}"
             f"<br>gap {number(row.gap)}, {row.tied_share:.1%} of {row.count:,} ranks tied"
             f"<br>at most {row.largest_tie:,} equal scores"
             for row in rows.itertuples(index=False)
         ],
-        textposition="none",
-        hovertemplate="%{text}<extra></extra>",
+        base=rows["pessimistic"],
+        width=0.6,
+        marker={"color": SIDE_COLOURS[side], "opacity": 0.75},
+        customdata=rows["group"].tolist(),
         showlegend=False,
     )
     more = int((table["gap"] > 0).sum()) - len(rows)
     note = f"<br>{more:,} more relations have a gap" if more else ""
     figure.update_xaxes(title=f"MRR, pessimistic to optimistic{note}")
     name_rows(figure, [shortened(group, _BESIDE) for group in rows["group"]], 0.6)
-    return _rows_of(figure, len(rows))
+    return finish(figure, height=90 + 24 * len(rows), top=8, clickmode="event+select")
 
 
 def tie_bars(table: pd.DataFrame) -> go.Figure:
@@ -109,37 +104,25 @@ def tie_bars(table: pd.DataFrame) -> go.Figure:
         return empty("no true answer shares its score")
     names = [query_text(row) for row in rows.to_dict("records")]
     figure = go.Figure()
-    figure.add_bar(
-        x=rows["equal_scores"],
-        y=-np.arange(len(rows), dtype=float),
-        orientation="h",
-        width=0.6,
-        marker={"color": [SIDE_COLOURS[side] for side in rows["side"]], "opacity": 0.75},
-        customdata=list(range(len(rows))),
-        text=[
+    add_row_bars(
+        figure,
+        rows["equal_scores"],
+        [
             f"{escape(name)}<br>{row['side']} side: {row['equal_scores']:,} of "
             f"{row['candidates'] - 1:,} candidates tie with the true answer"
             for name, row in zip(names, rows.to_dict("records"), strict=True)
         ],
-        textposition="none",
-        hovertemplate="%{text}<extra></extra>",
+        width=0.6,
+        marker={"color": [SIDE_COLOURS[side] for side in rows["side"]], "opacity": 0.75},
+        customdata=list(range(len(rows))),
         showlegend=False,
     )
     figure.update_xaxes(title="tied candidates", rangemode="tozero")
     name_rows(figure, [shortened(name, _BESIDE) for name in names], 0.6)
-    return _rows_of(figure, len(rows))
+    return finish(figure, height=90 + 24 * len(rows), top=8, clickmode="event+select")
 
 
 def query_text(row: dict) -> str:
     """Write the query of a row: head, relation, tail, with "?" for what is asked for."""
     head, tail = ("?" if row["side"] == side else str(row[side]) for side in ("head", "tail"))
     return f"{head}, {row['relation']}, {tail}"
-
-
-def _rows_of(figure: go.Figure, rows: int) -> go.Figure:
-    return finish(
-        figure,
-        height=90 + 24 * rows,
-        clickmode="event+select",
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-    )

@@ -26,12 +26,20 @@ RELIABILITY_SCALE = [
 
 GREY = "rgba(128, 138, 150, 0.55)"
 
+#: from few to many: visible on white and on near-black
+DENSITY = [[0.0, "#8fb7e0"], [0.4, "#3f7fc4"], [0.75, "#7a4fb0"], [1.0, "#c8401a"]]
 
-def finish(figure: go.Figure, height: int = 360, **layout: object) -> go.Figure:
-    """Give a figure the margins, legend place and transparency that all share, and return it."""
+_TEXT = "%{text}<extra></extra>"
+
+
+def finish(figure: go.Figure, height: int = 360, top: float = 40, **layout: object) -> go.Figure:
+    """Give a figure the margins, legend place and transparency that all share, and return it.
+
+    :param top: the margin there, in pixels: 8 without a legend
+    """
     figure.update_layout(
         height=height,
-        margin={"l": 8, "r": 8, "t": 40, "b": 8},
+        margin={"l": 8, "r": 8, "t": top, "b": 8},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
@@ -63,6 +71,44 @@ def name_rows(figure: go.Figure, names: Sequence[str], margin: float = 0.5) -> N
         range=[margin - len(names), margin],
         showgrid=False,
         fixedrange=True,
+    )
+
+
+def add_row_bars(figure: go.Figure, x: ArrayLike, texts: Sequence[str], **more: Any) -> None:
+    """Draw horizontal bars at y = 0, −1, −2 …, the first on top, that say more on hovering.
+
+    :param x: how long they are, shape ``(n,)``
+    :param texts: one per bar, HTML
+    :param more: of Plotly's bar
+    """
+    way = {"orientation": "h", "textposition": "none", "hovertemplate": _TEXT}
+    figure.add_bar(x=x, y=-np.arange(len(texts), dtype=float), text=texts, **way, **more)
+
+
+def write_above(figure: go.Figure, y: float, text: str, hover: str) -> None:
+    """Write a text above what is drawn in a row: beside it it would take a phone's whole width.
+
+    :param y: where it stands, from the bottom
+    :param text: HTML
+    :param hover: plain
+    """
+    figure.add_annotation(
+        text=text,
+        hovertext=escape(hover),
+        showarrow=False,
+        xref="paper",
+        x=0,
+        xanchor="left",
+        y=y,
+        yanchor="bottom",
+        font={"size": 12},
+    )
+
+
+def leave_rows_unnamed(figure: go.Figure, count: int) -> None:
+    """Show rows at y = 0, −1, −2 … without names beside them: they are above, by `write_above`."""
+    figure.update_yaxes(
+        range=[0.45 - count, 0.75], showgrid=False, showticklabels=False, fixedrange=True
     )
 
 
@@ -102,6 +148,13 @@ def log_ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     values = [m * 10.0**e for e in range(first, last + 1) for m in steps]
     inside = [v for v in values if low * 0.999 <= v <= high * 1.001] or [low, high]
     return inside, [_tick(v) for v in inside]
+
+
+def log_axis(values: ArrayLike) -> dict[str, Any]:
+    """Describe a log axis of values > 0, for Plotly's ``update_xaxes`` and ``update_yaxes``."""
+    low, high = float(np.min(values)), float(np.max(values))
+    ticks, texts = log_ticks(low, max(high, low * 1.01))
+    return {"type": "log", "tickvals": ticks, "ticktext": texts}
 
 
 def log_span(values: np.ndarray) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,25 +13,20 @@ from kgdash.commands.groupings import (
     grouping_by,
     make_grouping,
 )
-from kgdash.commands.shared import (
-    DatasetOption,
+from kgdash.commands.options.common import (
     FilterOption,
-    JsonOption,
     LevelOption,
-    OutOption,
     RankTypeOption,
-    RunArgument,
     SeedOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output, RunOptions
+from kgdash.commands.options.output import records
 from kgdash.progress import terminal
 
 
 def breakdown(
-    run: RunArgument,
+    run: RunOptions,
     by: Annotated[
         str,
         typer.Option(
@@ -42,7 +37,6 @@ def breakdown(
     metric: Annotated[
         str, typer.Option(help="mrr, mr, amri, hits@k for any k, …, or a key of `metrics`.")
     ] = "inverse_harmonic_mean_rank",
-    dataset: DatasetOption = None,
     split: SplitOption = "test",
     filter: FilterOption = None,
     rank_type: RankTypeOption = "realistic",
@@ -51,8 +45,8 @@ def breakdown(
     end: EndOption = "answer",
     level: LevelOption = 0.95,
     seed: SeedOption = 0,
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Break a metric down by groups of triples, per side, with intervals and ties."""
     from kgdash.breakdowns.breakdown import breakdown as compute
@@ -62,7 +56,7 @@ def breakdown(
     from kgdash.graph import default_filter
 
     key = check_choices(metric, rank_type, level).key
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     adhoc = bool(condition or types)
     grouping = (
         make_grouping(loaded, "own groups", condition, types, end)
@@ -74,22 +68,7 @@ def breakdown(
     annotated = add_rank_facts(ranks, loaded.graph)
     groups = grouping if isinstance(grouping, str) else groups_by(annotated, loaded.graph, grouping)
     table = compute(annotated, groups, metric, rank_type, level, seed)
-    if out is not None:
-        write_or_print(table, out)
-    if as_json:
-        print_json(
-            {
-                "run": loaded.name,
-                "split": split,
-                "filter": chosen,
-                "by": "own groups" if adhoc else by,
-                "metric": key,
-                "rank_type": rank_type,
-                "level": level,
-                "seed": seed,
-                "notes": loaded.notes,
-                "groups": table.to_dict("records"),
-            }
-        )
-    elif out is None:
-        write_or_print(table, None)
+    about: dict[str, Any] = {"run": loaded.name, "split": split, "filter": chosen}
+    about |= {"by": "own groups" if adhoc else by, "metric": key, "rank_type": rank_type}
+    about |= {"level": level, "seed": seed, "notes": loaded.notes}
+    output.show(table, lambda: about | records({"groups": table}))

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.shared import JsonOption, print_json
+from kgdash.commands.options.common import JsonOption
+from kgdash.commands.options.output import print_json
 from kgdash.errors import KgdashError
 
 app = typer.Typer(invoke_without_command=True, help="List or clear the tables kept on disk.")

@@ -9,21 +9,16 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.shared import (
-    DatasetOption,
+from kgdash.commands.options.common import (
     DirectionOption,
     HopsOption,
-    JsonOption,
     LevelOption,
-    OutOption,
     RestartOption,
-    RunArgument,
     SeedOption,
     SubgraphMethodOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output, RunOptions
+from kgdash.commands.options.output import records
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -44,8 +39,7 @@ class ClassifyTable(StrEnum):
 
 
 def classify(
-    run: RunArgument,
-    dataset: DatasetOption = None,
+    run: RunOptions,
     negatives: Annotated[
         str,
         typer.Option(
@@ -80,8 +74,8 @@ def classify(
         str, typer.Option(help="New ends of local negatives: inside or anywhere.")
     ] = "inside",
     relik_method: Annotated[str, typer.Option(help="Local; as --method of relik.")] = "exact",
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Tell true from false triples by a threshold on the score, chosen on validation."""
     from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
@@ -92,7 +86,7 @@ def classify(
     if table is ClassifyTable.local and entity is None:
         raise KgdashError("--table local needs the subgraph's --entity")
     setting = ClassificationSetting(negatives, thresholds, seed, level)
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     given = _given(loaded, negatives, valid_negatives, test_negatives)
     found = compute(loaded, setting, given, terminal("classification"))
     tables: dict[str, pd.DataFrame] = found.tables()
@@ -106,13 +100,8 @@ def classify(
         local = classify_subgraph(found, part, evaluated, corrupt, relik_method, terminal("ReliK"))
         tables["local"] = local.metrics
         about["local"] = local.summary()
-    if out is not None:
-        write_or_print(tables[table], out)
-    if as_json:
-        shown = {name: rows for name, rows in tables.items() if name not in ("scores", "local")}
-        print_json(about | {name: rows.to_dict("records") for name, rows in shown.items()})
-    elif out is None:
-        write_or_print(tables[table], None)
+    shown = {name: rows for name, rows in tables.items() if name not in ("scores", "local")}
+    output.show(tables[table], lambda: about | records(shown))
 
 
 def _given(run: Any, negatives: str, valid: Path | None, test: Path | None) -> Any:

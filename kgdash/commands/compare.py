@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import pandas as pd
 import typer
 
 from kgdash.commands.groupings import grouping_by
-from kgdash.commands.shared import (
-    DatasetOption,
+from kgdash.commands.options.common import (
     FilterOption,
-    JsonOption,
-    OutOption,
     RankTypeOption,
-    RunsArgument,
     SeedOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output, RunsOptions
+from kgdash.commands.options.output import print_json, records, write_or_print
 from kgdash.errors import unknown_name
 from kgdash.progress import terminal
 
@@ -41,8 +35,7 @@ _TABLES = ("overall", "groups", "tests", "seeds", "relations", "communities", "e
 
 
 def compare(
-    runs: RunsArgument,
-    dataset: DatasetOption = None,
+    runs: RunsOptions,
     split: SplitOption = "test",
     filter: FilterOption = None,
     by: Annotated[
@@ -71,8 +64,8 @@ def compare(
         str | None, typer.Option(help=f"The table to print or write: {', '.join(_TABLES)}.")
     ] = None,
     seed: SeedOption = 0,
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Compare runs overall, by group, by paired tests, over seeds, and two of them in detail."""
     from kgdash.graph import default_filter
@@ -84,7 +77,7 @@ def compare(
     wanted = table or ("groups" if by else "relations" if pair else "overall")
     if wanted not in _TABLES:
         raise unknown_name("table", wanted, _TABLES, "compare")
-    loaded = [load_run(source, dataset_of(source, dataset)) for source in runs]
+    loaded = runs.load()
     named = dict(zip(distinct_names(loaded), loaded, strict=True))
     chosen = filter or default_filter(split)
     ranks = compared_ranks(loaded, split, chosen, terminal("ranks"))
@@ -99,17 +92,12 @@ def compare(
     if wanted not in tables:
         needs = "--by" if wanted == "groups" else "--pair"
         raise unknown_name("table", wanted, list(tables), f"compare without {needs}")
-    if as_json:
-        about: dict[str, Any] = {
-            "runs": list(named),
-            "split": split,
-            "filter": chosen,
-            "side": side,
-        }
-        about |= {"by": by, "metric": key, "rank_type": rank_type, "pair": pair, "seed": seed}
-        print_json(about | {name: make().to_dict("records") for name, make in tables.items()})
-    if out is not None or not as_json:
-        write_or_print(tables[wanted](), out)
+    about: dict[str, Any] = {"runs": list(named), "split": split, "filter": chosen, "side": side}
+    about |= {"by": by, "metric": key, "rank_type": rank_type, "pair": pair, "seed": seed}
+    if output.as_json:
+        print_json(about | records({name: make() for name, make in tables.items()}))
+    if output.out is not None or not output.as_json:
+        write_or_print(tables[wanted](), output.out)
 
 
 def _tables_of_all(
@@ -188,10 +176,3 @@ def _tables_of_pair(
         "entities": entities,
         "triples": lambda: graph.with_names(triple_differences(pair, *choices)),
     }
-
-
-def dataset_of(source: str, dataset: str | None) -> str | None:
-    """Return the dataset for a PyKEEN directory; runs in our form hold their own graph."""
-    from kgdash.formats.pykeen_directory import MODEL_FILE
-
-    return dataset if (Path(source) / MODEL_FILE).is_file() else None

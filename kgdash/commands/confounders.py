@@ -9,21 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.shared import (
-    DatasetOption,
-    JsonOption,
+from kgdash.commands.options.common import (
     LevelOption,
-    OutOption,
     RankTypeOption,
     RelikMethodOption,
-    RunArgument,
     SeedOption,
     SideOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output, RunOptions
+from kgdash.commands.options.output import records
 from kgdash.progress import terminal
 from kgdash.statistics.bootstrap import Bootstrap
 
@@ -42,8 +37,7 @@ class ConfounderTable(StrEnum):
 
 
 def confounders(
-    run: RunArgument,
-    dataset: DatasetOption = None,
+    run: RunOptions,
     split: SplitOption = "test",
     side: SideOption = "both",
     rank_type: RankTypeOption = "realistic",
@@ -62,8 +56,8 @@ def confounders(
     ] = None,
     level: LevelOption = 0.95,
     seed: SeedOption = 0,
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Tell whether degree or frequency account for ReliK, and what it says of ranks beyond them."""
     from kgdash.graph.subgraph import SubgraphSampling
@@ -71,7 +65,7 @@ def confounders(
     from kgdash.studies.reliability.subgraph_table import default_size
 
     bootstrap = Bootstrap(level, seed=seed)
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     if table == ConfounderTable.subgraphs:
         sampling = SubgraphSampling(subgraphs, size or default_size(loaded), seed=seed)
         made = {"subgraphs": _subgraphs(loaded, sampling, relik_method, bootstrap)}
@@ -79,24 +73,13 @@ def confounders(
         progress = terminal("ReliK and ranks")
         factors = triple_factors(loaded, split, side, rank_type, relik_method, progress)
         tables = _of_triples(loaded, factors, bootstrap)
-        made = {name: make() for name, make in tables.items() if as_json or name == table}
-    if out is not None:
-        write_or_print(made[table], out)
-    if as_json:
-        about: dict[str, Any] = {
-            "run": loaded.name,
-            "split": split,
-            "side": side,
-            "rank_type": rank_type,
-            "relik_method": relik_method,
-            "notes": loaded.notes,
-        }
-        about |= {name: rows.to_dict("records") for name, rows in made.items()}
-        if "partial" in made:
-            about["remains"] = describe_partials(made["partial"], "degree")
-        print_json(about)
-    elif out is None:
-        write_or_print(made[table], None)
+        made = {name: make() for name, make in tables.items() if output.as_json or name == table}
+    about: dict[str, Any] = {"run": loaded.name, "split": split, "side": side}
+    about |= {"rank_type": rank_type, "relik_method": relik_method, "notes": loaded.notes}
+    about |= records(made)
+    if "partial" in made:
+        about["remains"] = describe_partials(made["partial"], "degree")
+    output.show(made[table], lambda: about)
 
 
 def _of_triples(

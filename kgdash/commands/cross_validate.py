@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import pandas as pd
 import typer
 
-from kgdash.commands.option_groups import SubgraphOptions, TaskOptions, grouped
-from kgdash.commands.shared import (
-    JsonOption,
-    LevelOption,
-    OutOption,
-    print_json,
-    write_or_print,
-    write_rounded,
-)
+from kgdash.commands.options.common import LevelOption
+from kgdash.commands.options.groups import Output, SubgraphOptions, TaskOptions
+from kgdash.commands.options.output import records, write_rounded
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.progress import terminal
@@ -30,7 +24,6 @@ if TYPE_CHECKING:
     from kgdash.studies.correlation.cross_validation import CrossValidation
 
 
-@grouped
 def cross_validate(
     dataset: Annotated[
         str, typer.Argument(metavar="DATASET", help="By name or folder, as of train.")
@@ -55,8 +48,8 @@ def cross_validate(
     each: Annotated[
         bool, typer.Option("--each", help="Print a row per model, fold and subgraph.")
     ] = False,
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Train models on folds, correlate ReliK with performance there, and report their mean.
 
@@ -100,14 +93,8 @@ def cross_validate(
     if results is not None:
         _write_results(results, dataset, graph, plan, coefficients, runs)
     shown = table if each else coefficients
-    if out is not None:
-        write_or_print(shown, out)
-    if as_json:
-        about = {"graph": graph.name, "plan": vars(plan), "workdir": str(folder)}
-        rows = {"runs": runs.to_dict("records"), "rows": shown.to_dict("records")}
-        print_json(about | rows)
-    elif out is None:
-        write_or_print(shown, None)
+    about = {"graph": graph.name, "plan": vars(plan), "workdir": str(folder)}
+    output.show(shown, lambda: about | records({"runs": runs, "rows": shown}))
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.shared import DatasetOption, JsonOption, RunArgument, load_run, print_json
+from kgdash.commands.options.common import JsonOption
+from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.options.output import print_json
 from kgdash.errors import KgdashError, unknown_name
 
 if TYPE_CHECKING:
@@ -34,11 +36,11 @@ EndOption = Annotated[
 
 
 @app.command(name="list")
-def list_(run: RunArgument, dataset: DatasetOption = None, as_json: JsonOption = False) -> None:
+def list_(run: RunOptions, as_json: JsonOption = False) -> None:
     """List the groupings that are saved with a run."""
     from kgdash.runs.saved_groupings import groupings_file, saved_groupings
 
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     saved = saved_groupings(loaded)
     if as_json:
         print_json(
@@ -55,9 +57,8 @@ def list_(run: RunArgument, dataset: DatasetOption = None, as_json: JsonOption =
 
 @app.command()
 def add(
-    run: RunArgument,
+    run: RunOptions,
     name: Annotated[str, typer.Argument(help="Of the grouping; one of that name is replaced.")],
-    dataset: DatasetOption = None,
     condition: ConditionsOption = None,
     types: TypesOption = None,
     end: EndOption = "answer",
@@ -65,21 +66,20 @@ def add(
     """Save a grouping with a run, for `breakdown --by` and the page Breakdowns."""
     from kgdash.runs.saved_groupings import save_grouping
 
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     grouping = make_grouping(loaded, name, condition, types, end)
     print(f"saved {name!r} ({grouping.describe()}) in {save_grouping(loaded, grouping)}")
 
 
 @app.command()
 def remove(
-    run: RunArgument,
+    run: RunOptions,
     name: Annotated[str, typer.Argument(help="Of the grouping.")],
-    dataset: DatasetOption = None,
 ) -> None:
     """Delete a grouping that is saved with a run."""
     from kgdash.runs.saved_groupings import delete_grouping
 
-    print(f"removed {name!r} from {delete_grouping(load_run(run, dataset), name)}")
+    print(f"removed {name!r} from {delete_grouping(run.load(), name)}")
 
 
 def make_grouping(

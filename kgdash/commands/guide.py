@@ -6,18 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.shared import (
+from kgdash.commands.options.common import (
     DatasetOption,
     FilterOption,
-    JsonOption,
-    OutOption,
     RankTypeOption,
     SideOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output
+from kgdash.commands.options.output import load_run, records
 from kgdash.progress import terminal
 
 
@@ -30,8 +27,8 @@ def guide(
     filter: FilterOption = None,
     side: SideOption = "both",
     rank_type: RankTypeOption = "realistic",
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Describe every metric; of a run, with values, sides, and what fewer candidates would do."""
     from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
@@ -63,15 +60,9 @@ def guide(
             "filter": chosen,
             "side": side,
             "rank_type": rank_type,
-            "plain_and_adjusted": plain_and_adjusted(values).to_dict("records"),
-            "sides": sides.to_dict("records"),
+            **records({"plain_and_adjusted": plain_and_adjusted(values), "sides": sides}),
             "sides_in_words": describe_sides(sides),
-            "fewer_candidates": expected_metrics(ranks, side, whole).to_dict("records"),
+            **records({"fewer_candidates": expected_metrics(ranks, side, whole)}),
         }
     table = guide_table(values)
-    if out is not None:
-        write_or_print(table, out)
-    if as_json:
-        print_json({**more, "metrics": table.to_dict("records")})
-    elif out is None:
-        write_or_print(table, None)
+    output.show(table, lambda: more | records({"metrics": table}))

@@ -8,18 +8,13 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.shared import (
-    DatasetOption,
+from kgdash.commands.options.common import (
     FilterOption,
-    JsonOption,
-    OutOption,
-    RunArgument,
     SideOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output, RunOptions
+from kgdash.commands.options.output import records
 from kgdash.progress import terminal
 
 
@@ -36,8 +31,7 @@ class HealthTable(StrEnum):
 
 
 def health(
-    run: RunArgument,
-    dataset: DatasetOption = None,
+    run: RunOptions,
     split: SplitOption = "test",
     filter: FilterOption = None,
     side: SideOption = "both",
@@ -49,27 +43,16 @@ def health(
             "whose scores are NaN."
         ),
     ] = HealthTable.findings,
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Check the scores that ranks compare: ties, constant or saturated scores, NaN."""
     from kgdash.health.of_run import check_side, score_health
 
     check_side(side)
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     found = score_health(loaded, split, filter, terminal("scores"))
     tables: dict[str, pd.DataFrame] = found.tables(side)
-    if out is not None:
-        write_or_print(tables[table], out)
-    if as_json:
-        about: dict[str, Any] = {
-            "run": loaded.name,
-            "split": split,
-            "filter": found.filter,
-            "side": side,
-            "notes": loaded.notes,
-            "ranked": found.ranks is not None,
-        }
-        print_json(about | {name: rows.to_dict("records") for name, rows in tables.items()})
-    elif out is None:
-        write_or_print(tables[table], None)
+    about: dict[str, Any] = {"run": loaded.name, "split": split, "filter": found.filter}
+    about |= {"side": side, "notes": loaded.notes, "ranked": found.ranks is not None}
+    output.show(tables[table], lambda: about | records(tables))

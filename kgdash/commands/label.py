@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.shared import DatasetOption, RunArgument, SeedOption, load_run
+from kgdash.commands.options.common import SeedOption
+from kgdash.commands.options.groups import RunOptions
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -23,8 +24,7 @@ _KEYS = "y true, n false, s skip, u undo, q quit"
 
 
 def label(
-    run: RunArgument,
-    dataset: DatasetOption = None,
+    run: RunOptions,
     table: Annotated[
         Path | None,
         typer.Option(help="Table of rule instances to judge anew; without it rules are mined."),
@@ -33,7 +33,7 @@ def label(
         Path | None, typer.Option("--rules", help="Rules that AMIE or AnyBURL wrote, or a table.")
     ] = None,
     max_rules: Annotated[int, typer.Option(help="Rules to take, those with most support.")] = 12,
-    min_pca: Annotated[float, typer.Option(help="Least PCA confidence.")] = 0.3,
+    min_pca: Annotated[float, typer.Option(help="Minimum PCA confidence.")] = 0.3,
     per_rule: Annotated[int, typer.Option(help="Predictions per rule.")] = 10,
     order: Annotated[
         str,
@@ -57,7 +57,7 @@ def label(
 
     if table is not None and rule_file is not None:
         raise KgdashError("--table holds instances, no rules: leave out --rules")
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     if save is not None:
         found = labelled_instances(loaded)
         text = write_rule_table(found, loaded.graph)

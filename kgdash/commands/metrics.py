@@ -11,16 +11,13 @@ import typer
 
 from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOption
 from kgdash.commands.metrics_latex import latex as print_latex
-from kgdash.commands.shared import (
-    DatasetOption,
+from kgdash.commands.options.common import (
     FilterOption,
     JsonOption,
-    RunArgument,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -29,8 +26,7 @@ if TYPE_CHECKING:
 
 
 def metrics(
-    run: RunArgument,
-    dataset: DatasetOption = None,
+    run: RunOptions,
     split: SplitOption = "test",
     filter: FilterOption = None,
     k: Annotated[list[int] | None, typer.Option(help="k of Hits@k; repeat for several.")] = None,
@@ -68,7 +64,7 @@ def metrics(
     from kgdash.ranking.metrics import metrics as compute
     from kgdash.ranking.metrics import tie_summary
 
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     chosen = filter or default_filter(split)
     only = restrict(
         loaded.graph,

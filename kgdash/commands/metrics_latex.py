@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.shared import load_run
+from kgdash.commands.options.output import load_run
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.progress import terminal

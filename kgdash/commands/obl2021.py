@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from kgdash.commands.shared import (
-    DatasetOption,
+from kgdash.commands.options.common import (
     FilterOption,
     JsonOption,
-    RunArgument,
     SeedOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -42,9 +39,8 @@ IdsOption = Annotated[
 
 @app.command()
 def predict(
-    run: RunArgument,
+    run: RunOptions,
     out: Annotated[Path, typer.Argument(help="Submission to write (.npz).")],
-    dataset: DatasetOption = None,
     split: SplitOption = "test",
     triples: TriplesOption = None,
     filter: FilterOption = None,
@@ -61,7 +57,7 @@ def predict(
     from kgdash.studies.obl2021.top_ten import predict as find
 
     check_extension(out)
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     check_ids(loaded.graph, ids)
     rows = _triples(loaded, split, triples)
     asked = split if triples is None else rows
@@ -73,11 +69,10 @@ def predict(
 
 @app.command()
 def evaluate(
-    run: RunArgument,
+    run: RunOptions,
     files: Annotated[
         list[Path], typer.Argument(help="Submissions (.npz, .npy, .pt); several are compared.")
     ],
-    dataset: DatasetOption = None,
     split: SplitOption = "test",
     triples: TriplesOption = None,
     ids: IdsOption = "graph",
@@ -88,7 +83,7 @@ def evaluate(
     from kgdash.studies.obl2021.evaluation import evaluate as compute
     from kgdash.studies.obl2021.submission_reading import read_submissions
 
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     rows = _triples(loaded, split, triples)
     contents = [(str(path), _content(path)) for path in files]
     found = read_submissions(contents, loaded.graph, len(rows), ids)

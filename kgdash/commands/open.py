@@ -15,7 +15,8 @@ from urllib.parse import urlencode
 
 import typer
 
-from kgdash.commands.shared import DatasetOption, load_run
+from kgdash.commands.options.common import DatasetOption
+from kgdash.commands.options.output import load_run
 from kgdash.errors import KgdashError
 from kgdash.runs.bundled import DEFAULT_RUN, FOLDER_CHOICE, bundled_names
 

@@ -7,17 +7,11 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.option_groups import SubgraphOptions, grouped
-from kgdash.commands.shared import (
-    DatasetOption,
-    JsonOption,
+from kgdash.commands.options.common import (
     LevelOption,
-    OutOption,
-    RunArgument,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output, RunOptions, SubgraphOptions
+from kgdash.commands.options.output import records
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -31,11 +25,9 @@ class PredictionTable(StrEnum):
     points = "points"
 
 
-@grouped
 def predict_performance(
-    run: RunArgument,
+    run: RunOptions,
     options: SubgraphOptions,
-    dataset: DatasetOption = None,
     task: Annotated[
         str, typer.Option(help="Column of study --each: tail_mrr, relation_mrr, accuracy, …")
     ] = "tail_mrr",
@@ -54,8 +46,8 @@ def predict_performance(
             "points: every subgraph. Default: expected if there is an --entity, else errors."
         ),
     ] = None,
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Predict the performance in unseen subgraphs from their ReliK, with an interval."""
     from kgdash.studies.correlation.performance_prediction import (
@@ -68,7 +60,7 @@ def predict_performance(
     shown = table or (PredictionTable.expected if entity else PredictionTable.errors)
     if shown == PredictionTable.expected and not entity:
         raise KgdashError("--table expected needs at least one --entity")
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     sampling = options.sampling(default_size(loaded) if size is None else size)
     evaluation = SubgraphEvaluation(options.evaluated, options.relik_method, options.filter_used)
     # Before all that takes long, so that an unknown entity is refused at once.
@@ -85,22 +77,8 @@ def predict_performance(
         if name in tables:
             names = [loaded.graph.entities[e] for e in tables[name]["seed_entity"]]
             tables[name] = tables[name].assign(seed_entity=names)
-    if out is not None:
-        write_or_print(tables[shown], out)
-    if as_json:
-        about = {
-            "run": loaded.name,
-            "task": task,
-            "level": level,
-            "subgraphs": sampling.count,
-            "left_out": prediction.left_out,
-            "size": sampling.size,
-            "method": sampling.method,
-            "seed": sampling.seed,
-            "evaluated": evaluation.evaluated,
-            "relik_method": evaluation.relik_method,
-            "notes": loaded.notes,
-        }
-        print_json(about | {name: rows.to_dict("records") for name, rows in tables.items()})
-    elif out is None:
-        write_or_print(tables[shown], None)
+    about = {"run": loaded.name, "task": task, "level": level, "subgraphs": sampling.count}
+    about |= {"left_out": prediction.left_out, "size": sampling.size, "method": sampling.method}
+    about |= {"seed": sampling.seed, "evaluated": evaluation.evaluated}
+    about |= {"relik_method": evaluation.relik_method, "notes": loaded.notes}
+    output.show(tables[shown], lambda: about | records(tables))

@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.separation import SeparationOptions, compare_labels, with_separation
-from kgdash.commands.shared import (
-    DatasetOption,
-    RunArgument,
-    SeedOption,
-    load_run,
-)
+from kgdash.commands.options.common import SeedOption
+from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.separation import SeparationOptions, compare_labels
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -22,10 +18,8 @@ if TYPE_CHECKING:
     from kgdash.studies.queries.sampling import QuerySampling
 
 
-@with_separation
 def queries(
-    run: RunArgument,
-    dataset: DatasetOption = None,
+    run: RunOptions,
     types: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,7 +66,7 @@ def queries(
 
     if save is not None:
         _check_save(save, file)
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     graph, searching = loaded.graph, beam_for(loaded.scorer, intermediates, beam)
     progress = terminal("finding instances")
     if file is not None:

@@ -7,17 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.shared import (
-    DatasetOption,
-    JsonOption,
+from kgdash.commands.options.common import (
     LevelOption,
-    OutOption,
-    RunArgument,
     SeedOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output, RunOptions
+from kgdash.commands.options.output import records
 from kgdash.progress import phases, terminal
 
 
@@ -31,8 +26,7 @@ class ReliabilityBy(StrEnum):
 
 
 def reliability(
-    run: RunArgument,
-    dataset: DatasetOption = None,
+    run: RunOptions,
     by: Annotated[
         ReliabilityBy,
         typer.Option(
@@ -52,15 +46,15 @@ def reliability(
     largest: Annotated[int, typer.Option(help="Entities of a region, at most.")] = 100,
     permutations: Annotated[int, typer.Option(help="Behind the p-values of regions.")] = 200,
     seed: SeedOption = 0,
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Average ReliK per entity, relation or community, or find regions where it stands out."""
     from kgdash.studies.reliability.region_scan import RegionScan, scan_regions
     from kgdash.studies.reliability.reliability_map import reliability_map
 
     scan = RegionScan(null_model, smallest, largest, permutations, seed=seed)
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     graph = loaded.graph
     first, second = phases(terminal("reliability"), [0.9, 0.1])
     map_ = reliability_map(loaded, method, first)
@@ -77,15 +71,7 @@ def reliability(
         table = map_.by(by.value, level, seed, resolution).drop(columns="id")
         about |= {"level": level}
         about |= {"resolution": resolution} if by == ReliabilityBy.communities else {}
-    if out is not None:
-        write_or_print(table, out)
-    if as_json:
-        rows = table.to_dict("records")
-        if by == ReliabilityBy.regions:
-            rows = [
-                {**row, "members": [graph.entities[e] for e in own]}
-                for row, own in zip(rows, found.members, strict=True)
-            ]
-        print_json(about | {"notes": loaded.notes, "rows": rows})
-    elif out is None:
-        write_or_print(table, None)
+    rows = table
+    if by == ReliabilityBy.regions:
+        rows = table.assign(members=[[graph.entities[e] for e in own] for own in found.members])
+    output.show(table, lambda: about | {"notes": loaded.notes} | records({"rows": rows}))

@@ -7,21 +7,15 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.shared import (
-    DatasetOption,
-    OutOption,
-    RunArgument,
-    SeedOption,
-    load_run,
-    write_or_print,
-)
+from kgdash.commands.options.common import OutOption, SeedOption
+from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.options.output import write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
 
 def relik(
-    run: RunArgument,
-    dataset: DatasetOption = None,
+    run: RunOptions,
     split: Annotated[str | None, typer.Option(help="train, valid or test.")] = None,
     triples: Annotated[
         Path | None, typer.Option(help="TSV or CSV of head, relation, tail, by name or label.")
@@ -41,7 +35,7 @@ def relik(
 
     if split and triples:
         raise KgdashError("give either --split or --triples, not both")
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     rows = read_graph_triples(triples, loaded.graph) if triples else None
     table = loaded.relik(
         split or "test",

@@ -8,24 +8,21 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.shared import (
-    DatasetOption,
+from kgdash.commands.options.common import (
     FilterOption,
     RankTypeOption,
-    RunArgument,
     SeedOption,
     SplitOption,
-    load_run,
 )
+from kgdash.commands.options.groups import RunOptions
 from kgdash.progress import terminal
 
 MetricOption = Annotated[str, typer.Option(help="mrr, amri, hits@10, …, or a key of `metrics`.")]
 
 
 def report(
-    run: RunArgument,
+    run: RunOptions,
     out: Annotated[Path, typer.Argument(metavar="OUT.html", help="The file to write.")],
-    dataset: DatasetOption = None,
     split: SplitOption = "test",
     filter: FilterOption = None,
     rank_type: RankTypeOption = "realistic",
@@ -38,7 +35,7 @@ def report(
     from kgdash.reports.html import check_report_file, write_report
 
     check_report_file(out)
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     setting = RankSetting.parse(split, filter, rank_type=rank_type)
     content = report_content(loaded, setting, metric, terminal("report"))
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC") if date else ""
@@ -47,7 +44,7 @@ def report(
 
 
 def chart(
-    run: RunArgument,
+    run: RunOptions,
     name: Annotated[
         str,
         typer.Argument(
@@ -61,7 +58,6 @@ def chart(
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="The file to write: .html, .svg, .png or .pdf.")
     ],
-    dataset: DatasetOption = None,
     split: SplitOption = "test",
     filter: FilterOption = None,
     rank_type: RankTypeOption = "realistic",
@@ -87,7 +83,7 @@ def chart(
     check_figure_file(out)
     check_chart(name)
     drawn_size = FigureSize(width, height, scale)
-    loaded, progress = load_run(run, dataset), terminal(name)
+    loaded, progress = run.load(), terminal(name)
     setting = RankSetting.parse(split, filter, side, rank_type)
     asked = evaluation(loaded, setting, metric, progress)
     figure = draw_chart(name, ChartSource(asked, entity, size, seed, progress))

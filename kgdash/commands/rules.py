@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgdash.commands.separation import SeparationOptions, compare_labels, with_separation
-from kgdash.commands.shared import (
-    DatasetOption,
-    RunArgument,
-    SeedOption,
-    known_extension,
-    load_run,
-)
+from kgdash.commands.options.common import SeedOption, known_extension
+from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.separation import SeparationOptions, compare_labels
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -25,10 +20,8 @@ if TYPE_CHECKING:
     from kgdash.studies.rules.rule import Rules
 
 
-@with_separation
 def rules(
-    run: RunArgument,
-    dataset: DatasetOption = None,
+    run: RunOptions,
     table: Annotated[
         Path | None, typer.Option(help="Table of labelled instances; without it rules are mined.")
     ] = None,
@@ -40,7 +33,7 @@ def rules(
         typer.Option(help="False is: closed-world (no known triple), verified, or files."),
     ] = None,
     max_rules: Annotated[int, typer.Option(help="Rules to keep.")] = 12,
-    min_pca: Annotated[float, typer.Option(help="Least PCA confidence.")] = 0.3,
+    min_pca: Annotated[float, typer.Option(help="Minimum PCA confidence.")] = 0.3,
     min_support: Annotated[int, typer.Option(help="Least support.")] = 2,
     order: Annotated[
         str, typer.Option(help='Rules first by "support", "confidence" or "both labels".')
@@ -68,7 +61,7 @@ def rules(
     if table is not None and (rule_file is not None or save_rules is not None):
         raise KgdashError("--table holds instances, no rules: leave out --rules and --save-rules")
     selection = RuleSelection(max_rules, min_pca, min_support, per_rule, order, seed)
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     if table is not None:
         instances = read_rule_table(table, loaded.graph)
     else:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import shlex
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import wraps
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgdash.commands.shared import (
-    JsonOption,
-    OutOption,
-    known_extension,
-    print_json,
-    write_or_print,
-    write_rounded,
-)
+from kgdash.commands.options.common import JsonOption, OutOption, known_extension
+from kgdash.commands.options.output import print_json, write_or_print, write_rounded
 from kgdash.errors import unknown_name
 from kgdash.files.atomic import write_atomically
 from kgdash.files.table import write_table
@@ -62,34 +53,6 @@ class SeparationOptions:
         Path | None,
         typer.Option(help="Folder for a Markdown file of what separates, its table, two charts."),
     ] = None
-
-
-def with_separation(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `SeparationOptions`, after its own.
-
-    :param command: takes ``context`` (its own, of Typer) and ``options`` last, without defaults
-    """
-    types = get_type_hints(SeparationOptions, include_extras=True)
-    shared = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=field.default,
-            annotation=types[field.name],
-        )
-        for field in fields(SeparationOptions)
-    ]
-
-    @wraps(command)
-    def whole(**given: Any) -> None:
-        options = SeparationOptions(**{param.name: given.pop(param.name) for param in shared})
-        command(**given, options=options)
-
-    signature = inspect.signature(command, eval_str=True)
-    own = [param for param in signature.parameters.values() if param.name != "options"]
-    whole.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
-    whole.__annotations__ = {param.name: param.annotation for param in (*own, *shared)}
-    return whole
 
 
 def compare_labels(

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.option_groups import SubgraphOptions, TaskOptions, grouped
-from kgdash.commands.shared import (
-    DatasetOption,
-    JsonOption,
+from kgdash.commands.options.common import (
     LevelOption,
-    OutOption,
-    RunArgument,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output, RunOptions, SubgraphOptions, TaskOptions
+from kgdash.commands.options.output import load_run, records
 from kgdash.progress import terminal
 from kgdash.statistics.bootstrap import Bootstrap
 
 
-@grouped
 def study(
-    run: RunArgument,
+    run: RunOptions,
     options: SubgraphOptions,
     tasks: TaskOptions,
-    dataset: DatasetOption = None,
     compared: Annotated[
         list[str] | None,
         typer.Option("--with", help="Another run, studied on the same subgraphs; repeat."),
@@ -39,8 +31,8 @@ def study(
     each: Annotated[
         bool, typer.Option("--each", help="Print a row per subgraph, not the correlations.")
     ] = False,
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Correlate the mean ReliK of random subgraphs with the performance there."""
     from kgdash.studies.comparison.comparison import check_comparable, distinct_names
@@ -48,8 +40,8 @@ def study(
     from kgdash.studies.correlation.models_table import models_table
 
     bootstrap = Bootstrap(level, seed=options.seed)
-    first = load_run(run, dataset)
-    loaded = [first, *(load_run(other, dataset) for other in compared or ())]
+    first = run.load()
+    loaded = [first, *(load_run(other, run.dataset) for other in compared or ())]
     if compared:
         check_comparable(loaded)
     table, coefficients = correlation_studies(
@@ -66,22 +58,9 @@ def study(
         shown = table.assign(seed_entity=names)
     if not compared:
         shown = shown.drop(columns="run")
-    if out is not None:
-        write_or_print(shown, out)
-    if as_json:
-        print_json(
-            {
-                "run": first.name,
-                "runs": [other.name for other in loaded],
-                "subgraphs": options.subgraphs,
-                "sizes": coefficients["size"].unique().tolist(),
-                "method": options.method,
-                "seed": options.seed,
-                "evaluated": options.evaluated,
-                "relik_method": options.relik_method,
-                "notes": [note for other in loaded for note in other.notes],
-                "rows": shown.to_dict("records"),
-            }
-        )
-    elif out is None:
-        write_or_print(shown, None)
+    about: dict[str, Any] = {"run": first.name, "runs": [other.name for other in loaded]}
+    about |= {"subgraphs": options.subgraphs, "sizes": coefficients["size"].unique().tolist()}
+    about |= {"method": options.method, "seed": options.seed, "evaluated": options.evaluated}
+    about |= {"relik_method": options.relik_method}
+    about |= {"notes": [note for other in loaded for note in other.notes]}
+    output.show(shown, lambda: about | records({"rows": shown}))

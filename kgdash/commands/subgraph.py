@@ -7,28 +7,22 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.shared import (
-    DatasetOption,
+from kgdash.commands.options.common import (
     DirectionOption,
     HopsOption,
-    JsonOption,
-    OutOption,
     RelikMethodOption,
     RestartOption,
-    RunArgument,
     SeedOption,
     SubgraphMethodOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output, RunOptions
+from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.progress import terminal
 
 
 def subgraph(
-    run: RunArgument,
+    run: RunOptions,
     entity: Annotated[str, typer.Option(help="Seed entity, by name or label.")],
-    dataset: DatasetOption = None,
     method: SubgraphMethodOption = "rwr",
     size: Annotated[int, typer.Option(help="Entities to collect.")] = 60,
     restart: RestartOption = 0.2,
@@ -37,13 +31,13 @@ def subgraph(
     seed: SeedOption = 0,
     evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
     relik_method: RelikMethodOption = "exact",
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Pick a subgraph and compare its ReliK with its MRRs."""
     from kgdash.studies.reliability.local_comparison import compare, compare_steps, summary
 
-    loaded = load_run(run, dataset)
+    loaded = run.load()
     part = loaded.subgraph(
         entity, method, size, restart=restart, seed=seed, hops=hops, direction=direction
     )
@@ -55,11 +49,11 @@ def subgraph(
                 print(f"\rmean ReliK between {low:.3g} and {high:.3g} (95 %)", file=sys.stderr)
     else:
         comparison = compare(*choices)
-    if as_json:
+    if output.as_json:
         print_json(summary(comparison, loaded))
         return
-    if out is None:
+    if output.out is None:
         for name, (value, count) in comparison.means.items():
             print(f"{name:14} {value:.6g}  (n = {count})")
         print(part.note or f"{len(part.entities)} entities")
-    write_or_print(loaded.graph.with_names(comparison.triples), out)
+    write_or_print(loaded.graph.with_names(comparison.triples), output.out)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgdash.commands.shared import JsonOption, OutOption, SeedOption, print_json, write_or_print
+from kgdash.commands.options.common import SeedOption
+from kgdash.commands.options.groups import Output
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -123,8 +124,8 @@ def train(
 
 def trials(
     study: Annotated[Path, typer.Argument(help="SQLite file of a search.")],
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """List the trials of a search with the best so far, and the command that trains the best."""
     from kgdash.hpo.importance import importances
@@ -133,26 +134,23 @@ def trials(
 
     found = read_study(study)
     command = None if found.best is None else best_command(found)
-    if out is not None:
-        write_or_print(found.trials, out)
-    if as_json:
+
+    def about() -> dict[str, Any]:
         table = found.trials.astype(object).where(found.trials.notna(), None)
         best = None if found.best is None else int(found.trials["trial"][found.best])
-        print_json(
-            {
-                "study": str(study),
-                "about": dict(found.about),
-                "best_trial": best,
-                "best_value": None if best is None else found.trials["value"][found.best],
-                "command": command,
-                "importances": importances(found).to_dict(),
-                "trials": table.to_dict("records"),
-            }
-        )
-    elif out is None:
-        write_or_print(found.trials, None)
-        if command:
-            print(f"# the best: {command}")
+        return {
+            "study": str(study),
+            "about": dict(found.about),
+            "best_trial": best,
+            "best_value": None if best is None else found.trials["value"][found.best],
+            "command": command,
+            "importances": importances(found).to_dict(),
+            "trials": table.to_dict("records"),
+        }
+
+    output.show(found.trials, about)
+    if command and output.printed:
+        print(f"# the best: {command}")
 
 
 def _values(given: dict[str, str | None], more: list[str]) -> dict[str, Any]:

@@ -9,22 +9,16 @@ from typing import Annotated, Any, cast
 import pandas as pd
 import typer
 
-from kgdash.commands.compare import dataset_of
-from kgdash.commands.shared import (
-    DatasetOption,
-    JsonOption,
+from kgdash.commands.options.common import (
     LevelOption,
-    OutOption,
     RankTypeOption,
     RelikMethodOption,
-    RunsArgument,
     SeedOption,
     SideOption,
     SplitOption,
-    load_run,
-    print_json,
-    write_or_print,
 )
+from kgdash.commands.options.groups import Output, RunsOptions
+from kgdash.commands.options.output import records
 from kgdash.progress import terminal
 
 
@@ -37,8 +31,7 @@ class ChoiceTable(StrEnum):
 
 
 def which_model(
-    runs: RunsArgument,
-    dataset: DatasetOption = None,
+    runs: RunsOptions,
     kind: Annotated[
         str, typer.Option("--parts", help="communities, subgraphs (random walks) or relations.")
     ] = "communities",
@@ -65,8 +58,8 @@ def which_model(
             "of every part and run; pairs: whether ReliK says where one run beats another."
         ),
     ] = ChoiceTable.strategies,
-    as_json: JsonOption = False,
-    out: OutOption = None,
+    *,
+    output: Output,
 ) -> None:
     """Tell which model ReliK picks in each part of the graph, and whether it is the best there."""
     from kgdash.graph.subgraph import SubgraphSampling
@@ -84,7 +77,7 @@ def which_model(
     from kgdash.studies.comparison.part_scores import part_scores
     from kgdash.studies.reliability.subgraph_table import default_size
 
-    loaded = [load_run(source, dataset_of(source, dataset)) for source in runs]
+    loaded = runs.load()
     check_comparable(loaded)
     sampling = SubgraphSampling(
         subgraphs, default_size(loaded[0]) if size is None else size, seed=seed
@@ -99,15 +92,13 @@ def which_model(
         "parts": scores.table,
         "pairs": pair_correlations(pair_differences(scores)),
     }
-    if out is not None:
-        write_or_print(tables[table], out)
-    if as_json:
+
+    def about() -> dict[str, Any]:
         found = selection_summary(scores, bootstrap)
         about: dict[str, Any] = {"runs": scores.runs, "kind": kind, "split": split}
         about |= {"side": side, "rank_type": rank_type, "relik_of": relik_of}
         about |= {"relik_method": relik_method, "seed": seed, "summary": found}
         about["words"] = describe_selection(found, kind, level)
-        about["overall"] = scores.overall.to_dict("records")
-        print_json(about | {name: rows.to_dict("records") for name, rows in tables.items()})
-    elif out is None:
-        write_or_print(tables[table], None)
+        return about | records({"overall": scores.overall, **tables})
+
+    output.show(tables[table], about)

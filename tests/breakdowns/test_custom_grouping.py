@@ -24,7 +24,7 @@ from kgdash.breakdowns.custom_grouping import (
 from kgdash.breakdowns.grouping import group_ranks
 from kgdash.breakdowns.rank_facts import RankFacts, add_rank_facts
 from kgdash.errors import KgdashError
-from kgdash.graph.entity_types import entity_types, read_entity_types
+from kgdash.graph.entity_types import entity_types
 from kgdash.ranking.metrics import POOLS
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.loading import load
@@ -296,10 +296,3 @@ def test_names_that_json_must_keep(own_run):
     path = save_grouping(own_run, typed)
     assert json.loads(path.read_text("utf-8"))["groupings"][0] == typed.to_json(graph)
     assert saved_groupings(own_run)["ünïcode ⇒"].types.names == ("<script>", 'a"b\\c')
-
-
-def test_a_file_of_types(own_run, tmp_path):
-    path = tmp_path / "types.tsv"
-    path.write_text("".join(f"{name}\tlong\n" for name in own_run.graph.entities if len(name) > 12))
-    found = read_entity_types(path, own_run.graph)
-    assert found.names == ("long",)

@@ -6,7 +6,6 @@ import pandas as pd
 from kgdash.charts.score_health import (
     MOST_ROWS,
     gap_bars,
-    query_text,
     score_histogram,
     tie_bars,
 )
@@ -90,9 +89,3 @@ def test_ties_name_their_queries():
     assert list(figure.layout.yaxis.ticktext[:2]) == ["?, r, &lt;t&gt;", "h1, r, ?"]
     assert "25 of 99 candidates tie" in bars.text[0]
     assert not tie_bars(ties(0)).data
-
-
-def test_query_text():
-    row = {"head": "a", "relation": "r", "tail": "b"}
-    assert query_text(row | {"side": "head"}) == "?, r, b"
-    assert query_text(row | {"side": "tail"}) == "a, r, ?"

@@ -65,15 +65,6 @@ def test_scores_are_right_within_rounding(kind, dimension):
 
 
 @kinds
-@pytest.mark.parametrize("dimension", [1, 7, 50, 129])
-def test_whole_numbers_are_scored_exactly(kind, dimension):
-    queries, entities = integers((13, dimension), 5, 9), integers((49, dimension), 6, 9)
-    expected = reference(kind, queries, entities).astype(np.float32)
-    np.testing.assert_array_equal(block(kind, queries, entities), expected)
-    np.testing.assert_array_equal(each_pair(kind, queries, entities), expected)
-
-
-@kinds
 def test_products_are_rounded_once(kind):
     """One chain of fused multiply-adds over k = 0, 1, …, as the module says."""
     queries, entities = normal((7, 9), 7), normal((18, 9), 8)

@@ -73,16 +73,12 @@ def test_what_is_no_amount_or_too_little_is_refused(budget, text):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("64MiB", 4 * MIB), ("512MiB", 32 * MIB), ("1GiB", 64 * MIB)]
+    ("text", "expected"),
+    [("64MiB", 4 * MIB), ("512MiB", 32 * MIB), ("1GiB", 64 * MIB), ("100 GiB", 64 * MIB)],
 )
-def test_blocks_take_a_sixteenth_of_a_small_budget(budget, text, expected):
+def test_blocks_take_a_sixteenth_of_a_budget_and_do_not_grow_for_ever(budget, text, expected):
     budget(text)
     assert block_bytes() == expected
-
-
-def test_blocks_do_not_grow_for_ever(budget):
-    budget("100 GiB")
-    assert block_bytes() == 64 * MIB
 
 
 class TestEffect:

@@ -138,32 +138,24 @@ class TestGivenScores:
         own = np.resize(np.float32([large, -large, 0.0]), triples + 2)
         assert self.check(scores, [0], own, own * 0)[:3] == [[1, 2], [4, 1], [3, 1]]
 
-    def test_one_triple_far_from_all_others_leaves_them_one_bin(self):
+    def test_triples_crowded_apart_or_all_alike(self):
         draw = np.random.default_rng(1)
         near = draw.random(200).astype(np.float32)
-        for far in (3e38, -3e38, 1e6):
+        for far in (3e38, -3e38, 1e6):  # all others are left one bin
             own = np.append(near, np.float32(far))
             self.check(draw.choice(own, (2, 700)), [0, 0], own, own * 0)
-
-    def test_clustered_triples(self):
-        draw = np.random.default_rng(2)
         centres = np.float32([-5, 0, 1e-3, 4])
         own = (draw.choice(centres, 300) + draw.random(300) * 1e-6).astype(np.float32)
         scores = np.concatenate([own, draw.choice(centres, 300), np.float32([9, -9])])
         self.check(scores[None], [0], own, own * 0)
+        for value in np.float32([0.0, -2.5, 3e38]):
+            scores = np.float32([[value, value, -1, 1, np.nextafter(value, np.float32(9))]])
+            self.check(scores, [0], np.full(100, value), np.zeros(100))
 
-    @pytest.mark.parametrize("value", [0.0, -2.5, 3e38])
-    def test_all_triples_score_the_same(self, value):
-        own = np.full(100, value)
-        scores = np.float32([[value, value, -1, 1, np.nextafter(np.float32(value), np.float32(9))]])
-        self.check(scores, [0], own, own * 0)
-
-    def test_a_reach_beyond_all_floats(self):
+    def test_a_reach_beyond_all_floats_or_next_to_nothing(self):
         own = np.resize(np.float32([-3e38, 3e38, 0, 1, -1]), 150)
         found = self.check([own[:70], own[5:75]], [0, 0], own, own * 0)
         assert found[0][0] > 0
-
-    def test_a_reach_next_to_nothing(self):
         own = np.resize(np.float32([0, 1e-45, 3e-45]), 150)
         self.check([[0, 1e-45, 3e-45, 1e-44, -1e-45]], [0], own, own * 0)
 

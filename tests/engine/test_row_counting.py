@@ -20,13 +20,6 @@ def by_hand(scores, own, own_row):
     ]
 
 
-def test_counts_greater_and_equal():
-    scores = torch.tensor([[1.0, 2.0, 2.0, 3.0], [5.0, 5.0, 5.0, 5.0]])
-    found = count_above_thresholds(scores, torch.tensor([2.0, 9.0, 5.0]), np.array([0, 0, 1]))
-    assert found.tolist() == [[1, 2], [0, 0], [0, 4]]
-    assert found.dtype == np.int64
-
-
 @given(st.data())
 @settings(max_examples=30)
 def test_equals_a_loop(data):

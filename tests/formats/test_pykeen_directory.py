@@ -15,7 +15,6 @@ from pykeen.pipeline import PipelineResult, pipeline
 from pykeen.triples import TriplesFactory
 
 from kgdash.errors import KgdashError
-from kgdash.formats import run_directory as safe_format
 from kgdash.graph.datasets import load_dataset
 from kgdash.ranking.metrics import metrics
 from kgdash.runs import loading
@@ -313,21 +312,6 @@ class TestImport:
     def test_what_is_refused_leaves_nothing(self, transe, tmp_path, dataset, message):
         with pytest.raises(KgdashError, match=message):
             convert(transe.folder, tmp_path / "safe", dataset)
-        assert os.listdir(tmp_path) == []
-
-    @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-    def test_what_fails_midway_leaves_nothing(self, transe, tmp_path, monkeypatch, error):
-        write = safe_format._write_json
-
-        def fail(path, value):
-            if path.name == safe_format.MANIFEST:
-                assert len(os.listdir(tmp_path)) == 1  # the draft stands beside the target
-                raise error
-            write(path, value)
-
-        monkeypatch.setattr(safe_format, "_write_json", fail)
-        with pytest.raises(KgdashError if isinstance(error, OSError) else KeyboardInterrupt):
-            convert(transe.folder, tmp_path / "safe", "nations")
         assert os.listdir(tmp_path) == []
 
     def test_a_model_that_can_not_be_built_leaves_nothing(self, transe, tmp_path, monkeypatch):

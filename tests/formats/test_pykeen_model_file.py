@@ -14,7 +14,6 @@ import torch
 from pykeen import utils as pykeen_utils
 from pykeen.datasets import Nations
 from pykeen.models import DistMult, Model, TransE, model_resolver
-from pykeen.pipeline import pipeline
 
 from kgdash.errors import KgdashError
 from kgdash.formats.pykeen_model_file import read_pickled_model
@@ -126,26 +125,6 @@ def test_scores_are_the_original_ones_bit_for_bit(name, inverse, kwargs, tmp_pat
 def test_other_protocols_are_read(protocol, tmp_path):
     model = make("DistMult", True)
     assert_same_scores(save(model, tmp_path / "m.pkl", protocol), model)
-
-
-def test_directory_that_the_pipeline_saved(tmp_path):
-    result = pipeline(
-        dataset="nations",
-        model="TransE",
-        model_kwargs={"embedding_dim": 8, "scoring_fct_norm": 2},
-        training_kwargs={"num_epochs": 1, "use_tqdm": False},
-        evaluation_kwargs={"use_tqdm": False},
-        random_seed=0,
-        device="cpu",
-    )
-    result.save_to_directory(tmp_path)
-    path = tmp_path / "trained_model.pkl"
-    found = read_pickled_model(path)
-    assert found.spec.name == "TransE"
-    assert found.spec.kwargs["embedding_dim"] == 8
-    assert found.spec.kwargs["scoring_fct_norm"] == 2
-    assert not found.spec.create_inverse_triples
-    assert_same_scores(path, result.model)
 
 
 def test_model_that_was_scored_with_keeps_no_cache(tmp_path):
@@ -320,7 +299,7 @@ def archive(path: Path, pickled: bytes, **entries: bytes) -> Path:
         (b"\x80\x04\x8c\x02\xff\xff.", "damaged or not a model"),
         (b"", "damaged or not a model"),
         (b"\x80\x02" + b"]" * 10, "damaged or not a model"),
-        (b"\x80\x02)" + b"\x85" * 500_000 + b".", "expected a PyKEEN model"),
+        (b"\x80\x02)" + b"\x85" * 100_000 + b".", "expected a PyKEEN model"),
         (b"\x80\x02" + b"]" * (1 << 20) + b".", "over 1,048,576 bytes"),
     ],
 )
@@ -397,15 +376,6 @@ SIZE, STRIDE, NUMEL = b"K\x0eK\x0c\x86", b"K\x0cK\x01\x86", b"K\xa8t"
 )
 def test_false_claims_about_tensors(old, new, message, transe, tmp_path):
     assert message in refusal(repack(transe, tmp_path / "m.pkl", replaced(old, new)))
-
-
-def test_weights_that_are_not_finite_are_refused_when_rebuilt(tmp_path):
-    model = make("TransE")
-    with torch.no_grad():
-        next(model.parameters())[0, 0] = float("nan")
-    found = read_pickled_model(save(model, tmp_path / "m.pkl"))
-    with pytest.raises(KgdashError, match="1 are NaN"):
-        build_model(found.spec, TRAINING, ENTITIES, RELATIONS, found.state, "m.pkl")
 
 
 def test_views_and_complex_numbers_are_read(tmp_path):

@@ -151,18 +151,6 @@ class TestPyKEEN:
             assert graph.splits[split].tolist() == expected.tolist()
         assert graph.left_out == {}
 
-    def test_equals_the_folder_of_its_files(self, tmp_path):
-        folder = tmp_path / "nations"
-        folder.mkdir()
-        theirs = Nations()
-        for split, path in (
-            ("train", theirs.training_path),
-            ("valid", theirs.validation_path),
-            ("test", theirs.testing_path),
-        ):
-            (folder / f"{split}.txt").write_bytes(open(path, "rb").read())  # noqa: SIM115
-        assert load_dataset(folder).digest == load_dataset("nations").digest
-
     def test_vocabulary_gives_the_ids(self):
         graph = load_dataset("nations")
         turned = load_dataset("nations", (graph.entities[::-1], graph.relations))

@@ -26,6 +26,7 @@ from kgdash.hpo.trial import SearchPlan
 from kgdash.ranking.metrics import metrics
 from kgdash.runs.loading import load
 from kgdash.runs.training import TrainingConfig, fit, train
+from tests.support.checks import pykeen_values
 from tests.support.fakes import make_graph
 
 MRR = "inverse_harmonic_mean_rank"
@@ -118,25 +119,15 @@ class TestNoLeak:
 
     def test_by_pykeens_evaluator(self, graph, file, trained):
         """PyKEEN, given train alone besides what it evaluates, comes to the same values."""
-        import torch
-        from pykeen.evaluation import RankBasedEvaluator
-
         study = search(
             graph,
             plan("ConvE", values={"model.embedding_dim": 12, "model.output_channels": 2}),
             file,
             Budget(trials=1),
         )
+        valid, known = graph.splits["valid"], [graph.splits["train"]]
         values = [
-            RankBasedEvaluator()
-            .evaluate(
-                model,
-                torch.from_numpy(graph.splits["valid"]),
-                additional_filter_triples=[torch.from_numpy(graph.splits["train"])],
-                use_tqdm=False,
-                batch_size=8,
-            )
-            .get_metric("both.realistic.inverse_harmonic_mean_rank")
+            pykeen_values(model, valid, known, batch_size=8)[f"both.realistic.{MRR}"]
             for _, model in trained
         ]
         assert study.trials["value"].tolist() == pytest.approx(values, abs=1e-6)
@@ -292,26 +283,23 @@ class TestChecks:
         asked = iter(values)
         monkeypatch.setattr(search_trial, "validation_mrr", lambda *_: next(asked))
 
-    def test_the_best_of_the_checks_counts(self, graph, file, monkeypatch):
-        self.scripted(monkeypatch, self.VALUES)
-        many = plan(check_every=1, values={"training.num_epochs": 6})
+    @pytest.mark.parametrize(
+        ("how", "epochs", "values", "best"),
+        [
+            ({"check_every": 1}, 6, VALUES, [0.9, 5]),
+            ({"check_every": 2}, 5, [0.3, 0.2, 0.4], [0.4, 5]),  # and at the end
+            ({"check_every": 1, "patience": 2}, 6, VALUES, [0.5, 2]),
+        ],
+    )
+    def test_the_best_of_the_checks_counts(
+        self, graph, file, monkeypatch, how, epochs, values, best
+    ):
+        self.scripted(monkeypatch, values)
+        many = plan(**how, values={"training.num_epochs": epochs})
         study = search(graph, many, file, Budget(trials=1))
-        assert study.trials[["value", "epochs"]].to_numpy().tolist() == [[0.9, 5]]
-        assert best_configuration(study, many.space).epochs == 5
-
-    def test_every_so_many_epochs_and_at_the_end(self, graph, file, monkeypatch):
-        self.scripted(monkeypatch, [0.3, 0.2, 0.4])
-        study = search(
-            graph, plan(check_every=2, values={"training.num_epochs": 5}), file, Budget(trials=1)
-        )
-        assert study.trials[["value", "epochs"]].to_numpy().tolist() == [[0.4, 5]]
-
-    def test_patience(self, graph, file, monkeypatch):
-        self.scripted(monkeypatch, self.VALUES)
-        impatient = plan(check_every=1, patience=2, values={"training.num_epochs": 6})
-        study = search(graph, impatient, file, Budget(trials=1))
         assert study.trials["state"].tolist() == ["finished"]
-        assert study.trials[["value", "epochs"]].to_numpy().tolist() == [[0.5, 2]]
+        assert study.trials[["value", "epochs"]].to_numpy().tolist() == [best]
+        assert best_configuration(study, many.space).epochs == best[1]
 
     def test_pruned_below_the_median(self, graph, file, monkeypatch):
         # The last trial falls below at its end, where there is nothing left to save.

@@ -23,6 +23,7 @@ from kgdash.reports import content as studies_report
 from kgdash.reports.content import report_content
 from kgdash.reports.html import report_html, table_rows, write_report
 from kgdash.runs.bundled import DEMO
+from tests.support.checks import check_progress
 from tests.support.fakes import FakeScorer, fake_run, make_graph, random_scorer
 from tests.support.report_page import read_page, table
 
@@ -298,16 +299,7 @@ class TestChoices:
 
 
 def test_progress_rises_to_the_end_and_may_cancel():
-    told = []
-    report_content(tiny(), progress=lambda done, total: told.append(done / total))
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(1)
-
-    def stop(done, total):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        report_content(tiny(), progress=stop)
+    check_progress(lambda progress: report_content(tiny(), progress=progress))
 
 
 def test_write_report_refuses_other_files(content, tmp_path):

@@ -6,17 +6,13 @@ import numpy as np
 import pytest
 import torch
 from pykeen.datasets import Nations
-from pykeen.evaluation import RankBasedEvaluator
 from pykeen.models import ERModel, model_resolver
 from pykeen.nn import modules
-from pykeen.triples import CoreTriplesFactory
 
 from kgdash.engine.form import InteractionForm
 from kgdash.engine.microkernels import DOT, L1, L2, L2_SQUARED
 from kgdash.errors import KgdashError
-from kgdash.graph.datasets import load_dataset
 from kgdash.graph.known_triples import KnownTriples
-from kgdash.ranking.metrics import metrics
 from kgdash.ranking.ranks import rank_triples
 from kgdash.ranking.relik_exact import relik_exact
 from kgdash.scoring import pykeen_forms
@@ -225,29 +221,6 @@ def test_relik_is_that_of_its_rows(name, inverse, few):
             assert row[f"{side}_equal"] == (around == own).sum()
 
 
-@cases
-def test_metrics_are_pykeens(name, inverse):
-    scorer = scorer_of(name, inverse)
-    table = rank_triples(scorer, TEST, KnownTriples(FACTS, ENTITIES, RELATIONS))
-    theirs = (
-        RankBasedEvaluator(filtered=True)
-        .evaluate(
-            model=scorer.model,
-            mapped_triples=torch.from_numpy(TEST),
-            additional_filter_triples=[torch.from_numpy(TRAIN), torch.from_numpy(VALID)],
-            batch_size=256,
-            use_tqdm=False,
-        )
-        .to_flat_dict()
-    )
-    found = metrics(table)
-    for key in ("inverse_harmonic_mean_rank", "arithmetic_mean_rank", "hits_at_3", "hits_at_10"):
-        for side in ("head", "tail", "both"):
-            for rank_type in ("optimistic", "realistic", "pessimistic"):
-                expected = theirs[f"{side}.{rank_type}.{key}"]
-                assert found.value(key, side, rank_type) == pytest.approx(expected, abs=1e-6)
-
-
 @pytest.mark.parametrize(("name", "inverse"), [("RGCN", False), ("CompGCN", True)])
 def test_passed_messages_are_part_of_the_vectors(name, inverse):
     """These have DistMult's form, over vectors that are made once: so PyKEEN scores too."""
@@ -366,48 +339,6 @@ class TestChecked:
         scorer, (note,) = fastest_scorer(model)
         assert type(scorer) is PyKEENScorer
         assert "differs from PyKEEN's scores by inf" in note
-
-
-def test_ranks_on_codex_s_are_those_of_pykeens_rows_but_for_near_ties(shared_data):
-    """Rounding may turn around two scores that nearly tie, and nothing else."""
-    graph = load_dataset(shared_data / "codex-s")
-    entities, relations = len(graph.entities), len(graph.relations)
-    factory = CoreTriplesFactory.create(
-        torch.from_numpy(graph.splits["train"]), entities, relations
-    )
-    model = model_resolver.lookup("DistMult")(
-        triples_factory=factory, embedding_dim=20, random_seed=0
-    )
-    scorer, _ = fastest_scorer(model)
-    assert isinstance(scorer, KernelScorer)
-    triples = graph.splits["test"][:: len(graph.splits["test"]) // 300][:300]
-    known = KnownTriples(graph.all_triples, entities, relations)
-    table = rank_triples(scorer, triples, known)
-    batch = torch.from_numpy(triples)
-    wrong, near = [], 0
-    for side, predict, columns, answer in (
-        ("head", model.predict_h, [1, 2], 0),
-        ("tail", model.predict_t, [0, 1], 2),
-    ):
-        with torch.inference_mode():
-            scores = predict(batch[:, columns]).numpy()
-        rows = np.arange(len(triples))
-        own = scores[rows, triples[:, answer]].copy()
-        scores[known.known_answers(triples, side)] = np.nan
-        scores[rows, triples[:, answer]] = np.nan
-        left = (scores == scores).sum(axis=1) + 1
-        tolerance = 1e-5 * np.nanmax(np.abs(scores))
-        above = (scores > own[:, None] + tolerance).sum(axis=1)
-        not_below = (scores >= own[:, None] - tolerance).sum(axis=1)
-        found = table[table["side"] == side]
-        assert found["candidates"].tolist() == left.tolist()
-        low, high = found["optimistic"].to_numpy() - 1, found["pessimistic"].to_numpy() - 1
-        outside = (low < above) | (high > not_below)
-        wrong += [(side, *row) for row in triples[outside].tolist()]
-        exact = (scores > own[:, None]).sum(axis=1)
-        near += int((low != exact).sum())
-    assert not wrong, f"{len(wrong)} of {2 * len(triples)} ranks differ: {wrong[:5]}"
-    assert near <= 30, f"{near} of {2 * len(triples)} ranks differ by scores that nearly tie"
 
 
 def test_convolutions_that_overflow_are_refused():

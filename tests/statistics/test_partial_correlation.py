@@ -9,6 +9,7 @@ from scipy import stats
 from kgdash.errors import KgdashError
 from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.partial_correlation import COEFFICIENTS, Controls, partial_correlations
+from tests.support.checks import check_interval
 
 
 def data(rows=60, controls=2, seed=0):
@@ -28,22 +29,14 @@ def ranked(coefficient, *columns):
     return [stats.rankdata(c) if coefficient == "spearman" else c for c in columns]
 
 
+@pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_one_control_is_the_closed_form(coefficient):
-    x, y, controls = data(controls=1)
-    found = one(x, y, controls, coefficient, resamples=1)
-    r = np.corrcoef(ranked(coefficient, x, y, controls["z0"]))
-    expected = (r[0, 1] - r[0, 2] * r[1, 2]) / np.sqrt((1 - r[0, 2] ** 2) * (1 - r[1, 2] ** 2))
-    assert found.value == pytest.approx(expected)
-    assert (found.rows, found.freedom) == (60, 57)
-
-
-@pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_several_controls_are_the_inverse_correlation_matrix(coefficient):
-    x, y, controls = data(controls=3)
+def test_controls_are_the_inverse_correlation_matrix(coefficient, count):
+    x, y, controls = data(controls=count)
     found = one(x, y, controls, coefficient, resamples=1)
     inverse = np.linalg.inv(np.corrcoef(ranked(coefficient, x, y, *controls.values())))
     assert found.value == pytest.approx(-inverse[0, 1] / np.sqrt(inverse[0, 0] * inverse[1, 1]))
+    assert (found.rows, found.freedom) == (60, 58 - count)
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
@@ -67,17 +60,9 @@ def test_without_controls_it_is_scipy_s(coefficient):
     expected = function(x, y)
     assert found.value == pytest.approx(expected.statistic)
     assert found.p == pytest.approx(expected.pvalue)
-    theirs = stats.bootstrap(
-        (x, y),
-        lambda a, b: function(a, b).statistic,
-        paired=True,
-        vectorized=False,
-        n_resamples=600,
-        method="percentile",
-        rng=np.random.default_rng(1),
-    ).confidence_interval
-    width = theirs.high - theirs.low
-    assert [found.low, found.high] == pytest.approx(list(theirs), abs=0.15 * width)
+    check_interval(
+        [found.low, found.high], lambda a, b: function(a, b).statistic, x, y, within=0.15
+    )
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)

@@ -25,7 +25,7 @@ def labelled_instances(run: Run) -> Instances:
 
     A triple that several rules predicted is an instance of each.
 
-    :return: groups are the rules; true instances are those that people called true
+    :return: groups are the rules; true instances are those that people judged true
     :raises KgdashError: if nobody has judged any, or the journal can not be read
     """
     return instances_of_labels(read_journal(run.graph), run.graph)

@@ -104,7 +104,7 @@ def usable_rules(
 
     :param graph: rules whose support or confidence the file does not give are counted on its train
     :param min_support: least support
-    :param min_pca: least PCA confidence, in [0, 1]; of the standard one where that is not known
+    :param min_pca: minimum PCA confidence, in [0, 1]; of the standard one where that is not known
     :param progress: called with (done, total)
     :raises KgdashError: if no rule is left
     """

@@ -31,10 +31,9 @@ from kgdash.studies.comparison.model_selection import (
 from kgdash.studies.comparison.part_scores import PartScores
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.widgets.card import show_card
-from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import show_table
 
 _ORDERS = {"most evaluated triples": "evaluated", "greatest regret of ReliK": "regret"}
@@ -160,14 +159,8 @@ def show_pairs(shown: Shown) -> None:
             "A point is a part and grows with its evaluated triples. Top right and bottom left, "
             "ReliK says right which model is better there. Click one to see its models."
         )
-        picked = selected_point(
-            show_chart(
-                difference_points(differences, a, b),
-                "differences",
-                f"{shown.name}-{a}-{b}",
-                on_select="rerun",
-                selection_mode="points",
-            )
+        picked = clicked_point(
+            difference_points(differences, a, b), "differences", f"{shown.name}-{a}-{b}"
         )
     with right:
         st.caption(

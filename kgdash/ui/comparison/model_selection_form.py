@@ -16,6 +16,7 @@ from kgdash.studies.comparison.part_scores import RELIK_OF
 from kgdash.studies.reliability.subgraph_table import default_size
 from kgdash.ui.widgets.choices import (
     choice,
+    choose_number,
     choose_rank_type,
     choose_relik_method,
     choose_resolution,
@@ -67,10 +68,10 @@ def choose_parts(run: Run) -> ModelChoice:
             resolution = choose_resolution(130)
         if kind == "subgraphs":
             most = min(run.graph.num_entities, 1000)
-            count = _whole("Subgraphs", 2, 2000, count, "subgraphs")
-            size = _whole("Entities in each", min(2, most), most, size, "study_size")
+            count = choose_number("Subgraphs", 2, 2000, count, "subgraphs", 150)
+            size = choose_number("Entities in each", min(2, most), most, size, "study_size", 150)
         if kind != "relations":
-            seed = _whole("Random seed", 0, 10**9, 0, "seed")
+            seed = choose_number("Random seed", 0, 10**9, 0, "seed", 150)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         split, side, rank_type = choose_split(run.graph), choose_side(), choose_rank_type()
         relik_of = choice(
@@ -85,10 +86,3 @@ def choose_parts(run: Run) -> ModelChoice:
     sampling = SubgraphSampling(count, size, seed=seed)
     setting = RankSetting(split, None, cast(Side, side), cast(RankType, rank_type))
     return ModelChoice(kind, resolution, sampling, setting, relik_of, relik)
-
-
-def _whole(label: str, least: int, most: int, value: int, key: str) -> int:
-    found = st.number_input(
-        label, least, most, min(max(value, least), most), key=key, bind="query-params", width=150
-    )
-    return int(found)

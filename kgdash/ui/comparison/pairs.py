@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -24,8 +25,9 @@ from kgdash.studies.comparison.run_pairs import (
 from kgdash.ui.comparison.form import Compared, choose_pair
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import show_table
 
 #: rows of long tables on the page; the files have all
 _SHOWN = 1000
@@ -50,35 +52,26 @@ def show_tests(compared: Compared) -> None:
         "5 %: blue where the first run is better."
     )
     show_chart(pair_forest(tests), "forest", f"{compared.name}-pairs")
-    st.dataframe(
-        tests, hide_index=True, placeholder="–", column_config=_test_columns(tests), key="tests"
-    )
-    download(tests, f"{compared.name}-tests")
+    show_table(tests, "tests", f"{compared.name}-tests", **_test_columns())
     _show_ranks(compared)
 
 
-def _test_columns(tests: pd.DataFrame) -> dict[str, Any]:
-    columns = number_columns(
-        tests,
-        mean_a="MRR of a",
-        mean_b="MRR of b",
-        wins="a better",
-        ties="equal",
-        losses="b better",
+def _test_columns() -> dict[str, Any]:
+    column = partial(st.column_config.NumberColumn, format="%.3g")
+    wilcoxon = (
+        "Signed-rank test, not corrected: whether differences are symmetric about 0, not whether "
+        "their mean is 0."
     )
-    for column, label, help in (
-        ("effect_size", "effect size", "Mean difference over the differences' standard deviation."),
-        ("p_permutation", "p", "Permutation test, not corrected."),
-        ("p_holm", "p (Holm)", "Corrected for the number of pairs."),
-        (
-            "p_wilcoxon",
-            "p (Wilcoxon)",
-            "Signed-rank test, not corrected: whether differences are symmetric about 0, not "
-            "whether their mean is 0.",
+    return {
+        **{"mean_a": "MRR of a", "mean_b": "MRR of b"},
+        **{"wins": "a better", "ties": "equal", "losses": "b better"},
+        "effect_size": column(
+            "effect size", help="Mean difference over the differences' standard deviation."
         ),
-    ):
-        columns[column] = st.column_config.NumberColumn(label, format="%.3g", help=help)
-    return columns
+        "p_permutation": column("p", help="Permutation test, not corrected."),
+        "p_holm": column("p (Holm)", help="Corrected for the number of pairs."),
+        "p_wilcoxon": column("p (Wilcoxon)", help=wilcoxon),
+    }
 
 
 def show_relations(compared: Compared) -> None:
@@ -89,13 +82,10 @@ def show_relations(compared: Compared) -> None:
         (*compared.key, "wins", a, b, compared.rank_type),
         lambda _: relation_sign_tests(pair_of(compared.ranks, a, b), compared.rank_type),
     )
-    order = st.segmented_control(
+    order = choose_one(
         "Order",
         ["most triples", "A wins most", "B wins most"],
-        default="most triples",
-        required=True,
-        key="relation_order",
-        bind="query-params",
+        "relation_order",
         label_visibility="collapsed",
     )
     rows = table[table["side"] == compared.side]
@@ -114,18 +104,17 @@ def show_relations(compared: Compared) -> None:
     labels = list(compared.graph.relation_labels)
     show_chart(win_bars(rows, labels, a, b), "wins", f"{a}-{b}-relations")
     shown = rows.drop(columns="side").assign(relation=[labels[r] for r in rows["relation"]])
-    st.dataframe(shown, hide_index=True, column_config=_relation_columns(shown), key="relations")
     named = table.assign(relation=[compared.graph.relations[r] for r in table["relation"]])
-    download(named, f"{a}-{b}-{compared.split}-relations")
-
-
-def _relation_columns(shown: pd.DataFrame) -> dict[str, Any]:
-    columns = number_columns(
-        shown, wins="A better", ties="equal", losses="B better", mrr_a="MRR A", mrr_b="MRR B"
+    show_table(
+        shown,
+        "relations",
+        f"{a}-{b}-{compared.split}-relations",
+        named,
+        **{"wins": "A better", "ties": "equal", "losses": "B better"},
+        **{"mrr_a": "MRR A", "mrr_b": "MRR B"},
+        p_sign=st.column_config.NumberColumn("p (sign test)", format="%.3g"),
+        p_holm=st.column_config.NumberColumn("p (Holm)", format="%.3g"),
     )
-    for column, label in (("p_sign", "p (sign test)"), ("p_holm", "p (Holm)")):
-        columns[column] = st.column_config.NumberColumn(label, format="%.3g")
-    return columns
 
 
 def show_communities(compared: Compared) -> None:

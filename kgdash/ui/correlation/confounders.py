@@ -22,10 +22,9 @@ from kgdash.studies.correlation.subgraph_confounders import subgraph_factors, su
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import default_size
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.choices import choice
+from kgdash.ui.widgets.chart import clicked_point, show_chart
+from kgdash.ui.widgets.choices import choice, choose_number
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import show_table
 
 
@@ -103,9 +102,7 @@ def _show_factor(view: ConfounderView, factor: str) -> None:
     if not points:
         show_chart(figure, "factor_cells", name)
         return
-    picked = selected_point(
-        show_chart(figure, "factor_points", name, on_select="rerun", selection_mode="points")
-    )
+    picked = clicked_point(figure, "factor_points", name)
     if picked is not None:
         row = labelled.iloc[int(picked)]
         st.markdown(
@@ -140,10 +137,12 @@ def show_partials(view: ConfounderView) -> None:
 def _show_subgraphs(view: ConfounderView) -> None:
     run = view.run
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = _whole("Subgraphs", 3, 2000, 100, "subgraphs")
+        count = choose_number("Subgraphs", 3, 2000, 100, "subgraphs", 150)
         most = min(run.graph.num_entities, 1000)
-        size = _whole("Entities in each", min(2, most), most, default_size(run), "study_size")
-        seed = _whole("Random seed", 0, 10**9, 0, "seed")
+        size = choose_number(
+            "Entities in each", min(2, most), most, default_size(run), "study_size", 150
+        )
+        seed = choose_number("Random seed", 0, 10**9, 0, "seed", 150)
     sampling = SubgraphSampling(count, size, seed=seed)
     factors = computed(
         "Drawing subgraphs, ranking, and counting negatives",
@@ -169,10 +168,3 @@ def _show_subgraphs(view: ConfounderView) -> None:
     with st.expander("The coefficients of subgraphs as a table"):
         name = f"{run.name}-subgraph-partial"
         show_table(table, "subgraph_partial_table", name, p_holm="p (Holm)")
-
-
-def _whole(label: str, least: int, most: int, value: int, key: str) -> int:
-    found = st.number_input(
-        label, least, most, min(max(value, least), most), key=key, bind="query-params", width=150
-    )
-    return int(found)

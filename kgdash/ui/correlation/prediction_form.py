@@ -12,7 +12,7 @@ from kgdash.studies.correlation.prediction_intervals import FEWEST
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.ui.correlation.study_form import choose_task
 from kgdash.ui.subgraphs.form import SubgraphChoice, choose_subgraph
-from kgdash.ui.widgets.choices import choice
+from kgdash.ui.widgets.choices import choice, choose_number
 
 _LEVELS = ["50 %", "80 %", "90 %", "95 %"]
 
@@ -37,14 +37,13 @@ def choose_prediction(run: Run) -> PredictionChoice:
     subgraph = choose_subgraph(run, before="here_")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         task = choose_task("Expected", 240)
-        count = st.number_input(
+        count = choose_number(
             "Learnt from subgraphs",
             2 * FEWEST,
             2000,
             100,
-            key="subgraphs",
-            bind="query-params",
-            width=180,
+            "subgraphs",
+            180,
             help="Each around another random entity, picked in the way chosen above: a prediction "
             "holds for subgraphs like those learnt from.",
         )

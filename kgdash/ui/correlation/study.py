@@ -22,8 +22,7 @@ from kgdash.ui.correlation.study_form import CorrelationChoice
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.card import show_card
-from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.selection import selected_point
+from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.table import download, show_table
 
 _OPENED = "subgraphs_opened_from_the_study"
@@ -51,14 +50,10 @@ def show_run(
             (run.digest, "study band", choice, log),
             lambda _: regression_band(scores, choice.task, log_relik=log),
         )
-        picked = selected_point(
-            show_chart(
-                study_scatter(scores, choice.task, band, _texts(run, scores), log),
-                f"study_scatter_{st.session_state.setdefault(_OPENED, 0)}",
-                f"{name}-{choice.task}",
-                on_select="rerun",
-                selection_mode="points",
-            )
+        picked = clicked_point(
+            study_scatter(scores, choice.task, band, _texts(run, scores), log),
+            f"study_scatter_{st.session_state.setdefault(_OPENED, 0)}",
+            f"{name}-{choice.task}",
         )
     if picked is not None:
         _open(run, choice, scores.iloc[int(picked)])

@@ -21,7 +21,7 @@ from kgdash.ui.subgraphs.form import (
     choose_evaluated,
     walk_widgets,
 )
-from kgdash.ui.widgets.choices import choice, choose_relik_method, choose_view
+from kgdash.ui.widgets.choices import choice, choose_number, choose_relik_method, choose_view
 
 VIEWS = ("One run", "Sizes", "Several runs")
 
@@ -56,41 +56,27 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
     """Show the widgets and return what they say."""
     view = choose_view(VIEWS)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = st.number_input(
+        count = choose_number(
             "Subgraphs",
             3,
             2000,
             100,
-            key="subgraphs",
-            bind="query-params",
-            width=130,
+            "subgraphs",
+            130,
             help="Each around another random entity, as long as there are enough.",
         )
         sizes = _sizes(run) if view == "Sizes" else (_size(run),)
-        method = METHODS[
-            st.selectbox(
-                "Method", list(METHODS), key=f"{_BEFORE}method", bind="query-params", width=220
-            )
-        ]
-        direction = st.selectbox(
+        method = METHODS[choice("Method", list(METHODS), f"{_BEFORE}method", 220)]
+        direction = choice(
             "Direction",
             DIRECTIONS,
-            key=f"{_BEFORE}direction",
-            bind="query-params",
-            width=140,
+            f"{_BEFORE}direction",
+            140,
             help="Follow triples either way, from head to tail, or from tail to head.",
         )
         more = walk_widgets(method, _BEFORE)
         if method != "rwr":
-            more["seed"] = st.number_input(
-                "Random seed",
-                0,
-                LARGEST_SEED,
-                0,
-                key=f"{_BEFORE}seed",
-                bind="query-params",
-                width=130,
-            )
+            more["seed"] = choose_number("Random seed", 0, LARGEST_SEED, 0, f"{_BEFORE}seed", 130)
         evaluated = choose_evaluated(before=_BEFORE)
         relik = choose_relik_method(f"{_BEFORE}relik_method")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -113,14 +99,13 @@ def choose_task(label: str, width: int) -> str:
 
 
 def _size(run: Run) -> int:
-    size = st.number_input(
+    size = choose_number(
         "Entities in each",
         2,
         min(run.graph.num_entities, 1000),
         default_size(run),
-        key=f"{_BEFORE}size",
-        bind="query-params",
-        width=150,
+        f"{_BEFORE}size",
+        150,
         help="The paper takes 60 on CoDEx-S, 100 on CoDEx-M and -L, 200 on FB15k-237.",
     )
     return int(size)

@@ -11,20 +11,14 @@ from kgdash.studies.labelling.results import labelled_instances
 from kgdash.ui.instances.queries_form import choose_queries
 from kgdash.ui.instances.rules_form import choose_rules, choose_table
 from kgdash.ui.instances.separation_form import InstancesChoice
+from kgdash.ui.widgets.choices import choose_one
 
 _SOURCES = ("Queries", "Rules", "My own table", "My labels")
 
 
 def choose_instances(run: Run) -> InstancesChoice:
     """Show the widgets and return what they say; ends the page's run while a table is missing."""
-    source = st.segmented_control(
-        "Instances",
-        _SOURCES,
-        default=_SOURCES[0],
-        required=True,
-        key="source",
-        bind="query-params",
-    )
+    source = choose_one("Instances", _SOURCES, "source")
     if source == _SOURCES[0]:
         return choose_queries(run)
     if source == _SOURCES[1]:

@@ -17,6 +17,7 @@ from kgdash.studies.labelling.sources import instance_predictions, predictions_t
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.predictions import Predictions
 from kgdash.studies.rules.selection import RuleSelection
+from kgdash.ui.widgets.choices import choice, choose_number, choose_one
 
 _SOURCES = ("Mined rules", "Rules from a file", "My own table")
 
@@ -34,32 +35,20 @@ class LabellingChoice:
 
 def choose_predictions(run: Run) -> LabellingChoice:
     """Show the widgets and return what they say; ends the page's run while a file is missing."""
-    source = str(
-        st.segmented_control(
-            "Predictions of",
-            _SOURCES,
-            default=_SOURCES[0],
-            required=True,
-            key="label_source",
-            bind="query-params",
-        )
-    )
+    source = choose_one("Predictions of", _SOURCES, "label_source")
     upload = _upload(source) if source != _SOURCES[0] else None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key, make = _table(run, upload) if upload and source == _SOURCES[2] else _rules(run, upload)
-        order = st.selectbox(
+        order = choice(
             "Order",
             ORDERS,
-            key="order",
-            bind="query-params",
-            width=200,
+            "order",
+            200,
             help="Random keeps what you judge a fair sample of the predictions. By reliability "
             "(mean ReliK of the triples that lead to a prediction) finds errors sooner, but what "
             "is judged so says less of how well ReliK separates.",
         )
-        seed = st.number_input(
-            "Random seed", 0, 10**9, 0, key="label_seed", bind="query-params", width=120
-        )
+        seed = choose_number("Random seed", 0, 10**9, 0, "label_seed", 120)
         by = st.text_input(
             "Your name",
             key="label_by",
@@ -90,12 +79,10 @@ def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
 
 
 def _numbers() -> tuple[int, float, int]:
-    most = int(
-        st.number_input("Rules", 1, 200, 12, key="label_rules", bind="query-params", width=100)
-    )
+    most = choose_number("Rules", 1, 200, 12, "label_rules", 100)
     min_pca = float(
         st.number_input(
-            "Least PCA confidence",
+            "Minimum PCA confidence",
             0.0,
             1.0,
             0.3,
@@ -107,17 +94,7 @@ def _numbers() -> tuple[int, float, int]:
             "come first.",
         )
     )
-    per_rule = int(
-        st.number_input(
-            "Predictions per rule",
-            1,
-            1000,
-            10,
-            key="label_per_rule",
-            bind="query-params",
-            width=165,
-        )
-    )
+    per_rule = choose_number("Predictions per rule", 1, 1000, 10, "label_per_rule", 165)
     return most, min_pca, per_rule
 
 

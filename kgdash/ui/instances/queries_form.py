@@ -13,6 +13,7 @@ from kgdash.studies.queries.query_types import HARD, PAPER_TYPES, QUERY_TYPES
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import queries_of_file, sample_queries
 from kgdash.ui.instances.separation_form import InstancesChoice
+from kgdash.ui.widgets.choices import choice, choose_number, choose_one
 
 _ORIGINS = ("sampled", "from a file")
 
@@ -20,28 +21,13 @@ _ORIGINS = ("sampled", "from a file")
 def choose_queries(run: Run) -> InstancesChoice:
     """Show the widgets and return what they say; ends the page's run while a choice is missing."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        origin = st.segmented_control(
-            "Queries are",
-            _ORIGINS,
-            default=_ORIGINS[0],
-            required=True,
-            key="queries_from",
-            bind="query-params",
-        )
+        origin = choose_one("Queries are", _ORIGINS, "queries_from")
         sampled = origin == _ORIGINS[0]
         types = _choose_types() if sampled else ()
-        per_type = int(
-            st.number_input(
-                "Queries per type", 1, 1000, 50, key="per_type", bind="query-params", width=150
-            )
-        )
+        per_type = choose_number("Queries per type", 1, 1000, 50, "per_type", 150)
         hard = _choose_hard() if sampled else ""
         key, beam = _choose_intermediates(run)
-        seed = int(
-            st.number_input(
-                "Random seed", 0, 10**9, 0, key="query_seed", bind="query-params", width=130
-            )
-        )
+        seed = choose_number("Random seed", 0, 10**9, 0, "query_seed", 130)
     if sampled:
         if not types:
             st.info("Choose at least one query type.", icon=":material/info:")
@@ -79,12 +65,11 @@ def _choose_types() -> tuple[str, ...]:
 
 def _choose_hard() -> str:
     return str(
-        st.selectbox(
+        choice(
             "True answers need a triple",
             list(HARD),
-            key="hard",
-            bind="query-params",
-            width=190,
+            "hard",
+            190,
             help="A true answer holds in the whole graph but can not be found on this part of it.",
         )
     )
@@ -92,21 +77,16 @@ def _choose_hard() -> str:
 
 def _choose_intermediates(run: Run) -> tuple[tuple[str | int, ...], Beam | None]:
     """Return what to add to the key, and the beam."""
-    source = st.segmented_control(
+    source = choose_one(
         "Entities in between",
         INTERMEDIATES,
-        default=INTERMEDIATES[0],
-        required=True,
-        key="intermediates",
-        bind="query-params",
+        "intermediates",
         help="Entities between the anchors and the answer: those that lead there in the graph, or "
         "those that the model finds best, be the steps facts or not.",
     )
     if source == INTERMEDIATES[0]:
         return (), None
-    width = int(
-        st.number_input("Beam width", 1, 100, 10, key="beam", bind="query-params", width=120)
-    )
+    width = choose_number("Beam width", 1, 100, 10, "beam", 120)
     return (source, width), beam_for(run.scorer, source, width)
 
 

@@ -14,6 +14,7 @@ from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.selection import ORDERS, RuleSelection
 from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.instances.separation_form import InstancesChoice
+from kgdash.ui.widgets.choices import choice, choose_number, choose_one
 
 _FORMAT = """One row per triple, tab- or comma-separated, with these columns:
 
@@ -35,10 +36,10 @@ def choose_rules(run: Run) -> InstancesChoice:
     """Show the widgets for rules and return what they say; ends the page's run without a file."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         mined = _choose_origin()
-        most = _number("Rules", 1, 200, 12, "max_rules", 120)
+        most = choose_number("Rules", 1, 200, 12, "max_rules", 120)
         order = _choose_order()
         min_pca = st.number_input(
-            "Least PCA confidence",
+            "Minimum PCA confidence",
             0.0,
             1.0,
             0.3,
@@ -48,10 +49,10 @@ def choose_rules(run: Run) -> InstancesChoice:
             width=170,
             help="Of rules from AnyBURL: least confidence, as the file gives it.",
         )
-        min_support = _number("Least support", 1, 10**6, 2, "min_support", 130)
-        per_rule = _number("Instances per rule and label", 1, 1000, 30, "per_rule", 210)
+        min_support = choose_number("Least support", 1, 10**6, 2, "min_support", 130)
+        per_rule = choose_number("Instances per rule and label", 1, 1000, 30, "per_rule", 210)
         verified = _choose_false(run)
-        seed = _number("Random seed", 0, 10**9, 0, "rule_seed", 130)
+        seed = choose_number("Random seed", 0, 10**9, 0, "rule_seed", 130)
     st.caption(
         "A prediction is true if it is in valid or test, false if people found it to be so; others "
         "are left out."
@@ -75,13 +76,10 @@ def choose_rules(run: Run) -> InstancesChoice:
 
 def _choose_origin() -> bool:
     """Ask where rules come from; True: they are mined."""
-    chosen = st.segmented_control(
+    chosen = choose_one(
         "Rules are",
         _ORIGINS,
-        default=_ORIGINS[0],
-        required=True,
-        key="rules_from",
-        bind="query-params",
+        "rules_from",
         help="Mined on the training triples: closed rules with one or two body atoms, counted as "
         "AMIE does. From a file: of AMIE or AnyBURL, or a table with a column rule; up to three "
         "body atoms, with constants.",
@@ -91,21 +89,14 @@ def _choose_origin() -> bool:
 
 def _choose_order() -> str:
     return str(
-        st.selectbox(
+        choice(
             "First come rules by",
             ORDERS,
-            key="rule_order",
-            bind="query-params",
-            width=170,
+            "rule_order",
+            170,
             help="Rules are taken in this order if their predictions have both labels. By both "
             "labels: those with most instances of their rarer label.",
         )
-    )
-
-
-def _number(label: str, low: int, high: int, default: int, key: str, width: int) -> int:
-    return int(
-        st.number_input(label, low, high, default, key=key, bind="query-params", width=width)
     )
 
 
@@ -113,13 +104,10 @@ def _choose_false(run: Run) -> bool:
     """Ask what counts as false, where people verified negatives; True: only those."""
     if find_negatives(run) is None:
         return False
-    chosen = st.segmented_control(
+    chosen = choose_one(
         "False predictions",
         _FALSE,
-        default=_FALSE[0],
-        required=True,
-        key="false",
-        bind="query-params",
+        "false",
         help="Verified: triples that people found to be false, which this dataset ships. Closed "
         "world: whatever is no known triple.",
     )

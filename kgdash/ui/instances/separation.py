@@ -17,8 +17,9 @@ from kgdash.studies.instances.separation import Comparison
 from kgdash.ui.instances.detail import show_instance
 from kgdash.ui.instances.separation_form import SeparationChoice
 from kgdash.ui.widgets.card import show_card
-from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.selection import selected_point, selected_row
+from kgdash.ui.widgets.chart import clicked_point, show_chart
+from kgdash.ui.widgets.choices import choose_one
+from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table
 
 _HEADINGS = {
@@ -118,7 +119,7 @@ def show_groups(separated: Separated) -> None:
             "means",
             f"{separated.name}-mean-{choice.measure}",
         )
-    st.subheader("Figures per group")
+    st.subheader("Values per group")
     st.caption(
         f"Of {MEASURE_NAMES[choice.measure]}. p: Mann–Whitney, two-sided; p (Holm): corrected for "
         "the number of groups."
@@ -136,34 +137,23 @@ def show_groups(separated: Separated) -> None:
 
 def show_distributions(separated: Separated) -> None:
     """Show every instance's value; the triples of the one that is clicked."""
-    shape = st.segmented_control(
-        "Drawn as",
-        SHAPES,
-        default=SHAPES[0],
-        required=True,
-        key="shape",
-        bind="query-params",
-    )
+    shape = choose_one("Drawn as", SHAPES, "shape")
     st.caption(
         "Best separated groups first. Click a point to see its triples; boxes and violins are of "
         "all instances, points of 150 per group and label at most."
     )
     choice = separated.choice
-    point = selected_point(
-        show_chart(
-            values_figure(
-                separated.scored.table,
-                choice.measure,
-                choice.aggregate,
-                separated.groups,
-                separated.names,
-                str(shape),
-            ),
-            "values",
-            f"{separated.name}-{choice.measure}-of-instances",
-            on_select="rerun",
-            selection_mode="points",
-        )
+    point = clicked_point(
+        values_figure(
+            separated.scored.table,
+            choice.measure,
+            choice.aggregate,
+            separated.groups,
+            separated.names,
+            str(shape),
+        ),
+        "values",
+        f"{separated.name}-{choice.measure}-of-instances",
     )
     if point:
         show_instance(separated.run, separated.scored, int(point[0]), choice.measure)

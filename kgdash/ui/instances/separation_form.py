@@ -10,6 +10,7 @@ import streamlit as st
 from kgdash.progress import Progress
 from kgdash.studies.instances.instances import AGGREGATES, Instances
 from kgdash.studies.instances.separation import COMPARED
+from kgdash.ui.widgets.choices import choose_one
 
 _MEASURES = ("ReliK", "reciprocal rank", "raw score")
 
@@ -36,34 +37,26 @@ class SeparationChoice:
 def choose_separation() -> SeparationChoice:
     """Show the widgets and return what they say."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        measure = st.segmented_control(
+        measure = choose_one(
             "Measure",
             _MEASURES,
-            default=_MEASURES[0],
-            required=True,
-            key="measure",
-            bind="query-params",
+            "measure",
             help="Whose means, distribution and thresholds are shown. The reciprocal rank is "
             "½ (1/entity rank + 1/relation rank). Raw scores of different relations are not "
             "comparable.",
         )
-        over = st.segmented_control(
+        over = choose_one(
             "Mean over",
             list(COMPARED),
-            default=next(iter(COMPARED)),
-            required=True,
-            key="over",
-            bind="query-params",
+            "over",
             help="All triples that lead to the answer, or those alone that give it: a rule's head, "
             "the last triple of a path, every branch of an intersection.",
         )
-        aggregate = st.segmented_control(
+        aggregate = choose_one(
             "Several groundings of an answer",
             AGGREGATES,
-            default="max",
-            required=True,
-            key="chains",
-            bind="query-params",
+            "chains",
+            "max",
             help="An answer may be reached in several ways: take the greatest of their values, "
             "or the mean.",
         )

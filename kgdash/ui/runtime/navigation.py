@@ -58,7 +58,7 @@ def navigation() -> Any:
                     icon=":material/online_prediction:",
                 ),
             ],
-            "Beside others": [
+            "Compare": [
                 st.Page("pages/compare.py", title="Compare runs", icon=":material/compare:"),
                 st.Page(
                     "pages/which_model.py", title="Which model where", icon=":material/alt_route:"

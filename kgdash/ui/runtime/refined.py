@@ -108,7 +108,7 @@ def _watch(summary: str) -> None:
 
 def _offer_to_go_on(summary: str) -> None:
     with _strip():
-        st.markdown(f"{summary} Stopped before the exact figures.", width="stretch")
+        st.markdown(f"{summary} Stopped before the exact values.", width="stretch")
         st.button("Refine to exact", on_click=_resume, icon=":material/play_arrow:")
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from kgdash.graph import DIRECTIONS
 from kgdash.runs import Run
-from kgdash.ui.widgets.choices import choose_relik_method
+from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_relik_method
 
 METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
 LARGEST_SEED = 2**31 - 1
@@ -46,25 +46,21 @@ def choose_subgraph(
             width=300,
             help="Type to search by label. Ordered by degree.",
         )
-        method_name = st.selectbox(
-            "Method", list(METHODS), key=f"{before}method", bind="query-params", width=220
-        )
-        size = st.number_input(
+        method_name = choice("Method", list(METHODS), f"{before}method", 220)
+        size = choose_number(
             "Entities",
             1,
             min(graph.num_entities, 1000),
             min(60, graph.num_entities),
-            key=f"{before}size",
-            bind="query-params",
-            width=130,
+            f"{before}size",
+            130,
             help="How many to collect.",
         )
-        direction = st.selectbox(
+        direction = choice(
             "Direction",
             DIRECTIONS,
-            key=f"{before}direction",
-            bind="query-params",
-            width=140,
+            f"{before}direction",
+            140,
             help="Follow triples either way, from head to tail, or from tail to head.",
         )
         extra = walk_widgets(METHODS[method_name], before)
@@ -90,13 +86,11 @@ def choose_evaluated(label: str = "Reciprocal ranks of", before: str = "") -> st
     :param label: what the choice is called
     :param before: put before the key
     """
-    chosen = st.segmented_control(
+    chosen = choose_one(
         label,
         list(EVALUATED),
-        default="test triples",
-        required=True,
-        key=f"{before}evaluated",
-        bind="query-params",
+        f"{before}evaluated",
+        "test triples",
         help="Training triples flatter the model.",
     )
     return EVALUATED[str(chosen)]
@@ -109,7 +103,7 @@ def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
     :param before: put before the keys
     """
     if method == "neighbourhood":
-        hops = st.number_input("Hops", 1, 3, 1, key=f"{before}hops", bind="query-params", width=110)
+        hops = choose_number("Hops", 1, 3, 1, f"{before}hops", 110)
         return {"hops": int(hops)}
     restart = st.number_input(
         "Restart probability",
@@ -122,9 +116,7 @@ def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
         width=160,
         help="Chance of returning to the seed at each step; higher stays closer.",
     )
-    seed = st.number_input(
-        "Random seed", 0, LARGEST_SEED, 0, key=f"{before}seed", bind="query-params", width=130
-    )
+    seed = choose_number("Random seed", 0, LARGEST_SEED, 0, f"{before}seed", 130)
     return {"restart": float(restart), "seed": int(seed)}
 
 

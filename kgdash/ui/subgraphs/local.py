@@ -15,6 +15,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.selection import selected_point
 
 _CARDS = {
@@ -58,14 +59,12 @@ def show_drawing(
         placed = computed(
             "Drawing", (*key, "layout"), lambda _: layout(subgraph.entities, pairs_of(triples))
         )
-        edges = st.segmented_control(
+        edges = choose_one(
             "Edges drawn",
             EDGES,
+            "edges",
             default="all",
-            required=True,
             format_func=lambda name: name if name == "all" else f"100 {name}",
-            key="edges",
-            bind="query-params",
         )
         labels, seed_entity = run.graph.entity_labels, subgraph.seed_entity
         drawn = show_chart(

@@ -17,8 +17,8 @@ from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, 
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.card import show_card
-from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.choices import choice, choose_resolution
+from kgdash.ui.widgets.chart import clicked_point, show_chart
+from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point, selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table
@@ -69,15 +69,7 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
             else ""
         )
     )
-    picked = selected_point(
-        show_chart(
-            reliability_dots(shown),
-            "reliability_dots",
-            name,
-            on_select="rerun",
-            selection_mode="points",
-        )
-    )
+    picked = clicked_point(reliability_dots(shown), "reliability_dots", name)
     words = st.text_input("Search", key="search", placeholder=f"part of a label of {several}")
     hit = shown["label"].str.contains(words.strip(), case=False, regex=False)
     hit |= shown["name"].str.contains(words.strip(), case=False, regex=False)
@@ -111,15 +103,7 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         "Bubbles grow with the number of entities, lines with that of the triples between. Click a "
         "bubble, or select a row, to draw the community."
     )
-    picked = selected_point(
-        show_chart(
-            community_map(table, lines),
-            "community_map",
-            name,
-            on_select="rerun",
-            selection_mode="points",
-        )
-    )
+    picked = clicked_point(community_map(table, lines), "community_map", name)
     row = _table(table[_COMMUNITIES], table, "communities", name)
     row = picked if row is None else row
     if row is not None and int(row) < len(table):
@@ -177,20 +161,15 @@ def _choose_scan(entities: int) -> RegionScan:
             "where entities share most of their triples; the latter what single entities explain.",
         )
         most = max(5, min(500, entities // 2))
-        smallest = st.number_input(
-            "Entities, at least", 2, most, 5, key="smallest", bind="query-params", width=140
-        )
-        largest = st.number_input(
-            "at most", smallest, most, min(100, most), key="largest", bind="query-params", width=140
-        )
-        permutations = st.number_input(
+        smallest = choose_number("Entities, at least", 2, most, 5, "smallest", 140)
+        largest = choose_number("at most", smallest, most, min(100, most), "largest", 140)
+        permutations = choose_number(
             "Permutations",
             19,
             9999,
             199,
-            key="permutations",
-            bind="query-params",
-            width=140,
+            "permutations",
+            140,
             help="The smallest p-value is 1 / (permutations + 1).",
         )
     return RegionScan(null_model, int(smallest), int(largest), int(permutations))

@@ -10,7 +10,7 @@ import streamlit as st
 from kgdash.charts.style import number
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.reliability.local_comparison import LocalComparison
-from kgdash.ui.widgets.table import download, number_columns
+from kgdash.ui.widgets.table import show_table
 
 
 def show_part(picked: list[Any], graph: KnowledgeGraph, comparison: LocalComparison) -> None:
@@ -31,11 +31,4 @@ def show_part(picked: list[Any], graph: KnowledgeGraph, comparison: LocalCompari
         st.metric("Triples", f"{len(part):,}")
         st.metric("Reciprocal rank ↑", number(part["reciprocal_rank"].mean()))
     shown = part[["head", "relation", "tail", "split", "relik", "reciprocal_rank"]]
-    st.dataframe(
-        shown,
-        hide_index=True,
-        placeholder="–",
-        column_config=number_columns(shown),
-        key="picked",
-    )
-    download(shown, "-".join([graph.name, *(graph.entities[e] for e in entities)]))
+    show_table(shown, "picked", "-".join([graph.name, *(graph.entities[e] for e in entities)]))

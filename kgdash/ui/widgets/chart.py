@@ -10,6 +10,7 @@ import streamlit as st
 
 from kgdash.charts.export import FIGURE_TYPES, figure_bytes, find_browser
 from kgdash.ui.widgets.file_name import file_name
+from kgdash.ui.widgets.selection import selected_point
 
 #: extension -> what its button says
 _OFFERED = {".html": "HTML, works offline", ".svg": "SVG", ".png": "PNG"}
@@ -39,6 +40,11 @@ def show_chart(
         )
         _offer(figure, key, name)
     return selected
+
+
+def clicked_point(figure: go.Figure, key: str, name: str) -> Any:
+    """Show a chart whose points can be clicked: the ``customdata`` of the latest one, or None."""
+    return selected_point(show_chart(figure, key, name, on_select="rerun", selection_mode="points"))
 
 
 def _offer(figure: go.Figure, key: str, name: str) -> None:

@@ -42,6 +42,47 @@ def choice(
     )
 
 
+def choose_one(
+    label: str,
+    options: Sequence[str],
+    key: str,
+    default: str | None = None,
+    help: str | None = None,
+    **more: Any,
+) -> str:
+    """Show options side by side, one of them always chosen, kept in the URL.
+
+    :param default: the first option if not given
+    :param more: of `st.segmented_control`
+    """
+    chosen = st.segmented_control(
+        label,
+        options,
+        default=default or options[0],
+        required=True,
+        key=key,
+        bind="query-params",
+        help=help,
+        **more,
+    )
+    return str(chosen)
+
+
+def choose_number(
+    label: str, least: int, most: int, value: int, key: str, width: int, help: str | None = None
+) -> int:
+    """Show a whole number, kept in the URL.
+
+    :param value: at first; the nearest there may be
+    """
+    first = min(max(value, least), most)
+    return int(
+        st.number_input(
+            label, least, most, first, key=key, bind="query-params", width=width, help=help
+        )
+    )
+
+
 def choose_split(graph: KnowledgeGraph, width: int = 110) -> str:
     """Show the splits that hold triples; test, or the last there is, at first."""
     splits = [s for s in SPLITS if len(graph.splits[s])]
@@ -116,15 +157,7 @@ def choose_side(width: int = 110) -> str:
 
 def choose_view(views: Sequence[str]) -> str:
     """Show a page's views, side by side under its title; the first at first."""
-    view = st.segmented_control(
-        "View",
-        views,
-        default=views[0],
-        required=True,
-        key="view",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
+    view = choose_one("View", views, "view", label_visibility="collapsed")
     return str(view)
 
 
@@ -133,15 +166,7 @@ def choose_relik_method(
     help: str = "Exact counts every negative. Sampled draws 1,000 negatives per entity and side.",
 ) -> str:
     """Show how ReliK can be computed and return a method of `Run.relik`; exact at first."""
-    chosen = st.segmented_control(
-        "ReliK",
-        list(_RELIK),
-        default="exact",
-        required=True,
-        key=key,
-        bind="query-params",
-        help=help,
-    )
+    chosen = choose_one("ReliK", list(_RELIK), key, "exact", help=help)
     return _RELIK[str(chosen)]
 
 

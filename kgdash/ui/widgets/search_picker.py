@@ -10,6 +10,7 @@ import streamlit as st
 from kgdash.hpo.study_file import StudyFile, read_study
 from kgdash.runs.bundled import DEMO_STUDY
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.widgets.choices import choice
 
 _EXAMPLE, _FILE = "Example: TransE on UMLS", "A file on this machine …"
 
@@ -23,9 +24,7 @@ def choose_study() -> tuple[StudyFile, tuple[Hashable, ...]]:
     :return: the study, and a key of what its file holds now for `computed`
     """
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.selectbox(
-            "Search", [_EXAMPLE, _FILE], key="study", bind="query-params", width=280
-        )
+        chosen = choice("Search", [_EXAMPLE, _FILE], "study", 280)
         named = ""
         if chosen == _FILE:
             named = st.text_input(

@@ -12,6 +12,7 @@ from kgdash.studies.obl2021.entity_ids import ID_KINDS, as_written, entity_numbe
 from kgdash.studies.obl2021.submission_reading import Submission, read_submissions
 from kgdash.studies.obl2021.top_ten import TIES
 from kgdash.ui.runtime.computed import refuse
+from kgdash.ui.widgets.choices import choice, choose_number
 
 _FORMAT = """A submission of n triples is one of
 
@@ -42,19 +43,16 @@ def choose_ranking(split: str) -> tuple[str, str, int]:
         width=220,
         help="Known answers other than the triple's own are no candidates.",
     )
-    ties = st.selectbox(
+    ties = choice(
         "Equal scores",
         TIES,
-        key="ties",
-        bind="query-params",
-        width=150,
+        "ties",
+        150,
         help="random: in an order drawn by the seed; ordinal: by ascending id.",
     )
     seed = 0
     if ties == "random":
-        seed = st.number_input(
-            "Random seed", 0, 10**9, 0, key="tie_seed", bind="query-params", width=150
-        )
+        seed = choose_number("Random seed", 0, 10**9, 0, "tie_seed", 150)
     return filter_name, ties, int(seed)
 
 

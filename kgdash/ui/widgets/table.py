@@ -12,15 +12,17 @@ from kgdash.ui.widgets.file_name import file_name
 _TINY = {"relik", "relik_low", "relik_high", "relik_max", "relik_mean"}
 
 
-def number_columns(table: pd.DataFrame, **labels: str) -> dict[str, Any]:
+def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
     """Describe numeric columns for `st.dataframe`: ReliK in scientific notation, ranks whole.
 
-    :param labels: column -> heading, where it is not the column's name
+    :param labels: column -> heading where it is not the column's name, or all of `st.column_config`
     """
     config: dict[str, Any] = {}
     for column in table.columns:
         heading = labels.get(column, str(column).replace("_", " "))
-        if column in _TINY:
+        if not isinstance(heading, str):
+            config[column] = heading
+        elif column in _TINY:
             config[column] = st.column_config.NumberColumn(heading, format="%.3e")
         elif pd.api.types.is_integer_dtype(table[column]):
             config[column] = st.column_config.NumberColumn(heading, format="%d")
@@ -32,7 +34,7 @@ def number_columns(table: pd.DataFrame, **labels: str) -> dict[str, Any]:
 
 
 def show_table(
-    table: pd.DataFrame, key: str, name: str, whole: pd.DataFrame | None = None, **labels: str
+    table: pd.DataFrame, key: str, name: str, whole: pd.DataFrame | None = None, **labels: Any
 ) -> None:
     """Show a table and offer it as a file.
 

@@ -37,18 +37,6 @@ def test_quantiles_hold_their_pairs(found):
         )
 
 
-def test_shuffled_relik_tells_nothing(found):
-    rng = np.random.default_rng(1)
-    relik = rng.random(len(found.test) // 2)
-    table = accuracy_by_relik(found, relik, bins=4)
-    overall = found.metrics.set_index("figure")["value"]
-    error = 4 * np.sqrt(0.25 / table["true"].min())
-    assert np.allclose(table["recall"], overall["recall"], atol=error)
-    assert np.average(table["accuracy"], weights=table["true"]) == pytest.approx(
-        overall["accuracy"]
-    )
-
-
 def test_equal_values_share_a_quantile(found):
     table = accuracy_by_relik(found, np.ones(len(found.test) // 2))
     assert table["true"].tolist() == [len(found.test) // 2]

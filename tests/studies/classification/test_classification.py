@@ -33,11 +33,6 @@ GIVEN = ClassificationSetting("given")
 
 
 @pytest.fixture(scope="module")
-def umls(bundled):
-    return bundled("umls-distmult")
-
-
-@pytest.fixture(scope="module")
 def of_umls(umls):
     return classify(umls)
 

@@ -27,7 +27,8 @@ from kgdash.studies.comparison.comparison import (
     stacked_ranks,
     triples_of,
 )
-from tests.support.compared_tables import AB, GRAPH, tables
+from tests.support.checks import check_progress
+from tests.support.compared_tables import AB, GRAPH
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
 NAMES = ("umls-transe", "umls-transe-seed1", "umls-distmult")
@@ -57,11 +58,8 @@ def test_ranks_are_each_run_s_own(runs, ranks):
     pd.testing.assert_frame_equal(raw[NAMES[1]], runs[1].ranks("valid", filter="none"))
 
 
-def test_progress_runs_from_nothing_to_all(runs):
-    seen = []
-    compared_ranks(runs, progress=lambda done, total: seen.append(done / total))
-    assert seen == sorted(seen)
-    assert seen[-1] == pytest.approx(1)
+def test_progress_runs_to_all_and_may_stop_it(runs):
+    check_progress(lambda progress: compared_ranks(runs, progress=progress))
 
 
 def test_overall(ranks):
@@ -242,11 +240,3 @@ def test_refusals(ask, message):
 def test_groups_refuse_an_unknown_metric():
     with pytest.raises(KgdashError, match="unknown metric 'mrx'"):
         by_group(add_rank_facts(AB["A"], GRAPH), AB, "relation", "mrx")
-
-
-def test_three_tables():
-    found = overall(tables({n: ([r] * 5, [r] * 5) for n, r in (("a", 1), ("b", 3), ("c", 3))}))
-    rows = found[(found["metric"] == "hits_at_3") & (found["rank_type"] == "realistic")]
-    assert rows["position"].tolist() == [1] * 9
-    rows = found[(found["metric"] == "hits_at_1") & (found["rank_type"] == "realistic")]
-    assert rows["position"].tolist() == [1, 2, 2] * 3

@@ -32,11 +32,6 @@ COUNTED = ("head_degree", "tail_degree", "frequency")
 
 
 @pytest.fixture(scope="module")
-def umls(bundled):
-    return bundled("umls-distmult")
-
-
-@pytest.fixture(scope="module")
 def factors(umls):
     return triple_factors(umls)
 

@@ -47,16 +47,6 @@ def test_a_line_is_learnt_and_the_mean_is_no_better_than_itself():
     assert rows.loc[0.5, "width"] < row["width"]
 
 
-def test_shuffled_relik_predicts_nothing():
-    table = figures()
-    rng = np.random.default_rng(3)
-    gains = [
-        predict_performance(table.assign(relik=rng.permutation(table["relik"]))).errors["r2"][0]
-        for _ in range(2)
-    ]
-    assert max(gains) < 0.1
-
-
 def test_points_and_errors_by_hand():
     """Predictions of the first repeat, from fits to the other folds; the errors of all three."""
     table = figures(30)

@@ -31,18 +31,7 @@ ROWS = [
 
 @pytest.fixture
 def scored():
-    order = [
-        "group",
-        "instance",
-        "grounding",
-        "label",
-        "head",
-        "relation",
-        "tail",
-        "is_answer_triple",
-        "predicted_side",
-    ]
-    rows = pd.DataFrame(ROWS, columns=order)[TRIPLE_COLUMNS]
+    rows = pd.DataFrame(ROWS, columns=TRIPLE_COLUMNS)
     described = pd.DataFrame({"instance": range(5), "question": "q", "answer": "a"})
     return score_instances(FakeRun(), make_instances(rows, described))
 

@@ -16,6 +16,11 @@ def test_entities_named_by_numbers():
         "n", ("0", "10", "2"), ("r",), graph.splits, ("a", "b", "c"), ("r",)
     )
     assert entity_numbers(named).tolist() == [0, 10, 2]
+    large = kgdash.graph.KnowledgeGraph(
+        "n", ("0", "1" * 10, "2"), ("r",), graph.splits, ("a", "b", "c"), ("r",)
+    )
+    with pytest.raises(KgdashError, match="found '1111111111'"):
+        entity_numbers(large)
     twice = kgdash.graph.KnowledgeGraph(
         "n", ("0", "00", "2"), ("r",), graph.splits, ("a", "b", "c"), ("r",)
     )

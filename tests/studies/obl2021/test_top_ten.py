@@ -17,6 +17,7 @@ from kgdash.studies.obl2021 import top_ten as obl2021
 from kgdash.studies.obl2021.evaluation import evaluate
 from kgdash.studies.obl2021.top_ten import NOBODY, predict
 from tests.support.brute_force import candidates
+from tests.support.checks import check_progress
 from tests.support.fakes import FakeScorer, array, fake_run, make_graph, random_scorer, worlds
 
 
@@ -109,20 +110,6 @@ def test_random_ties_give_each_place_alike():
     assert (ranks["candidates"] == 20).all()
 
 
-def test_expected_hits_under_random_ties_follow_from_the_ranks():
-    generator = torch.Generator().manual_seed(2)
-    scores = torch.randint(0, 4, (40, 2, 40), generator=generator)
-    triples = np.unique(
-        torch.randint(0, 40, (30, 3), generator=generator).numpy() % [40, 2, 40], axis=0
-    )
-    run = fake_run(make_graph([(0, 0, 0)], test=triples, entities=40), FakeScorer(scores))
-    ranks = run.ranks()
-    tied = ranks["pessimistic"] - ranks["optimistic"] + 1
-    expected = ((11 - ranks["optimistic"]) / tied).clip(0, 1).mean()
-    found = [evaluate(*predict(run, seed=s), run.graph.splits["test"]).h10 for s in range(100)]
-    assert abs(np.mean(found) - expected) < 0.015
-
-
 @pytest.mark.parametrize("name", ["umls-transe", "umls-distmult", "umls-conve"])
 @pytest.mark.parametrize("filter", ["train+valid+test", "none"])
 def test_without_ties_it_is_the_hits_at_10_of_the_ranks(bundled, name, filter):
@@ -169,16 +156,7 @@ def test_nan_is_refused():
 
 def test_progress_reaches_its_end_and_may_cancel():
     run = fake_run(make_graph([(0, 0, 1)], test=[(1, 0, 0)]), random_scorer(2, 1))
-    reports = []
-    predict(run, progress=lambda done, total: reports.append(done / total))
-    assert reports == sorted(reports)
-    assert reports[-1] == 1
-
-    def stop(done, total):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        predict(run, progress=stop)
+    check_progress(lambda progress: predict(run, progress=progress))
 
 
 def _original_evaluator():

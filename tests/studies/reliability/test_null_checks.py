@@ -1,13 +1,14 @@
 """Where ReliK knows nothing, the study's statistics say so: p-values are uniform.
 
-Each check is Kolmogorov and Smirnov's at 0.1 %, at a fixed seed. Shuffled figures of real subgraphs
-are in test_correlation.py, partial correlations in test_partial_correlation.py.
+Each check is Kolmogorov and Smirnov's at 0.1 %, at a fixed seed. Partial correlations are in
+test_partial_correlation.py.
 """
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.correlation.confounders import factor_tests
 from kgdash.studies.correlation.correlation import correlations
 
@@ -32,7 +33,9 @@ def test_means_over_groups_that_share_no_triple():
             "relik": np.bincount(groups, relik) / sizes,
             "tail_mrr": np.bincount(groups, ranks) / sizes,
         }
-        for row in correlations(pd.DataFrame(figures), ["tail_mrr"], resamples=2).itertuples():
+        for row in correlations(
+            pd.DataFrame(figures), ["tail_mrr"], Bootstrap(resamples=2)
+        ).itertuples():
             found[row.coefficient].append(row.p)
     assert {name: uniform(values) for name, values in found.items()} == dict.fromkeys(found, True)
 
@@ -45,7 +48,9 @@ def test_groups_that_share_triples_are_not_independent():
         relik, ranks = rng.normal(size=(2, TRIPLES))
         starts = np.linspace(0, TRIPLES - 200, GROUPS).astype(int)
         x, y = (np.convolve(values, window, "valid")[starts] for values in (relik, ranks))
-        found = correlations(pd.DataFrame({"relik": x, "tail_mrr": y}), ["tail_mrr"], resamples=2)
+        found = correlations(
+            pd.DataFrame({"relik": x, "tail_mrr": y}), ["tail_mrr"], Bootstrap(resamples=2)
+        )
         p_values.append(found["p"].iloc[0])
     assert not uniform(p_values)
     assert np.mean(np.array(p_values) < 0.05) > 0.2
@@ -62,7 +67,7 @@ def test_factors_of_a_relik_that_follows_none():
         for name in ("cardinality", "pattern"):
             table[name] = pd.Categorical(rng.choice(["a", "b", "c"], 80))
         table["relik"] = 1.0 / np.ceil(rng.pareto(0.7, 80) * 10)
-        found = factor_tests(table, resamples=2)
+        found = factor_tests(table, Bootstrap(resamples=2))
         raw.append(found["p"].iloc[0])
         any_found += bool((found["p_holm"] < 0.05).any())
     assert uniform(raw)

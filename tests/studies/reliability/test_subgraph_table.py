@@ -18,11 +18,6 @@ from kgdash.studies.reliability.subgraph_table import (
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
 
-@pytest.fixture(scope="module")
-def umls(bundled):
-    return bundled("umls-distmult")
-
-
 @pytest.mark.parametrize("evaluated", ["test", "all"])
 def test_figures_are_those_of_each_subgraph(umls, evaluated):
     subgraphs = draw_subgraphs(umls, SubgraphSampling(6, 12, seed=3))

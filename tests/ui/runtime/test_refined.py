@@ -99,7 +99,7 @@ def test_stop_keeps_the_rough_figures_and_refine_goes_on(steps):
     assert steps.left.wait(PATIENCE)
     assert app.title[0].value == "rough"
     assert buttons(app) == ["Refine to exact"]
-    assert "Stopped before the exact figures" in app.markdown[0].value
+    assert "Stopped before the exact values" in app.markdown[0].value
     app.run()
     assert buttons(app) == ["Refine to exact"]
     assert steps.started == [None]

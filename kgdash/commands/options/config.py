@@ -18,7 +18,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
 
-from kgdash.commands.renamed import COMMANDS, OPTIONS
+from kgdash.commands.options.renamed import COMMANDS, OPTIONS
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.atomic import write_atomically
 from kgdash.files.text import decode_text, read_content

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from kgdash.cli import GROUPS, app
-from kgdash.commands.config import configurable
+from kgdash.commands.options.config import configurable
 from kgdash.errors import KgdashError
 
 EXAMPLE = """\

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgdash.commands import renamed
+from kgdash.commands.options import renamed
 
 
 @pytest.mark.parametrize(

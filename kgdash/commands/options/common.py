@@ -1,21 +1,17 @@
-"""What the commands share: their arguments, loading a run, printing and writing."""
+"""Arguments and options that several commands have."""
 
 from __future__ import annotations
 
-import json
-import math
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 
 from kgdash.errors import KgdashError
-from kgdash.files.table import check_extension, write_table
+from kgdash.files.table import check_extension
 
 if TYPE_CHECKING:
-    from kgdash.runs import Run
+    pass
 
 
 def known_extension(out: Path | None) -> Path | None:
@@ -63,47 +59,3 @@ SubgraphMethodOption = Annotated[str, typer.Option(help="rwr or neighbourhood.")
 RestartOption = Annotated[float, typer.Option(help="Restart probability of the walk.")]
 HopsOption = Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")]
 DirectionOption = Annotated[str, typer.Option(help="either, outgoing or incoming.")]
-
-
-def load_run(source: str, dataset: str | None) -> Run:
-    """Load a run and print its notes to standard error.
-
-    :raises KgdashError: as `kgdash.runs.loading.load`
-    """
-    from kgdash.runs.loading import load
-
-    run = load(source, dataset)
-    for note in run.notes:
-        print(f"note: {note}", file=sys.stderr)
-    return run
-
-
-def write_or_print(table: pd.DataFrame, out: Path | None, index: bool = False) -> None:
-    """Write a table to ``out``, or print it tab-separated."""
-    if out is None:
-        print(table.to_csv(index=index, sep="\t"), end="")
-        return
-    write_table(table, out, index)
-    print(f"wrote {len(table):,} rows to {out}")
-
-
-def write_rounded(table: pd.DataFrame, out: Path) -> None:
-    """Write a table to ``out`` with five digits: more would only differ between machines."""
-    numbers = table.select_dtypes("float").columns
-    write_table(table.assign(**{c: [float(f"{v:.5g}") for v in table[c]] for c in numbers}), out)
-
-
-def print_json(value: Any) -> None:
-    """Print a value as JSON; NaN and infinities become null."""
-    print(json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False))
-
-
-def _plain(value: Any) -> Any:
-    """Turn NaN and infinities into null and NumPy numbers into Python's."""
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -5,23 +5,34 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
+import pandas as pd
 import typer
 
-from kgdash.commands.shared import FilterOption, SeedOption
+from kgdash.commands.options.common import (
+    DatasetOption,
+    FilterOption,
+    JsonOption,
+    OutOption,
+    RunArgument,
+    RunsArgument,
+    SeedOption,
+)
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 
 if TYPE_CHECKING:
     from kgdash.graph.subgraph import SubgraphSampling
+    from kgdash.runs import Run
     from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command take groups: each parameter that is a dataclass becomes its fields' options.
 
-    :param command: whose groups have a default for each field
-    :return: a command for Typer
+    :return: a command for Typer; the same where it has no groups
     """
     parameters: list[inspect.Parameter] = []
     groups: dict[str, Callable[..., Any]] = {}
@@ -29,14 +40,23 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in inspect.signature(command).parameters.values():
         kind = hints[parameter.name]
         if not is_dataclass(kind):
-            parameters.append(parameter.replace(annotation=kind))
+            kept = parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY)
+            parameters.append(kept)
             continue
         groups[parameter.name] = hints[parameter.name]
         kinds = get_type_hints(kind, include_extras=True)
         parameters += [
-            parameter.replace(name=field.name, default=field.default, annotation=kinds[field.name])
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=parameter.empty if field.default is MISSING else field.default,
+                annotation=kinds[field.name],
+            )
             for field in fields(kind)
         ]
+
+    if not groups:
+        return command
 
     @functools.wraps(command)
     def spread(**arguments: Any) -> None:
@@ -48,6 +68,59 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     spread.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     spread.__annotations__ = {each.name: each.annotation for each in parameters}
     return spread
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Which run a command is about."""
+
+    run: RunArgument
+    dataset: DatasetOption = None
+
+    def load(self) -> Run:
+        """Load the run and print its notes to standard error."""
+        return load_run(self.run, self.dataset)
+
+
+@dataclass(frozen=True)
+class RunsOptions:
+    """Which runs a command compares."""
+
+    runs: RunsArgument
+    dataset: DatasetOption = None
+
+    def load(self) -> list[Run]:
+        """Load the runs; those in our form hold their own graph, and need no dataset."""
+        from kgdash.formats.pykeen_directory import MODEL_FILE
+
+        pykeen = [(Path(source) / MODEL_FILE).is_file() for source in self.runs]
+        return [
+            load_run(source, self.dataset if given else None)
+            for source, given in zip(self.runs, pykeen, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the answer of a command goes."""
+
+    as_json: JsonOption = False
+    out: OutOption = None
+
+    @property
+    def printed(self) -> bool:
+        """Tell whether the table is printed, neither written nor followed by JSON."""
+        return self.out is None and not self.as_json
+
+    def show(self, table: pd.DataFrame, about: Callable[[], dict[str, Any]]) -> None:
+        """Write or print a table, and print JSON where that was asked for.
+
+        :param about: makes the JSON
+        """
+        if self.out is not None or self.printed:
+            write_or_print(table, self.out)
+        if self.as_json:
+            print_json(about())
 
 
 @dataclass(frozen=True)
