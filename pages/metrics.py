@@ -34,7 +34,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     filter_name = choose_filter(split)
     rank_type = choose_rank_type()
     side = choose_side()
-    k = choose_number("k of Hits@k", 1, run.graph.num_entities, 10, "k", 130)
+    k = choose_number("k of Hits@k", (1, run.graph.num_entities), 10, "k", 130)
 only = choose_restriction(run.graph)
 if warning := leak_warning(split, filter_name):
     st.warning(f"{warning[0].upper()}{warning[1:]}.", icon=":material/warning:")

@@ -15,16 +15,15 @@ ELSEWHERE = {
     "studies/reliability/test_null_checks.py": "regions of graphs where nothing is to be found",
 }
 
-#: what is still larger than it should be: these lists may only become shorter
-LARGE_MODULES = {"kgdash/engine/counting.py"}
-LARGE_PAGES = {"breakdowns.py", "local.py", "metrics.py", "score_health.py"}
-LARGE_FOLDERS = {"kgdash/commands"}
-MANY_PARAMETERS = {
-    "charts/export.py: figure_bytes",
-    "hpo/selection.py: search",
-    "hpo/selection.py: search_and_train",
-    "runs/loading.py: assemble",
-    "ui/widgets/choices.py: choice",
+#: kernels that Numba compiles faster code for with bare arrays than with records of them
+KERNELS = {
+    "engine/kernels.py: _count",
+    "engine/kernels.py: count_both",
+    "engine/kernels.py: count_rows",
+    "engine/kernels.py: mask_row",
+    "engine/scoring_kernels.py: fill",
+    "engine/sweep_kernels.py: fill_masked",
+    "engine/sweep_kernels.py: gather_first_digits",
 }
 
 
@@ -49,30 +48,28 @@ def test_tests_mirror_the_package():
 
 
 def test_no_module_over_300_lines():
-    large = {str(path.relative_to(ROOT)) for path in modules() if lines(path) > 300}
-    assert large <= LARGE_MODULES
+    assert not [str(path.relative_to(ROOT)) for path in modules() if lines(path) > 300]
 
 
 def test_no_page_over_120_lines():
-    assert {path.name for path in ROOT.glob("pages/*.py") if lines(path) > 120} <= LARGE_PAGES
+    assert not [path.name for path in ROOT.glob("pages/*.py") if lines(path) > 120]
 
 
 def test_no_folder_of_over_30_files():
     files = Counter(path.parent for path in (*modules(), *TESTS.rglob("*.py")))
-    large = {str(folder.relative_to(ROOT)) for folder, n in files.items() if n > 30}
-    assert large <= LARGE_FOLDERS
+    assert not [str(folder.relative_to(ROOT)) for folder, n in files.items() if n > 30]
 
 
 def test_no_function_of_over_six_parameters():
-    """Commands declare their options as parameters; kernels take arrays, and no objects."""
+    """Commands declare their options as parameters."""
     found = set()
     for path in modules():
         module = path.relative_to(PACKAGE)
-        if module.parts[0] in ("commands", "engine"):
+        if module.parts[0] == "commands":
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
                 if sum(argument.arg not in ("self", "cls") for argument in every) > 6:
                     found.add(f"{module}: {node.name}")
-    assert found <= MANY_PARAMETERS
+    assert found == KERNELS

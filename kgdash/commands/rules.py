@@ -34,7 +34,7 @@ def rules(
     ] = None,
     max_rules: Annotated[int, typer.Option(help="Rules to keep.")] = 12,
     min_pca: Annotated[float, typer.Option(help="Minimum PCA confidence.")] = 0.3,
-    min_support: Annotated[int, typer.Option(help="Least support.")] = 2,
+    min_support: Annotated[int, typer.Option(help="Minimum support.")] = 2,
     order: Annotated[
         str, typer.Option(help='Rules first by "support", "confidence" or "both labels".')
     ] = "support",

@@ -59,7 +59,7 @@ def choose_classification(run: Run) -> ClassificationChoice:
             help="The score from which on a triple is predicted true: the one with the highest "
             "accuracy on validation. Relations without validation triples share the one for all.",
         )
-        seed = choose_number("Seed of the corruptions", 0, 10**9, 0, "negatives_seed", 190)
+        seed = choose_number("Seed of the corruptions", (0, 10**9), 0, "negatives_seed", 190)
     given, of_files = _given(run) if negatives == "given" else (None, ())
     setting = ClassificationSetting(str(negatives), str(thresholds), int(seed))
     return ClassificationChoice(setting, given, (setting, *of_files))

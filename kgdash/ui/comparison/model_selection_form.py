@@ -68,10 +68,10 @@ def choose_parts(run: Run) -> ModelChoice:
             resolution = choose_resolution(130)
         if kind == "subgraphs":
             most = min(run.graph.num_entities, 1000)
-            count = choose_number("Subgraphs", 2, 2000, count, "subgraphs", 150)
-            size = choose_number("Entities in each", min(2, most), most, size, "study_size", 150)
+            count = choose_number("Subgraphs", (2, 2000), count, "subgraphs", 150)
+            size = choose_number("Entities in each", (min(2, most), most), size, "study_size", 150)
         if kind != "relations":
-            seed = choose_number("Random seed", 0, 10**9, 0, "seed", 150)
+            seed = choose_number("Random seed", (0, 10**9), 0, "seed", 150)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         split, side, rank_type = choose_split(run.graph), choose_side(), choose_rank_type()
         relik_of = choice(

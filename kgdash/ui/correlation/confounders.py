@@ -137,12 +137,12 @@ def show_partials(view: ConfounderView) -> None:
 def _show_subgraphs(view: ConfounderView) -> None:
     run = view.run
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = choose_number("Subgraphs", 3, 2000, 100, "subgraphs", 150)
+        count = choose_number("Subgraphs", (3, 2000), 100, "subgraphs", 150)
         most = min(run.graph.num_entities, 1000)
         size = choose_number(
-            "Entities in each", min(2, most), most, default_size(run), "study_size", 150
+            "Entities in each", (min(2, most), most), default_size(run), "study_size", 150
         )
-        seed = choose_number("Random seed", 0, 10**9, 0, "seed", 150)
+        seed = choose_number("Random seed", (0, 10**9), 0, "seed", 150)
     sampling = SubgraphSampling(count, size, seed=seed)
     factors = computed(
         "Drawing subgraphs, ranking, and counting negatives",

@@ -39,8 +39,7 @@ def choose_prediction(run: Run) -> PredictionChoice:
         task = choose_task("Expected", 240)
         count = choose_number(
             "Learnt from subgraphs",
-            2 * FEWEST,
-            2000,
+            (2 * FEWEST, 2000),
             100,
             "subgraphs",
             180,

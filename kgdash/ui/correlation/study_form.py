@@ -58,8 +58,7 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = choose_number(
             "Subgraphs",
-            3,
-            2000,
+            (3, 2000),
             100,
             "subgraphs",
             130,
@@ -76,7 +75,7 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
         )
         more = walk_widgets(method, _BEFORE)
         if method != "rwr":
-            more["seed"] = choose_number("Random seed", 0, LARGEST_SEED, 0, f"{_BEFORE}seed", 130)
+            more["seed"] = choose_number("Random seed", (0, LARGEST_SEED), 0, f"{_BEFORE}seed", 130)
         evaluated = choose_evaluated(before=_BEFORE)
         relik = choose_relik_method(f"{_BEFORE}relik_method")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -101,8 +100,7 @@ def choose_task(label: str, width: int) -> str:
 def _size(run: Run) -> int:
     size = choose_number(
         "Entities in each",
-        2,
-        min(run.graph.num_entities, 1000),
+        (2, min(run.graph.num_entities, 1000)),
         default_size(run),
         f"{_BEFORE}size",
         150,

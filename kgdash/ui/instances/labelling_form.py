@@ -48,7 +48,7 @@ def choose_predictions(run: Run) -> LabellingChoice:
             "(mean ReliK of the triples that lead to a prediction) finds errors sooner, but what "
             "is judged so says less of how well ReliK separates.",
         )
-        seed = choose_number("Random seed", 0, 10**9, 0, "label_seed", 120)
+        seed = choose_number("Random seed", (0, 10**9), 0, "label_seed", 120)
         by = st.text_input(
             "Your name",
             key="label_by",
@@ -79,7 +79,7 @@ def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
 
 
 def _numbers() -> tuple[int, float, int]:
-    most = choose_number("Rules", 1, 200, 12, "label_rules", 100)
+    most = choose_number("Rules", (1, 200), 12, "label_rules", 100)
     min_pca = float(
         st.number_input(
             "Minimum PCA confidence",
@@ -94,7 +94,7 @@ def _numbers() -> tuple[int, float, int]:
             "come first.",
         )
     )
-    per_rule = choose_number("Predictions per rule", 1, 1000, 10, "label_per_rule", 165)
+    per_rule = choose_number("Predictions per rule", (1, 1000), 10, "label_per_rule", 165)
     return most, min_pca, per_rule
 
 

@@ -24,10 +24,10 @@ def choose_queries(run: Run) -> InstancesChoice:
         origin = choose_one("Queries are", _ORIGINS, "queries_from")
         sampled = origin == _ORIGINS[0]
         types = _choose_types() if sampled else ()
-        per_type = choose_number("Queries per type", 1, 1000, 50, "per_type", 150)
+        per_type = choose_number("Queries per type", (1, 1000), 50, "per_type", 150)
         hard = _choose_hard() if sampled else ""
         key, beam = _choose_intermediates(run)
-        seed = choose_number("Random seed", 0, 10**9, 0, "query_seed", 130)
+        seed = choose_number("Random seed", (0, 10**9), 0, "query_seed", 130)
     if sampled:
         if not types:
             st.info("Choose at least one query type.", icon=":material/info:")
@@ -86,7 +86,7 @@ def _choose_intermediates(run: Run) -> tuple[tuple[str | int, ...], Beam | None]
     )
     if source == INTERMEDIATES[0]:
         return (), None
-    width = choose_number("Beam width", 1, 100, 10, "beam", 120)
+    width = choose_number("Beam width", (1, 100), 10, "beam", 120)
     return (source, width), beam_for(run.scorer, source, width)
 
 

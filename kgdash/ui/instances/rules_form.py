@@ -36,7 +36,7 @@ def choose_rules(run: Run) -> InstancesChoice:
     """Show the widgets for rules and return what they say; ends the page's run without a file."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         mined = _choose_origin()
-        most = choose_number("Rules", 1, 200, 12, "max_rules", 120)
+        most = choose_number("Rules", (1, 200), 12, "max_rules", 120)
         order = _choose_order()
         min_pca = st.number_input(
             "Minimum PCA confidence",
@@ -49,10 +49,10 @@ def choose_rules(run: Run) -> InstancesChoice:
             width=170,
             help="Of rules from AnyBURL: least confidence, as the file gives it.",
         )
-        min_support = choose_number("Least support", 1, 10**6, 2, "min_support", 130)
-        per_rule = choose_number("Instances per rule and label", 1, 1000, 30, "per_rule", 210)
+        min_support = choose_number("Minimum support", (1, 10**6), 2, "min_support", 130)
+        per_rule = choose_number("Instances per rule and label", (1, 1000), 30, "per_rule", 210)
         verified = _choose_false(run)
-        seed = choose_number("Random seed", 0, 10**9, 0, "rule_seed", 130)
+        seed = choose_number("Random seed", (0, 10**9), 0, "rule_seed", 130)
     st.caption(
         "A prediction is true if it is in valid or test, false if people found it to be so; others "
         "are left out."

@@ -49,8 +49,7 @@ def choose_subgraph(
         method_name = choice("Method", list(METHODS), f"{before}method", 220)
         size = choose_number(
             "Entities",
-            1,
-            min(graph.num_entities, 1000),
+            (1, min(graph.num_entities, 1000)),
             min(60, graph.num_entities),
             f"{before}size",
             130,
@@ -103,7 +102,7 @@ def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
     :param before: put before the keys
     """
     if method == "neighbourhood":
-        hops = choose_number("Hops", 1, 3, 1, f"{before}hops", 110)
+        hops = choose_number("Hops", (1, 3), 1, f"{before}hops", 110)
         return {"hops": int(hops)}
     restart = st.number_input(
         "Restart probability",
@@ -116,7 +115,7 @@ def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
         width=160,
         help="Chance of returning to the seed at each step; higher stays closer.",
     )
-    seed = choose_number("Random seed", 0, LARGEST_SEED, 0, f"{before}seed", 130)
+    seed = choose_number("Random seed", (0, LARGEST_SEED), 0, f"{before}seed", 130)
     return {"restart": float(restart), "seed": int(seed)}
 
 

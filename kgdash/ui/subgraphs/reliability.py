@@ -161,12 +161,11 @@ def _choose_scan(entities: int) -> RegionScan:
             "where entities share most of their triples; the latter what single entities explain.",
         )
         most = max(5, min(500, entities // 2))
-        smallest = choose_number("Entities, at least", 2, most, 5, "smallest", 140)
-        largest = choose_number("at most", smallest, most, min(100, most), "largest", 140)
+        smallest = choose_number("Entities, at least", (2, most), 5, "smallest", 140)
+        largest = choose_number("at most", (smallest, most), min(100, most), "largest", 140)
         permutations = choose_number(
             "Permutations",
-            19,
-            9999,
+            (19, 9999),
             199,
             "permutations",
             140,

@@ -69,12 +69,14 @@ def choose_one(
 
 
 def choose_number(
-    label: str, least: int, most: int, value: int, key: str, width: int, help: str | None = None
+    label: str, bounds: tuple[int, int], value: int, key: str, width: int, help: str | None = None
 ) -> int:
     """Show a whole number, kept in the URL.
 
-    :param value: at first; the nearest there may be
+    :param bounds: the least and the greatest that there may be
+    :param value: at first; the nearest within the bounds
     """
+    least, most = bounds
     first = min(max(value, least), most)
     return int(
         st.number_input(

@@ -52,7 +52,7 @@ def choose_ranking(split: str) -> tuple[str, str, int]:
     )
     seed = 0
     if ties == "random":
-        seed = choose_number("Random seed", 0, 10**9, 0, "tie_seed", 150)
+        seed = choose_number("Random seed", (0, 10**9), 0, "tie_seed", 150)
     return filter_name, ties, int(seed)
 
 
