@@ -14,12 +14,17 @@ import typer
 
 from kgdash.commands.options.common import (
     DatasetOption,
+    DirectionOption,
     FilterOption,
+    HopsOption,
     JsonOption,
     OutOption,
+    RelikMethodOption,
+    RestartOption,
     RunArgument,
     RunsArgument,
     SeedOption,
+    SubgraphMethodOption,
 )
 from kgdash.commands.options.output import load_run, print_json, write_or_print
 
@@ -128,14 +133,14 @@ class SubgraphOptions:
     """How random subgraphs are drawn, and what is computed of them."""
 
     subgraphs: Annotated[int, typer.Option(help="How many subgraphs are drawn.")] = 100
-    method: Annotated[str, typer.Option(help="rwr or neighbourhood.")] = "rwr"
-    restart: Annotated[float, typer.Option(help="Restart probability of the walk.")] = 0.2
-    hops: Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")] = 1
-    direction: Annotated[str, typer.Option(help="either, outgoing or incoming.")] = "either"
+    method: SubgraphMethodOption = "rwr"
+    restart: RestartOption = 0.2
+    hops: HopsOption = 1
+    direction: DirectionOption = "either"
     seed: SeedOption = 0
     evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test"
     filter: FilterOption = None
-    relik_method: Annotated[str, typer.Option(help="As --method of relik.")] = "exact"
+    relik_method: RelikMethodOption = "exact"
 
     @property
     def filter_used(self) -> str:

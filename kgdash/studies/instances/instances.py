@@ -25,17 +25,8 @@ if TYPE_CHECKING:
     from kgdash.runs import Run
 
 TRIPLE_COLUMNS = [
-    *(
-        "group",
-        "instance",
-        "grounding",
-        "label",
-        "head",
-        "relation",
-        "tail",
-        "is_answer_triple",
-        "predicted_side",
-    )
+    *("group", "instance", "grounding", "label", "head", "relation", "tail"),
+    *("is_answer_triple", "predicted_side"),
 ]
 INSTANCE_COLUMNS = ["instance", "group", "label", "question", "answer", "groundings"]
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
-from kgdash.studies.instances.instances import Instances, make_instances
+from kgdash.studies.instances.instances import TRIPLE_COLUMNS, Instances, make_instances
 from kgdash.studies.labelling.events import Labelling
 from kgdash.studies.labelling.journal import read_journal
 from kgdash.studies.labelling.queue import in_labels, triple_ids
@@ -52,16 +52,7 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
             f"no prediction on graph {graph.name} has a label yet; judge some on the page Label "
             "predictions, or with: python -m kgdash label RUN"
         )
-    columns = [
-        "group",
-        "instance",
-        "grounding",
-        "label",
-        "head",
-        "relation",
-        "tail",
-        "is_answer_triple",
-    ]
+    columns = [column for column in TRIPLE_COLUMNS if column != "predicted_side"]
     people = sorted({event.by for event in labelling.labels().values() if event.by})
     by = f"by {', '.join(people)}" if people else "by hand"
     return make_instances(
