@@ -17,7 +17,7 @@ SAMPLING = SubgraphSampling(24, 12)
 
 @pytest.fixture
 def app():
-    return open_page("prognosis", here_entity="virus", here_size="12", subgraphs="24")
+    return open_page("expected_performance", here_entity="virus", here_size="12", subgraphs="24")
 
 
 def assert_shows(

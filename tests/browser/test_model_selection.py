@@ -32,7 +32,7 @@ def cards(study):
 
 
 def test_the_example_and_a_search_that_goes_on(address, tab, run, tmp_path):
-    open_page(tab, f"{address}/search")
+    open_page(tab, f"{address}/model_selection")
     example = read_study(DEMO_STUDY)
     expect_cards(tab, cards(example))
     for key in ("best_so_far", "parallel", "importance"):
