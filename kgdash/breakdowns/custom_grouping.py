@@ -60,9 +60,7 @@ class TypeGrouping:
         without = rows[count == 0]
         untyped = np.full(len(without), names.index(UNTYPED))
         return Groups(
-            np.concatenate([rows[owner], without]),
-            np.concatenate([codes, untyped]),
-            names,
+            np.concatenate([rows[owner], without]), np.concatenate([codes, untyped]), names
         )
 
     def describe(self) -> str:

@@ -222,9 +222,7 @@ def _add_nodes(
 
 
 def _radial_labels(
-    entities: Sequence[int],
-    labels: Sequence[str],
-    positions: dict[int, tuple[float, float]],
+    entities: Sequence[int], labels: Sequence[str], positions: dict[int, tuple[float, float]]
 ) -> list[dict[str, object]]:
     """Write labels outwards from the circle, never upside down: Plotly annotations."""
     found: list[dict[str, object]] = []

@@ -59,10 +59,7 @@ def latex(
     values = {}
     for one in _runs(run, compared or []):
         ranks = one.ranks(
-            split=split,
-            filter=filter,
-            progress=terminal(f"ranks of {one.name}"),
-            restriction=only,
+            split=split, filter=filter, progress=terminal(f"ranks of {one.name}"), restriction=only
         )
         values[one.name] = metrics(ranks)
     table, left = main_table(values), only.count(run.graph, run.graph.split(split))

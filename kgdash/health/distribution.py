@@ -12,12 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kgdash.engine.sweep_kernels import (
-    DigitTree,
-    gather_bins,
-    gather_digits,
-    gather_first_digits,
-)
+from kgdash.engine.sweep_kernels import DigitTree, gather_bins, gather_digits, gather_first_digits
 from kgdash.engine.tasks import Asked
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.sweep import all_scores, asked_by, sweep

@@ -21,8 +21,7 @@ MAIN_METRICS = {
 
 
 def main_table(
-    runs: Mapping[str, MetricsTable],
-    rank_types: Sequence[str] = RANK_TYPES,
+    runs: Mapping[str, MetricsTable], rank_types: Sequence[str] = RANK_TYPES
 ) -> pd.DataFrame:
     """Lay out the main metrics of some runs.
 

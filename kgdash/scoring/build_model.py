@@ -50,11 +50,7 @@ def scoring_state(model: Model) -> dict[str, torch.Tensor]:
 
 
 def skeleton(
-    spec: ModelSpec,
-    training_triples: np.ndarray,
-    num_entities: int,
-    num_relations: int,
-    where: str,
+    spec: ModelSpec, training_triples: np.ndarray, num_entities: int, num_relations: int, where: str
 ) -> Model:
     """Build a model whose weights have shapes and types but no data (device "meta").
 

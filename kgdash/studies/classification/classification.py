@@ -20,11 +20,7 @@ from kgdash.runs import Run
 from kgdash.scoring.triple_scores import triple_scores
 from kgdash.statistics.bootstrap import check_level
 from kgdash.studies.classification.calibration import calibrated, calibration_tables
-from kgdash.studies.classification.curves import (
-    precision_recall_curve,
-    roc_curve,
-    score_histogram,
-)
+from kgdash.studies.classification.curves import precision_recall_curve, roc_curve, score_histogram
 from kgdash.studies.classification.given_negatives import (
     GivenNegatives,
     find_negatives,

@@ -72,10 +72,7 @@ def distinct_names(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def compared_ranks(
-    runs: Sequence[Run],
-    split: str = "test",
-    filter: str | None = None,
-    progress: Progress = silent,
+    runs: Sequence[Run], split: str = "test", filter: str | None = None, progress: Progress = silent
 ) -> dict[str, pd.DataFrame]:
     """Rank a split by every run, on both entity sides.
 

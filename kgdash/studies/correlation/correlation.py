@@ -48,9 +48,7 @@ BOOTSTRAP = Bootstrap()
 
 
 def correlations(
-    table: pd.DataFrame,
-    tasks: Sequence[str] | None = None,
-    bootstrap: Bootstrap = BOOTSTRAP,
+    table: pd.DataFrame, tasks: Sequence[str] | None = None, bootstrap: Bootstrap = BOOTSTRAP
 ) -> pd.DataFrame:
     """Correlate the ReliK of subgraphs with each task.
 
@@ -93,11 +91,7 @@ def correlations(
 
 
 def regression_band(
-    table: pd.DataFrame,
-    task: str,
-    level: float = 0.95,
-    log_relik: bool = False,
-    points: int = 80,
+    table: pd.DataFrame, task: str, level: float = 0.95, log_relik: bool = False, points: int = 80
 ) -> pd.DataFrame:
     """Fit a task on ReliK by least squares, with the confidence band of the line.
 

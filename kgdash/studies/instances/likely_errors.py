@@ -55,9 +55,7 @@ def suspicious_facts(graph: KnowledgeGraph, scored: ScoredInstances) -> pd.DataF
 
 
 def plausible_missing_triples(
-    graph: KnowledgeGraph,
-    scored: ScoredInstances,
-    confidence: Mapping[str, float] | None = None,
+    graph: KnowledgeGraph, scored: ScoredInstances, confidence: Mapping[str, float] | None = None
 ) -> pd.DataFrame:
     """List the triples among the instances' that no split holds, most reliable first.
 

@@ -8,11 +8,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.instances.instances import Instances
 from kgdash.studies.rules.files import RuleFile
-from kgdash.studies.rules.predictions import (
-    Predictions,
-    PredictionSampling,
-    unlabelled_predictions,
-)
+from kgdash.studies.rules.predictions import Predictions, PredictionSampling, unlabelled_predictions
 from kgdash.studies.rules.selection import RuleSelection, in_order
 from kgdash.studies.rules.sources import find_rules
 

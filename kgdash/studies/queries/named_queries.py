@@ -187,11 +187,7 @@ class _Finder:
 
 
 def _left_out(
-    named: NamedQueries,
-    entity: _Finder,
-    relation: _Finder,
-    known: np.ndarray,
-    answered: np.ndarray,
+    named: NamedQueries, entity: _Finder, relation: _Finder, known: np.ndarray, answered: np.ndarray
 ) -> list[str]:
     strange = known[named.owner] & (entity.ids[named.answers] < 0)
     of_queries = [(entity, named.anchors[~known]), (relation, named.relations[~known])]

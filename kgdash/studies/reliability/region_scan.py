@@ -178,11 +178,7 @@ def greatest_of_permutations(
 
 
 def scan_values(
-    order: np.ndarray,
-    units: Units,
-    values: np.ndarray,
-    smallest: int,
-    progress: Progress = silent,
+    order: np.ndarray, units: Units, values: np.ndarray, smallest: int, progress: Progress = silent
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return highest and lowest z, and their sizes, over the groups that grew from each entity.
 
@@ -241,16 +237,7 @@ def _apart(
 
 
 #: columns of `_inside`
-_INSIDE = (
-    "triples",
-    "relik",
-    "typical",
-    "outside",
-    "mrr",
-    "evaluated",
-    "central",
-    "relations",
-)
+_INSIDE = ("triples", "relik", "typical", "outside", "mrr", "evaluated", "central", "relations")
 
 
 def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:

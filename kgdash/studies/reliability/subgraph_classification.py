@@ -122,9 +122,7 @@ def subgraph_accuracies(
 
 
 def local_triples(
-    run: Run,
-    subgraphs: Sequence[Subgraph],
-    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
+    run: Run, subgraphs: Sequence[Subgraph], evaluation: SubgraphEvaluation = SubgraphEvaluation()
 ) -> pd.DataFrame:
     """Label the evaluated triples inside each subgraph true, and one corruption of each false.
 
