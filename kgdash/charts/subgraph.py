@@ -97,7 +97,6 @@ def subgraph_figure(
 
     :param entities: ids of all entities inside
     :param labels: of all entities of the graph, by id
-    :param seed_entity: marked
     :param triples: ``head, relation, tail`` (ids), ``relik`` in (0, 1]
     :param placed: as `layout` gives it (default: computed)
     :param edges: "all", or only the 100 "least reliable" or "most reliable"

@@ -42,11 +42,7 @@ def latex(
 ) -> None:
     """Print or write the main metrics of some runs as LaTeX; the best of several are bold.
 
-    :param run: the loaded run
     :param compared: other runs, as the command line names them
-    :param out: a .tex file; None prints
-    :param split: whose triples are ranked
-    :param filter: one of `kgdash.graph.FILTERS`
     :param only: the `kgdash.graph.restriction.Restriction`
     :raises KgdashError: if a run is of another graph, two have one name, or a file is no .tex
     """

@@ -151,7 +151,6 @@ def classify(
     :param setting: negatives, thresholds, seed and level
     :param given: false triples, for negatives "given"; default: those in the dataset's folder, if
         the run names one
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an empty split, no given negatives, or NaN scores
     """
     given = None if setting.paired else _given(run, given)

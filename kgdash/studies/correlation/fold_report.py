@@ -34,8 +34,6 @@ def markdown_report(
 ) -> str:
     """Write the results down.
 
-    :param graph: that was cut into folds
-    :param plan: that was carried out
     :param command: that gives these values again
     :param coefficients: of `kgdash.studies.correlation.fold_tables.both_ways`
     :param runs: of `kgdash.studies.correlation.cross_validation.cross_validate`

@@ -28,7 +28,6 @@ def predictions_to_judge(
     :param selection: ``per_rule`` predictions of each rule
     :param file: of rules to take in place of mined ones
     :param negatives: triples known to be false, which are left out too: int64 ids, ``(n, 3)``
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `find_rules`; if train is empty
     """
     first, second = phases(progress, [0.8, 0.2] if file is None else [0.5, 0.5])

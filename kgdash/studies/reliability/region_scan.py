@@ -93,7 +93,6 @@ def scan_regions(
     """Find connected regions of lower or higher ReliK than by chance; kept on disk.
 
     :param scan: what is looked for, and the null model
-    :param progress: called with (done, total); may raise to cancel
     """
     run, graph = map_.run, map_.run.graph
     first, second = phases(progress, [0.2, 0.8])
