@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.known_triples import SIDES
 from kgdash.graph.relation_patterns import (
     CARDINALITIES,
@@ -42,7 +42,7 @@ class RankFacts:
     @cached_property
     def triples(self) -> np.ndarray:
         """Return the ids of the ranked triples: int64, shape ``(n, 3)``."""
-        return self.ranks[["head", "relation", "tail"]].to_numpy()
+        return self.ranks[IDS].to_numpy()
 
     @cached_property
     def sides(self) -> pd.Categorical:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from kgdash.breakdowns.rank_facts import SINGLE_SIDES, RankFacts
 from kgdash.errors import unknown_name
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.known_triples import RANK_TYPES, SIDES
 from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_calculators
 from kgdash.ranking.metrics import pooled
@@ -89,8 +89,7 @@ def _queries(part: pd.DataFrame) -> int:
     """Count the distinct queries behind some ranks."""
     count = 0
     for side in SINGLE_SIDES:
-        given = ["head", "relation", "tail"]
-        columns = [given[column] for column in SIDES[side][0]]
+        columns = [IDS[column] for column in SIDES[side][0]]
         count += len(part.loc[part["side"] == side, columns].drop_duplicates())
     return count
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
 import typer
@@ -64,7 +64,7 @@ def compare(
     """Compare runs overall, by group, by paired tests, over seeds, and two of them in detail."""
     from kgdash.graph import default_filter
     from kgdash.ranking.metric_lookup import find_metric
-    from kgdash.ranking.rank_setting import RankSetting, RankType, Side
+    from kgdash.ranking.rank_setting import RankSetting
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names, pair_of
 
     key = find_metric(metric).key
@@ -75,7 +75,7 @@ def compare(
     named = dict(zip(distinct_names(loaded), loaded, strict=True))
     chosen = filter or default_filter(split)
     ranks = compared_ranks(loaded, split, chosen, terminal("ranks"))
-    setting = RankSetting(split, chosen, cast(Side, side), cast(RankType, rank_type))
+    setting = RankSetting.parse(split, chosen, side, rank_type)
     grouping = None if by is None else grouping_by(loaded[0], by)
     tables = _tables_of_all(named, ranks, setting, seed)
     if grouping is not None:

@@ -15,7 +15,7 @@ from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.table_cache import cached_table
-from kgdash.graph import FILTERS, default_filter
+from kgdash.graph import FILTERS, IDS, default_filter
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.checks import Evidence, Finding, find
 from kgdash.health.distribution import score_distribution
@@ -35,7 +35,7 @@ def _no_rows(**kinds: str) -> pd.DataFrame:
 
 
 _NO_RANKS = _no_rows(
-    **dict.fromkeys(["head", "relation", "tail"], "int64"),
+    **dict.fromkeys(IDS, "int64"),
     side="str",
     **dict.fromkeys(["optimistic", "pessimistic", "candidates"], "int64"),
 )

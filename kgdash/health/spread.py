@@ -9,6 +9,7 @@ import pandas as pd
 
 from kgdash.engine.sweep_kernels import Extremes, gather_extremes
 from kgdash.errors import unknown_name
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.sweep import asked_by, sweep
 from kgdash.progress import Progress, phases, silent
@@ -78,7 +79,7 @@ def _of_side(
         "minus_infinite": found.minus,
         "nan": rivals - found.finite - found.plus - found.minus,
     }
-    table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
+    table = pd.DataFrame(triples, columns=IDS)
     table["side"] = side
     table["score"] = own.astype(np.float64) + 0.0
     return table.assign(**{name: values[asked.row] for name, values in columns.items()})

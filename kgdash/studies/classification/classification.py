@@ -15,6 +15,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.table_cache import cached_table
+from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.scoring.triple_scores import triple_scores
@@ -39,8 +40,6 @@ from kgdash.studies.classification.scores import (
     metric_values,
 )
 from kgdash.studies.classification.thresholds import THRESHOLDS, Thresholds, fit_thresholds
-
-_IDS = ["head", "relation", "tail"]
 
 #: raise when the meaning of a stored table changes
 _VERSION = 1
@@ -200,7 +199,7 @@ def _scored(
     else:
         false = {"valid": given.valid, "test": given.test}[split]
         table = binary_table(positives_of(run.graph, split), false)
-    table["score"] = triple_scores(run.scorer, table[_IDS].to_numpy(), progress)
+    table["score"] = triple_scores(run.scorer, table[IDS].to_numpy(), progress)
     return table
 
 

@@ -14,6 +14,7 @@ import pandas as pd
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.grouping import Groups
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_records
@@ -213,7 +214,7 @@ def side_rows(table: pd.DataFrame, side: str) -> np.ndarray:
 def triples_of(ranks: Ranks, side: str = "both") -> np.ndarray:
     """Return the ranked triples in the order of `reciprocal_ranks`: ids, ``(triples, 3)``."""
     table = next(iter(ranks.values()))
-    return table[["head", "relation", "tail"]].to_numpy()[side_rows(table, side)[0]]
+    return table[IDS].to_numpy()[side_rows(table, side)[0]]
 
 
 def pair_of(ranks: Ranks, a: str, b: str) -> dict[str, pd.DataFrame]:

@@ -17,6 +17,7 @@ from scipy.stats import kruskal
 from kgdash.breakdowns.rank_facts import RankFacts
 from kgdash.errors import unknown_name
 from kgdash.files.table_cache import cached_table
+from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import Bootstrap
@@ -185,7 +186,7 @@ def cached_tests(
     work = {"factors": factor_tests, "partial": triple_partials}[name]
     columns = table[["relik", "reciprocal_rank"]].to_numpy()
     key = {"kind": f"confounders: {name}", "stored": _VERSION, **asdict(bootstrap)}
-    key |= run.table_key(table[["head", "relation", "tail"]].to_numpy())
+    key |= run.table_key(table[IDS].to_numpy())
     key["values"] = hashlib.sha256(np.ascontiguousarray(columns, dtype="<f8").tobytes()).hexdigest()
     return cached_table(
         key,

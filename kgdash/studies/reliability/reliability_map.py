@@ -15,7 +15,7 @@ import pandas as pd
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.errors import unknown_name
 from kgdash.files.table_cache import cached_table
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
@@ -71,7 +71,7 @@ class ReliabilityMap:
         groups = None
         if what == "communities":
             groups = find_communities(graph, resolution, seed)
-        triples = self.relik[["head", "relation", "tail"]].to_numpy()
+        triples = self.relik[IDS].to_numpy()
         values = self.relik["relik"].to_numpy()
         key = {"kind": "relik", "part": f"by {what}", "method": self.method, "level": level}
         table = cached_table(
