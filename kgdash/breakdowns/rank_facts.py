@@ -101,7 +101,6 @@ def add_rank_facts(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
     """Add what a table of ranks can be grouped by.
 
     :param ranks: of `kgdash.runs.Run.ranks`, at least one row
-    :param graph: the graph that it is of
     :return: a copy with ``side`` as a category and these ordered categories of str:
         ``relation_name`` (the label; where several relations have it, the name beside it),
         ``cardinality`` and ``pattern`` (of `kgdash.graph.relation_patterns.relation_kinds`),

@@ -30,8 +30,6 @@ def compare_sides(
     """Lay out what each side asks and how well it is answered.
 
     :param ranks: of `kgdash.runs.Run.ranks`
-    :param graph: the graph that it is of
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
     :return: one row per side that the ranks have, "both" pooled: ``side``, ``ranks`` and
         ``queries`` (int64: ranks, and distinct queries behind them), ``answers`` (mean of the known
         answers of a rank's query, all splits), ``candidates`` (mean of the candidates left),

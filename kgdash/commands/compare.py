@@ -9,12 +9,7 @@ import pandas as pd
 import typer
 
 from kgdash.commands.groupings import grouping_by
-from kgdash.commands.options.common import (
-    FilterOption,
-    RankTypeOption,
-    SeedOption,
-    SplitOption,
-)
+from kgdash.commands.options.common import FilterOption, RankTypeOption, SeedOption, SplitOption
 from kgdash.commands.options.groups import Output, RunsOptions
 from kgdash.commands.options.output import print_json, records, write_or_print
 from kgdash.errors import unknown_name
@@ -39,8 +34,7 @@ def compare(
     split: SplitOption = "test",
     filter: FilterOption = None,
     by: Annotated[
-        str | None,
-        typer.Option(help="Grouping, as of `breakdown`: adds the table groups."),
+        str | None, typer.Option(help="Grouping, as of `breakdown`: adds the table groups.")
     ] = None,
     metric: Annotated[
         str, typer.Option(help="Of the groups: mrr, amri, hits@k, …, or a key of `metrics`.")

@@ -8,11 +8,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from kgdash.commands.options.common import (
-    FilterOption,
-    SideOption,
-    SplitOption,
-)
+from kgdash.commands.options.common import FilterOption, SideOption, SplitOption
 from kgdash.commands.options.groups import Output, RunOptions
 from kgdash.commands.options.output import records
 from kgdash.progress import terminal

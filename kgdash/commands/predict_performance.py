@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.options.common import (
-    LevelOption,
-)
+from kgdash.commands.options.common import LevelOption
 from kgdash.commands.options.groups import Output, RunOptions, SubgraphOptions
 from kgdash.commands.options.output import records
 from kgdash.errors import KgdashError

@@ -7,10 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.options.common import (
-    LevelOption,
-    SeedOption,
-)
+from kgdash.commands.options.common import LevelOption, SeedOption
 from kgdash.commands.options.groups import Output, RunOptions
 from kgdash.commands.options.output import records
 from kgdash.progress import phases, terminal

@@ -87,10 +87,7 @@ def compare_labels(
 
 def _write_tables(run: Run, scored: ScoredInstances, options: SeparationOptions) -> bool:
     """Write the tables that were asked for; nothing is said beside JSON."""
-    from kgdash.studies.instances.likely_errors import (
-        plausible_missing_triples,
-        suspicious_facts,
-    )
+    from kgdash.studies.instances.likely_errors import plausible_missing_triples, suspicious_facts
     from kgdash.studies.rules.confidence import rule_confidence
 
     def plausible() -> Any:

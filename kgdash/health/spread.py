@@ -29,11 +29,9 @@ def score_spread(
     A rival is a candidate that is left by the filter, other than the true answer. Scores may be
     NaN or infinite: they are counted.
 
-    :param scorer: the model
     :param triples: int64, shape ``(n, 3)``: ids of head, relation, tail
     :param known: triples removed from the candidates (the true one never is), or None for raw
     :param sides: any of "head" (?, r, t) and "tail" (h, r, ?)
-    :param progress: called with (done, total)
     :return: one row per side and triple, as `rank_triples` orders them: ``head,
         relation, tail`` (int64 ids), ``side`` (str), ``score`` (float64: of the true answer),
         ``candidates`` (int64: the rivals and the true answer); of the rivals: ``lowest``,

@@ -42,7 +42,6 @@ def exact_accuracy_by_relik(found: Classification, progress: Progress = silent) 
 def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS) -> pd.DataFrame:
     """Compare how often triples are predicted right in quantiles of the true triple's ReliK.
 
-    :param found: the triples, classified
     :param relik: of the true test triples, in their order: float64 in (0, 1], ``(n,)``
     :param bins: at most so many quantiles; triples of equal ReliK share theirs
     :return: one row per quantile, ascending: ``true`` (int64: true triples), ``relik`` (mean),

@@ -20,11 +20,7 @@ from kgdash.runs import Run
 from kgdash.scoring.triple_scores import triple_scores
 from kgdash.statistics.bootstrap import check_level
 from kgdash.studies.classification.calibration import calibrated, calibration_tables
-from kgdash.studies.classification.curves import (
-    precision_recall_curve,
-    roc_curve,
-    score_histogram,
-)
+from kgdash.studies.classification.curves import precision_recall_curve, roc_curve, score_histogram
 from kgdash.studies.classification.given_negatives import (
     GivenNegatives,
     find_negatives,
@@ -155,7 +151,6 @@ def classify(
     :param setting: negatives, thresholds, seed and level
     :param given: false triples, for negatives "given"; default: those in the dataset's folder, if
         the run names one
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an empty split, no given negatives, or NaN scores
     """
     given = None if setting.paired else _given(run, given)

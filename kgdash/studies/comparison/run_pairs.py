@@ -25,7 +25,6 @@ def relation_sign_tests(pair: Ranks, rank_type: str = "realistic") -> pd.DataFra
     relations of that side.
 
     :param pair: of `kgdash.studies.comparison.comparison.pair_of`: a, then b
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
     :return: one row per side ("head", "tail", "both") and relation with triples: ``relation``
         (int64 id), ``side`` (str), ``triples``, ``wins``, ``ties``, ``losses`` (int64: a is better,
         equal, worse), ``p_sign``, ``p_holm`` (float64 in (0, 1]), ``mrr_a``, ``mrr_b``,

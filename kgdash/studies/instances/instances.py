@@ -178,8 +178,6 @@ def score_instances(
     greatest of its groundings and their mean (numbers.md#11-instances-true-and-false).
 
     :param run: asked for ReliK, ranks and scores
-    :param instances: what to score
-    :param progress: called with (done, total)
     :param method: of ReliK, see `kgdash.runs.Run.relik`
     :raises KgdashError: if there are no instances, or the model's scores are NaN
     """

@@ -42,7 +42,6 @@ def suspicious_facts(graph: KnowledgeGraph, scored: ScoredInstances) -> pd.DataF
     A low ReliK says that the model is unsure here, not that the fact is wrong.
 
     :param graph: of the run that scored
-    :param scored: instances of queries or rules
     :return: one row per distinct triple: ``head, relation, tail`` (names), ``head_label,
         relation_label, tail_label``, ``split``, ``relik``, ``reciprocal_rank`` (in (0, 1]; by its
         tail, or its head where only that was asked for), ``score`` (float64), ``instances`` and
@@ -55,14 +54,11 @@ def suspicious_facts(graph: KnowledgeGraph, scored: ScoredInstances) -> pd.DataF
 
 
 def plausible_missing_triples(
-    graph: KnowledgeGraph,
-    scored: ScoredInstances,
-    confidence: Mapping[str, float] | None = None,
+    graph: KnowledgeGraph, scored: ScoredInstances, confidence: Mapping[str, float] | None = None
 ) -> pd.DataFrame:
     """List the triples among the instances' that no split holds, most reliable first.
 
     :param graph: of the run that scored
-    :param scored: instances of queries or rules
     :param confidence: of groups that are rules, see `rule_confidence`
     :return: as `suspicious_facts`, but ``predicted_by`` (int64) for ``groups``: how many rules or
         types of queries lead to the triple; ``pca_confidence`` (float64): the greatest of theirs,

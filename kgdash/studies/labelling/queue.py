@@ -75,8 +75,6 @@ def label_queue(
 
     :param run: asked for ReliK
     :param order: one of `ORDERS`; "by rule" is that of the predictions
-    :param seed: of the random order
-    :param progress: called with (done, total)
     :raises KgdashError: if there is no prediction, or no such order
     """
     if order not in ORDERS:

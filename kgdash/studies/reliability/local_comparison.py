@@ -63,13 +63,8 @@ def compare(
     ReliK is taken of all known triples inside. Candidates for the ranks are all entities of the
     graph, not only those inside.
 
-    :param run: model and graph
-    :param subgraph: of that graph
     :param evaluated: "test" or "all": the triples whose ranks are taken; training triples flatter
         the model
-    :param method: of ReliK, see `Run.relik`
-    :param filter: of the ranks, see `Run.ranks`
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an unknown choice, or NaN scores
     """
     first, second = phases(progress, [0.2, 0.8])

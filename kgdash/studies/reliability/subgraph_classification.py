@@ -66,11 +66,8 @@ def classify_subgraph(
     Negatives are corruptions whatever ``found`` took: given ones hardly ever lie inside a subgraph.
 
     :param found: gives run, thresholds, seed and level
-    :param subgraph: of the run's graph
     :param evaluated: "test" or "all": the true triples that are classified
     :param corrupt: "inside" or "anywhere": who may replace an end
-    :param relik_method: of `Run.relik`
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an unknown choice, or NaN scores
     """
     setting = found.setting
@@ -101,10 +98,8 @@ def subgraph_accuracies(
     `local_triples` tells. The threshold is the one with the highest accuracy on validation, with
     negatives out of all entities. A subgraph's row does not depend on the other subgraphs.
 
-    :param subgraphs: of the run's graph
     :param evaluation: which triples are true, and where their negatives come from
     :param thresholds: "global" or "relation"
-    :param progress: called with (done, total); may raise to cancel
     :return: one row per subgraph: ``labelled`` (int64: positives and negatives classified),
         ``accuracy`` (float64 in [0, 1], NaN where none)
     :raises KgdashError: on an unknown choice, NaN scores, or without validation triples
@@ -122,9 +117,7 @@ def subgraph_accuracies(
 
 
 def local_triples(
-    run: Run,
-    subgraphs: Sequence[Subgraph],
-    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
+    run: Run, subgraphs: Sequence[Subgraph], evaluation: SubgraphEvaluation = SubgraphEvaluation()
 ) -> pd.DataFrame:
     """Label the evaluated triples inside each subgraph true, and one corruption of each false.
 

@@ -67,7 +67,6 @@ def rule_instances(
     :param graph: bodies are read on train
     :param negatives: int64 ids, shape ``(n, 3)``; those that are facts are ignored
     :param max_rules: stop when so many rules have instances; None for all
-    :param progress: called with (done, total)
     :return: groups are the rules, as `rule_text` writes them; ``notes`` count those left out
     :raises KgdashError: if train is empty
     """
@@ -126,7 +125,6 @@ def unlabelled_predictions(
 
     :param graph: bodies are read on train; facts are those of all splits
     :param negatives: triples known to be false: int64 ids, shape ``(n, 3)``
-    :param progress: called with (done, total)
     :raises KgdashError: if train is empty
     """
     applied = _AppliedRules(graph, Labels.of(graph, negatives), sampling)
