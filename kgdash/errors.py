@@ -22,7 +22,6 @@ def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> Kgda
     """Build the refusal of a name that is not there, suggesting the nearest ones.
 
     :param kind: what the name is of, e.g. ``"entity"``
-    :param name: the name as given
     :param known: the names that would have been accepted
     :param where: the thing that does not have it, e.g. ``"graph umls"``
     :return: the error, to be raised by the caller

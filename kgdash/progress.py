@@ -34,7 +34,6 @@ class Estimate:
 def phases(progress: Progress, weights: list[float]) -> list[Progress]:
     """Split one progress into consecutive ones that together run from nothing to all.
 
-    :param progress: the listener
     :param weights: the share of each phase, any positive numbers
     :return: one progress per phase
     """

@@ -46,7 +46,6 @@ def breakdown(
     :param by: one of `kgdash.breakdowns.grouping.GROUPINGS`, or groups of this table: of
         `kgdash.breakdowns.custom_grouping.groups_by`, say
     :param metric: a name that `kgdash.ranking.metric_lookup.find_metric` takes: "mrr", "hits@7"
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
     :param level: of the intervals, in (0, 1); None for none, which is faster
     :param seed: of the bootstrap, ≥ 0; a group's interval does not depend on the other groups
     :return: one row per side ("head", "tail", "both" pooled, "relation", as far as the table has

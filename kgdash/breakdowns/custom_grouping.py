@@ -60,9 +60,7 @@ class TypeGrouping:
         without = rows[count == 0]
         untyped = np.full(len(without), names.index(UNTYPED))
         return Groups(
-            np.concatenate([rows[owner], without]),
-            np.concatenate([codes, untyped]),
-            names,
+            np.concatenate([rows[owner], without]), np.concatenate([codes, untyped]), names
         )
 
     def describe(self) -> str:
@@ -131,7 +129,6 @@ def groups_by(annotated: pd.DataFrame, graph: KnowledgeGraph, by: str | CustomGr
     """Group the ranks of a table, for `kgdash.breakdowns.breakdown.breakdown`.
 
     :param annotated: of `kgdash.breakdowns.rank_facts.add_rank_facts`, at least one row
-    :param graph: the graph that it is of
     :param by: a user's grouping, or the name of one of kgdash's own
     :raises KgdashError: as `kgdash.breakdowns.grouping.groups_of`
     """
@@ -164,7 +161,6 @@ def condition_grouping(name: str, rows: Iterable[str | tuple[str, Condition]]) -
 def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomGrouping:
     """Read what ``to_json`` wrote; entities that the graph does not have are left out.
 
-    :param where: what messages call the place
     :raises KgdashError: if anything else is found
     """
     if not isinstance(value, Mapping) or not isinstance(value.get("name"), str):

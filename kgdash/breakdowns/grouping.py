@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metrics import POOLS
 
@@ -81,7 +82,7 @@ def group_ranks(
     rows = rows[rows["side"].isin(POOLS[side]).to_numpy()]
     if not len(rows):
         raise KgdashError(f"no rank of side {side} is in the group {group!r} by {shown}")
-    table = rows[["head", "relation", "tail"]].assign(
+    table = rows[IDS].assign(
         side=rows["side"].astype(str),
         rank=rows[rank_type],
         equal_scores=rows["pessimistic"] - rows["optimistic"],

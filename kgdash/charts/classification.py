@@ -51,7 +51,6 @@ def pr_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
     """Draw the precision-recall curve, and where the thresholds put the model.
 
     :param curve: of `kgdash.studies.classification.curves.precision_recall_curve`
-    :param confusion: as for `roc_figure`
     """
     if curve.empty:
         return empty("a precision-recall curve needs true and false triples")

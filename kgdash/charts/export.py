@@ -101,11 +101,7 @@ def figure_bytes(
 ) -> bytes:
     """Draw a figure on a light or dark background as the content of a file.
 
-    :param figure: left as it is
     :param extension: one of `FIGURE_TYPES`
-    :param title: of the HTML page
-    :param dark: a dark background
-    :param size: default: that of `FigureSize`
     :raises KgdashError: if the format is another, there is no browser to draw it, or the browser
         fails
     """

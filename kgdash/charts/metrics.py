@@ -18,7 +18,6 @@ def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
     """Draw one metric over side × rank type.
 
     :param values: of `kgdash.ranking.metrics.metrics`
-    :param info: the metric
     """
     figure = go.Figure()
     for rank_type in RANK_TYPES:

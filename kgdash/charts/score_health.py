@@ -27,7 +27,6 @@ def score_histogram(table: pd.DataFrame, log: bool = False) -> go.Figure:
     the counts.
 
     :param table: of `kgdash.health.of_run.ScoreHealth.histogram`
-    :param log: a logarithmic axis of shares
     """
     if not (table["true"].sum() or table["candidates"].sum()):
         return empty("no score is finite")
@@ -65,7 +64,6 @@ def gap_bars(table: pd.DataFrame, side: str) -> go.Figure:
 
     :param table: of `kgdash.health.of_run.ScoreHealth.by_relation`: the widest gap first; the
         first 20 with a gap are drawn
-    :param side: "head", "tail" or "both"
     """
     rows = table[table["gap"] > 0].head(MOST_ROWS)
     if not len(rows):

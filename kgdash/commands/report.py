@@ -8,12 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.options.common import (
-    FilterOption,
-    RankTypeOption,
-    SeedOption,
-    SplitOption,
-)
+from kgdash.commands.options.common import FilterOption, RankTypeOption, SeedOption, SplitOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.progress import terminal
 

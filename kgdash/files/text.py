@@ -18,7 +18,6 @@ def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> byte
     """Return a file's content, unpacked if it is gzip, refusing what is too large unread.
 
     :param source: a path, or the bytes themselves
-    :param shown: what messages call it
     :param max_bytes: most bytes, unpacked
     :raises KgdashError: if it can not be read, is too large, or no whole gzip file
     """

@@ -33,8 +33,6 @@ class _Name(str):
 def read_plain_pickle(data: bytes, where: str) -> Any:
     """Read a pickle (protocols 2 to 5) that holds nothing but plain containers.
 
-    :param data: the pickle
-    :param where: what messages call it
     :return: dicts, lists, tuples, sets, text, integers, booleans and None; a ``defaultdict`` comes
         back as a dict, a ``frozenset`` as a set
     :raises KgdashError: if it holds anything else, is damaged, or is too large

@@ -34,10 +34,7 @@ class PickleMachine:
     remedy: str
 
     def __init__(self, where: str) -> None:
-        """Begin with an empty stack.
-
-        :param where: what messages call the file
-        """
+        """Begin with an empty stack."""
         self.where = where
         self.stack: list[Any] = []
         self.marks: list[list[Any]] = []

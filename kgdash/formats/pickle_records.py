@@ -77,9 +77,7 @@ class Call:
 def parse(data: bytes, persistent: Callable[[object], Any], where: str) -> Any:
     """Read a pickle (protocols 2 to 5) into records.
 
-    :param data: the pickle
     :param persistent: what to make of a persistent id
-    :param where: named in messages
     :return: the root: dicts, lists, tuples, sets and scalars, :class:`Global`, :class:`Call`, and
         what ``persistent`` gave
     :raises KgdashError: if it names anything not admitted, or uses an opcode of no model

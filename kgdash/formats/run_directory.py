@@ -50,7 +50,6 @@ def write_run(
 
     :param out: must not exist yet
     :param graph: what the model was trained on
-    :param spec: the model's configuration
     :param state: its weights
     :param training: JSON-ready record of the training
     :param provenance: JSON-ready record of where the run comes from

@@ -22,8 +22,7 @@ _STEMS = {
 
 
 def load_dataset(
-    source: str | Path,
-    vocabulary: tuple[Sequence[str], Sequence[str]] | None = None,
+    source: str | Path, vocabulary: tuple[Sequence[str], Sequence[str]] | None = None
 ) -> KnowledgeGraph:
     """Load a dataset.
 

@@ -18,6 +18,9 @@ from kgdash.graph.known_triples import KnownTriples
 
 SPLITS = ("train", "valid", "test")
 
+#: the columns of tables of triples: ids, or names
+IDS = ["head", "relation", "tail"]
+
 #: to follow triples either way, from head to tail, or from tail to head
 DIRECTIONS = ("either", "outgoing", "incoming")
 

@@ -117,10 +117,7 @@ def restrict(
             f"entity, go from {low:,} to {high:,}); widen the choice"
         )
     numbers = {graph.relation_id(name) for name in relations}
-    return Restriction(
-        chosen,
-        np.array(list(numbers)) if numbers else None,
-    )
+    return Restriction(chosen, np.array(list(numbers)) if numbers else None)
 
 
 def read_entities(

@@ -208,11 +208,7 @@ def _pick(trial: Any, name: str, names: tuple[str, ...]) -> Any:
 
 
 def _suggest_part(
-    trial: Any,
-    part: str,
-    prefix: str,
-    defaults: Mapping[str, Any],
-    space: SearchSpace,
+    trial: Any, part: str, prefix: str, defaults: Mapping[str, Any], space: SearchSpace
 ) -> dict[str, Any]:
     given = {
         key.partition(".")[2]: values

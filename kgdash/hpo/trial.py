@@ -121,11 +121,7 @@ class _Judge:
     """Trains a trial's configuration and keeps the best value that it reaches on validation."""
 
     def __init__(
-        self,
-        trial: optuna.Trial,
-        graph: KnowledgeGraph,
-        plan: SearchPlan,
-        progress: Progress,
+        self, trial: optuna.Trial, graph: KnowledgeGraph, plan: SearchPlan, progress: Progress
     ) -> None:
         self._trial, self._graph, self._plan, self._progress = trial, graph, plan, progress
         self._since_best = 0

@@ -42,7 +42,6 @@ def expected_metrics(
     :param ranks: of `kgdash.runs.Run.ranks`
     :param side: "head", "tail", "both" or "relation"
     :param rank_type: "optimistic" or "pessimistic": whole ranks, for which the formulas hold
-    :param k: of hits_at_k, ≥ 1
     :param shares: each in (0, 1]
     :return: one row per share, as given: ``share``, ``candidates`` (mean number left, the true one
         included), and float64 expectations ``inverse_harmonic_mean_rank``, ``hits_at_k``,

@@ -75,7 +75,6 @@ def metrics(ranks: pd.DataFrame, ks: Sequence[int] = DEFAULT_KS) -> MetricsTable
     >>> metrics(run.ranks()).value("mrr", side="tail")
 
     :param ranks: a table of `kgdash.ranking.ranks.rank_triples`, at least one row
-    :param ks: the k of hits_at_k, each ≥ 1
     :return: sides "head", "tail", "both" (their ranks pooled) and "relation", as far as the table
         has them
     :raises KgdashError: if there are no ranks, or a k is less than 1

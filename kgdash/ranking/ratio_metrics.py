@@ -40,7 +40,6 @@ def ratio_intervals(
     :param numerator: float64: sum over a triple's ranks, one group's triples after the other's
     :param denominator: likewise
     :param sizes: int64: triples per group
-    :param level: in (0, 1)
     :param seeds: one per group: whole numbers ≥ 0; a group's interval depends on no other group
     :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer than two triples
     """

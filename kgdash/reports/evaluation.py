@@ -90,7 +90,6 @@ def evaluation(
 ) -> Evaluation:
     """Ask for a run's ranks on a split; nothing is computed yet.
 
-    :param run: the run
     :param setting: which ranks; none for the realistic ones of both sides on test
     :param metric: a name that `kgdash.ranking.metric_lookup.find_metric` takes
     :param progress: called with (done, total) of the ranks; may raise to cancel

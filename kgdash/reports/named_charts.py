@@ -31,7 +31,6 @@ def draw_chart(name: str, source: ChartSource) -> go.Figure:
     """Draw a chart.
 
     :param name: one of `NAMED_CHARTS`
-    :param source: whose tables it is drawn from
     :raises KgdashError: if there is no such chart, or it needs a choice that was not made
     """
     check_chart(name)

@@ -74,8 +74,6 @@ def train(
 ) -> Run:
     """Train a model on a graph's training triples, evaluate it on test and write the run.
 
-    :param graph: the dataset
-    :param config: the model and how to train it
     :param out: directory to write; must not exist
     :param progress: called with (done, total); may raise to cancel, then nothing is written
     :param search: JSON-ready record of how the configuration was found, kept with the training's
@@ -119,7 +117,6 @@ def fit(
     """Train a model on a graph's training triples with PyKEEN's pipeline; nothing is written.
 
     :param graph: the dataset; test triples are not read
-    :param config: the model and how to train it
     :param progress: called with (done, total) after each epoch; may raise to cancel
     :param watch: called with the epoch (≥ 1) and the model after each epoch; may raise to end the
         training. It must not change the model nor draw from torch's random generators

@@ -66,7 +66,6 @@ def fastest_scorer(
 ) -> tuple[Scorer, tuple[str, ...]]:
     """Return the fastest scorer that agrees with PyKEEN's scores.
 
-    :param model: a ``pykeen.models.Model``
     :param device: moved there first (default: left where it is); kernels are for the CPU
     :return: the scorer, and a note for the user if the kernels were tried and did not agree
     """

@@ -60,7 +60,6 @@ def score_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tensor:
 def unchecked_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tensor:
     """Score all candidates of a side's queries, NaN as they come.
 
-    :param scorer: the model
     :param side: "head" for (relation, tail) queries, "relation" for (head, tail), "tail" for
         (head, relation)
     :param queries: int64, shape ``(b, 2)``, in the column order of the triple

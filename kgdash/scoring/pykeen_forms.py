@@ -80,7 +80,6 @@ class PyKEENForm:
 def form_of(model: Any) -> PyKEENForm | None:
     """Recognise the form of a PyKEEN model.
 
-    :param model: a ``pykeen.models.Model``
     :return: its form, or None if it has none that is known, passes its scores through a sigmoid, or
         holds weights that are not finite or so large that scores could overflow
     """

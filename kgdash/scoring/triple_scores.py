@@ -16,7 +16,6 @@ def triple_scores(scorer: Scorer, triples: np.ndarray, progress: Progress = sile
     """Score single triples as candidates for the tail.
 
     :param triples: int64, shape ``(n, 3)``
-    :param progress: called with (done, total)
     :return: float64, ``(n,)``
     :raises KgdashError: if a score is NaN
     """

@@ -45,7 +45,6 @@ def percentile_interval(values: np.ndarray, level: float) -> tuple[np.ndarray, n
 
     :param values: in each resample: float64, ``(resamples, …)``; those that are not
         finite are left out
-    :param level: in (0, 1)
     :return: the lower and the upper end, each of shape ``(…)``; NaN where no resample is finite
     """
     values = np.where(np.isfinite(values), values, np.nan)
@@ -66,7 +65,6 @@ def resample_counts(
     """Draw rows with replacement, as many as there are, and count how often each was drawn.
 
     :param count: rows, ≥ 1
-    :param resamples: how many draws
     :param rng: what is drawn does not depend on ``step``
     :param step: resamples in a block, ≥ 1
     :return: blocks of resamples and their counts: float64, ``(block, count)``

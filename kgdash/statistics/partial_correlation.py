@@ -94,11 +94,9 @@ def partial_correlations(
 
     :param x: shape ``(n,)``; rows that are not finite somewhere are left out
     :param y: shape ``(n,)``
-    :param controls: what is taken out
     :param coefficient: "pearson" or "spearman"
     :param bootstrap: of its resamples at most 10 million rows are drawn in all, but at least 200
         resamples
-    :param progress: called with (done, total); may raise to cancel
     :return: one per set of controls
     :raises KgdashError: if the coefficient is unknown, or the columns differ in length
     """

@@ -64,7 +64,6 @@ def calibration_tables(
 
     :param probabilities: of `calibrated`, ``(n, ways)``
     :param labels: bool, ``(n,)``
-    :param level: of the intervals, in (0, 1)
     :return: the bins of `reliability_bins` with ``calibration`` before; and one row per
         ``calibration`` with ``expected_calibration_error`` and ``brier_score`` (both in [0, 1],
         lower is better)

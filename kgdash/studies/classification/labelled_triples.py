@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph import SPLITS, KnowledgeGraph
+from kgdash.graph import IDS, SPLITS, KnowledgeGraph
 from kgdash.studies.classification.corruption import (
     DRAWS,
     all_entities,
@@ -72,9 +72,7 @@ def positives_of(graph: KnowledgeGraph, split: str) -> np.ndarray:
 
 def binary_table(positives: np.ndarray, negatives: np.ndarray) -> pd.DataFrame:
     """Put true and false triples, int64 ``(n, 3)`` each, into one table as `corrupted_split`."""
-    table = pd.DataFrame(
-        np.concatenate([positives, negatives]), columns=["head", "relation", "tail"]
-    )
+    table = pd.DataFrame(np.concatenate([positives, negatives]), columns=IDS)
     table["label"] = np.repeat([True, False], [len(positives), len(negatives)])
     return table
 

@@ -106,10 +106,6 @@ def metric_intervals(
     :param table: as for `metric_values`
     :param paired: the table holds n true triples, then for each its corruption, in the same order;
         the two are drawn together
-    :param level: in (0, 1)
-    :param seed: ≥ 0
-    :param resamples: how many
-    :param progress: called with (done, total); may raise to cancel
     :return: low and high end; NaN where the metric is not defined, or there are not two triples of
         either label
     """

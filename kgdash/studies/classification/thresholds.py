@@ -42,7 +42,6 @@ def fit_thresholds(
     :param scores: float, ``(n,)``, n ≥ 1, without NaN
     :param labels: bool, ``(n,)``
     :param relations: int64 ids, ``(n,)``
-    :param num_relations: |R|
     :param thresholds: "global" or "relation"
     """
     overall = best_threshold(scores, labels)

@@ -45,7 +45,6 @@ def community_differences(
     same.
 
     :param pair: of `kgdash.studies.comparison.comparison.pair_of`
-    :param graph: that the runs are on
     :param communities: of `find_communities`
     :param side: as for `entity_differences`
     :param bootstrap: level and seed of the intervals: `ratio_intervals` over triples

@@ -14,6 +14,7 @@ import pandas as pd
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.grouping import Groups
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_records
@@ -72,17 +73,10 @@ def distinct_names(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def compared_ranks(
-    runs: Sequence[Run],
-    split: str = "test",
-    filter: str | None = None,
-    progress: Progress = silent,
+    runs: Sequence[Run], split: str = "test", filter: str | None = None, progress: Progress = silent
 ) -> dict[str, pd.DataFrame]:
     """Rank a split by every run, on both entity sides.
 
-    :param runs: 2 to 8 on the same graph
-    :param split: as in `Run.ranks`
-    :param filter: as in `Run.ranks`
-    :param progress: called with (done, total); may raise to cancel
     :return: tables of `Run.ranks` by `distinct_names`
     :raises KgdashError: as `check_comparable` and `Run.ranks`
     """
@@ -98,7 +92,6 @@ def overall(ranks: Ranks, ks: Sequence[int] = DEFAULT_KS) -> pd.DataFrame:
     """Compute every metric of every run, and the run's position in each.
 
     :param ranks: of `compared_ranks`
-    :param ks: the k of hits_at_k
     :return: as `overall_of`
     :raises KgdashError: if the tables are not of the same triples
     """
@@ -145,8 +138,6 @@ def by_group(
     :param ranks: of `compared_ranks`
     :param by: as in `kgdash.breakdowns.breakdown.breakdown`
     :param metric: key of a metric of `kgdash.ranking.metrics`; hits_at_k for any k ≥ 1
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
-    :param progress: called with (done, total); may raise to cancel
     :return: one row per side, group that has ranks there, and run: ``group, side, run`` (str),
         ``triples`` (int64), ``small`` (bool: fewer than 30), ``value`` (float64), ``position``
         (Int64, as in `overall_of`)
@@ -184,8 +175,6 @@ def stacked_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realistic"
     """Put the ranks of all runs into one array.
 
     :param ranks: of `compared_ranks`, or some of them
-    :param side: "head", "tail" or "both"
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
     :return: float64, ≥ 1, shape ``(sides, triples, runs)``, triples in the order of the split
     :raises KgdashError: if the tables are not of the same triples, or a choice is unknown
     """
@@ -204,7 +193,6 @@ def reciprocal_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realist
 
     :param ranks: of `compared_ranks`, or some of them
     :param side: "head", "tail", or "both" for the mean of the triple's two
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
     :return: float64 in (0, 1], shape ``(triples, runs)``, triples in the order of the split
     :raises KgdashError: as `stacked_ranks`
     """
@@ -214,7 +202,6 @@ def reciprocal_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realist
 def side_rows(table: pd.DataFrame, side: str) -> np.ndarray:
     """Return where the ranks of a side stand in a table of ranks.
 
-    :param side: "head", "tail" or "both"
     :return: int64, shape ``(sides, triples)``: a column is a triple, in the order of the split
     :raises KgdashError: if the side is unknown
     """
@@ -227,7 +214,7 @@ def side_rows(table: pd.DataFrame, side: str) -> np.ndarray:
 def triples_of(ranks: Ranks, side: str = "both") -> np.ndarray:
     """Return the ranked triples in the order of `reciprocal_ranks`: ids, ``(triples, 3)``."""
     table = next(iter(ranks.values()))
-    return table[["head", "relation", "tail"]].to_numpy()[side_rows(table, side)[0]]
+    return table[IDS].to_numpy()[side_rows(table, side)[0]]
 
 
 def pair_of(ranks: Ranks, a: str, b: str) -> dict[str, pd.DataFrame]:

@@ -79,13 +79,11 @@ def find_parts(
 ) -> Partition:
     """Divide a graph into parts, or draw them.
 
-    :param run: of the graph
     :param kind: one of `PARTS`: "communities" (of `find_communities`), "subgraphs" (random walks,
         of `draw_subgraphs`) or "relations"
     :param resolution: of communities, > 0
     :param sampling: of subgraphs; its seed is that of communities too; default: 100 walks of
         `default_size`
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: if the kind is unknown, or a number out of range
     """
     sampling = sampling or SubgraphSampling(size=default_size(run))

@@ -74,8 +74,6 @@ def part_scores(
     :param relik_of: "all" for the mean ReliK over all known triples of a part, "evaluated" for
         that over the ranked ones only, which is quicker on large graphs but tells less: it is of
         the very triples that the MRR is of
-    :param relik_method: of `Run.relik`
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `check_comparable` and `Run.ranks`, on an unknown choice, or if no part
         has an evaluated triple
     """

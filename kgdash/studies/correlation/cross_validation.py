@@ -107,9 +107,6 @@ def cross_validate(
     call thereby goes on where it was, with whatever model it was training begun again.
 
     :param graph: its known triples are cut into folds
-    :param plan: what to do
-    :param workdir: where the runs are kept
-    :param progress: called with (done, total); may raise to cancel
     :param on_fold: called when a model of a fold is trained or found
     :return: the scores and the runs. Scores: one row per model, fold, size and subgraph:
         ``model`` (str), ``fold``, ``size``, ``subgraph`` (int64, counted from 0 in each size) and

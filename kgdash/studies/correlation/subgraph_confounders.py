@@ -33,8 +33,6 @@ def subgraph_factors(
 ) -> pd.DataFrame:
     """Score random subgraphs, and add the mean log degree of their entities.
 
-    :param sampling: of `draw_subgraphs`
-    :param evaluation: of `score_subgraphs`
     :return: the latter's table with a column ``mean_log_degree`` (of `mean_log_degrees`)
     :raises KgdashError: as they do
     """

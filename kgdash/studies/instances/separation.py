@@ -71,7 +71,6 @@ def separation(
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
     :param measure: one of `kgdash.studies.instances.instances.MEASURES`
     :param aggregate: "max" or "mean" of an instance's groundings
-    :param bootstrap: of the intervals
     :param order: "given" (of appearance) or "separation" (by ROC-AUC, best first, undefined
         last; then the larger group); "all" is the last row in either
     :return: ``group, n_true, n_false`` (int64); ``mean_true, low_true, high_true, mean_false,
@@ -97,7 +96,6 @@ def compare_measures(
 
     :param table: as for `separation`, and so are the other parameters
     :param measures: the first is held against the others, and orders the groups of all
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `separation`
     """
     columns = {measure: measure_column(measure, aggregate) for measure in measures}

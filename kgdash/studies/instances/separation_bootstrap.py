@@ -16,10 +16,7 @@ Resampled = dict[str, dict[str, np.ndarray]]
 
 
 def resampled(
-    values: Mapping[str, np.ndarray],
-    labels: np.ndarray,
-    units: np.ndarray,
-    bootstrap: Bootstrap,
+    values: Mapping[str, np.ndarray], labels: np.ndarray, units: np.ndarray, bootstrap: Bootstrap
 ) -> Resampled:
     """Draw units with replacement, as many as there are, and compute the metrics of each draw.
 

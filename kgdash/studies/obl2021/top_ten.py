@@ -44,14 +44,12 @@ def predict(
     (numbers.md#1-ranks). Each distinct query is scored once. Nothing depends on how scores are cut
     into blocks.
 
-    :param run: the model on its graph
     :param triples: "train", "valid" or "test"; or int64 ids, shape ``(n, 3)``, in the order that
         the rows shall have
     :param ties: "random" or "ordinal", see `TIES`
     :param seed: of the random ties, ≥ 0
     :param filter: what counts as known besides the triples themselves: "train+valid+test",
         "train+valid", "train+test" or "none"; default: train+valid on valid, else all three
-    :param progress: called with (done, total); may raise to cancel
     :return: ``top10_heads`` and ``top10_tails``: int64, shape ``(n, 10)``, column j the id of the
         entity ranked j + 1; `NOBODY` in the last places of rows with fewer than ten candidates
     :raises KgdashError: on an unknown split, policy or filter, a negative seed, or NaN scores

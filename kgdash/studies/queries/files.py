@@ -24,10 +24,7 @@ EXTENSIONS = (".jsonl", ".json", ".tsv", ".parquet")
 
 
 def read_queries(
-    source: str | Path | bytes,
-    graph: KnowledgeGraph,
-    name: str | None = None,
-    split: str = "test",
+    source: str | Path | bytes, graph: KnowledgeGraph, name: str | None = None, split: str = "test"
 ) -> tuple[dict[str, AskedQueries], list[str]]:
     """Read queries with their easy and hard answers.
 

@@ -51,7 +51,6 @@ def read_pickle_folder(
 ) -> tuple[NamedQueries, list[str]]:
     """Read the queries of a split from a folder in the form of Query2box or BetaE.
 
-    :param folder: where the files are
     :param split: "test" or "valid", for BetaE also "train"
     :param progress: called with (files read, files)
     :return: the queries, and what was left out

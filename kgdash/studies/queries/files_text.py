@@ -51,7 +51,6 @@ _HARD = {"true": True, "hard": True, "1": True, "false": False, "easy": False, "
 def from_json(text: str, shown: str) -> NamedQueries:
     """Read the JSON form.
 
-    :param shown: what messages call the file
     :raises KgdashError: if anything is wrong, with file and line
     """
     found = _Gathered()

@@ -75,7 +75,6 @@ def draw_queries(
 
     :param graph: F is all its splits
     :param sampling: None for fifty of each of `PAPER_TYPES`
-    :param progress: called with (done, total)
     :return: by type, in the order of ``sampling.types``
     :raises KgdashError: if no triple is held out
     """

@@ -58,7 +58,6 @@ def queries_of_file(
     Defined in numbers.md#8-queries.
 
     :param source: as `kgdash.studies.queries.files.read_queries` takes it
-    :param types: None for all that the file has
     :param sampling: None for fifty queries per type
     :param name: what to call the file in messages
     :return: groups are the types; two instances per query. Notes say whether the file's answers are

@@ -93,7 +93,6 @@ def scan_regions(
     """Find connected regions of lower or higher ReliK than by chance; kept on disk.
 
     :param scan: what is looked for, and the null model
-    :param progress: called with (done, total); may raise to cancel
     """
     run, graph = map_.run, map_.run.graph
     first, second = phases(progress, [0.2, 0.8])
@@ -178,11 +177,7 @@ def greatest_of_permutations(
 
 
 def scan_values(
-    order: np.ndarray,
-    units: Units,
-    values: np.ndarray,
-    smallest: int,
-    progress: Progress = silent,
+    order: np.ndarray, units: Units, values: np.ndarray, smallest: int, progress: Progress = silent
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return highest and lowest z, and their sizes, over the groups that grew from each entity.
 
@@ -241,16 +236,7 @@ def _apart(
 
 
 #: columns of `_inside`
-_INSIDE = (
-    "triples",
-    "relik",
-    "typical",
-    "outside",
-    "mrr",
-    "evaluated",
-    "central",
-    "relations",
-)
+_INSIDE = ("triples", "relik", "typical", "outside", "mrr", "evaluated", "central", "relations")
 
 
 def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:

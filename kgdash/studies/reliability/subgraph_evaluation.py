@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from kgdash.errors import KgdashError, unknown_name
 
 #: choice -> splits whose triples the reciprocal ranks are taken of (numbers.md#6-correlation-study)
-EVALUATED: dict[str, tuple[str, ...]] = {
-    "test": ("test",),
-    "all": ("train", "valid", "test"),
-}
+EVALUATED: dict[str, tuple[str, ...]] = {"test": ("test",), "all": ("train", "valid", "test")}
 
 #: whom the replaced end of a negative is drawn from
 CORRUPT = ("inside", "anywhere")

@@ -62,7 +62,6 @@ def select_instances(
     :param graph: bodies are read on train, labels from valid and test
     :param rules: with enough support and confidence, see `usable_rules`
     :param negatives: see `rule_instances`
-    :param progress: called with (done, total); may raise to cancel
     :return: groups are the rules
     :raises KgdashError: if train is empty
     """
@@ -103,9 +102,7 @@ def usable_rules(
     """Keep the rules of a file that have enough support and confidence.
 
     :param graph: rules whose support or confidence the file does not give are counted on its train
-    :param min_support: least support
     :param min_pca: minimum PCA confidence, in [0, 1]; of the standard one where that is not known
-    :param progress: called with (done, total)
     :raises KgdashError: if no rule is left
     """
     table = rules.table
