@@ -6,7 +6,7 @@ from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.custom_grouping import groups_by
 from kgdash.breakdowns.grouping import group_ranks
 from kgdash.charts.breakdowns import group_bars, side_heatmap
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
 from kgdash.ui.metrics.custom_groups_form import custom_groupings, edit_groupings
 from kgdash.ui.runtime.computed import computed

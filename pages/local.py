@@ -3,8 +3,8 @@
 import streamlit as st
 
 from kgdash.charts.local_reliability import relik_scatter
-from kgdash.charts.style import number
 from kgdash.graph import triple_text
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare_steps
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.refined import refined, show_refinement

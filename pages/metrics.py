@@ -4,11 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.metrics import metric_bars, rank_ecdf
-from kgdash.charts.style import number
 from kgdash.graph.filter_advice import leak_warning, use_case
 from kgdash.ranking.main_table import evaluated_text
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import tie_summary
+from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.cards import show_cards
 from kgdash.ui.metrics.latex_button import offer_latex
 from kgdash.ui.metrics.restriction_form import choose_restriction, restriction_text

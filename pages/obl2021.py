@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from kgdash.charts.style import number
 from kgdash.graph import SPLITS
+from kgdash.statistics.estimate import number
 from kgdash.studies.obl2021.evaluation import compare, evaluate, scores_table
 from kgdash.studies.obl2021.submission_writing import submission_bytes, submission_line
 from kgdash.studies.obl2021.top_ten import predict

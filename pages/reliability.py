@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.reliability_map import reliability_steps
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run

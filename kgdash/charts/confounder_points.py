@@ -10,7 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.confounders import FACTOR_LABELS
-from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_ticks, number
+from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_ticks
+from kgdash.statistics.estimate import number
 
 _POINTS, _MEDIANS = SIDE_COLOURS["head"], SIDE_COLOURS["tail"]
 

@@ -8,8 +8,8 @@ from kgdash.progress import terminal
 
 def overview(run: RunOptions, *, output: Output) -> None:
     """Say where a run can be trusted, with the values behind it; tables are of its communities."""
+    from kgdash.statistics.estimate import with_interval
     from kgdash.studies.overview.overview import overview as of_map
-    from kgdash.studies.overview.verdict import with_interval
     from kgdash.studies.reliability.reliability_map import reliability_map
 
     loaded = run.load()

@@ -28,7 +28,7 @@ FLAGS = [
 ]
 
 #: milliseconds; the first chart of a cold browser on a busy machine takes tens of seconds
-PATIENCE = 20_000
+PATIENCE = 90_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -57,7 +57,7 @@ def go_to(tab: Page, menu: str, page: str = "") -> None:
     entries = tab.get_by_test_id("stTopNav")
     if page:
         entries.get_by_role("button", name=menu, exact=True).click()
-        tab.get_by_test_id("stTopNavPopover").get_by_role("link", name=page, exact=True).click()
+        tab.get_by_test_id("stTopNavPopover").get_by_text(page, exact=True).click()
     else:
         entries.get_by_role("link", name=menu, exact=True).click()
 

@@ -6,9 +6,8 @@ import socket
 import pytest
 
 import kgdash
-from kgdash.charts.style import number
 from kgdash.runs.bundled import DEMO
-from kgdash.studies.overview.verdict import three_digits
+from kgdash.statistics.estimate import number
 from tests.browser.driver import enter, expect_cards, go_to, open_page, select, settle
 
 PAGES = {
@@ -54,10 +53,10 @@ def overview(loaded) -> list[tuple[str, str]]:
     values = kgdash.metrics(loaded.ranks()).values()
     relik = loaded.relik(triples=loaded.graph.all_triples)["relik"].mean()
     return [
-        ("Test MRR", three_digits(values["inverse_harmonic_mean_rank"])),
-        ("Hits@1", three_digits(values["hits_at_1"])),
-        ("Hits@10", three_digits(values["hits_at_10"])),
-        ("Mean ReliK", three_digits(relik)),
+        ("Test MRR", number(values["inverse_harmonic_mean_rank"])),
+        ("Hits@1", number(values["hits_at_1"])),
+        ("Hits@10", number(values["hits_at_10"])),
+        ("Mean ReliK", number(relik)),
     ]
 
 

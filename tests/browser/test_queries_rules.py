@@ -1,6 +1,6 @@
 """The page Queries and rules in a browser."""
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import instance_triples, score_instances
 from kgdash.studies.instances.separation import compare_measures

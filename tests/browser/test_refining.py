@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from kgdash.charts.style import number
 from kgdash.formats.run_directory import read_run, write_run
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.loading import load
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
 from tests.browser.driver import expect_cards, go_to, open_page, settle
 from tests.browser.test_local import cards

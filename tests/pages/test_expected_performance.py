@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kgdash.charts.style import number
 from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.statistics.estimate import number
 from kgdash.studies.correlation.performance_prediction import (
     predict_performance_of_run,
     predict_subgraphs,

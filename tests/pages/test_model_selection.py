@@ -2,12 +2,12 @@
 
 import pytest
 
-from kgdash.charts.style import number
 from kgdash.hpo.selection import Budget, best_command, search
 from kgdash.hpo.space import SearchSpace
 from kgdash.hpo.study_file import read_study
 from kgdash.hpo.trial import SearchPlan
 from kgdash.runs.bundled import DEMO_STUDY
+from kgdash.statistics.estimate import number
 from tests.pages.driver import cards, choose, messages, open_page, table
 from tests.pages.driver import run as rerun
 

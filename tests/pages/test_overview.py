@@ -5,10 +5,9 @@ import shutil
 import pytest
 
 import kgdash
-from kgdash.charts.style import number
 from kgdash.runs.bundled import DEMO, bundled_names, bundled_runs
+from kgdash.statistics.estimate import number
 from kgdash.studies.overview.overview import overview_steps
-from kgdash.studies.overview.verdict import three_digits
 from tests.pages.driver import assert_refused, cards, choose, choose_folder, open_page, table
 from tests.pages.driver import run as run_again
 
@@ -17,10 +16,10 @@ def expected_cards(loaded) -> dict[str, str]:
     values = kgdash.metrics(loaded.ranks()).values()
     relik = loaded.relik(triples=loaded.graph.all_triples)["relik"].mean()
     return {
-        "Test MRR": three_digits(values["inverse_harmonic_mean_rank"]),
-        "Hits@1": three_digits(values["hits_at_1"]),
-        "Hits@10": three_digits(values["hits_at_10"]),
-        "Mean ReliK": three_digits(relik),
+        "Test MRR": number(values["inverse_harmonic_mean_rank"]),
+        "Hits@1": number(values["hits_at_1"]),
+        "Hits@10": number(values["hits_at_10"]),
+        "Mean ReliK": number(relik),
     }
 
 

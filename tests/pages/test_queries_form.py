@@ -1,6 +1,6 @@
 """The widgets of the page Queries and rules that choose queries."""
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.queries.beam import Beam

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kgdash.charts.style import number
 from kgdash.errors import KgdashError
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.likely_errors import (

@@ -20,13 +20,8 @@ from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.metrics import tie_summary
 from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.runs import Run
-from kgdash.studies.overview.verdict import (
-    Estimate,
-    performance_verdict,
-    region_verdict,
-    three_digits,
-    with_interval,
-)
+from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.studies.overview.verdict import performance_verdict, region_verdict
 from kgdash.studies.reliability.reliability_map import (
     ReliabilityMap,
     averages,
@@ -168,7 +163,7 @@ def _ties(ranks: pd.DataFrame) -> Iterator[Lead]:
         yield Lead(
             "ties",
             f"Equal scores blur the ranks: {ties['tied_share']:.0%} of the true answers share "
-            f"theirs, which moves the MRR by {three_digits(ties['mrr_gap'])}.",
+            f"theirs, which moves the MRR by {number(ties['mrr_gap'])}.",
         )
 
 
@@ -198,6 +193,6 @@ def _least_likely(map_: ReliabilityMap) -> Iterator[Lead]:
         "triple",
         f"The model trusts this known fact least: **{graph.entity_labels[head]}**, "
         f"{graph.relation_labels[relation]}, **{graph.entity_labels[tail]}**: ReliK "
-        f"{three_digits(float(row['relik']))}. Wrong, or not learnt?",
+        f"{number(float(row['relik']))}. Wrong, or not learnt?",
         triple=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
     )

@@ -6,42 +6,10 @@ separate the same, and says how few triples there are below 30.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean with its interval: all NaN for n = 0, the ends NaN where there is no interval."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-    def is_above(self, other: Estimate) -> bool:
-        """Tell whether this interval lies wholly above the other; False without intervals."""
-        return self.low > other.high
-
-
-def three_digits(value: float) -> str:
-    """Write a value to three significant digits; powers of ten below a thousandth."""
-    if math.isnan(value):
-        return "unknown"
-    text = f"{value:.3g}" if value == 0 or abs(value) >= 1e-3 else f"{value:.2e}"
-    return text.replace("e-0", "e-")
-
-
-def with_interval(estimate: Estimate) -> str:
-    """Write a value with its interval: "0.754 (0.738 to 0.770)"."""
-    value = three_digits(estimate.value)
-    if math.isnan(estimate.low) or math.isnan(estimate.high):
-        return value
-    return f"{value} ({three_digits(estimate.low)} to {three_digits(estimate.high)})"
+from kgdash.statistics.estimate import Estimate, number, with_interval
 
 
 def performance_verdict(mrr: Estimate, hits_at_10: Estimate) -> str:
@@ -84,7 +52,7 @@ def region_verdict(communities: pd.DataFrame, is_exact: bool = True) -> str:
         )
     return (
         f"Trust it most around **{highest['label']}**, least around **{lowest['label']}**: mean "
-        f"ReliK {three_digits(best.value)} against {three_digits(worst.value)}, more than chance. "
+        f"ReliK {number(best.value)} against {number(worst.value)}, more than chance. "
         + _agreement(_mrr(highest), _mrr(lowest))
     )
 
@@ -94,7 +62,7 @@ def _agreement(best: Estimate, worst: Estimate) -> str:
     counts = f"n = {best.n:,} and {worst.n:,}"
     if min(best.n, worst.n) < SMALL:
         return f"Too few held-out triples lie there ({counts}) to see whether ranks agree."
-    values = f"MRR {three_digits(best.value)} against {three_digits(worst.value)}, {counts}"
+    values = f"MRR {number(best.value)} against {number(worst.value)}, {counts}"
     if best.is_above(worst):
         return f"Held-out triples agree: {values}."
     if worst.is_above(best):

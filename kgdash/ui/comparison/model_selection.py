@@ -19,7 +19,7 @@ from kgdash.charts.model_selection import (
     difference_points,
     regret_bars,
 )
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.comparison.graph_parts import PARTS
 from kgdash.studies.comparison.model_selection import (
     describe_selection,

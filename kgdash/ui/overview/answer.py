@@ -8,8 +8,8 @@ import streamlit as st
 
 from kgdash.charts.reliability_map import community_map
 from kgdash.graph.communities import find_communities
+from kgdash.statistics.estimate import Estimate, number
 from kgdash.studies.overview.overview import Lead, Overview
-from kgdash.studies.overview.verdict import Estimate, three_digits
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
@@ -43,7 +43,7 @@ def show_values(found: Overview) -> None:
             if name == "relik" and found.map.method != "exact":
                 show_card(label, "…", "being counted", about)
             else:
-                show_card(label, three_digits(estimate.value), _beneath(estimate), about)
+                show_card(label, number(estimate.value), _beneath(estimate), about)
 
 
 def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
@@ -87,5 +87,5 @@ def _entity(lead: Lead) -> dict[str, str]:
 def _beneath(estimate: Estimate) -> str:
     if estimate.low != estimate.low:  # NaN
         return f"n = {estimate.n:,}"
-    ends = f"{three_digits(estimate.low)} to {three_digits(estimate.high)}"
+    ends = f"{number(estimate.low)} to {number(estimate.high)}"
     return f"{ends} · n = {estimate.n:,}"

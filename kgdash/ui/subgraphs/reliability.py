@@ -9,9 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
-from kgdash.charts.style import number
 from kgdash.charts.subgraph import layout, pairs_of, subgraph_figure
 from kgdash.graph.communities import find_communities
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
 from kgdash.ui.runtime.computed import computed

@@ -11,6 +11,11 @@ from tests.support.tiny_runs import altered_run
 
 
 @pytest.fixture(scope="module")
+def run(bundled):
+    return bundled("umls-transe")
+
+
+@pytest.fixture(scope="module")
 def found(run):
     return list(overview_steps(run))[-1]
 

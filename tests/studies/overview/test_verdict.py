@@ -5,13 +5,8 @@ import math
 import pandas as pd
 import pytest
 
-from kgdash.studies.overview.verdict import (
-    Estimate,
-    performance_verdict,
-    region_verdict,
-    three_digits,
-    with_interval,
-)
+from kgdash.statistics.estimate import Estimate
+from kgdash.studies.overview.verdict import performance_verdict, region_verdict
 
 NOTHING = Estimate(math.nan, math.nan, math.nan, 0)
 
@@ -40,34 +35,18 @@ GOOD = ("good", 0.4, 0.5, 100, 0.7, 0.8, 40)
 BAD = ("bad", 0.1, 0.2, 100, 0.3, 0.4, 40)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        *((0.75414, "0.754"), (0.0000086, "8.6e-6"), (0.00009637, "9.64e-5"), (1.0, "1")),
-        *((0.0, "0"), (12.345, "12.3"), (math.nan, "unknown"), (0.001, "0.001")),
-    ],
-)
-def test_three_digits(value, text):
-    assert three_digits(value) == text
-
-
-def test_an_interval_follows_its_value_where_there_is_one():
-    assert with_interval(Estimate(0.5, 0.4, 0.61234, 50)) == "0.5 (0.4 to 0.612)"
-    assert with_interval(Estimate(0.5, math.nan, math.nan, 1)) == "0.5"
-
-
 def test_performance():
     assert "no test triples" in performance_verdict(NOTHING, NOTHING)
     few = performance_verdict(Estimate(0.5, 0.1, 0.9, 29), Estimate(0.6, 0.2, 0.9, 29))
-    assert few == "Only 29 held-out triples, which say little: MRR 0.5 (0.1 to 0.9)."
+    assert few == "Only 29 held-out triples, which say little: MRR 0.500 (0.100 to 0.900)."
     many = performance_verdict(Estimate(0.5, 0.4, 0.6, 30), Estimate(0.612, 0.5, 0.7, 30))
     assert many.startswith("Of held-out facts, the true answer is among the ten best in 61%")
 
 
 def test_regions_that_intervals_tell_apart():
     said = region_verdict(communities(BAD, GOOD))
-    assert said.startswith("Trust it most around **good**, least around **bad**: mean ReliK 0.45")
-    assert said.endswith("Held-out triples agree: MRR 0.75 against 0.35, n = 40 and 40.")
+    assert said.startswith("Trust it most around **good**, least around **bad**: mean ReliK 0.450")
+    assert said.endswith("Held-out triples agree: MRR 0.750 against 0.350, n = 40 and 40.")
 
 
 @pytest.mark.parametrize(
