@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.communities import find_communities
@@ -64,8 +64,7 @@ class ReliabilityMap:
             30 triples); of communities also ``entities`` (int64), ``central``, ``relations`` (str)
         :raises KgdashError: on an unknown choice, or a level or resolution out of range
         """
-        if what not in MAPPED:
-            raise unknown_name("way to read the map", what, MAPPED, "kgdash")
+        check_name("way to read the map", what, MAPPED, "kgdash")
         check_level(level)
         graph = self.run.graph
         groups = None
