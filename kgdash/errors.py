@@ -4,8 +4,6 @@ Every message says what was expected, what was found, where (file and line) and 
 it; pages and command line print it as it is and never show a traceback.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 

@@ -6,8 +6,6 @@ The metrics of `kgdash.ranking.ratio_metrics` are computed for all groups at onc
 reductions; all others by PyKEEN's classes, group by group. Tests hold both against these classes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

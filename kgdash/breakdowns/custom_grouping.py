@@ -1,7 +1,5 @@
 """Groupings of ranks that users bring: by the types of entities, or by conditions (buckets)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Which group each rank of an annotated table is in."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 Defined in numbers.md#13-breakdowns.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

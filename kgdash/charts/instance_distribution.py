@@ -1,7 +1,5 @@
 """Every instance's value, true beside false, as boxes, violins or points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """The command ``guide``: what each metric is, and a run's own values."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

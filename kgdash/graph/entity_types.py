@@ -1,7 +1,5 @@
 """The types (or tags) of entities, as a user's file gives them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 Defined in numbers.md#12-score-health.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """Scores → table of each triple's own score and of how its rivals' scores spread."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

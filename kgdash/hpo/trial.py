@@ -1,7 +1,5 @@
 """One trial of a search: train a configuration and judge it on validation."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any

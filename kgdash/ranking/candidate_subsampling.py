@@ -13,8 +13,6 @@ the expectations are exact:
 - Hits@k: P(X < k).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Table of ranks → PyKEEN's rank-based metrics per side and rank type (numbers.md#2-metrics)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """A run's ranks on one split by one filter, and the tables that are asked of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

@@ -5,8 +5,6 @@ written; else (bundled runs, PyKEEN directories, read-only folders) in the user'
 shared by all such runs on the same graph.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

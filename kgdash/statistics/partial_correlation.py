@@ -4,8 +4,6 @@ The partial correlation of x and y given controls is Pearson's coefficient of th
 linear regressions on the controls; Spearman's partial coefficient is the same of all ranks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple

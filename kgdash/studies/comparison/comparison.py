@@ -3,8 +3,6 @@
 Defined in numbers.md#14-comparing-runs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Parts of a graph where models can be compared: communities, subgraphs, relations."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 Defined in numbers.md#19-which-model-where.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The unit is the triple. Triples share entities and relations, so that p-values a
 flatter.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import asdict
 from typing import Any

@@ -5,8 +5,6 @@ known triples, which the folds share. What follows from the tables stands in
 `kgdash.studies.correlation.fold_tables`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A threshold on a measure: at or above it an instance is predicted true; how often rightly."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Whose ids the arrays of OBL2021 hold: the graph's, or the numbers that entities are named by."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.errors import KgdashError, check_name

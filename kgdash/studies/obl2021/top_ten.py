@@ -6,8 +6,6 @@ Source: Breit, Ott, Agibetov, Samwald, "OpenBioLink: a benchmarking framework fo
 biomedical link prediction", Bioinformatics 2020, and the evaluator of openbiolink 0.1.4.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

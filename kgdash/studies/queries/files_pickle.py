@@ -9,8 +9,6 @@ and is not read. BetaE has ``test-queries.pkl`` (structure → queries), ``test-
 valid; BetaE's answers of train, ``train-answers.pkl``, are all easy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path

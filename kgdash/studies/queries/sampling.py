@@ -5,8 +5,6 @@ in `query_types`): a type is grounded by triples of the graph, and queries witho
 left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

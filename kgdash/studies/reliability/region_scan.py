@@ -10,8 +10,6 @@ values Huang, Tiwari, Zou, Kulldorff and Feuer 2009, whose likelihood ratio orde
 does here; Tango and Takahashi 2005.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 

@@ -4,8 +4,6 @@ Defined in numbers.md#18-reliability-map. Every known triple has its ReliK;
 an entity's is the mean over the triples that it is an end of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What is asked of subgraphs: whose ranks, which ReliK, which negatives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from kgdash.errors import KgdashError, check_name

@@ -1,7 +1,5 @@
 """Which of many rules to look at: by their metrics, and by what their predictions turn out as."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
