@@ -1,7 +1,5 @@
 """``python -m kgdash``: the numbers of every page on the command line."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import warnings

@@ -3,8 +3,6 @@
 Defined in numbers.md#13-breakdowns.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Charts of a metric by groups of triples."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

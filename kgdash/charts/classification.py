@@ -1,7 +1,5 @@
 """Figures of triple classification: curves, scores with the threshold, calibration, ReliK."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of several runs side by side: a metric per run, per group, per seed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 

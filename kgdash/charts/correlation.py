@@ -1,7 +1,5 @@
 """Figures of the correlation study: subgraphs, tasks side by side, sizes, and runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

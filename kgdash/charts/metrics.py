@@ -1,7 +1,5 @@
 """Charts of metrics, rank distributions and training losses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of which model to trust where: parts × runs, what choosing costs, pairs of runs."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Charts of expected performance: the line with its interval, and how often intervals held."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any

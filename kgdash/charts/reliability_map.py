@@ -1,7 +1,5 @@
 """Figures of the reliability map: groups by ReliK, communities as bubbles, and the baseline."""
 
-from __future__ import annotations
-
 from html import escape
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Figures of the health of scores: their histogram, the gap by ties, the largest ties."""
 
-from __future__ import annotations
-
 from html import escape
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Colours and layout that all figures share; they hold on light and on dark pages."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from html import escape

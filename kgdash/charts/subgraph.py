@@ -1,7 +1,5 @@
 """A subgraph drawn: nodes, labels, and edges coloured by ReliK."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """The command ``classify``: triple classification, globally and in a subgraph."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any

@@ -12,7 +12,7 @@ from kgdash.commands.groupings import grouping_by
 from kgdash.commands.options.common import FilterOption, RankTypeOption, SeedOption, SplitOption
 from kgdash.commands.options.groups import Output, RunsOptions
 from kgdash.commands.options.output import print_json, records, write_or_print
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name, unknown_name
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ def compare(
 
     key = find_metric(metric).key
     wanted = table or ("groups" if by else "relations" if pair else "overall")
-    if wanted not in _TABLES:
-        raise unknown_name("table", wanted, _TABLES, "compare")
+    check_name("table", wanted, _TABLES, "compare")
     loaded = runs.load()
     named = dict(zip(distinct_names(loaded), loaded, strict=True))
     chosen = filter or default_filter(split)

@@ -1,7 +1,5 @@
 """The command ``health``: ties, saturated and missing scores."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """The command ``predict-performance``: what performance is expected where ReliK is so high?"""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 

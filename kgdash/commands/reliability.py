@@ -1,7 +1,5 @@
 """The command ``reliability``: ReliK over the whole graph."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 

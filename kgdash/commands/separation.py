@@ -11,7 +11,7 @@ import typer
 
 from kgdash.commands.options.common import JsonOption, OutOption, known_extension
 from kgdash.commands.options.output import command_text, print_json, write_or_print, write_rounded
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.files.atomic import write_atomically
 from kgdash.files.table import write_table
 from kgdash.progress import terminal
@@ -64,8 +64,7 @@ def compare_labels(
     from kgdash.studies.instances.instances import score_instances
     from kgdash.studies.instances.separation import COMPARED, compare_measures, measure_column
 
-    if options.over not in COMPARED:
-        raise unknown_name("choice of triples", options.over, list(COMPARED), "kgdash")
+    check_name("choice of triples", options.over, COMPARED, "kgdash")
     measures, aggregate = COMPARED[options.over], options.aggregate
     measure_column(measures[0], aggregate)
     scored = score_instances(run, instances, terminal("scoring instances"))

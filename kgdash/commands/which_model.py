@@ -1,7 +1,5 @@
 """The command ``which-model``: which of several models to trust where."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any

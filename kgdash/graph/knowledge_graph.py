@@ -1,7 +1,5 @@
 """The knowledge graph: names, labels, and the splits as arrays of ids."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,14 +1,12 @@
 """Scores → table of each triple's own score and of how its rivals' scores spread."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from kgdash.engine.sweep_kernels import Extremes, gather_extremes
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.graph import IDS
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.sweep import asked_by, sweep
@@ -42,8 +40,7 @@ def score_spread(
     :raises KgdashError: on an unknown side
     """
     for side in sides:
-        if side not in ENTITY_SIDES:
-            raise unknown_name("side", side, ENTITY_SIDES, "the spread of scores")
+        check_name("side", side, ENTITY_SIDES, "the spread of scores")
     reports = phases(progress, [1.0] * len(sides))
     return pd.concat(
         [

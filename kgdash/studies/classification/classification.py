@@ -3,8 +3,6 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
@@ -64,10 +62,7 @@ class ClassificationSetting:
     def __post_init__(self) -> None:
         check_choice(self.negatives, self.seed)
         check_level(self.level)
-        if self.thresholds not in THRESHOLDS:
-            raise unknown_name(
-                "kind of thresholds", self.thresholds, list(THRESHOLDS), "classification"
-            )
+        check_name("kind of thresholds", self.thresholds, THRESHOLDS, "classification")
 
     @property
     def paired(self) -> bool:

@@ -3,12 +3,10 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import IDS, SPLITS, KnowledgeGraph
 from kgdash.studies.classification.corruption import (
     DRAWS,
@@ -82,7 +80,6 @@ def check_choice(negatives: str, seed: int) -> None:
 
     :raises KgdashError: which says what there is
     """
-    if negatives not in NEGATIVES:
-        raise unknown_name("kind of negatives", negatives, list(NEGATIVES), "classification")
+    check_name("kind of negatives", negatives, NEGATIVES, "classification")
     if seed < 0:
         raise KgdashError(f"expected a seed ≥ 0; found {seed}")

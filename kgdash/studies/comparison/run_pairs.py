@@ -1,7 +1,5 @@
 """Two runs, rank by rank: which is better in which relation, and how their ranks go together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from scipy.stats import binom

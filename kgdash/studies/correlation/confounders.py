@@ -4,8 +4,6 @@ The unit is the triple. Triples share entities and relations, so that p-values a
 flatter.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +13,7 @@ import pandas as pd
 from scipy.stats import kruskal
 
 from kgdash.breakdowns.rank_facts import RankFacts
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
@@ -142,8 +140,7 @@ def class_table(table: pd.DataFrame, factor: str) -> pd.DataFrame:
         ``upper_quartile``, ``greatest`` (float64: of ReliK)
     :raises KgdashError: if the factor is no class
     """
-    if factor not in CLASSES:
-        raise unknown_name("class", factor, CLASSES, "the confounders")
+    check_name("class", factor, CLASSES, "the confounders")
     rows = []
     for name, part in table.groupby(factor, observed=True):
         relik = part["relik"].to_numpy()

@@ -1,7 +1,5 @@
 """A cross-validation as one Markdown text: what was run, and the tables of models × tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What is worth a second look: facts that the model doubts, and missing ones that it believes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import IDS, KnowledgeGraph, triple_text
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import instance_triples
@@ -75,8 +75,7 @@ def label_queue(
     :param order: one of `ORDERS`; "by rule" is that of the predictions
     :raises KgdashError: if there is no prediction, or no such order
     """
-    if order not in ORDERS:
-        raise unknown_name("order", order, ORDERS, "kgdash")
+    check_name("order", order, ORDERS, "kgdash")
     if predictions.table.empty:
         raise KgdashError(
             "there is no prediction to judge: the rules predict nothing but facts; take more rules "

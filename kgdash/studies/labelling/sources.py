@@ -1,7 +1,5 @@
 """Where predictions to judge come from: rules, mined or of a file, and instances of a table."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.graph import IDS, KnowledgeGraph

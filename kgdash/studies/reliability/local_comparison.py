@@ -3,8 +3,6 @@
 Defined in numbers.md#6-correlation-study.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

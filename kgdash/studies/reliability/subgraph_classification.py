@@ -3,8 +3,6 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.graph import IDS
 from kgdash.graph.subgraph import Subgraph
 from kgdash.progress import Progress, phases, silent
@@ -150,8 +148,7 @@ def validation_thresholds(
 
     :raises KgdashError: on an unknown choice, NaN scores, or without validation triples
     """
-    if thresholds not in THRESHOLDS:
-        raise unknown_name("kind of thresholds", thresholds, list(THRESHOLDS), "classification")
+    check_name("kind of thresholds", thresholds, THRESHOLDS, "classification")
     valid = corrupted_split(run.graph, "valid", seed=seed)
     scores = triple_scores(run.scorer, valid[IDS].to_numpy(), progress)
     return fit_thresholds(
