@@ -7,7 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.confounders import FACTOR_LABELS
-from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_axis, number
+from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_axis
+from kgdash.statistics.estimate import number
 
 _POINTS, _MEDIANS = SIDE_COLOURS["head"], SIDE_COLOURS["tail"]
 
