@@ -38,6 +38,11 @@ def navigation() -> Any:
                 st.Page("pages/metric_guide.py", title="Metric guide", icon=":material/school:"),
             ],
             "Reliability": [
+                st.Page(
+                    "pages/inspect.py",
+                    title="Inspect a prediction",
+                    icon=":material/frame_inspect:",
+                ),
                 st.Page("pages/local.py", title="Local reliability", icon=":material/hub:"),
                 st.Page("pages/reliability.py", title="Reliability map", icon=":material/map:"),
                 st.Page(
