@@ -1,7 +1,5 @@
 """``python -m kgdash``: the numbers of every page on the command line."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import warnings
@@ -24,6 +22,7 @@ from kgdash.commands import (
     label,
     metrics,
     obl2021,
+    overview,
     predict_performance,
     queries,
     reliability,
@@ -64,6 +63,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "label": label.label,
     "metrics": metrics.metrics,
     "open": open_app,
+    "overview": overview.overview,
     "predict-performance": predict_performance.predict_performance,
     "queries": queries.queries,
     "reliability": reliability.reliability,

@@ -1,7 +1,5 @@
 """Figures of one triple: where its score lies among candidates', and its entities in a plane."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 
@@ -9,7 +7,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, number, short_label
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, short_label
+from kgdash.statistics.estimate import number
 
 #: groups of marked entities: colour and symbol, so that shape tells them apart as well
 _MARKS = {

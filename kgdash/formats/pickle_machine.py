@@ -8,8 +8,6 @@ besides those of containers, a subclass decides: `pickle_records` for models, `p
 for sets of queries. Whatever neither admits is refused.
 """
 
-from __future__ import annotations
-
 import pickletools
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A model's own geometry: its entities as real vectors, and how far they are from one another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.ends import facts_of_entity, facts_with_relik
 from kgdash.studies.inspection.inspected_triple import InspectedTriple, find_triple
 from kgdash.studies.inspection.inspection import inspect_triple, what_beats

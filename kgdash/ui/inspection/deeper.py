@@ -1,18 +1,16 @@
 """What lies beneath the first screen of Inspect: what beats a triple, its ends, its neighbours."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from kgdash.charts.inspection import plane_figure
-from kgdash.charts.style import number
 from kgdash.runs import Run
 from kgdash.runs.saved_groupings import groupings_file
 from kgdash.scoring import ENTITY_SIDES
 from kgdash.scoring.entity_vectors import EntityVectors, entity_vectors
+from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.better_negatives import BetterNegatives
 from kgdash.studies.inspection.ends import facts_of_entity, facts_with_relik
 from kgdash.studies.inspection.entity_roles import types_of_run

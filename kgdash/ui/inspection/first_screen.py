@@ -1,7 +1,5 @@
 """What the page Inspect shows at once: the verdict, five figures, candidates and their scores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,9 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.inspection import candidate_histogram
-from kgdash.charts.style import number
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import SIDES
+from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.candidates import SideCandidates
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import Inspection

@@ -1,7 +1,5 @@
 """The choice of a triple as a sentence, kept in the address, and the way through a list."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

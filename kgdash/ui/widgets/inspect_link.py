@@ -1,7 +1,5 @@
 """The way from any triple on a page to the page Inspect, and through the list that it stood in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
