@@ -23,9 +23,6 @@ from kgdash.runs.bundled import bundled_names
 
 _FILE, _FORMAT, _VERSION = "groupings.json", "kgdash-groupings", 2
 
-#: version 1 held conditions as texts
-_READ = (1, 2)
-
 _MAX_BYTES = 256 * 2**20
 
 _ByName = dict[str, dict[str, Any]]
@@ -106,10 +103,10 @@ def _read(path: Path) -> list[dict[str, Any]]:
         raise KgdashError(f"{path} is not valid JSON: {error}; mend or remove it") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise KgdashError(f"{path} holds no groupings of kgdash; mend or remove it")
-    if content.get("version") not in _READ or not isinstance(content.get("groupings"), list):
+    if content.get("version") != _VERSION or not isinstance(content.get("groupings"), list):
         raise KgdashError(
             f"{path}: expected groupings of version {_VERSION}; found version "
-            f"{content.get('version')!r}"
+            f"{content.get('version')!r}; save them again, or remove the file"
         )
     for value in content["groupings"]:
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):
