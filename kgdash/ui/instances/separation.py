@@ -20,7 +20,7 @@ from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 _HEADINGS = {
     "roc_auc": "ROC-AUC ↑",
@@ -190,7 +190,7 @@ def pick_instance(
     shown = listed if most is None else listed.head(most).drop(columns="label")
     row = selected_row(
         st.dataframe(
-            shown,
+            written(shown),
             hide_index=True,
             column_config=number_columns(shown),
             on_select="rerun",
