@@ -87,10 +87,10 @@ def show_cards(separated: Separated) -> None:
             )
         row = found.difference(others[0])
         show_card(
-            "ReliK less rank",
+            "ReliK minus reciprocal rank",
             f"{row['difference']:+.3f}" if pd.notna(row["difference"]) else "–",
             f"{number(row['low'])} to {number(row['high'])}",
-            "ROC-AUC of ReliK less that of the reciprocal rank, on the same instances and "
+            "ROC-AUC of ReliK minus that of the reciprocal rank, on the same instances and "
             "resamples, with its bootstrap 95 % interval: above 0, ReliK tells true from false "
             "better.",
         )
