@@ -6,8 +6,6 @@ In a headless Chromium without a graphics card, the slowest there is; the figure
 itself, outside Streamlit, fed through real wheel and mouse events.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -4,9 +4,7 @@ Every message says what was expected, what was found, where (file and line) and 
 it; pages and command line print it as it is and never show a traceback.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
 
@@ -16,6 +14,15 @@ class KgdashError(ValueError):
 
 #: up to so many names, a message lists them all
 _FEW = 8
+
+
+def check_name(kind: str, name: str, known: Collection[str], where: str) -> None:
+    """Refuse a name that is not there, as `unknown_name` words it.
+
+    :raises KgdashError: if it is not among those known
+    """
+    if name not in known:
+        raise unknown_name(kind, name, list(known), where)
 
 
 def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> KgdashError:

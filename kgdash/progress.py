@@ -5,8 +5,6 @@ from the call (a page that was left, Ctrl-C): the computation then ends at once 
 are only written when complete, leaves nothing behind.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable

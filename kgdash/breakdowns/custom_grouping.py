@@ -1,7 +1,5 @@
 """Groupings of ranks that users bring: by the types of entities, or by conditions (buckets)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +10,7 @@ import pandas as pd
 from kgdash.breakdowns.condition import Condition
 from kgdash.breakdowns.grouping import GROUPINGS, Groups, groups_of
 from kgdash.breakdowns.rank_facts import RankFacts
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_types import EntityTypes, entity_types
 from kgdash.graph.sorted_slices import expand_slices
@@ -39,8 +37,7 @@ class TypeGrouping:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        if self.end not in ENDS:
-            raise unknown_name("end", self.end, ENDS, f"grouping {self.name!r}")
+        check_name("end", self.end, ENDS, f"grouping {self.name!r}")
 
     def groups(self, facts: RankFacts) -> Groups:
         """Return the groups: one per type, in the order of their names, the untyped ones last."""
@@ -180,15 +177,7 @@ def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomG
 
 
 def _rows(value: Any) -> tuple[Condition, ...]:
-    """Read the conditions of a group: a list of rows, or a text that joins them by "and"."""
-    if isinstance(value, str):
-        try:
-            return tuple(Condition.parse(text) for text in value.split(" and "))
-        except KgdashError as error:
-            raise KgdashError(
-                f"the condition {value!r:.200} was saved by an earlier version and holds more than "
-                f"rows joined by and ({error}); save the grouping again, or remove it"
-            ) from None
+    """Read the conditions of a group."""
     if not isinstance(value, list) or not value:
         raise KgdashError(f"expected rows of column, operator and value; found {value!r:.80}")
     for row in value:

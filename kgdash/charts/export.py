@@ -4,8 +4,6 @@ HTML holds plotly.js and needs nothing else. The others are drawn by a Chromium 
 through Kaleido; nothing is asked of any other machine.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The drawing itself is a web component: `kgdash.ui.graph_view.component`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -1,14 +1,13 @@
 """One colour scale of ReliK for a run, the same in all its drawings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kgdash.charts.style import RELIABILITY_SCALE, log_ticks, number, reliability_colour
+from kgdash.charts.style import RELIABILITY_SCALE, log_ticks, reliability_colour
+from kgdash.statistics.estimate import number
 
 #: the ends of a scale, as shares of the triples below
 _ENDS = (0.01, 0.5, 0.99)

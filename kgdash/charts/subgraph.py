@@ -1,7 +1,5 @@
 """A subgraph drawn: nodes, labels, and edges coloured by ReliK."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,10 +14,10 @@ from kgdash.charts.style import (
     GREY,
     SIDE_COLOURS,
     finish,
-    number,
     reliability_colour,
     short_label,
 )
+from kgdash.statistics.estimate import number
 
 #: colour classes that edges are drawn in, since a Plotly line has one colour
 _CLASSES = 24

@@ -1,7 +1,5 @@
 """What makes a LaTeX table of the command ``metrics``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """The commands ``report`` and ``chart``: a run as one HTML file, and any of its charts."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The command ``study``: does the mean ReliK of subgraphs go with the performance there?"""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -1,7 +1,5 @@
 """Text that people hand in: read with a limit, and errors that name file, line and cure."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

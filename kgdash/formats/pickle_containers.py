@@ -4,8 +4,6 @@ These are pickles of dicts, lists, tuples, sets, integers and text. The two name
 call, ``set`` and ``collections.defaultdict``, are never looked up either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

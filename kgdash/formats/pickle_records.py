@@ -4,8 +4,6 @@ A function that the pickle names becomes a :class:`Global`, calling it a :class:
 records mean is for others to say. Names outside the lists below are refused even so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

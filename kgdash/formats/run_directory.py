@@ -8,8 +8,6 @@
     triples.safetensors   train, valid, test: ids of head, relation, tail, shape (n, 3)
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Read the archives of ``torch.save``: a pickle and its storages in an uncompressed zip file."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

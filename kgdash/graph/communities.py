@@ -3,8 +3,6 @@
 Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks", 2008.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import networkx as nx

@@ -3,8 +3,6 @@
 Filters are defined in numbers.md#1-ranks.
 """
 
-from __future__ import annotations
-
 from kgdash.graph import FILTERS
 
 _SCENARIOS = {

@@ -3,8 +3,6 @@
 Defined in numbers.md#3-restriction.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Defined in numbers.md#5-subgraphs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict

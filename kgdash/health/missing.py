@@ -1,7 +1,5 @@
 """Which entities and relations NaN scores belong to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Table of the spread of scores → values of a side, and of each query."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -3,8 +3,6 @@
 Ranking refuses NaN (numbers.md#1-ranks); whoever asks why must see them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

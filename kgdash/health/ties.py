@@ -1,7 +1,5 @@
 """Who ties: with a true answer, and entities that no score of the model tells apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ per trial, counts its trials anew at each call, and ranks with PyKEEN's evaluato
 many times faster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import version

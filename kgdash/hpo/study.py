@@ -1,7 +1,5 @@
 """The study of a search: made, opened again, and refused where it is another search's."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping

@@ -13,15 +13,13 @@ the expectations are exact:
 - Hits@k: P(X < k).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.special import betaln, digamma
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.ranking.metrics import POOLS
 
 #: shares of the rivals that stay
@@ -50,10 +48,8 @@ def expected_metrics(
         candidate is left everywhere)
     :raises KgdashError: if a choice is unknown or out of range, or there are no such ranks
     """
-    if rank_type not in WHOLE_RANKS:
-        raise unknown_name("rank type", rank_type, WHOLE_RANKS, "fewer candidates")
-    if side not in POOLS:
-        raise unknown_name("side", side, list(POOLS), "fewer candidates")
+    check_name("rank type", rank_type, WHOLE_RANKS, "fewer candidates")
+    check_name("side", side, POOLS, "fewer candidates")
     if k < 1 or not all(0 < share <= 1 for share in shares):
         raise KgdashError(f"expected k ≥ 1 and shares in (0, 1]; found {k} and {list(shares)}")
     rows = ranks.loc[ranks["side"].isin(POOLS[side]), [rank_type, "candidates"]]

@@ -1,7 +1,5 @@
 """The table that papers print: the best-known metrics of one run or several."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

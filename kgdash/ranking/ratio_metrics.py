@@ -4,8 +4,6 @@ MR, MRR, Hits@k, AMR, AMRI and the geometric means are. Sums add up, so that Num
 reductions give all groups at once, and a bootstrap needs no ranks but two numbers per triple.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a report of a run says: facts, metrics, ties, groups and where they come from, as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Charts of a run by name, for files and reports: what pages show, from the same tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pandas as pd

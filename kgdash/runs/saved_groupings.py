@@ -5,8 +5,6 @@ written; else (bundled runs, PyKEEN directories, read-only folders) in the user'
 shared by all such runs on the same graph.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable
@@ -16,7 +14,7 @@ from typing import Any
 from platformdirs import user_data_path
 
 from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
 from kgdash.formats.run_directory import MANIFEST
@@ -24,9 +22,6 @@ from kgdash.runs import Run
 from kgdash.runs.bundled import bundled_names
 
 _FILE, _FORMAT, _VERSION = "groupings.json", "kgdash-groupings", 2
-
-#: version 1 held conditions as texts
-_READ = (1, 2)
 
 _MAX_BYTES = 256 * 2**20
 
@@ -70,8 +65,7 @@ def delete_grouping(run: Run, name: str) -> Path:
     """
 
     def without(saved: _ByName) -> _ByName:
-        if name not in saved:
-            raise unknown_name("grouping", name, list(saved), f"run {run.name}")
+        check_name("grouping", name, saved, f"run {run.name}")
         return {other: grouping for other, grouping in saved.items() if other != name}
 
     return _change(run, without)
@@ -109,10 +103,10 @@ def _read(path: Path) -> list[dict[str, Any]]:
         raise KgdashError(f"{path} is not valid JSON: {error}; mend or remove it") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise KgdashError(f"{path} holds no groupings of kgdash; mend or remove it")
-    if content.get("version") not in _READ or not isinstance(content.get("groupings"), list):
+    if content.get("version") != _VERSION or not isinstance(content.get("groupings"), list):
         raise KgdashError(
             f"{path}: expected groupings of version {_VERSION}; found version "
-            f"{content.get('version')!r}"
+            f"{content.get('version')!r}; save them again, or remove the file"
         )
     for value in content["groupings"]:
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):

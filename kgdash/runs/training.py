@@ -1,7 +1,5 @@
 """Train a model with PyKEEN's pipeline and write it in the safe form."""
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ Both may come from a stranger: every tensor is checked against a skeleton that h
 anything is allocated.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

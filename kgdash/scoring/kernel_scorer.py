@@ -1,7 +1,5 @@
 """Models whose scores the engine computes itself, checked against PyKEEN's when they are loaded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -3,8 +3,6 @@
 Defined in numbers.md#1-ranks.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which PyKEEN models have a form that the engine's kernels can score, and what it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

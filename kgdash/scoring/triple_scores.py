@@ -1,7 +1,5 @@
 """Scores of single triples."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -1,7 +1,5 @@
 """Intervals by resampling (Efron 1979): one home for levels, draws and percentiles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The unit is the triple: its head and tail rank are kept together. All pairs of r
 draws, so that a pass over the triples serves them all.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict

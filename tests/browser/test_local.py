@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
 from tests.browser.driver import (
     download,

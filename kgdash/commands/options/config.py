@@ -3,8 +3,6 @@
 `configurable` gives a command the options --config and --save-config.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Names that commands and options had before, refused with the name that they have now."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kgdash.errors import KgdashError

@@ -5,8 +5,6 @@ machines and comparisons to regularized likelihood methods", 1999; Zadrozny and 
 isotonic regression; Wilson 1927 for the intervals of shares; Brier 1950.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

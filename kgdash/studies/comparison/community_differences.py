@@ -1,7 +1,5 @@
 """Where one run beats another: per entity, and per community of the graph."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -3,8 +3,6 @@
 Defined in numbers.md#14-comparing-runs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +11,8 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.grouping import Groups
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_records
@@ -178,8 +177,7 @@ def stacked_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realistic"
     :raises KgdashError: if the tables are not of the same triples, or a choice is unknown
     """
     check_aligned(ranks)
-    if rank_type not in RANK_TYPES:
-        raise unknown_name("rank type", rank_type, RANK_TYPES, "comparisons")
+    check_name("rank type", rank_type, RANK_TYPES, "comparisons")
     rows = side_rows(next(iter(ranks.values())), side)
     columns = [table[rank_type].to_numpy(dtype=np.float64)[rows] for table in ranks.values()]
     return np.stack(columns, axis=2)
@@ -204,8 +202,7 @@ def side_rows(table: pd.DataFrame, side: str) -> np.ndarray:
     :return: int64, shape ``(sides, triples)``: a column is a triple, in the order of the split
     :raises KgdashError: if the side is unknown
     """
-    if side not in COMPARED_SIDES:
-        raise unknown_name("side", side, COMPARED_SIDES, "comparisons")
+    check_name("side", side, COMPARED_SIDES, "comparisons")
     sides = table["side"].to_numpy()
     return np.stack([np.flatnonzero(sides == single) for single in POOLS[side]])
 
@@ -213,7 +210,7 @@ def side_rows(table: pd.DataFrame, side: str) -> np.ndarray:
 def triples_of(ranks: Ranks, side: str = "both") -> np.ndarray:
     """Return the ranked triples in the order of `reciprocal_ranks`: ids, ``(triples, 3)``."""
     table = next(iter(ranks.values()))
-    return table[["head", "relation", "tail"]].to_numpy()[side_rows(table, side)[0]]
+    return table[IDS].to_numpy()[side_rows(table, side)[0]]
 
 
 def pair_of(ranks: Ranks, a: str, b: str) -> dict[str, pd.DataFrame]:
@@ -222,8 +219,7 @@ def pair_of(ranks: Ranks, a: str, b: str) -> dict[str, pd.DataFrame]:
     :raises KgdashError: if a name is unknown, or both are the same
     """
     for name in (a, b):
-        if name not in ranks:
-            raise unknown_name("run", name, list(ranks), "this comparison")
+        check_name("run", name, ranks, "this comparison")
     if a == b:
         raise KgdashError(f"expected two different runs; found {a} twice")
     return {name: ranks[name] for name in (a, b)}

@@ -6,8 +6,6 @@ The baseline that picking by ReliK in each part of the graph must beat is to tak
 model that is best overall.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any

@@ -1,11 +1,10 @@
 """Two runs, rank by rank: which is better in which relation, and how their ranks go together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
+from kgdash.graph import IDS
 from kgdash.statistics.multiple_testing import holm
 from kgdash.studies.comparison.comparison import (
     COMPARED_SIDES,
@@ -102,7 +101,7 @@ def triple_differences(
         ``difference`` (a − b; float64)
     """
     values = reciprocal_ranks(pair, side, rank_type)
-    table = pd.DataFrame(triples_of(pair, side), columns=["head", "relation", "tail"])
+    table = pd.DataFrame(triples_of(pair, side), columns=IDS)
     table["reciprocal_rank_a"], table["reciprocal_rank_b"] = values.T
     table["difference"] = values[:, 0] - values[:, 1]
     return table.sort_values("difference", ascending=False, kind="stable", ignore_index=True)

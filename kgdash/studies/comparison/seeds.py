@@ -1,7 +1,5 @@
 """Several seeds of one configuration: mean ± standard deviation, as OBL2021 demands of three."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

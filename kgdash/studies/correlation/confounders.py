@@ -4,8 +4,6 @@ The unit is the triple. Triples share entities and relations, so that p-values a
 flatter.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import asdict
 from typing import Any
@@ -15,8 +13,9 @@ import pandas as pd
 from scipy.stats import kruskal
 
 from kgdash.breakdowns.rank_facts import RankFacts
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.files.table_cache import cached_table
+from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import Bootstrap
@@ -141,8 +140,7 @@ def class_table(table: pd.DataFrame, factor: str) -> pd.DataFrame:
         ``upper_quartile``, ``greatest`` (float64: of ReliK)
     :raises KgdashError: if the factor is no class
     """
-    if factor not in CLASSES:
-        raise unknown_name("class", factor, CLASSES, "the confounders")
+    check_name("class", factor, CLASSES, "the confounders")
     rows = []
     for name, part in table.groupby(factor, observed=True):
         relik = part["relik"].to_numpy()
@@ -185,7 +183,7 @@ def cached_tests(
     work = {"factors": factor_tests, "partial": triple_partials}[name]
     columns = table[["relik", "reciprocal_rank"]].to_numpy()
     key = {"kind": f"confounders: {name}", "stored": _VERSION, **asdict(bootstrap)}
-    key |= run.table_key(table[["head", "relation", "tail"]].to_numpy())
+    key |= run.table_key(table[IDS].to_numpy())
     key["values"] = hashlib.sha256(np.ascontiguousarray(columns, dtype="<f8").tobytes()).hexdigest()
     return cached_table(
         key,

@@ -3,8 +3,6 @@
 Defined in numbers.md#6-correlation-study.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

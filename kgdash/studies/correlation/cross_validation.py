@@ -5,8 +5,6 @@ known triples, which the folds share. What follows from the tables stands in
 `kgdash.studies.correlation.fold_tables`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, KnowledgeGraph
 from kgdash.graph.folds import Fold, cut_folds
@@ -152,8 +150,7 @@ def _check(plan: CrossValidation) -> None:
         ("method", plan.method, SUBGRAPH_METHODS),
         ("choice of candidates", plan.corrupt, CORRUPT),
     ):
-        if value not in known:
-            raise unknown_name(what, value, known, "cross-validation")
+        check_name(what, value, known, "cross-validation")
     least = min(plan.subgraphs, plan.epochs, *plan.sizes, *plan.ks)
     if plan.batch_size is not None:
         least = min(least, plan.batch_size)

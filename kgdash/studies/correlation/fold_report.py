@@ -1,8 +1,5 @@
 """A cross-validation as one Markdown text: what was run, and the tables of models × tasks."""
 
-from __future__ import annotations
-
-import shlex
 from collections.abc import Sequence
 
 import pandas as pd
@@ -20,9 +17,6 @@ _TASKS = {
     "relation_mrr": "relation MRR",
     "accuracy": "accuracy",
 }
-
-#: the command's defaults
-_WALK = {"restart": 0.2, "hops": 1, "direction": "either"}
 
 
 def markdown_report(
@@ -54,30 +48,6 @@ def markdown_report(
             f"`{graph.name}.csv`.\n",
         ]
     )
-
-
-def command_line(dataset: str, plan: CrossValidation) -> str:
-    """Return the command that carries a plan out on a dataset."""
-    words = ["python", "-m", "kgdash", "cross-validate", dataset, "--folds", str(plan.folds)]
-    words += ["--models", ",".join(plan.models), "--dimension", str(plan.dimension)]
-    words += ["--epochs", str(plan.epochs), "--seed", str(plan.seed)]
-    if plan.batch_size:
-        words += ["--batch-size", str(plan.batch_size)]
-    if plan.folds_only:
-        words += ["--folds-only", ",".join(map(str, plan.folds_only))]
-    words += ["--subgraphs", str(plan.subgraphs)]
-    for size in plan.sizes:
-        words += ["--size", str(size)]
-    usual = CrossValidation()
-    for name in ("method", "evaluated", "relik_method", "filter", "corrupt"):
-        if getattr(plan, name) != getattr(usual, name):
-            words += [f"--{name.replace('_', '-')}", getattr(plan, name)]
-    if plan.ks != usual.ks:
-        words += [word for k in plan.ks for word in ("--k", str(k))]
-    for name, value in plan.walk.items():
-        if value != _WALK.get(name):
-            words += [f"--{name}", str(value)]
-    return shlex.join(words)
 
 
 def _about(

@@ -3,15 +3,13 @@
 Defined in numbers.md#17-expected-performance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
@@ -116,8 +114,7 @@ def predict_performance(
     :raises KgdashError: on an unknown task, a level out of range, or fewer than 20 subgraphs
     """
     check_level(level)
-    if task not in task_columns(table):
-        raise unknown_name("task", task, task_columns(table), "the prediction")
+    check_name("task", task, task_columns(table), "the prediction")
     x, y = (table[name].to_numpy(dtype=np.float64) for name in ("relik", task))
     n = table["labelled" if task == "accuracy" else "evaluated"].to_numpy(dtype=np.float64)
     rows = np.flatnonzero(np.isfinite(x) & np.isfinite(y) & (x > 0) & (n > 0))

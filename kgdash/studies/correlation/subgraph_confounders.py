@@ -3,8 +3,6 @@
 Subgraphs overlap, so that p-values and intervals flatter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,17 +1,14 @@
 """What is worth a second look: facts that the model doubts, and missing ones that it believes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.studies.instances.instances import ScoredInstances
 from kgdash.studies.instances.separation import measure_column
 
-_IDS = ["head", "relation", "tail"]
 _LABELS = ["head_label", "relation_label", "tail_label"]
 
 
@@ -49,7 +46,7 @@ def suspicious_facts(graph: KnowledgeGraph, scored: ScoredInstances) -> pd.DataF
         leads from tail to head, "listed" if the mirror image stands in this list alone, else ""
     """
     rows = _distinct(graph, scored.triples)
-    rows = rows[rows["split"] != "none"].sort_values(["relik", *_IDS])
+    rows = rows[rows["split"] != "none"].sort_values(["relik", *IDS])
     return _named(graph, rows)
 
 
@@ -65,7 +62,7 @@ def plausible_missing_triples(
         if any is given
     """
     rows = _distinct(graph, scored.triples, confidence)
-    rows = rows[rows["split"] == "none"].sort_values(_IDS)
+    rows = rows[rows["split"] == "none"].sort_values(IDS)
     rows = rows.sort_values("relik", ascending=False, kind="stable")
     return _named(graph, rows).rename(columns={"groups": "predicted_by"}).drop(columns="split")
 
@@ -87,18 +84,18 @@ def _distinct(
         values["pca_confidence"] = ("pca_confidence", "max")
     # The rank of the tail, where both ends were asked for.
     rows = rows.sort_values("predicted_side", ascending=False, kind="stable")
-    found = rows.groupby(_IDS, sort=False).agg(**values).reset_index()
-    found["split"] = graph.split_of(found[_IDS].to_numpy())
+    found = rows.groupby(IDS, sort=False).agg(**values).reset_index()
+    found["split"] = graph.split_of(found[IDS].to_numpy())
     return found
 
 
 def _named(graph: KnowledgeGraph, rows: pd.DataFrame) -> pd.DataFrame:
     """Put names and labels in place of ids, and note mirror images."""
-    ids = rows[_IDS].to_numpy(dtype=np.int64)
+    ids = rows[IDS].to_numpy(dtype=np.int64)
     named = rows.assign(mirror=_mirrors(graph, ids))
     for at, (column, names, labels) in enumerate(
         zip(
-            _IDS,
+            IDS,
             (graph.entities, graph.relations, graph.entities),
             (graph.entity_labels, graph.relation_labels, graph.entity_labels),
             strict=True,
@@ -108,7 +105,7 @@ def _named(graph: KnowledgeGraph, rows: pd.DataFrame) -> pd.DataFrame:
         named[_LABELS[at]] = np.array(labels, dtype=object)[ids[:, at]]
     values = [c for c in ("relik", "reciprocal_rank", "score", "instances", "groups") if c in rows]
     more = ["pca_confidence"] if "pca_confidence" in rows else []
-    return named[[*_IDS, *_LABELS, "split", *values, *more, "mirror"]].reset_index(drop=True)
+    return named[[*IDS, *_LABELS, "split", *values, *more, "mirror"]].reset_index(drop=True)
 
 
 def _mirrors(graph: KnowledgeGraph, ids: np.ndarray) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Bootstrap of how well measures tell true from false: all measures on the same resamples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -3,8 +3,6 @@
 Defined in numbers.md#11-instances-true-and-false.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,10 +1,8 @@
 """Where predictions to judge come from: rules, mined or of a file, and instances of a table."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.instances.instances import Instances
 from kgdash.studies.rules.files import RuleFile
@@ -42,5 +40,5 @@ def instance_predictions(instances: Instances) -> Predictions:
     rows = instances.triples.drop(columns=["label", "predicted_side"])
     heads = rows[rows["is_answer_triple"]].drop_duplicates("instance", keep="last")
     about = instances.table[["instance", "question", "answer", "groundings"]]
-    columns = ["instance", "group", "head", "relation", "tail"]
+    columns = ["instance", "group", *IDS]
     return Predictions(rows, heads[columns].merge(about, on="instance"))

@@ -1,7 +1,5 @@
 """Queries and their answers from files and into them: JSON, tables, Parquet, folders."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ One row per query: ``type`` (text), ``anchors``, ``relations``, ``easy``, ``hard
 as in the JSON form.
 """
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -13,8 +13,6 @@ hard (true or false), and where a query needs them anchor_2, anchor_3, relation_
 with the same query belong together.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

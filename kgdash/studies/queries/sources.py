@@ -1,7 +1,5 @@
 """Instances of queries, sampled from the graph or read from a file (numbers.md#8-queries)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 Defined in numbers.md#6-correlation-study.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from kgdash.graph import IDS
 from kgdash.graph.subgraph import Subgraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS, mean_reciprocal_rank
@@ -114,7 +113,7 @@ def _ranked(
     """Compute what does not depend on ReliK; the ReliK columns are NaN."""
     check_evaluated(evaluated)
     rows = subgraph.triples()
-    table = pd.DataFrame(rows, columns=["head", "relation", "tail"])
+    table = pd.DataFrame(rows, columns=IDS)
     table["split"] = run.graph.split_of(rows)
     for column in ("relik", "relik_head_rank", "relik_tail_rank"):
         table[column] = np.nan

@@ -10,8 +10,6 @@ values Huang, Tiwari, Zou, Kulldorff and Feuer 2009, whose likelihood ratio orde
 does here; Tango and Takahashi 2005.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
@@ -20,7 +18,7 @@ import pandas as pd
 
 from kgdash.engine.region_kernels import grow_groups, scan_groups, shuffle_within
 from kgdash.engine.workers import run_in_threads
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
@@ -58,8 +56,7 @@ class RegionScan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.null_model not in NULL_MODELS:
-            raise unknown_name("null model", self.null_model, NULL_MODELS, "the scan")
+        check_name("null model", self.null_model, NULL_MODELS, "the scan")
         sizes = 2 <= self.smallest <= self.largest
         if not sizes or self.permutations < 1 or self.most < 1 or self.seed < 0:
             raise KgdashError(

@@ -4,8 +4,6 @@ Defined in numbers.md#18-reliability-map. Every known triple has its ReliK;
 an entity's is the mean over the triples that it is an end of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.files.table_cache import cached_table
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
@@ -64,14 +62,13 @@ class ReliabilityMap:
             30 triples); of communities also ``entities`` (int64), ``central``, ``relations`` (str)
         :raises KgdashError: on an unknown choice, or a level or resolution out of range
         """
-        if what not in MAPPED:
-            raise unknown_name("way to read the map", what, MAPPED, "kgdash")
+        check_name("way to read the map", what, MAPPED, "kgdash")
         check_level(level)
         graph = self.run.graph
         groups = None
         if what == "communities":
             groups = find_communities(graph, resolution, seed)
-        triples = self.relik[["head", "relation", "tail"]].to_numpy()
+        triples = self.relik[IDS].to_numpy()
         values = self.relik["relik"].to_numpy()
         key = {"kind": "relik", "part": f"by {what}", "method": self.method, "level": level}
         table = cached_table(

@@ -1,7 +1,5 @@
 """The ReliK that a run's triples have, for a scale that all its drawings share."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.files.table_cache import stored_table

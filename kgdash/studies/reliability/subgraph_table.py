@@ -6,8 +6,6 @@ Every known triple that is in some subgraph gets its ReliK once, every evaluated
 the metrics of a subgraph are means over what is inside it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ and AMIE+ (VLDB Journal 24, 2015), as AMIE 3 counts them (Lajus et al., ESWC 202
 numbers.md#9-rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

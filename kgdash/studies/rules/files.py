@@ -11,8 +11,6 @@ comma-separated, its first line holding ``rule`` and any of the columns of
 `kgdash.studies.rules.confidence.count_rules`.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

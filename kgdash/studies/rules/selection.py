@@ -1,13 +1,11 @@
 """Which of many rules to look at: by their metrics, and by what their predictions turn out as."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import Instances, make_instances
@@ -43,8 +41,7 @@ class RuleSelection:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.order not in ORDERS:
-            raise unknown_name("order", self.order, ORDERS, "rules")
+        check_name("order", self.order, ORDERS, "rules")
         if self.max_rules < 1:
             raise KgdashError(f"expected at least one rule; found {self.max_rules}")
         PredictionSampling(self.per_rule)

@@ -1,7 +1,5 @@
 """From a graph, or a file of rules, to labelled predictions of rules (numbers.md#9-rules)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

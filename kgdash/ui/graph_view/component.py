@@ -1,7 +1,5 @@
 """The component in Python: show a drawing, and learn what was clicked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """The drawing of a subgraph on a page: where its entities stay, and what is added to it."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 import numpy as np

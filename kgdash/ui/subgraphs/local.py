@@ -1,7 +1,5 @@
 """What the page Local reliability shows of a subgraph: its cards, its drawing, what is clicked."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 
 import numpy as np
@@ -9,8 +7,8 @@ import streamlit as st
 
 from kgdash.charts.graph_drawing import GraphDrawing
 from kgdash.charts.local_reliability import local_bars
-from kgdash.charts.style import number
 from kgdash.runs import Run
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import LocalComparison, Mean
 from kgdash.ui.graph_view.component import Selection, show_graph
 from kgdash.ui.subgraphs.drawing import add_neighbours, added_entities, stable_layout, with_added

@@ -1,7 +1,5 @@
 """The colour scale of ReliK that all drawings of a run share."""
 
-from __future__ import annotations
-
 from kgdash.charts.relik_scale import ReliKScale, relik_scale
 from kgdash.runs import Run
 from kgdash.studies.reliability.run_relik import run_relik

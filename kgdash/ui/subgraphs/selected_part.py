@@ -1,13 +1,11 @@
 """The numbers of what was clicked in the drawing of a subgraph, and the ways on from there."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from kgdash.charts.style import number
 from kgdash.graph import KnowledgeGraph
+from kgdash.statistics.estimate import number
 from kgdash.ui.graph_view.component import Selection
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import show_table
