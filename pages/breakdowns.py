@@ -53,7 +53,7 @@ with st.container(horizontal=True):
 
 left, right = st.columns([3, 2], gap="large")
 with left:
-    st.subheader("Values with 95 % intervals")
+    st.header("Values with 95 % intervals")
     st.caption(
         f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all "
         "groups. Hatched: a small group. Click a bar to see its triples."
@@ -66,7 +66,7 @@ with left:
         selection_mode="points",
     )
 with right:
-    st.subheader("Group by side")
+    st.header("Group by side")
     st.caption("The bluer, the better. * a small group.")
     show_chart(
         side_heatmap(table, info, groups["group"].tolist()),
@@ -74,7 +74,7 @@ with right:
         f"{run.name}-{chosen.split}-by-{chosen.by}-and-side",
     )
 
-st.subheader("All groups")
+st.header("All groups")
 st.caption(
     "Optimistic and pessimistic values, their gap, and how many ranks are tied tell how much equal "
     "scores blur a value. Select a row to see its triples."
@@ -104,7 +104,7 @@ download(table, f"{run.name}-{chosen.split}-by-{chosen.by}")
 point = selected_point(bars)
 picked = groups["group"][row] if row is not None else point
 if picked in groups["group"].to_numpy():
-    st.subheader(plain(picked))
+    st.header(plain(picked))
     first = st.segmented_control(
         "Order of the triples",
         ["best first", "worst first"],

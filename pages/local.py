@@ -75,7 +75,7 @@ if not means["both_mrr"].n:
 
 show_drawing(run, comparison, key, part_name)
 
-st.subheader("ReliK against reciprocal rank")
+st.header("ReliK against reciprocal rank")
 texts = triple_text(labelled["head"], labelled["relation"], labelled["tail"]).tolist()
 dots = show_chart(
     relik_scatter(triples, texts),
@@ -89,7 +89,7 @@ if dot is not None:
     row = labelled.iloc[[dot]]
     show_table(row, "dot", f"{part_name}-triple")
 
-st.subheader("Triples inside")
+st.header("Triples inside")
 st.caption(
     "relik head/tail rank: among the negatives that share the head/tail; head/tail/relation "
     "rank: realistic filtered rank, empty where not evaluated."

@@ -67,7 +67,7 @@ def test_choice_of_the_run_holds_on_every_page_and_in_the_address(address, tab, 
     select(tab, "run", "umls-rotate")
     expect_cards(tab, overview(other))
     go_to(tab, "Metrics", "All metrics")
-    tab.get_by_role("heading", name="Metrics", exact=True).wait_for()
+    tab.get_by_role("heading", name="All metrics", exact=True).wait_for()
     values = kgdash.metrics(other.ranks()).values()
     hits = tab.get_by_test_id("stMetric").filter(has_text="Hits@10")
     hits.filter(has_text=number(values["hits_at_10"])).wait_for()

@@ -43,7 +43,7 @@ def show_tests(compared: Compared) -> None:
         (*compared.key, "tests", compared.side, compared.rank_type),
         lambda progress: paired_tests(values, list(compared.ranks), progress=progress),
     )
-    st.subheader("Is the difference more than chance?")
+    st.header("Is the difference more than chance?")
     st.caption(
         f"Reciprocal ranks of the same {len(values):,} triples; {compared.sides.lower()}, a "
         "triple's ranks kept together. Bars: 95 % interval of a paired bootstrap. p: permutation "
@@ -95,7 +95,7 @@ def show_relations(compared: Compared) -> None:
         "B wins most": ("difference", True),
     }[str(order)]
     rows = rows.sort_values(column, ascending=rising, kind="stable")
-    st.subheader("Wins, ties and losses per relation")
+    st.header("Wins, ties and losses per relation")
     st.caption(
         f"{compared.sides}: triples that A ranks better, equally, worse than B"
         f"{', by the mean of the two reciprocal ranks' * (compared.side == 'both')}. p < 0.05: a "
@@ -142,7 +142,7 @@ def show_communities(compared: Compared) -> None:
             pair_of(compared.ranks, a, b), graph, communities, *of_side
         ),
     )
-    st.subheader("Communities where A wins and B loses")
+    st.header("Communities where A wins and B loses")
     st.caption(
         f"{compared.sides}. Communities are densely connected entities (Louvain), named "
         "by their most central ones; a triple counts in the community of either end. Bars: 95 % "
@@ -151,7 +151,7 @@ def show_communities(compared: Compared) -> None:
     )
     show_chart(community_forest(table, a, b), "communities", f"{a}-{b}-communities")
     _show_long(table, "community_table", f"{a}-{b}-{compared.split}-communities", 0)
-    st.subheader("Entities where A wins and B loses")
+    st.header("Entities where A wins and B loses")
     fewest = st.number_input(
         "Fewest triples", 1, value=10, key="fewest", bind="query-params", width=140
     )
@@ -166,7 +166,7 @@ def show_communities(compared: Compared) -> None:
 
 
 def _show_ranks(compared: Compared) -> None:
-    st.subheader("Rank against rank")
+    st.header("Rank against rank")
     a, b = choose_pair(compared)
     of_side = (compared.side, compared.rank_type)
     pair = pair_of(compared.ranks, a, b)
@@ -183,7 +183,7 @@ def _show_ranks(compared: Compared) -> None:
     st.caption(f"{total:,} ranks; {compared.sides.lower()}. Below the dashed line A is better.")
     grid = rank_grid(pairs, compared.graph.num_entities)
     show_chart(rank_density(grid, a, b), "density", f"{a}-{b}-{compared.split}-ranks")
-    st.subheader("Triples")
+    st.header("Triples")
     st.caption("From those that A ranks better to those that B does.")
     triples = compared.graph.with_names(triple_differences(pair, *of_side))
     _show_long(triples, "triples", f"{a}-{b}-{compared.split}-triples", _SHOWN)

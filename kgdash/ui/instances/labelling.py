@@ -45,7 +45,7 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
     triple = state.open(queue.order)
     with st.container(border=True, key="prediction"):
         if triple is None:
-            st.subheader("All of them have a label", anchor=False)
+            st.header("All of them have a label", anchor=False)
             st.caption("Take more rules or more predictions per rule to go on.")
         else:
             if state.progress([triple])[1]:
@@ -54,7 +54,7 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
                 st.caption("The rules below predict this. Is it true?")
             named = triple_text(*triple)
             about = in_labels(triple, queue.graph)
-            st.subheader(plain(about), anchor=False, help=plain(named) if named != about else None)
+            st.header(plain(about), anchor=False, help=plain(named) if named != about else None)
         _buttons(queue, state, triple, by)
         if triple is not None:
             _why(queue, triple)
@@ -62,7 +62,7 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
 
 def show_labels(run: Run, state: Labelling) -> None:
     """Show the labels that hold, each removable, and offer them as files."""
-    st.subheader("Labels so far", help=f"Kept in {plain(str(journal_file(run.graph)))}")
+    st.header("Labels so far", help=f"Kept in {plain(str(journal_file(run.graph)))}")
     table = label_table(state, run.graph)
     if table.empty:
         st.caption("None yet.")

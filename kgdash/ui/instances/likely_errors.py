@@ -36,7 +36,7 @@ def show_likely_errors(separated: Separated) -> None:
         (right, False, "False, but most reliable"),
     ):
         with column:
-            st.subheader(title)
+            st.header(title)
             rows = likely_errors(
                 separated.scored.table, label, separated.choice.measure, separated.choice.aggregate
             )
@@ -60,11 +60,11 @@ def show_likely_errors(separated: Separated) -> None:
     )
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("Known facts to check")
+        st.header("Known facts to check")
         st.caption("Facts of the graph among the instances' triples, least ReliK first.")
         _show_triples(suspicious, "suspicious", f"{separated.name}-suspicious-facts")
     with right:
-        st.subheader("Missing facts to consider")
+        st.header("Missing facts to consider")
         st.caption("Triples of the instances that no split holds, most reliable first.")
         _show_triples(plausible, "plausible", f"{separated.name}-plausible-missing")
 

@@ -51,7 +51,7 @@ def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
     graph = found.map.run.graph
     groups = find_communities(graph)
     lines = computed("Averaging", (*key, "lines"), lambda _: between(found.map, groups))
-    st.subheader("ReliK of the graph's communities")
+    st.header("ReliK of the graph's communities")
     picked = clicked_point(
         community_map(found.communities, lines), "overview_map", f"{found.map.run.name}-overview"
     )
@@ -63,7 +63,7 @@ def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
 
 def show_leads(found: Overview) -> None:
     """List what to look at first, each with the way to it."""
-    st.subheader("Look here first")
+    st.header("Look here first")
     for lead in found.leads:
         with st.container(border=True, gap="small"):
             st.markdown(lead.text)

@@ -56,11 +56,13 @@ _MOVED = {
     "queries_rules": "queries",
 }
 
-#: room that Streamlit leaves above a page, and the size of its title
+#: room above a page, the size of headings, and contrast where Streamlit has too little
 _STYLE = """<style>
 .stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
 .stMainBlockContainer h1 { font-size: 1.6rem; padding: 0 0 .25rem; }
-.stMainBlockContainer h3 { font-size: 1.15rem; padding: .25rem 0 0; }
+.stMainBlockContainer h2 { font-size: 1.15rem; padding: .25rem 0 0; }
+[data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
+@media (prefers-color-scheme: dark) { [data-testid="stMultiSelect"] span[title] { color: #12171d; } }
 [data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }
 </style>"""
 

@@ -213,7 +213,7 @@ def _draw(map_: ReliabilityMap, members: np.ndarray, title: str, key: tuple[Any,
     """Draw some entities with the triples between them; from one that is clicked a way leads on."""
     graph, every = map_.run.graph, len(members)
     members, triples = central_members(map_, members, _DRAWN)
-    st.subheader(plain(title[0].upper() + title[1:]))
+    st.header(plain(title[0].upper() + title[1:]))
     note = f" Drawn are the {_DRAWN} most central of its entities." * (every > _DRAWN)
     st.caption(
         f"{len(members):,} entities, {len(triples):,} triples of mean ReliK "
