@@ -13,9 +13,10 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.inspect_link import show_triples
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point, selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns
 
 run = current_run()
 st.title("Breakdowns")
@@ -113,8 +114,15 @@ if picked in groups["group"].to_numpy():
         key="triples_order",
         label_visibility="collapsed",
     )
-    triples = run.graph.with_names(group_ranks(ranks, members, picked, side, rank_type))
+    triples = group_ranks(ranks, members, picked, side, rank_type)
     triples = triples[::-1] if first == "worst first" else triples
-    show_table(triples, "triples_of_group", f"{run.name}-{chosen.split}-{picked}")
+    st.caption("Select a row to inspect its triple.")
+    show_triples(
+        run.graph,
+        triples[["head", "relation", "tail"]].to_numpy(),
+        run.graph.with_names(triples),
+        f"triples_of_group_{picked}_{first}",
+        f"{run.name}-{chosen.split}-{picked}",
+    )
 
 edit_groupings(run, custom_groupings(run))

@@ -70,7 +70,7 @@ def _show_better(found: Inspection, better: BetterNegatives, types: Any, called:
     ids = better.best[["head", "relation", "tail"]].to_numpy()
     key = "_".join(map(str, found.triple.parts))
     pick_triple(
-        found.run,
+        graph,
         ids,
         graph.with_names(better.best)[[other, "score", "relation"]],
         f"better_{side}_{key}",
@@ -128,7 +128,7 @@ def _show_end(run: Run, side: str, entity: int) -> None:
     ids = table[["head", "relation", "tail"]].to_numpy()
     shown = graph.with_names(table)[["head", "tail", "relik", "split", "relation"]]
     pick_triple(
-        run, ids, shown, f"facts_{side}_{entity}", f"facts of {graph.entity_labels[entity]}"
+        graph, ids, shown, f"facts_{side}_{entity}", f"facts of {graph.entity_labels[entity]}"
     )
 
 

@@ -108,7 +108,7 @@ def show_candidate_rows(
         }
     )
     pick_triple(
-        found.run,
+        graph,
         with_candidates(found.triple, side, rows["id"].tolist()),
         shown,
         f"{key}_{'_'.join(map(str, found.triple.parts))}",
