@@ -1,5 +1,7 @@
 """The command ``inspect``: one triple, looked at from all sides."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 

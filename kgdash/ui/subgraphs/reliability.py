@@ -23,9 +23,10 @@ from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
+from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns
 
 #: columns of each view's table
 _GROUPS = ["relik", "low", "high", "typical", "triples", "mrr", "evaluated"]
@@ -224,11 +225,9 @@ def _draw(map_: ReliabilityMap, members: np.ndarray, title: str, key: tuple[Any,
     with right:
         _show_picked(picked, drawing, graph)
     with st.expander("Its triples, the least reliable first"):
-        show_table(
-            graph.with_names(triples.sort_values("relik")),
-            "region_triples",
-            f"{map_.run.name}-region",
-        )
+        rows = triples.sort_values("relik")
+        name = f"{map_.run.name}-region"
+        show_triples(graph, rows[IDS].to_numpy(), graph.with_names(rows), "region_triples", name)
 
 
 def _show_picked(picked: Selection, drawing: GraphDrawing, graph: KnowledgeGraph) -> None:
