@@ -22,7 +22,7 @@ from kgdash.studies.rules.rule import readings
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.inspect_link import IDS, pick_triple
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.table import download, number_columns
+from kgdash.ui.widgets.table import download, number_columns, written
 
 _REFUSED = "label_refused"
 
@@ -75,7 +75,7 @@ def show_labels(run: Run, state: Labelling) -> None:
     )
     listed = table.drop(columns="number").assign(at=pd.to_datetime(table["at"], utc=True))
     event: Any = st.dataframe(
-        listed,
+        written(listed),
         hide_index=True,
         column_config=number_columns(listed),
         on_select="rerun",
@@ -108,7 +108,7 @@ def _offer_instances(run: Run, state: Labelling) -> None:
         icon=":material/download:",
         key="labelled_instances",
         on_click="ignore",
-        help="For Queries and rules, “My own table”, and for `python -m kgdash rules --table`.",
+        help="For Rule predictions, “My own table”, and for `python -m kgdash rules --table`.",
     )
 
 
