@@ -1,7 +1,5 @@
 """``python -m kgdash``: the numbers of every page on the command line."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import warnings
@@ -20,6 +18,7 @@ from kgdash.commands import (
     guide,
     health,
     import_queries,
+    inspect,
     label,
     metrics,
     obl2021,
@@ -59,6 +58,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "health": health.health,
     "import": runs.import_run,
     "import-queries": import_queries.import_queries,
+    "inspect": inspect.inspect,
     "label": label.label,
     "metrics": metrics.metrics,
     "open": open_app,

@@ -26,7 +26,7 @@ LAYERS = (
     "runs*",
     "health* hpo*",
     "charts*",
-    "studies studies.instances* studies.classification* studies.obl2021*",
+    "studies studies.instances* studies.classification* studies.obl2021* studies.inspection*",
     "studies.queries* studies.rules* studies.reliability*",
     "studies.labelling* studies.comparison*",
     "studies.correlation*",

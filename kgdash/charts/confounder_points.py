@@ -1,7 +1,5 @@
 """ReliK against one factor: points or cells, medians, and boxes per class."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Charts of confounders of ReliK: each factor, and what remains without them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of a search: its trials side by side, the best so far, and which parameters mattered."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

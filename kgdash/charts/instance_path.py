@@ -1,7 +1,5 @@
 """One instance drawn: the triples that lead from the anchors to the answer, coloured by ReliK."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a threshold on a measure does: precision, recall, F1 and accuracy, at each and at one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """Charts of metrics, rank distributions and training losses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,7 +16,6 @@ def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
     """Draw one metric over side × rank type.
 
     :param values: of `kgdash.ranking.metrics.metrics`
-    :param info: the metric
     """
     figure = go.Figure()
     for rank_type in RANK_TYPES:

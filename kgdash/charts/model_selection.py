@@ -1,7 +1,5 @@
 """Figures of which model to trust where: parts × runs, what choosing costs, pairs of runs."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np
@@ -40,7 +38,6 @@ def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") ->
     Where there are more than four runs, cells hold the marks alone, for want of room.
 
     :param table: of `PartScores`, parts from top to bottom; the first 25 are drawn
-    :param runs: in their order
     :param measure: "mrr" or "relik": what the cells hold and are coloured by
     """
     rows = table.head(MOST_GROUPS * len(runs))

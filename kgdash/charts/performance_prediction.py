@@ -1,7 +1,5 @@
 """Charts of expected performance: the line with its interval, and how often intervals held."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -42,7 +40,6 @@ def prediction_scatter(
 
     :param points: of `kgdash.studies.correlation.performance_prediction.PerformancePrediction`
     :param band: ``relik``, ``predicted``, ``low``, ``high``: the curve and its interval
-    :param task: what is predicted
     :param texts: one description per row of ``points``, for hovering
     :param here: the subgraph picked by the user: ``relik``, ``predicted``, ``low``, ``high``,
         ``observed`` (NaN if not known)

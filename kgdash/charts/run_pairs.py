@@ -1,7 +1,5 @@
 """Figures of two runs against each other: differences, wins, and how their ranks go together."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of the health of scores: their histogram, the gap by ties, the largest ties."""
 
-from __future__ import annotations
-
 from html import escape
 
 import pandas as pd
@@ -27,7 +25,6 @@ def score_histogram(table: pd.DataFrame, log: bool = False) -> go.Figure:
     the counts.
 
     :param table: of `kgdash.health.of_run.ScoreHealth.histogram`
-    :param log: a logarithmic axis of shares
     """
     if not (table["true"].sum() or table["candidates"].sum()):
         return empty("no score is finite")
@@ -65,7 +62,6 @@ def gap_bars(table: pd.DataFrame, side: str) -> go.Figure:
 
     :param table: of `kgdash.health.of_run.ScoreHealth.by_relation`: the widest gap first; the
         first 20 with a gap are drawn
-    :param side: "head", "tail" or "both"
     """
     rows = table[table["gap"] > 0].head(MOST_ROWS)
     if not len(rows):

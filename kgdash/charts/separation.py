@@ -1,7 +1,5 @@
 """Figures of true against false instances: how well measures part them, and their means."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

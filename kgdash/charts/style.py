@@ -1,7 +1,5 @@
 """Colours and layout that all figures share; they hold on light and on dark pages."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from html import escape
@@ -89,7 +87,6 @@ def write_above(figure: go.Figure, y: float, text: str, hover: str) -> None:
     """Write a text above what is drawn in a row: beside it it would take a phone's whole width.
 
     :param y: where it stands, from the bottom
-    :param text: HTML
     :param hover: plain
     """
     figure.add_annotation(
@@ -170,7 +167,6 @@ def log_relik_marker(
 
     :param logs: log₁₀ of ReliK, shape ``(n,)``
     :param span: ends of the scale, of `log_span`
-    :param title: of the bar
     :param y: where the bar begins, in heights of the plot
     :return: for Plotly's ``marker``
     """

@@ -1,7 +1,5 @@
 """A subgraph drawn: nodes, labels, and edges coloured by ReliK."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -97,7 +95,6 @@ def subgraph_figure(
 
     :param entities: ids of all entities inside
     :param labels: of all entities of the graph, by id
-    :param seed_entity: marked
     :param triples: ``head, relation, tail`` (ids), ``relik`` in (0, 1]
     :param placed: as `layout` gives it (default: computed)
     :param edges: "all", or only the 100 "least reliable" or "most reliable"
@@ -222,9 +219,7 @@ def _add_nodes(
 
 
 def _radial_labels(
-    entities: Sequence[int],
-    labels: Sequence[str],
-    positions: dict[int, tuple[float, float]],
+    entities: Sequence[int], labels: Sequence[str], positions: dict[int, tuple[float, float]]
 ) -> list[dict[str, object]]:
     """Write labels outwards from the circle, never upside down: Plotly annotations."""
     found: list[dict[str, object]] = []

@@ -1,7 +1,5 @@
 """A report of a run as one HTML file that needs no network; the same run gives the same bytes."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import math
