@@ -52,7 +52,7 @@ def test_every_bundled_run_opens():
 
 
 def test_unknown_run_in_the_address_is_dropped():
-    app = open_page("overview", run="no-such-run")
+    app = open_page("overview", run="no-such-run", size="a", split="1", folder="/etc")
     assert app.get_by_key("run").value == "umls-transe"
     assert cards(app)["Entities"] == "135"
 
