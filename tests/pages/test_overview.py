@@ -85,7 +85,7 @@ def refusal(*arguments) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("page", ["overview", "metrics", "local", "queries_rules"])
+@pytest.mark.parametrize("page", ["overview", "queries_rules"])
 def test_folder_that_is_not_there(page, tmp_path):
     folder = str(tmp_path / "nothing")
     app = choose_folder(open_page(page), folder)
