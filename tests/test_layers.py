@@ -29,7 +29,7 @@ LAYERS = (
     "studies studies.instances* studies.classification* studies.obl2021* studies.inspection*",
     "studies.queries* studies.rules* studies.reliability*",
     "studies.labelling* studies.comparison*",
-    "studies.correlation*",
+    "studies.correlation* studies.overview*",
     "reports*",
     "ui ui.runtime*",
     "ui.widgets*",

@@ -15,11 +15,11 @@ from kgdash.charts.style import (
     finish,
     leave_rows_unnamed,
     name_rows,
-    number,
     whiskers,
     write_above,
 )
 from kgdash.ranking.metric import Metric
+from kgdash.statistics.estimate import number
 
 #: groups drawn; the table has all of them
 MOST_GROUPS = 25

@@ -7,7 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.separation import LABELS
-from kgdash.charts.style import GREY, empty, finish, log_axis, number, whiskers
+from kgdash.charts.style import GREY, empty, finish, log_axis, whiskers
+from kgdash.statistics.estimate import number
 
 #: way of calibration -> colour and symbol; both tell
 _CALIBRATIONS = {

@@ -8,8 +8,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows
 from kgdash.ranking.metric import Metric
+from kgdash.statistics.estimate import number
 
 #: up to so many runs, cells are wide enough for values on a phone
 ROOMY = 4

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, number, whiskers
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, whiskers
+from kgdash.statistics.estimate import number
 
 _LINE = "#7a8794"
 _BAND = "rgba(122, 135, 148, 0.22)"

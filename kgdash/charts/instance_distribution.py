@@ -10,8 +10,9 @@ from scipy.stats import gaussian_kde
 
 from kgdash.charts.group_rows import first_groups, group_label, group_rows
 from kgdash.charts.separation import LABELS, LabelStyle, is_raw, measure_axis
-from kgdash.charts.style import empty, number
+from kgdash.charts.style import empty
 from kgdash.errors import check_name
+from kgdash.statistics.estimate import number
 
 #: what is drawn beneath the points
 SHAPES = ("box", "violin", "points only")

@@ -5,7 +5,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.separation import MEASURE_NAMES, is_raw
-from kgdash.charts.style import GREY, empty, finish, number
+from kgdash.charts.style import GREY, empty, finish
+from kgdash.statistics.estimate import number
 
 #: rate -> name, colour, line, symbol at the threshold
 _RATES = {

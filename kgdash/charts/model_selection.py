@@ -8,16 +8,8 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.comparison import BESIDE, ROOMY, HeatmapCells, run_heatmap
-from kgdash.charts.style import (
-    GREY,
-    SIDE_COLOURS,
-    add_row_bars,
-    empty,
-    finish,
-    name_rows,
-    number,
-    whiskers,
-)
+from kgdash.charts.style import GREY, SIDE_COLOURS, add_row_bars, empty, finish, name_rows, whiskers
+from kgdash.statistics.estimate import number
 
 #: least → greatest of a row, dark enough throughout for white figures
 _ORDER = [[0.0, "#b5421f"], [0.5, "#6d6675"], [1.0, "#1e5fb4"]]

@@ -9,7 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.correlation import add_band, task_label
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, whiskers
+from kgdash.statistics.estimate import number
 
 #: was the value inside its interval -> name, colour, symbol
 _MARKS = {

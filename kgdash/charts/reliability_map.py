@@ -16,10 +16,10 @@ from kgdash.charts.style import (
     log_axis,
     log_relik_marker,
     log_span,
-    number,
     short_label,
     whiskers,
 )
+from kgdash.statistics.estimate import number
 
 #: rows of a chart of the least and the most reliable
 _ENDS = 12

@@ -6,7 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import shortened
-from kgdash.charts.style import SIDE_COLOURS, add_row_bars, empty, finish, name_rows, number
+from kgdash.charts.style import SIDE_COLOURS, add_row_bars, empty, finish, name_rows
+from kgdash.statistics.estimate import number
 
 #: colours of true answers and of candidates: the two that differ most in lightness and hue
 _KINDS = {"true": ("true answers", "#2f7fd1"), "candidates": ("candidates", "#d9742b")}

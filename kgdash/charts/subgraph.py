@@ -15,10 +15,10 @@ from kgdash.charts.style import (
     finish,
     log_relik_marker,
     log_span,
-    number,
     reliability_colour,
     short_label,
 )
+from kgdash.statistics.estimate import number
 
 #: colour classes that edges are drawn in, since a Plotly line has one colour
 _CLASSES = 24

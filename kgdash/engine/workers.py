@@ -1,7 +1,5 @@
 """Sharing tasks among threads, with progress and a prompt end."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait

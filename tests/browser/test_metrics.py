@@ -1,8 +1,8 @@
 """The page Metrics in a browser."""
 
 import kgdash
-from kgdash.charts.style import number
 from kgdash.ranking.metric_lookup import metric_records
+from kgdash.statistics.estimate import number
 from tests.browser.driver import (
     Cards,
     download,

@@ -1,17 +1,20 @@
 """The page Local reliability shows what `compare` computes."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import kgdash
-from kgdash.charts.style import number
+from kgdash.runs.bundled import FOLDER_CHOICE
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.ui.runtime.computed import _STOPPED
 from kgdash.ui.subgraphs.form import SubgraphChoice
+from kgdash.ui.widgets.markdown import plain
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
-from tests.support.tiny_runs import altered_run
+from tests.support.tiny_runs import DEFAULT_RUN, DEMO, altered_run, read_run, write_run
 
 CARDS = {
     "relik": "Mean ReliK",
@@ -76,9 +79,31 @@ def test_the_address_chooses_too(run):
     assert_shows(app, compare(run, run.subgraph("bacterium", size=25, seed=3), "all"))
 
 
+def test_an_entity_that_is_not_there_is_said_to_be(run):
+    app = open_page("local", entity="no_such")
+    first = first_entity(run)
+    said = f"No entity “{plain('no_such')}” in this graph; showing {plain(first)}."
+    assert messages(app) == [said]
+    assert_shows(app, compare(run, run.subgraph(first)))
+
+
+def test_on_a_graph_with_labels_addresses_name_entities_by_either(tmp_path):
+    graph, spec, state, manifest = read_run(DEMO / DEFAULT_RUN)
+    graph = replace(graph, entity_labels=tuple(f"The {name}" for name in graph.entities))
+    out = write_run(tmp_path / "run", graph, spec, state, manifest["training"], {})
+    url = {"run": FOLDER_CHOICE, "folder": str(out), "size": "8"}
+    loaded = kgdash.load(str(out))
+    for text in ("bacterium", "The bacterium", "The bacterium (bacterium)"):
+        app = open_page("local", entity=text, **url)
+        assert not messages(app)
+        assert_shows(app, compare(loaded, loaded.subgraph("bacterium", size=8)))
+    app = open_page("local", entity="bacteri", **url)
+    assert_shows(app, compare(loaded, loaded.subgraph("bacterium", size=8)))
+
+
 @pytest.mark.parametrize("size", ["0", "many"])
 def test_nonsense_in_the_address_is_dropped(run, size):
-    app = open_page("local", entity="no_such", size=size, restart="1.5")
+    app = open_page("local", size=size, restart="1.5")
     assert_shows(app, compare(run, run.subgraph(first_entity(run))))
 
 
@@ -187,7 +212,7 @@ def test_a_smaller_graph_takes_its_own_defaults(pykeen_directory):
     choose_folder(app, pykeen_directory, "nations")
     loaded = kgdash.load(pykeen_directory, "nations")
     assert not app.error
-    entity, size = app.get_by_key("entity").value, app.get_by_key("size").value
-    assert entity in loaded.graph.entities
+    size = app.get_by_key("size").value
     assert size <= loaded.graph.num_entities
-    assert_shows(app, compare(loaded, loaded.subgraph(entity, size=size)))
+    assert "No entity “virus”" in messages(app)[0]
+    assert_shows(app, compare(loaded, loaded.subgraph(first_entity(loaded), size=size)))

@@ -9,7 +9,9 @@ import streamlit as st
 
 from kgdash.graph import DIRECTIONS
 from kgdash.runs import Run
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_relik_method
+from kgdash.ui.widgets.entity_choice import choose_entity, show_unknown_entity
 
 METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
 LARGEST_SEED = 2**31 - 1
@@ -35,31 +37,21 @@ def choose_subgraph(
         both have
     """
     graph = run.graph
-    by_degree = [int(e) for e in (-graph.degrees).argsort(kind="stable")]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        entity = st.selectbox(
-            "Seed entity",
-            [graph.entities[e] for e in by_degree],
-            format_func=lambda name: _entity_text(run, name),
-            key=f"{before}entity",
-            bind="query-params",
-            width=300,
-            help="Type to search by label. Ordered by degree.",
-        )
-        method_name = choice("Method", list(METHODS), f"{before}method", 220)
+    with settings():
+        entity = choose_entity(graph, "Seed entity", f"{before}entity")
         size = choose_number(
             "Entities",
             (1, min(graph.num_entities, 1000)),
             min(60, graph.num_entities),
             f"{before}size",
-            130,
             help="How many to collect.",
         )
+    with more_settings():
+        method_name = choice("Method", list(METHODS), f"{before}method")
         direction = choice(
             "Direction",
             DIRECTIONS,
             f"{before}direction",
-            140,
             help="Follow triples either way, from head to tail, or from tail to head.",
         )
         extra = walk_widgets(METHODS[method_name], before)
@@ -69,6 +61,7 @@ def choose_subgraph(
             "Exact counts every negative; on large graphs sampled values show until it is "
             "done. Sampled draws 1,000 negatives per entity and side and gives a 95 % interval.",
         )
+    show_unknown_entity(f"{before}entity")
     arguments = {
         "entity": entity,
         "method": METHODS[method_name],
@@ -102,7 +95,7 @@ def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
     :param before: put before the keys
     """
     if method == "neighbourhood":
-        hops = choose_number("Hops", (1, 3), 1, f"{before}hops", 110)
+        hops = choose_number("Hops", (1, 3), 1, f"{before}hops")
         return {"hops": int(hops)}
     restart = st.number_input(
         "Restart probability",
@@ -112,14 +105,7 @@ def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
         0.05,
         key=f"{before}restart",
         bind="query-params",
-        width=160,
         help="Chance of returning to the seed at each step; higher stays closer.",
     )
-    seed = choose_number("Random seed", (0, LARGEST_SEED), 0, f"{before}seed", 130)
+    seed = choose_number("Random seed", (0, LARGEST_SEED), 0, f"{before}seed")
     return {"restart": float(restart), "seed": int(seed)}
-
-
-def _entity_text(run: Run, name: str) -> str:
-    number = run.graph.entity_id(name)
-    label = run.graph.entity_labels[number]
-    return label if label == name else f"{label} ({name})"

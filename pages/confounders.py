@@ -10,7 +10,8 @@ from kgdash.ui.correlation.confounders import (
     show_partials,
 )
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
+from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import (
     choose_rank_type,
     choose_relik_method,
@@ -30,9 +31,8 @@ st.caption(
     "Is ReliK high because the model is sure, or because entities are well connected and relations "
     "frequent? And does it say anything of ranks that degree does not?"
 )
-show_notes(run)
 view = choose_view(list(_VIEWS))
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with settings():
     split = choose_split(run.graph)
     side, rank_type, factor = "both", "realistic", ""
     relik_method = choose_relik_method()

@@ -1,11 +1,11 @@
 """The page Model selection in a browser: it follows a search that goes on."""
 
-from kgdash.charts.style import number
 from kgdash.hpo.selection import Budget, search
 from kgdash.hpo.space import SearchSpace
 from kgdash.hpo.study_file import read_study
 from kgdash.hpo.trial import SearchPlan
 from kgdash.runs.bundled import DEMO_STUDY
+from kgdash.statistics.estimate import number
 from tests.browser.driver import download, enter, expect_cards, open_page, select, widget
 
 PLAN = SearchPlan(
@@ -32,7 +32,7 @@ def cards(study):
 
 
 def test_the_example_and_a_search_that_goes_on(address, tab, run, tmp_path):
-    open_page(tab, f"{address}/search")
+    open_page(tab, f"{address}/model_selection")
     example = read_study(DEMO_STUDY)
     expect_cards(tab, cards(example))
     for key in ("best_so_far", "parallel", "importance"):

@@ -9,7 +9,9 @@ from tests.browser.test_local import cards
 
 
 def test_a_click_on_a_point_opens_its_subgraph(address, tab, run):
-    open_page(tab, f"{address}/prognosis?subgraphs=24&here_size=12&here_evaluated=all+triples")
+    open_page(
+        tab, f"{address}/expected_performance?subgraphs=24&here_size=12&here_evaluated=all+triples"
+    )
     found, learnt = predict_performance_of_run(
         run, "tail_mrr", SubgraphSampling(24, 12), SubgraphEvaluation("all")
     )

@@ -21,7 +21,7 @@ def factors(run):
 
 
 def test_factors_and_a_class(factors):
-    app = open_page("explain")
+    app = open_page("confounders")
     expected = factor_tests(factors)
     shown = table(app, "measure", "p_holm")
     columns = ["value", "low", "high", "p", "p_holm"]
@@ -36,14 +36,14 @@ def test_factors_and_a_class(factors):
 def test_many_triples_are_drawn_as_cells(factors, monkeypatch):
     for module in ("kgdash.ui.correlation.confounders", "kgdash.charts.confounder_points"):
         monkeypatch.setattr(f"{module}.MOST_POINTS", len(factors) - 1)
-    app = open_page("explain")
+    app = open_page("confounders")
     captions = " ".join(caption.value for caption in app.main.caption)
     assert "Colour: triples in a cell." in captions
     assert table(app, "measure", "p_holm")["triples"].tolist() == [len(factors)] * 6
 
 
 def test_what_remains(run):
-    app = open_page("explain", view="What remains", side="tail", rank_type="pessimistic")
+    app = open_page("confounders", view="What remains", side="tail", rank_type="pessimistic")
     choose(app, subgraphs=12, study_size=20, seed=3)
     partial = triple_partials(triple_factors(run, "test", "tail", "pessimistic"))
     of_subgraphs = subgraph_partials(subgraph_factors(run, SubgraphSampling(12, 20, seed=3)))

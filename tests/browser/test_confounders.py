@@ -5,7 +5,7 @@ from tests.browser.driver import click_point, drawn_points, freest, open_page, s
 
 
 def test_a_click_on_a_point_tells_its_triple(address, tab, run):
-    open_page(tab, f"{address}/explain")
+    open_page(tab, f"{address}/confounders")
     settle(tab)
     points = drawn_points(tab, "factor_points", "triples")
     factors = run.graph.with_names(triple_factors(run))

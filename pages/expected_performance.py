@@ -12,7 +12,7 @@ from kgdash.studies.correlation.performance_prediction import (
 from kgdash.ui.correlation.prediction import show_checks, show_expected
 from kgdash.ui.correlation.prediction_form import choose_prediction
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.markdown import plain
@@ -25,7 +25,6 @@ st.caption(
     "ReliK needs no test triples. What performance does it lead to expect in a part of the graph "
     "that has none, and how often would that have been right?"
 )
-show_notes(run)
 choice = choose_prediction(run)
 here, task = choice.subgraph, choice.task
 way = (task, choice.sampling, choice.evaluation, choice.level)

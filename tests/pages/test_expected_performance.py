@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kgdash.charts.style import number
 from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.statistics.estimate import number
 from kgdash.studies.correlation.performance_prediction import (
     predict_performance_of_run,
     predict_subgraphs,
@@ -17,7 +17,7 @@ SAMPLING = SubgraphSampling(24, 12)
 
 @pytest.fixture
 def app():
-    return open_page("prognosis", here_entity="virus", here_size="12", subgraphs="24")
+    return open_page("expected_performance", here_entity="virus", here_size="12", subgraphs="24")
 
 
 def assert_shows(

@@ -2,12 +2,12 @@
 
 import pytest
 
-from kgdash.charts.style import number
 from kgdash.hpo.selection import Budget, best_command, search
 from kgdash.hpo.space import SearchSpace
 from kgdash.hpo.study_file import read_study
 from kgdash.hpo.trial import SearchPlan
 from kgdash.runs.bundled import DEMO_STUDY
+from kgdash.statistics.estimate import number
 from tests.pages.driver import cards, choose, messages, open_page, table
 from tests.pages.driver import run as rerun
 
@@ -41,7 +41,7 @@ def check(app, study):
 
 
 def test_the_example():
-    app = open_page("search")
+    app = open_page("model_selection")
     study = read_study(DEMO_STUDY)
     check(app, study)
     assert len(app.get("plotly_chart")) == 3
@@ -50,7 +50,7 @@ def test_the_example():
 
 def test_a_file_that_grows(run, tmp_path):
     path = tmp_path / "x.db"
-    app = open_page("search", study=FILE, study_file=str(path))
+    app = open_page("model_selection", study=FILE, study_file=str(path))
     assert app.error[0].value.startswith(f"can not read {path}")
     for trials in (1, 2):
         study = search(run.graph, PLAN, path, Budget(trials=trials))
@@ -58,7 +58,7 @@ def test_a_file_that_grows(run, tmp_path):
 
 
 def test_no_file_and_a_foreign_one(tmp_path):
-    app = choose(open_page("search"), study=FILE)
+    app = choose(open_page("model_selection"), study=FILE)
     assert messages(app) == ["Name the file of a search."]
     (tmp_path / "x.db").write_text("no study")
     choose(app, study_file=str(tmp_path / "x.db"))

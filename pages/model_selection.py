@@ -4,9 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.hyperparameter_search import best_so_far, importance_bars, parallel_coordinates
-from kgdash.charts.style import number
 from kgdash.hpo.importance import importances
 from kgdash.hpo.selection import best_command
+from kgdash.statistics.estimate import number
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.navigation import ensure_navigation
 from kgdash.ui.widgets.chart import show_chart
