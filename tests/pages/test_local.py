@@ -173,16 +173,6 @@ def test_size_beyond_the_component_says_how_many_were_reached(tmp_path, run):
     assert_shows(app, compare(loaded, part))
 
 
-def test_choice_of_edges_leaves_the_numbers_alone():
-    app = open_page("local")
-    before = cards(app)
-    charts = len(app.get("plotly_chart"))
-    for edges in ("least reliable", "most reliable"):
-        choose(app, edges=edges)
-        assert cards(app) == before
-        assert len(app.get("plotly_chart")) == charts
-
-
 @pytest.mark.own_cache
 @pytest.mark.parametrize("step", ["subgraph", "comparison", "layout"])
 def test_stopped_step_says_so_and_starts_again(run, step):
