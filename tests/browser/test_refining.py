@@ -12,7 +12,7 @@ from kgdash.runs.bundled import DEMO
 from kgdash.runs.loading import load
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
-from tests.browser.driver import expect_cards, go_to, settle
+from tests.browser.driver import expect_cards, go_to
 from tests.browser.test_local import cards
 
 #: what the strip says may be gone before a look from outside
@@ -94,5 +94,4 @@ def test_stop_keeps_the_sampled_figures_and_refine_starts_again(address, tab, la
     # Leaving ends it; nothing of the job may follow to another page.
     go_to(tab, "Overview")
     tab.get_by_role("heading", name="DistMult on large").wait_for()
-    settle(tab)
-    assert tab.locator(".st-key-refining").count() == 0
+    tab.get_by_text("Sampled so far").first.wait_for(state="detached")
