@@ -12,16 +12,15 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.files.table_cache import cached_table, stored_table
+from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.graph.restriction import Restriction
 from kgdash.graph.subgraph import Subgraph, SubgraphOptions, SubgraphSampling
 from kgdash.progress import Progress, phases, silent
-from kgdash.ranking.ranks import rank_triples
 from kgdash.ranking.relik import RELIK_METHODS, relik_values
-from kgdash.ranking.relik_exact import relik_exact
 from kgdash.ranking.relik_sampled import NegativeSample, SamplingOptions, estimate, relik_sampled
+from kgdash.runs.exact_tables import ExactTables
 from kgdash.scoring import Scorer
 
 if TYPE_CHECKING:
@@ -57,6 +56,11 @@ class Run:
     def digest(self) -> str:
         """Return a SHA-256 over graph, configuration and weights: what all tables depend on."""
         return hashlib.sha256((self.graph.digest + self.weights_digest).encode()).hexdigest()
+
+    @cached_property
+    def exact_tables(self) -> ExactTables:
+        """The exact ranks and ReliK that were counted."""
+        return ExactTables(self)
 
     def ranks(
         self,
@@ -115,18 +119,7 @@ class Run:
     ) -> pd.DataFrame:
         if filter not in FILTERS:
             raise unknown_name("filter", filter, list(FILTERS), "kgdash")
-        evaluated = rows if evaluated_are_known else rows[:0]
-        known = None if filter == "none" else self.graph.known_with(evaluated, FILTERS[filter])
-        key = {"kind": "ranks", "filter": filter, "sides": list(sides), **self.table_key(rows)}
-        key["evaluated_are_known"] = evaluated_are_known
-        if entities is not None:
-            key["entities"] = hashlib.sha256(entities.tobytes()).hexdigest()
-        return cached_table(
-            key,
-            lambda: rank_triples(self.scorer, rows, known, sides, progress, entities),
-            self.table_about("ranks", rows, filter=filter, sides=", ".join(sides)),
-            progress,
-        )
+        return self.exact_tables.rank(rows, evaluated_are_known, filter, sides, entities, progress)
 
     def relik(
         self,
@@ -158,16 +151,10 @@ class Run:
         if rank_type not in RANK_TYPES:
             raise unknown_name("rank type", rank_type, RANK_TYPES, "ReliK")
         sample = NegativeSample(**sampling)
-        rows, known = self._triples(split, triples), self.graph.known()
-        key = {"kind": "relik", **self.table_key(rows)}
+        rows = self._triples(split, triples)
         if method == "exact":
-            counts = cached_table(
-                key,
-                lambda: relik_exact(self.scorer, rows, known, progress),
-                self.table_about("relik", rows, method="exact"),
-                progress,
-            )
-            return relik_values(counts, rank_type)
+            return relik_values(self.exact_tables.relik_counts(rows, progress), rank_type)
+        known, key = self.graph.known(), {"kind": "relik", **self.table_key(rows)}
         counts = cached_table(
             key | asdict(sample),
             lambda: relik_sampled(self.scorer, rows, known, **asdict(sample), progress=progress),
@@ -204,7 +191,7 @@ class Run:
         first, second = phases(progress, [0.05, 0.95])
         negatives = self.graph.num_entities * self.graph.num_relations
         many = negatives > _WORTH_SAMPLING * samples
-        if many and stored_table({"kind": "relik", **self.table_key(rows)}) is None:
+        if many and not self.exact_tables.has_relik(rows):
             sampling: SamplingOptions = {"samples": samples, "seed": seed}
             yield "sampled", self.relik(split, rows, "sampled", progress=first, **sampling)
         yield "exact", self.relik(triples=rows, progress=second)
