@@ -98,7 +98,8 @@ def subgraph_figure(
     :param entities: ids of all entities inside
     :param labels: of all entities of the graph, by id
     :param seed_entity: marked
-    :param triples: ``head, relation, tail`` (ids), ``relik`` in (0, 1]
+    :param triples: ``head, relation, tail`` (ids), ``relik`` in (0, 1], NaN if not counted yet:
+        such edges are grey
     :param placed: as `layout` gives it (default: computed)
     :param edges: "all", or only the 100 "least reliable" or "most reliable"
     """
@@ -107,6 +108,10 @@ def subgraph_figure(
     placed = placed or layout(entities, pairs)
     figure = go.Figure()
     drawn = pairs[pairs["a"] != pairs["b"]]
+    uncounted = drawn["relik"].isna()
+    if uncounted.any():
+        _add_lines(figure, _curves(drawn[uncounted], placed), {"color": GREY, "width": 1.0}, 0.4)
+        drawn = drawn[~uncounted]
     if edges != "all":
         drawn = drawn.tail(_FEW_EDGES) if edges == EDGES[1] else drawn.head(_FEW_EDGES)
     if len(drawn):
@@ -129,20 +134,9 @@ def _add_edges(
     classes = np.clip(((values - low) / (high - low) * _CLASSES).astype(int), 0, _CLASSES - 1)
     crowded = len(pairs) > 250
     for in_class in np.unique(classes)[::-1]:
-        lines = curves[classes == in_class]
-        gaps = np.full((len(lines), 1, 2), np.nan)
-        points = np.concatenate([lines, gaps], axis=1).reshape(-1, 2)
-        figure.add_scatter(
-            x=points[:, 0],
-            y=points[:, 1],
-            mode="lines",
-            line={
-                "color": reliability_colour((in_class + 0.5) / _CLASSES),
-                "width": 1.0 if crowded else 1.8,
-            },
-            opacity=0.55 if crowded else 0.85,
-            hoverinfo="skip",
-        )
+        colour = reliability_colour((in_class + 0.5) / _CLASSES)
+        line = {"color": colour, "width": 1.0 if crowded else 1.8}
+        _add_lines(figure, curves[classes == in_class], line, 0.55 if crowded else 0.85)
     handles = curves[:, curves.shape[1] // (4 if placed.shape == "circle" else 2)]
     figure.add_scatter(
         x=handles[:, 0],
@@ -161,6 +155,16 @@ def _add_edges(
             for row in pairs.itertuples()
         ],
         hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _add_lines(
+    figure: go.Figure, lines: np.ndarray, line: dict[str, str | float], opacity: float
+) -> None:
+    gaps = np.full((len(lines), 1, 2), np.nan)
+    points = np.concatenate([lines, gaps], axis=1).reshape(-1, 2)
+    figure.add_scatter(
+        x=points[:, 0], y=points[:, 1], mode="lines", line=line, opacity=opacity, hoverinfo="skip"
     )
 
 

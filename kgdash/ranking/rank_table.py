@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from kgdash.files.row_table import MISSING, RowTable
-from kgdash.files.turns import first_in_line
+from kgdash.files.turns import first_in_line, wait_for_others
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent
@@ -42,21 +44,28 @@ class RankTable:
     table: RowTable
 
     def ranks(
-        self, rows: np.ndarray, sides: Sequence[str], progress: Progress = silent
+        self,
+        rows: np.ndarray,
+        sides: Sequence[str],
+        progress: Progress = silent,
+        gives_way: bool = False,
     ) -> pd.DataFrame:
         """Rank known triples, counting what is missing.
 
         :param rows: of ``graph.all_triples``, int64, ``(n,)``
         :param sides: and ``progress``: of `kgdash.ranking.ranks.rank_triples`
+        :param gives_way: let all other counting in this process come first
         :return: its columns
         :raises KgdashError: if a score is NaN, or a side is unknown
         """
         check_sides(sides)
-        with first_in_line(), self.table.saved():
+        with nullcontext() if gives_way else first_in_line(), self.table.saved():
             reports = phases(progress, [1.0] * len(sides))
             for side, report in zip(sides, reports, strict=True):
                 parts = list(self._missing(np.unique(rows), side))
                 for part, share in zip(parts, phases(report, [1.0] * len(parts)), strict=True):
+                    if gives_way:
+                        wait_for_others(partial(share, 0.0, 1.0))
                     self._count(part, side, share)
                 report(1.0, 1.0)
         triples, found = self.graph.all_triples[rows], self.table.values(rows)

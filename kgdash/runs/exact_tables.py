@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,17 +12,20 @@ import numpy as np
 import pandas as pd
 
 from kgdash.files.row_table import RowTable
-from kgdash.files.table_cache import cached_table, stored_table
+from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS
 from kgdash.progress import Progress, phases
 from kgdash.ranking import rank_table, relik_table
 from kgdash.ranking.rank_table import RankTable
 from kgdash.ranking.ranks import rank_triples
 from kgdash.ranking.relik_exact import relik_exact
-from kgdash.ranking.relik_table import ReliKTable
+from kgdash.ranking.relik_table import Anchors, ReliKTable
 
 if TYPE_CHECKING:
     from kgdash.runs.run import Run
+
+#: times as many anchors as at the last step are counted at the next
+_MORE = 1.25
 
 
 @dataclass(frozen=True)
@@ -56,34 +59,48 @@ class ExactTables:
         key = {"kind": f"{kind} by row", **self.run.table_key(triples), **more}
         return RowTable(key, columns, len(triples), self.run.table_about(kind, triples, **more))
 
-    def has_relik(self, rows: np.ndarray) -> bool:
-        """Tell whether the ReliK of these triples was counted."""
-        at = self.run.graph.positions(rows)
-        rest = {"kind": "relik", **self.run.table_key(rows[at < 0])}
-        known = not len(self.relik.missing(at[at >= 0]).entity)
-        return known and ((at >= 0).all() or stored_table(rest) is not None)
-
     def relik_counts(self, rows: np.ndarray, progress: Progress) -> pd.DataFrame:
         """Return `kgdash.ranking.relik_exact.relik_exact` of triples, known or not."""
-        graph = self.run.graph
-        at = graph.positions(rows)
-        known, rest = at[at >= 0], rows[at < 0]
-        anchors = self.relik.missing(known)
+        *_, (counts, _, _) = self.relik_steps(rows, progress)
+        return counts
+
+    def relik_steps(
+        self, rows: np.ndarray, progress: Progress
+    ) -> Iterator[tuple[pd.DataFrame, Anchors, int]]:
+        """Yield the ReliK counts of triples, known or not, as more and more anchors are counted.
+
+        Triples that are not known are counted before the first.
+
+        :return: counts, the anchors of known triples that were missing at first, and how many of
+            these are done
+        """
+        at = self.run.graph.positions(rows)
+        rest, anchors = rows[at < 0], self.relik.missing(at[at >= 0])
         ends = sum(len(np.unique(rest[:, column])) for column in (0, 2))
-        first, second = phases(progress, [float(len(anchors.entity)), float(ends)])
-        for _ in self.relik.count(anchors, first):
-            pass
-        tables = [self.relik.counts(known)] if len(known) else []
-        if len(rest):
-            table = cached_table(
-                {"kind": "relik", **self.run.table_key(rest)},
-                lambda: relik_exact(self.run.scorer, rest, graph.known(), second),
-                self.run.table_about("relik", rest, method="exact"),
-                second,
-            )
-            tables.append(table)
+        first, second = phases(progress, [float(ends), float(len(anchors.entity))])
+        others = [self._relik_of_others(rest, first)] if len(rest) else []
+
+        def counts() -> pd.DataFrame:
+            known = [self.relik.counts(at[at >= 0])] if len(rest) < len(rows) else []
+            return _in_order([*known, *others], at)
+
+        shown, total = 0, len(anchors.entity)
+        for done in self.relik.count(anchors, second):
+            # Ever rarer: what is told of them takes its time.
+            if done > _MORE * shown and done < total:
+                yield counts(), anchors, done
+                shown = done
         progress(1.0, 1.0)
-        return _in_order(tables, at)
+        yield counts(), anchors, total
+
+    def _relik_of_others(self, rows: np.ndarray, progress: Progress) -> pd.DataFrame:
+        run = self.run
+        return cached_table(
+            {"kind": "relik", **run.table_key(rows)},
+            lambda: relik_exact(run.scorer, rows, run.graph.known(), progress),
+            run.table_about("relik", rows, method="exact"),
+            progress,
+        )
 
     def rank(
         self,

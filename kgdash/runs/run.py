@@ -17,8 +17,9 @@ from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.graph.restriction import Restriction
 from kgdash.graph.subgraph import Subgraph, SubgraphOptions, SubgraphSampling
-from kgdash.progress import Progress, phases, silent
+from kgdash.progress import Progress, silent
 from kgdash.ranking.relik import RELIK_METHODS, relik_values
+from kgdash.ranking.relik_growing import GrowingReliK, growing_relik
 from kgdash.ranking.relik_sampled import NegativeSample, SamplingOptions, estimate, relik_sampled
 from kgdash.runs.exact_tables import ExactTables
 from kgdash.scoring import Scorer
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 #: raise when the meaning of a stored table changes
 _TABLE_VERSION = 2
-
-#: a sample is drawn first where there are at least so many negatives per sampled one
-_WORTH_SAMPLING = 10
 
 
 @dataclass(frozen=True)
@@ -167,34 +165,24 @@ class Run:
         self,
         split: str = "test",
         triples: np.ndarray | None = None,
-        samples: int = 1000,
-        seed: int = 0,
         progress: Progress = silent,
-    ) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Yield the ReliK of triples as soon as there is some: first sampled, then exact.
+    ) -> Iterator[GrowingReliK]:
+        """Yield the ReliK of triples while it is counted, with an estimate of its mean.
 
-        The exact table comes alone where it is stored already, and on small graphs, where a sample
-        would be a large part of all negatives.
+        What is counted already comes alone, exact.
 
-        >>> for method, table in run.relik_steps():
-        ...     print(method, table["relik"].mean())
+        >>> for step in run.relik_steps():
+        ...     print(f"{step.low} to {step.high}, {step.share:.0%} counted")
 
         :param split: "train", "valid" or "test"; ignored if ``triples`` are given
         :param triples: int64 ids, shape ``(n, 3)``; facts or not
-        :param samples: negatives sampled per side
-        :param seed: of the sample
-        :param progress: called with (done, total) of all steps together; may raise to cancel
-        :return: pairs of "sampled" or "exact" and a table of `relik`
-        :raises KgdashError: as `relik`, when the first table is asked for
+        :param progress: called with (done, total); may raise to cancel: what was counted is kept
+        :return: ever more of it; the last one is exact
+        :raises KgdashError: as `relik`, when the first one is asked for
         """
         rows = self._triples(split, triples)
-        first, second = phases(progress, [0.05, 0.95])
-        negatives = self.graph.num_entities * self.graph.num_relations
-        many = negatives > _WORTH_SAMPLING * samples
-        if many and not self.exact_tables.has_relik(rows):
-            sampling: SamplingOptions = {"samples": samples, "seed": seed}
-            yield "sampled", self.relik(split, rows, "sampled", progress=first, **sampling)
-        yield "exact", self.relik(triples=rows, progress=second)
+        for counts, anchors, done in self.exact_tables.relik_steps(rows, progress):
+            yield growing_relik(counts, anchors, done)
 
     def subgraph(
         self,

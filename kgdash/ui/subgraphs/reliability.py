@@ -16,6 +16,7 @@ from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.subgraphs.local import so_far
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
@@ -45,6 +46,12 @@ _TINY = {
 
 #: entities drawn of a community or region
 _DRAWN = 150
+
+
+def mapped_so_far(map_: ReliabilityMap) -> str:
+    """Say what the mean ReliK is about while it is counted."""
+    step = map_.step
+    return "" if step is None else so_far(step.mean, step.low, step.high)
 
 
 def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:

@@ -1,0 +1,24 @@
+"""``kgdash prepare``: counting ahead what every page of a run asks for."""
+
+from __future__ import annotations
+
+import sys
+
+from kgdash.commands.options.groups import RunOptions
+from kgdash.progress import terminal
+
+
+def prepare(run: RunOptions) -> None:
+    """Count ReliK of all known triples and the ranks of test, so that every page has them."""
+    from kgdash.engine.workers import lowest_priority
+    from kgdash.runs.preparation import prepare, prepared_share
+
+    lowest_priority()
+    loaded = run.load()
+    try:
+        prepare(loaded, terminal(f"preparing {loaded.name}"))
+    except KeyboardInterrupt:
+        share = prepared_share(loaded)
+        print(f"\n{share:.0%} is kept: the same command goes on there", file=sys.stderr)
+        raise
+    print(f"{loaded.name}: {len(loaded.graph.all_triples):,} triples are prepared")

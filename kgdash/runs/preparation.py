@@ -1,0 +1,45 @@
+"""Counting ahead what every page of a run asks for: ReliK of all known triples, ranks of test."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kgdash.graph import default_filter
+from kgdash.graph.known_triples import SIDES
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs.run import Run
+
+#: what the ranks take of the time
+_RANKS = 0.03
+
+
+def prepare(run: Run, progress: Progress = silent, gives_way: bool = False) -> None:
+    """Count what is still missing of ReliK on the whole graph and of the test triples' ranks.
+
+    What is counted is kept at once: after a stop, or a process that died, it goes on there.
+
+    :param progress: called with (done, total) of the whole, what was there included; may raise to
+        stop
+    :param gives_way: let all other counting in this process come first
+    :raises KgdashError: if a score is NaN
+    """
+    before = prepared_share(run)
+    first, second = phases(
+        lambda done, of: progress(before + (1 - before) * done / of, 1.0), [_RANKS, 1 - _RANKS]
+    )
+    tables, test = run.exact_tables, run.graph.splits["test"]
+    if len(test):
+        ranks = tables.ranks(default_filter("test"))
+        ranks.ranks(run.graph.positions(test), list(SIDES), first, gives_way)
+    anchors = tables.relik.missing(np.arange(len(run.graph.all_triples)))
+    for _ in tables.relik.count(anchors, second, gives_way):
+        pass
+    progress(1.0, 1.0)
+
+
+def prepared_share(run: Run) -> float:
+    """Return which part of the ReliK counts of all known triples there is, in [0, 1]."""
+    triples = run.graph.all_triples
+    anchors = sum(len(np.unique(triples[:, column])) for column in (0, 2))
+    missing = run.exact_tables.relik.missing(np.arange(len(triples)))
+    return 1.0 - len(missing.entity) / anchors
