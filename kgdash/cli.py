@@ -1,7 +1,5 @@
 """``python -m kgdash``: the numbers of every page on the command line."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import warnings
@@ -20,9 +18,11 @@ from kgdash.commands import (
     guide,
     health,
     import_queries,
+    inspect,
     label,
     metrics,
     obl2021,
+    overview,
     predict_performance,
     prepare,
     queries,
@@ -60,9 +60,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "health": health.health,
     "import": runs.import_run,
     "import-queries": import_queries.import_queries,
+    "inspect": inspect.inspect,
     "label": label.label,
     "metrics": metrics.metrics,
     "open": open_app,
+    "overview": overview.overview,
     "predict-performance": predict_performance.predict_performance,
     "prepare": prepare.prepare,
     "queries": queries.queries,

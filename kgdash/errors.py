@@ -4,9 +4,7 @@ Every message says what was expected, what was found, where (file and line) and 
 it; pages and command line print it as it is and never show a traceback.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
 
@@ -18,11 +16,19 @@ class KgdashError(ValueError):
 _FEW = 8
 
 
+def check_name(kind: str, name: str, known: Collection[str], where: str) -> None:
+    """Refuse a name that is not there, as `unknown_name` words it.
+
+    :raises KgdashError: if it is not among those known
+    """
+    if name not in known:
+        raise unknown_name(kind, name, list(known), where)
+
+
 def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> KgdashError:
     """Build the refusal of a name that is not there, suggesting the nearest ones.
 
     :param kind: what the name is of, e.g. ``"entity"``
-    :param name: the name as given
     :param known: the names that would have been accepted
     :param where: the thing that does not have it, e.g. ``"graph umls"``
     :return: the error, to be raised by the caller

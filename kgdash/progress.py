@@ -5,8 +5,6 @@ from the call (a page that was left, Ctrl-C): the computation then ends at once 
 are only written when complete, leaves nothing behind.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable
@@ -34,7 +32,6 @@ class Estimate:
 def phases(progress: Progress, weights: list[float]) -> list[Progress]:
     """Split one progress into consecutive ones that together run from nothing to all.
 
-    :param progress: the listener
     :param weights: the share of each phase, any positive numbers
     :return: one progress per phase
     """

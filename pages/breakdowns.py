@@ -6,11 +6,12 @@ from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.custom_grouping import groups_by
 from kgdash.breakdowns.grouping import group_ranks
 from kgdash.charts.breakdowns import group_bars, side_heatmap
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
+from kgdash.ui.metrics.custom_groups_form import custom_groupings, edit_groupings
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point, selected_row
@@ -19,7 +20,6 @@ from kgdash.ui.widgets.table import download, number_columns, show_table
 run = current_run()
 st.title("Breakdowns")
 st.caption("One metric by groups of triples: where the model ranks well, and where badly.")
-show_notes(run)
 chosen = choose_breakdown(run)
 info, side, rank_type = chosen.metric, chosen.side, chosen.rank_type
 
@@ -116,3 +116,5 @@ if picked in groups["group"].to_numpy():
     triples = run.graph.with_names(group_ranks(ranks, members, picked, side, rank_type))
     triples = triples[::-1] if first == "worst first" else triples
     show_table(triples, "triples_of_group", f"{run.name}-{chosen.split}-{picked}")
+
+edit_groupings(run, custom_groupings(run))

@@ -20,7 +20,7 @@ from kgdash.ui.classification.views import (
     show_relations,
 )
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import download, show_table
@@ -31,7 +31,6 @@ st.caption(
     "Is a triple true? It is predicted to be if its **score** reaches a **threshold**, the one "
     "with the highest accuracy on validation."
 )
-show_notes(run)
 choice = choose_classification(run)
 key = (run.digest, "classification", *choice.key)
 found = computed(

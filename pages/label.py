@@ -8,7 +8,7 @@ from kgdash.studies.labelling.queue import label_queue
 from kgdash.ui.instances.labelling import judge_next, show_labels, show_refusal
 from kgdash.ui.instances.labelling_form import choose_predictions
 from kgdash.ui.runtime.computed import computed, refuse
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
 
 run = current_run()
 st.title("Label predictions")
@@ -16,7 +16,6 @@ st.caption(
     "Rules predict triples that are in no split: some are facts that nobody wrote down, others are "
     "wrong. Say which. Every label is kept at once, and Queries and rules compares ReliK on them."
 )
-show_notes(run)
 choice = choose_predictions(run)
 predictions = computed("Mining rules", (run.digest, "predictions", *choice.key), choice.make)
 queue = computed(

@@ -7,7 +7,7 @@ from kgdash.graph import triple_text
 from kgdash.studies.reliability.local_comparison import compare_steps
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.refined import refined, show_refinement
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.form import choose_subgraph
 from kgdash.ui.subgraphs.local import counted_so_far, show_drawing, show_local_cards
 from kgdash.ui.widgets.chart import show_chart
@@ -22,7 +22,6 @@ st.caption(
     "scores the triples there among all their negatives; the **MRRs** tell how well it predicts "
     "there."
 )
-show_notes(run)
 choice = choose_subgraph(run)
 key = (run.digest, choice)
 

@@ -8,7 +8,8 @@ from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, expected_metrics
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.results import metrics_of, ranks_of
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_filter, choose_rank_type, choose_side, choose_split
 from kgdash.ui.widgets.table import download, number_columns, show_table
@@ -16,12 +17,10 @@ from kgdash.ui.widgets.table import download, number_columns, show_table
 run = current_run()
 st.title("Metric guide")
 st.caption("What each metric is and when to use it, with this run's own values.")
-show_notes(run)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    split = choose_split(run.graph)
+with settings():
+    split, side, rank_type = choose_split(run.graph), choose_side(), choose_rank_type()
+with more_settings():
     filter_name = choose_filter(split)
-    rank_type = choose_rank_type()
-    side = choose_side()
 
 of_ranks = (split, filter_name)
 ranks = ranks_of(run, split, filter_name)

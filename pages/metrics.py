@@ -4,16 +4,17 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.metrics import metric_bars, rank_ecdf
-from kgdash.charts.style import number
 from kgdash.graph.filter_advice import leak_warning, use_case
 from kgdash.ranking.main_table import evaluated_text
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import tie_summary
+from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.cards import show_cards
 from kgdash.ui.metrics.latex_button import offer_latex
 from kgdash.ui.metrics.restriction_form import choose_restriction, restriction_text
 from kgdash.ui.runtime.results import metrics_of, ranks_of
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import (
     choose_filter,
@@ -27,14 +28,12 @@ from kgdash.ui.widgets.table import download
 
 run = current_run()
 st.title("Metrics")
-show_notes(run)
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    split = choose_split(run.graph)
+with settings():
+    split, side, rank_type = choose_split(run.graph), choose_side(), choose_rank_type()
+with more_settings():
     filter_name = choose_filter(split)
-    rank_type = choose_rank_type()
-    side = choose_side()
-    k = choose_number("k of Hits@k", (1, run.graph.num_entities), 10, "k", 130)
+    k = choose_number("k of Hits@k", (1, run.graph.num_entities), 10, "k")
 only = choose_restriction(run.graph)
 if warning := leak_warning(split, filter_name):
     st.warning(f"{warning[0].upper()}{warning[1:]}.", icon=":material/warning:")
@@ -75,7 +74,7 @@ if ties["tied_share"] > 0:
 left, right = st.columns(2, gap="large")
 with left:
     st.subheader("One metric, every side and rank type")
-    metric = choose_metric(metrics=guide, width="stretch")
+    metric = choose_metric(metrics=guide)
     show_chart(metric_bars(values, metric), "bars", f"{run.name}-{split}-{metric.key}")
 with right:
     st.subheader("Distribution of ranks")

@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from kgdash.charts.style import number
 from kgdash.graph import SPLITS
+from kgdash.statistics.estimate import number
 from kgdash.studies.obl2021.evaluation import compare, evaluate, scores_table
 from kgdash.studies.obl2021.submission_writing import submission_bytes, submission_line
 from kgdash.studies.obl2021.top_ten import predict
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
+from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.card import show_card
-from kgdash.ui.widgets.choices import choose_one
+from kgdash.ui.widgets.choices import choice, choose_one
 from kgdash.ui.widgets.submissions_form import (
     choose_ids,
     choose_ranking,
@@ -27,13 +28,10 @@ st.caption(
     "Hits@10 as the OpenBioLink challenge counts it: the ten best heads and tails of each triple, "
     "equal scores in random or ordinal order, never the true answer first."
 )
-show_notes(run)
-source = choose_one("Predictions", _SOURCES, "predictions")
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with settings():
+    source = choose_one("Predictions", _SOURCES, "predictions")
     splits = [s for s in SPLITS if len(run.graph.splits[s])]
-    split = st.selectbox(
-        "Split", splits, index=len(splits) - 1, key="obl_split", bind="query-params", width=140
-    )
+    split = choice("Split", splits, "obl_split", splits[-1])
     if source == _SOURCES[0]:
         filter_name, ties, seed = choose_ranking(split)
     ids = choose_ids(run.graph)

@@ -1,68 +1,35 @@
-"""What is loaded: model, graph, training, and the bundled runs."""
+"""Where can this model be trusted? The answer, and where to look first."""
 
-import pandas as pd
 import streamlit as st
 
-from kgdash.charts.metrics import loss_curve
-from kgdash.charts.style import number
-from kgdash.graph import SPLITS
-from kgdash.runs.bundled import bundled_runs
+from kgdash.studies.overview.overview import overview_steps
 from kgdash.ui.metrics.report_button import offer_report
+from kgdash.ui.overview.answer import show_leads, show_map, show_values
+from kgdash.ui.overview.training import show_bundled, show_training
+from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run, show_notes
-from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.table import download, show_table
 
 run = current_run()
-graph, training = run.graph, run.training
-
-st.title(f"{run.spec.name} on {graph.name}")
-st.write(
-    "Where can this knowledge-graph embedding be trusted? **Metrics** ranks it on held-out "
-    "triples, **Breakdowns** says for which of them it does well, **Score health** whether its "
-    "scores can be ranked by, **Compare runs** whether another is better. **Local reliability** "
-    "looks at one part of the graph, **Queries and rules** asks whether ReliK tells true answers "
-    "from false ones."
+st.title(f"Where can {run.spec.name} on {run.graph.name} be trusted?")
+key = (run.digest, "overview")
+found = refined(
+    "Ranking held-out triples and counting ReliK",
+    key,
+    lambda report, _: overview_steps(run, report),
 )
-show_notes(run)
-offer_report(run)
-
-evaluation = training.get("evaluation", {})
-cards = [
-    ("Entities", f"{graph.num_entities:,}"),
-    ("Relations", f"{graph.num_relations:,}"),
-    *((f"{split} triples", f"{len(graph.splits[split]):,}") for split in SPLITS),
-    ("Test MRR ↑", number(evaluation.get("inverse_harmonic_mean_rank", float("nan")))),
-]
-with st.container(horizontal=True):
-    for label, value in cards:
-        st.metric(label.capitalize() if "MRR" not in label else label, value, border=True)
-
+show_refinement(lambda _: "ReliK is being counted.")
+for sentence in found.verdict:
+    st.markdown(sentence)
+show_values(found)
 left, right = st.columns([3, 2], gap="large")
-with left:
-    st.subheader("Training loss")
-    show_chart(loss_curve(training.get("losses", [])), "losses", f"{run.name}-losses")
+if len(found.communities):
+    with left:
+        show_map(found, (*key, found.map.method))
 with right:
-    st.subheader("Model and training")
-    facts = {
-        "model": run.spec.name,
-        **{key.replace("_", " "): value for key, value in run.spec.kwargs.items()},
-        "inverse relations": "yes" if run.spec.create_inverse_triples else "no",
-        "training loop": training.get("training_loop", "unknown"),
-        "loss": training.get("loss", "PyKEEN's default"),
-        "epochs": training.get("epochs", len(training.get("losses", [])) or "unknown"),
-        "random seed": training.get("random_seed", "unknown"),
-        "device": str(run.scorer.device),
-        "scored by": f"kernels for {run.scorer.form.name}" if run.scorer.form else "PyKEEN",
-        "source": run.provenance.get("form", "unknown"),
-    }
-    table = pd.DataFrame({"property": facts.keys(), "value": [str(v) for v in facts.values()]})
-    st.dataframe(table, hide_index=True, height="content", key="facts")
-    download(table, f"{run.name}-facts")
-
-st.subheader("Bundled runs")
-st.caption(
-    "Trained on UMLS, sLCWA. MRR and Hits@10: realistic, both sides, filtered by all known "
-    "triples, on test."
-)
-bundled = pd.DataFrame(bundled_runs())
-show_table(bundled, "bundled", "bundled-runs", mrr="MRR ↑", hits_at_10="Hits@10 ↑")
+    show_leads(found)
+offer_report(run)
+show_notes(run)
+with st.expander("Training and configuration", icon=":material/model_training:"):
+    show_training(run)
+with st.expander("Bundled runs", icon=":material/folder:"):
+    show_bundled()

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.reliability_map import reliability_steps
 from kgdash.ui.runtime.refined import refined, show_refinement
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.reliability import (
     mapped_so_far,
     show_communities,
@@ -21,7 +21,6 @@ st.caption(
     "ReliK of every known triple, averaged over entities, relations and communities; and the "
     "connected regions where it is lower or higher than chance would have it."
 )
-show_notes(run)
 map_ = refined(
     "Mapping the ReliK of all triples",
     (run.digest, "reliability map"),

@@ -5,7 +5,8 @@ import streamlit as st
 from kgdash.charts.score_health import gap_bars, query_text, score_histogram, tie_bars
 from kgdash.health.of_run import score_health
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_filter, choose_side, choose_split
 from kgdash.ui.widgets.finding_cards import show_findings
@@ -16,11 +17,10 @@ from kgdash.ui.widgets.table import download, number_columns, show_table
 run = current_run()
 st.title("Score health")
 st.caption("All scores that the ranks compare: are they fit to be ranked?")
-show_notes(run)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    split = choose_split(run.graph)
+with settings():
+    split, side = choose_split(run.graph), choose_side()
+with more_settings():
     filter_name = choose_filter(split)
-    side = choose_side()
 
 health = computed(
     f"Looking at all scores of {split}",

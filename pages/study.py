@@ -7,7 +7,7 @@ from kgdash.ui.comparison.runs_form import choose_runs, show_notes_of
 from kgdash.ui.correlation.study import show_run, show_runs, show_sizes
 from kgdash.ui.correlation.study_form import choose_correlation_study
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.run_picker import current_run
 
 run = current_run()
 st.title("Correlation study")
@@ -15,7 +15,6 @@ st.caption(
     "Where ReliK is high, does the model predict better? **ReliK** needs no test triples; the "
     "performance of random subgraphs does. What correlates, ReliK predicts."
 )
-show_notes(run)
 choice = choose_correlation_study(run)
 key = ("study", *choice.study)
 if choice.view == "Several runs":

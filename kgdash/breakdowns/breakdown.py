@@ -6,8 +6,6 @@ The metrics of `kgdash.ranking.ratio_metrics` are computed for all groups at onc
 reductions; all others by PyKEEN's classes, group by group. Tests hold both against these classes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +15,7 @@ import pandas as pd
 from kgdash.breakdowns.grouping import Groups, groups_of
 from kgdash.breakdowns.rank_facts import SINGLE_SIDES
 from kgdash.engine.ordering_kernels import stable_order
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric import Metric, RatioMetric
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators
@@ -46,7 +44,6 @@ def breakdown(
     :param by: one of `kgdash.breakdowns.grouping.GROUPINGS`, or groups of this table: of
         `kgdash.breakdowns.custom_grouping.groups_by`, say
     :param metric: a name that `kgdash.ranking.metric_lookup.find_metric` takes: "mrr", "hits@7"
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
     :param level: of the intervals, in (0, 1); None for none, which is faster
     :param seed: of the bootstrap, ≥ 0; a group's interval does not depend on the other groups
     :return: one row per side ("head", "tail", "both" pooled, "relation", as far as the table has
@@ -98,8 +95,7 @@ def check_choices(metric: str, rank_type: str, level: float | None) -> Metric:
     :raises KgdashError: if one is unknown or out of range
     """
     record = find_metric(metric, "breakdowns")
-    if rank_type not in RANK_TYPES:
-        raise unknown_name("rank type", rank_type, RANK_TYPES, "breakdowns")
+    check_name("rank type", rank_type, RANK_TYPES, "breakdowns")
     if level is not None:
         check_level(level)
     return record

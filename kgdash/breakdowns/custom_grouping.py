@@ -1,7 +1,5 @@
 """Groupings of ranks that users bring: by the types of entities, or by conditions (buckets)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +10,7 @@ import pandas as pd
 from kgdash.breakdowns.condition import Condition
 from kgdash.breakdowns.grouping import GROUPINGS, Groups, groups_of
 from kgdash.breakdowns.rank_facts import RankFacts
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_types import EntityTypes, entity_types
 from kgdash.graph.sorted_slices import expand_slices
@@ -39,8 +37,7 @@ class TypeGrouping:
 
     def __post_init__(self) -> None:
         _check_name(self.name)
-        if self.end not in ENDS:
-            raise unknown_name("end", self.end, ENDS, f"grouping {self.name!r}")
+        check_name("end", self.end, ENDS, f"grouping {self.name!r}")
 
     def groups(self, facts: RankFacts) -> Groups:
         """Return the groups: one per type, in the order of their names, the untyped ones last."""
@@ -60,9 +57,7 @@ class TypeGrouping:
         without = rows[count == 0]
         untyped = np.full(len(without), names.index(UNTYPED))
         return Groups(
-            np.concatenate([rows[owner], without]),
-            np.concatenate([codes, untyped]),
-            names,
+            np.concatenate([rows[owner], without]), np.concatenate([codes, untyped]), names
         )
 
     def describe(self) -> str:
@@ -131,7 +126,6 @@ def groups_by(annotated: pd.DataFrame, graph: KnowledgeGraph, by: str | CustomGr
     """Group the ranks of a table, for `kgdash.breakdowns.breakdown.breakdown`.
 
     :param annotated: of `kgdash.breakdowns.rank_facts.add_rank_facts`, at least one row
-    :param graph: the graph that it is of
     :param by: a user's grouping, or the name of one of kgdash's own
     :raises KgdashError: as `kgdash.breakdowns.grouping.groups_of`
     """
@@ -164,7 +158,6 @@ def condition_grouping(name: str, rows: Iterable[str | tuple[str, Condition]]) -
 def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomGrouping:
     """Read what ``to_json`` wrote; entities that the graph does not have are left out.
 
-    :param where: what messages call the place
     :raises KgdashError: if anything else is found
     """
     if not isinstance(value, Mapping) or not isinstance(value.get("name"), str):

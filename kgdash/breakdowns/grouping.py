@@ -1,13 +1,12 @@
 """Which group each rank of an annotated table is in."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name, unknown_name
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metrics import POOLS
 
@@ -70,18 +69,15 @@ def group_ranks(
     :raises KgdashError: if a choice is unknown, or nothing is in that group on that side
     """
     places, codes, names = groups_of(annotated, by)
-    if side not in POOLS:
-        raise unknown_name("side", side, list(POOLS), "breakdowns")
-    if rank_type not in RANK_TYPES:
-        raise unknown_name("rank type", rank_type, RANK_TYPES, "breakdowns")
+    check_name("side", side, POOLS, "breakdowns")
+    check_name("rank type", rank_type, RANK_TYPES, "breakdowns")
     shown = by if isinstance(by, str) else "these groups"
-    if group not in names:
-        raise unknown_name("group", group, names, f"the breakdown by {shown}")
+    check_name("group", group, names, f"the breakdown by {shown}")
     rows = annotated.iloc[np.arange(len(annotated))[places][codes == names.index(group)]]
     rows = rows[rows["side"].isin(POOLS[side]).to_numpy()]
     if not len(rows):
         raise KgdashError(f"no rank of side {side} is in the group {group!r} by {shown}")
-    table = rows[["head", "relation", "tail"]].assign(
+    table = rows[IDS].assign(
         side=rows["side"].astype(str),
         rank=rows[rank_type],
         equal_scores=rows["pessimistic"] - rows["optimistic"],

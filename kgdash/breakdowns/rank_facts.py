@@ -3,8 +3,6 @@
 Defined in numbers.md#13-breakdowns.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.known_triples import SIDES
 from kgdash.graph.relation_patterns import (
     CARDINALITIES,
@@ -42,7 +40,7 @@ class RankFacts:
     @cached_property
     def triples(self) -> np.ndarray:
         """Return the ids of the ranked triples: int64, shape ``(n, 3)``."""
-        return self.ranks[["head", "relation", "tail"]].to_numpy()
+        return self.ranks[IDS].to_numpy()
 
     @cached_property
     def sides(self) -> pd.Categorical:
@@ -101,7 +99,6 @@ def add_rank_facts(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
     """Add what a table of ranks can be grouped by.
 
     :param ranks: of `kgdash.runs.Run.ranks`, at least one row
-    :param graph: the graph that it is of
     :return: a copy with ``side`` as a category and these ordered categories of str:
         ``relation_name`` (the label; where several relations have it, the name beside it),
         ``cardinality`` and ``pattern`` (of `kgdash.graph.relation_patterns.relation_kinds`),

@@ -3,14 +3,12 @@
 Defined in numbers.md#13-breakdowns.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.rank_facts import SINGLE_SIDES, RankFacts
-from kgdash.errors import unknown_name
-from kgdash.graph import KnowledgeGraph
+from kgdash.errors import check_name
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.known_triples import RANK_TYPES, SIDES
 from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_calculators
 from kgdash.ranking.metrics import pooled
@@ -30,8 +28,6 @@ def compare_sides(
     """Lay out what each side asks and how well it is answered.
 
     :param ranks: of `kgdash.runs.Run.ranks`
-    :param graph: the graph that it is of
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
     :return: one row per side that the ranks have, "both" pooled: ``side``, ``ranks`` and
         ``queries`` (int64: ranks, and distinct queries behind them), ``answers`` (mean of the known
         answers of a rank's query, all splits), ``candidates`` (mean of the candidates left),
@@ -39,8 +35,7 @@ def compare_sides(
         rank and AMRI under their keys
     :raises KgdashError: if the rank type is unknown or there are no ranks
     """
-    if rank_type not in RANK_TYPES:
-        raise unknown_name("rank type", rank_type, RANK_TYPES, "sides")
+    check_name("rank type", rank_type, RANK_TYPES, "sides")
     calculators = metric_calculators(DEFAULT_KS)
     rows = []
     for side, part in pooled(ranks.assign(answers=RankFacts(ranks, graph).answers)):
@@ -91,8 +86,7 @@ def _queries(part: pd.DataFrame) -> int:
     """Count the distinct queries behind some ranks."""
     count = 0
     for side in SINGLE_SIDES:
-        given = ["head", "relation", "tail"]
-        columns = [given[column] for column in SIDES[side][0]]
+        columns = [IDS[column] for column in SIDES[side][0]]
         count += len(part.loc[part["side"] == side, columns].drop_duplicates())
     return count
 

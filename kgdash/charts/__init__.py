@@ -1,4 +1,4 @@
 """Tables in, Plotly figures out; no chart computes what it shows.
 
-Imports: ranking, graph, files; never runs or studies. Start at `style.py`.
+Imports: ranking, graph, statistics, files; never runs or studies. Start at `style.py`.
 """

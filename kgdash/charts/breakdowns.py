@@ -1,7 +1,5 @@
 """Charts of a metric by groups of triples."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np
@@ -17,11 +15,11 @@ from kgdash.charts.style import (
     finish,
     leave_rows_unnamed,
     name_rows,
-    number,
     whiskers,
     write_above,
 )
 from kgdash.ranking.metric import Metric
+from kgdash.statistics.estimate import number
 
 #: groups drawn; the table has all of them
 MOST_GROUPS = 25
@@ -37,7 +35,6 @@ def group_bars(table: pd.DataFrame, info: Metric, overall: float) -> go.Figure:
 
     :param table: rows of one side of `breakdown`, from top to bottom; the first
         25 are drawn
-    :param info: the metric
     :param overall: its value over all groups, a dashed line
     """
     rows = table.head(MOST_GROUPS)
@@ -80,7 +77,6 @@ def side_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figu
     """Draw group × side, coloured by the metric; the better, the bluer; "*" marks small groups.
 
     :param table: of `kgdash.breakdowns.breakdown.breakdown`
-    :param info: the metric
     :param order: the groups from top to bottom; the first 25 are drawn
     """
     chosen, sides = order[:MOST_GROUPS], list(dict.fromkeys(table["side"]))

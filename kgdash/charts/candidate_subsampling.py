@@ -1,7 +1,5 @@
 """Charts of the metric guide."""
 
-from __future__ import annotations
-
 import pandas as pd
 import plotly.graph_objects as go
 

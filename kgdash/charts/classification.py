@@ -1,7 +1,5 @@
 """Figures of triple classification: curves, scores with the threshold, calibration, ReliK."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +7,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.separation import LABELS
-from kgdash.charts.style import GREY, empty, finish, log_axis, number, whiskers
+from kgdash.charts.style import GREY, empty, finish, log_axis, whiskers
+from kgdash.statistics.estimate import number
 
 #: way of calibration -> colour and symbol; both tell
 _CALIBRATIONS = {
@@ -51,7 +50,6 @@ def pr_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
     """Draw the precision-recall curve, and where the thresholds put the model.
 
     :param curve: of `kgdash.studies.classification.curves.precision_recall_curve`
-    :param confusion: as for `roc_figure`
     """
     if curve.empty:
         return empty("a precision-recall curve needs true and false triples")

@@ -1,7 +1,5 @@
 """Figures of several runs side by side: a metric per run, per group, per seed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 
@@ -10,8 +8,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows
 from kgdash.ranking.metric import Metric
+from kgdash.statistics.estimate import number
 
 #: up to so many runs, cells are wide enough for values on a phone
 ROOMY = 4
@@ -27,7 +26,6 @@ def metric_dots(table: pd.DataFrame, info: Metric) -> go.Figure:
     """Draw one metric of every run, a mark per side; the line joins the sides of a run.
 
     :param table: rows of one metric and rank type of `kgdash.studies.comparison.comparison.overall`
-    :param info: the metric
     """
     if not table["value"].notna().any():
         return empty("the metric is not defined for these runs")
@@ -68,7 +66,6 @@ def position_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.
     Where there are more than four runs, cells hold the position alone, for want of room.
 
     :param table: rows of one side of `kgdash.studies.comparison.comparison.by_group`
-    :param info: the metric
     :param order: the groups from top to bottom; the first 25 are drawn
     """
     chosen, runs = order[:MOST_GROUPS], list(dict.fromkeys(table["run"]))
@@ -115,7 +112,6 @@ def run_heatmap(
 ) -> go.Figure:
     """Draw a cell per row and run.
 
-    :param cells: what they show
     :param names: of the rows, from top to bottom
     :param runs: above the columns
     :param scale: colours from the first of ``ends`` to the second, dark enough for white text
@@ -161,7 +157,6 @@ def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: Metric) -> go.Fig
     :param table: rows of one metric, rank type and configuration of
         `kgdash.studies.comparison.comparison.overall`
     :param spread: the same rows of `kgdash.studies.comparison.seeds.seed_spread`
-    :param info: the metric
     """
     if not table["value"].notna().any():
         return empty("the metric is not defined for these runs")

@@ -1,7 +1,5 @@
 """ReliK against one factor: points or cells, medians, and boxes per class."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 
@@ -10,7 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.confounders import FACTOR_LABELS
-from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_ticks, number
+from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_ticks
+from kgdash.statistics.estimate import number
 
 _POINTS, _MEDIANS = SIDE_COLOURS["head"], SIDE_COLOURS["tail"]
 

@@ -1,14 +1,13 @@
 """Charts of confounders of ReliK: each factor, and what remains without them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, number, whiskers
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, whiskers
+from kgdash.statistics.estimate import number
 
 #: names of factors, as users read them
 FACTOR_LABELS = {

@@ -1,7 +1,5 @@
 """Figures of the correlation study: subgraphs, tasks side by side, sizes, and runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 
@@ -9,7 +7,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, number, whiskers
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, whiskers
+from kgdash.statistics.estimate import number
 
 _LINE = "#7a8794"
 _BAND = "rgba(122, 135, 148, 0.22)"
@@ -54,7 +53,6 @@ def study_scatter(
     :param task: a column of it
     :param band: of `kgdash.studies.correlation.correlation.regression_band`; may have no rows
     :param texts: one description per row, for hovering
-    :param log_relik: ReliK on a log axis
     """
     rows = scores.assign(
         row=np.arange(len(scores)), text=[escape(text).replace("\n", "<br>") for text in texts]
@@ -128,7 +126,6 @@ def size_sweep(coefficients: pd.DataFrame, coefficient: str, tasks: Sequence[str
     :param coefficients: of `kgdash.studies.correlation.correlation.correlation_study`, of several
         sizes
     :param coefficient: "pearson", "spearman" or "kendall"
-    :param tasks: those to draw
     """
     rows = coefficients[
         (coefficients["coefficient"] == coefficient) & coefficients["value"].notna()
@@ -178,9 +175,6 @@ def add_band(
 
     :param figure: gets two traces, the band first
     :param band: ``relik`` (ascending), ``low``, ``high``, and the line's column
-    :param middle: the line's column
-    :param line_name: in the legend
-    :param band_name: in the legend
     """
     there, back = band, band[::-1]
     figure.add_scatter(

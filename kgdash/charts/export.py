@@ -4,8 +4,6 @@ HTML holds plotly.js and needs nothing else. The others are drawn by a Chromium 
 through Kaleido; nothing is asked of any other machine.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import dataclass
@@ -101,11 +99,7 @@ def figure_bytes(
 ) -> bytes:
     """Draw a figure on a light or dark background as the content of a file.
 
-    :param figure: left as it is
     :param extension: one of `FIGURE_TYPES`
-    :param title: of the HTML page
-    :param dark: a dark background
-    :param size: default: that of `FigureSize`
     :raises KgdashError: if the format is another, there is no browser to draw it, or the browser
         fails
     """

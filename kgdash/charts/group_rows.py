@@ -1,7 +1,5 @@
 """Rows of a figure that are groups of instances, their names above them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any

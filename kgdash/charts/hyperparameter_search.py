@@ -1,7 +1,5 @@
 """Figures of a search: its trials side by side, the best so far, and which parameters mattered."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping
@@ -13,15 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 
-from kgdash.charts.style import (
-    GREY,
-    RELIABILITY_SCALE,
-    SIDE_COLOURS,
-    empty,
-    finish,
-    log_ticks,
-    number,
-)
+from kgdash.charts.style import GREY, RELIABILITY_SCALE, SIDE_COLOURS, empty, finish, log_ticks
+from kgdash.statistics.estimate import number
 
 #: of axes that Plotly draws outside the page's theme: it can be read on white and on near-black
 _TEXT = "#717d8a"

@@ -1,7 +1,5 @@
 """Every instance's value, true beside false, as boxes, violins or points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -12,8 +10,9 @@ from scipy.stats import gaussian_kde
 
 from kgdash.charts.group_rows import first_groups, group_label, group_rows
 from kgdash.charts.separation import LABELS, LabelStyle, is_raw, measure_axis
-from kgdash.charts.style import empty, number
-from kgdash.errors import unknown_name
+from kgdash.charts.style import empty
+from kgdash.errors import check_name
+from kgdash.statistics.estimate import number
 
 #: what is drawn beneath the points
 SHAPES = ("box", "violin", "points only")
@@ -48,8 +47,7 @@ def values_figure(
     :param shape: one of `SHAPES`; a violin is the density of the logarithms on a log axis
     :raises KgdashError: on an unknown shape
     """
-    if shape not in SHAPES:
-        raise unknown_name("shape", shape, SHAPES, "kgdash")
+    check_name("shape", shape, SHAPES, "kgdash")
     chosen, note = first_groups(table["group"].unique() if groups is None else groups)
     column = f"{measure}_{aggregate}"
     rows = table[table["group"].isin(chosen)]

@@ -1,7 +1,5 @@
 """One instance drawn: the triples that lead from the anchors to the answer, coloured by ReliK."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Sequence
@@ -13,15 +11,8 @@ import plotly.graph_objects as go
 
 from kgdash.charts.instance_path_layout import PathLayout, edge_curves, path_layout
 from kgdash.charts.separation import LABELS
-from kgdash.charts.style import (
-    GREY,
-    empty,
-    finish,
-    log_relik_marker,
-    log_span,
-    number,
-    reliability_colour,
-)
+from kgdash.charts.style import GREY, empty, finish, log_relik_marker, log_span, reliability_colour
+from kgdash.statistics.estimate import number
 
 #: edges up to which each bears its relation's name; the names of more show on hover
 _NAMED_EDGES = 5

@@ -1,7 +1,5 @@
 """Where an instance's entities and edges are drawn, from the anchors to the answer."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 

@@ -1,13 +1,12 @@
 """What a threshold on a measure does: precision, recall, F1 and accuracy, at each and at one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.separation import MEASURE_NAMES, is_raw
-from kgdash.charts.style import GREY, empty, finish, number
+from kgdash.charts.style import GREY, empty, finish
+from kgdash.statistics.estimate import number
 
 #: rate -> name, colour, line, symbol at the threshold
 _RATES = {

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, number, whiskers
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, whiskers
+from kgdash.statistics.estimate import number
 
 if TYPE_CHECKING:
     from kgdash.studies.reliability.local_comparison import Mean

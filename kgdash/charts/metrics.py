@@ -1,24 +1,22 @@
 """Charts of metrics, rank distributions and training losses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.style import RANK_TYPE_PATTERNS, SIDE_COLOURS, empty, finish, number
+from kgdash.charts.style import RANK_TYPE_PATTERNS, SIDE_COLOURS, empty, finish
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metrics import MetricsTable, pooled
+from kgdash.statistics.estimate import number
 
 
 def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
     """Draw one metric over side × rank type.
 
     :param values: of `kgdash.ranking.metrics.metrics`
-    :param info: the metric
     """
     figure = go.Figure()
     for rank_type in RANK_TYPES:

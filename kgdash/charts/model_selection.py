@@ -1,7 +1,5 @@
 """Figures of which model to trust where: parts × runs, what choosing costs, pairs of runs."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np
@@ -10,16 +8,8 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.comparison import BESIDE, ROOMY, HeatmapCells, run_heatmap
-from kgdash.charts.style import (
-    GREY,
-    SIDE_COLOURS,
-    add_row_bars,
-    empty,
-    finish,
-    name_rows,
-    number,
-    whiskers,
-)
+from kgdash.charts.style import GREY, SIDE_COLOURS, add_row_bars, empty, finish, name_rows, whiskers
+from kgdash.statistics.estimate import number
 
 #: least → greatest of a row, dark enough throughout for white figures
 _ORDER = [[0.0, "#b5421f"], [0.5, "#6d6675"], [1.0, "#1e5fb4"]]
@@ -40,7 +30,6 @@ def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") ->
     Where there are more than four runs, cells hold the marks alone, for want of room.
 
     :param table: of `PartScores`, parts from top to bottom; the first 25 are drawn
-    :param runs: in their order
     :param measure: "mrr" or "relik": what the cells hold and are coloured by
     """
     rows = table.head(MOST_GROUPS * len(runs))

@@ -1,7 +1,5 @@
 """Charts of expected performance: the line with its interval, and how often intervals held."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -11,7 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.correlation import add_band, task_label
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, number, whiskers
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, whiskers
+from kgdash.statistics.estimate import number
 
 #: was the value inside its interval -> name, colour, symbol
 _MARKS = {
@@ -42,7 +41,6 @@ def prediction_scatter(
 
     :param points: of `kgdash.studies.correlation.performance_prediction.PerformancePrediction`
     :param band: ``relik``, ``predicted``, ``low``, ``high``: the curve and its interval
-    :param task: what is predicted
     :param texts: one description per row of ``points``, for hovering
     :param here: the subgraph picked by the user: ``relik``, ``predicted``, ``low``, ``high``,
         ``observed`` (NaN if not known)

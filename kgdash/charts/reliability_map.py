@@ -1,7 +1,5 @@
 """Figures of the reliability map: groups by ReliK, communities as bubbles, and the baseline."""
 
-from __future__ import annotations
-
 from html import escape
 
 import networkx as nx
@@ -18,10 +16,10 @@ from kgdash.charts.style import (
     log_axis,
     log_relik_marker,
     log_span,
-    number,
     short_label,
     whiskers,
 )
+from kgdash.statistics.estimate import number
 
 #: rows of a chart of the least and the most reliable
 _ENDS = 12
@@ -186,10 +184,7 @@ def baseline_figure(regions: pd.DataFrame, baseline: np.ndarray) -> go.Figure:
         hovertemplate="|z| %{x}: %{y} permutations<extra></extra>",
     )
     top = np.histogram(baseline, 30)[0].max()
-    for kind, colour in (
-        ("low", RELIABILITY_SCALE[0][1]),
-        ("high", RELIABILITY_SCALE[-1][1]),
-    ):
+    for kind, colour in (("low", RELIABILITY_SCALE[0][1]), ("high", RELIABILITY_SCALE[-1][1])):
         part = regions[regions["kind"] == kind]
         figure.add_scatter(
             x=part["z"].abs(),

@@ -1,7 +1,5 @@
 """Figures of two runs against each other: differences, wins, and how their ranks go together."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np
@@ -17,10 +15,10 @@ from kgdash.charts.style import (
     empty,
     finish,
     leave_rows_unnamed,
-    number,
     whiskers,
     write_above,
 )
+from kgdash.statistics.estimate import number
 
 #: of the run that comes first, of neither, of the second
 _A, _EQUAL, _B = SIDE_COLOURS["head"], "#8a96a3", SIDE_COLOURS["tail"]

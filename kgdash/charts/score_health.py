@@ -1,14 +1,13 @@
 """Figures of the health of scores: their histogram, the gap by ties, the largest ties."""
 
-from __future__ import annotations
-
 from html import escape
 
 import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import shortened
-from kgdash.charts.style import SIDE_COLOURS, add_row_bars, empty, finish, name_rows, number
+from kgdash.charts.style import SIDE_COLOURS, add_row_bars, empty, finish, name_rows
+from kgdash.statistics.estimate import number
 
 #: colours of true answers and of candidates: the two that differ most in lightness and hue
 _KINDS = {"true": ("true answers", "#2f7fd1"), "candidates": ("candidates", "#d9742b")}
@@ -27,7 +26,6 @@ def score_histogram(table: pd.DataFrame, log: bool = False) -> go.Figure:
     the counts.
 
     :param table: of `kgdash.health.of_run.ScoreHealth.histogram`
-    :param log: a logarithmic axis of shares
     """
     if not (table["true"].sum() or table["candidates"].sum()):
         return empty("no score is finite")
@@ -65,7 +63,6 @@ def gap_bars(table: pd.DataFrame, side: str) -> go.Figure:
 
     :param table: of `kgdash.health.of_run.ScoreHealth.by_relation`: the widest gap first; the
         first 20 with a gap are drawn
-    :param side: "head", "tail" or "both"
     """
     rows = table[table["gap"] > 0].head(MOST_ROWS)
     if not len(rows):

@@ -1,7 +1,5 @@
 """Figures of true against false instances: how well measures part them, and their means."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,7 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.group_rows import first_groups, group_label, group_rows
-from kgdash.charts.style import GREY, empty, number, whiskers
+from kgdash.charts.style import GREY, empty, whiskers
+from kgdash.statistics.estimate import number
 
 
 @dataclass(frozen=True)

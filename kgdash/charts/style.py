@@ -1,7 +1,5 @@
 """Colours and layout that all figures share; they hold on light and on dark pages."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from html import escape
@@ -10,6 +8,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
+
+from kgdash.statistics.estimate import number
 
 #: colour-blind-safe, of middling lightness so that they show on white and on near-black
 SIDE_COLOURS = {"head": "#2f7fd1", "tail": "#d9742b", "both": "#7a8794", "relation": "#2e9d78"}
@@ -89,7 +89,6 @@ def write_above(figure: go.Figure, y: float, text: str, hover: str) -> None:
     """Write a text above what is drawn in a row: beside it it would take a phone's whole width.
 
     :param y: where it stands, from the bottom
-    :param text: HTML
     :param hover: plain
     """
     figure.add_annotation(
@@ -170,7 +169,6 @@ def log_relik_marker(
 
     :param logs: log₁₀ of ReliK, shape ``(n,)``
     :param span: ends of the scale, of `log_span`
-    :param title: of the bar
     :param y: where the bar begins, in heights of the plot
     :return: for Plotly's ``marker``
     """
@@ -210,23 +208,9 @@ def reliability_colour(share: float) -> str:
     return f"rgb({', '.join(str(round(c)) for c in mixed)})"
 
 
-def number(value: float) -> str:
-    """Write a figure to three digits so that both 0.830 and 0.0000123 can be read; "–" for NaN."""
-    if value is None or math.isnan(value):
-        return "–"
-    if value == 0 or 1e-3 <= abs(value) < 100:
-        return f"{value:#.3g}"
-    return f"{value:,.0f}" if 100 <= abs(value) < 1e5 else _scientific(value)
-
-
 def _rgb(colour: str) -> np.ndarray:
     return np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)], dtype=float)
 
 
 def _tick(value: float) -> str:
-    return f"{value:g}" if 1e-3 <= value < 1e5 else _scientific(value)
-
-
-def _scientific(value: float) -> str:
-    mantissa, exponent = f"{value:.2e}".split("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return f"{value:g}" if 1e-3 <= value < 1e5 else number(value)

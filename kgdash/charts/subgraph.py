@@ -1,7 +1,5 @@
 """A subgraph drawn: nodes, labels, and edges coloured by ReliK."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -17,10 +15,10 @@ from kgdash.charts.style import (
     finish,
     log_relik_marker,
     log_span,
-    number,
     reliability_colour,
     short_label,
 )
+from kgdash.statistics.estimate import number
 
 #: colour classes that edges are drawn in, since a Plotly line has one colour
 _CLASSES = 24
@@ -97,7 +95,6 @@ def subgraph_figure(
 
     :param entities: ids of all entities inside
     :param labels: of all entities of the graph, by id
-    :param seed_entity: marked
     :param triples: ``head, relation, tail`` (ids), ``relik`` in (0, 1], NaN if not counted yet:
         such edges are grey
     :param placed: as `layout` gives it (default: computed)
@@ -135,7 +132,7 @@ def _add_edges(
     crowded = len(pairs) > 250
     for in_class in np.unique(classes)[::-1]:
         colour = reliability_colour((in_class + 0.5) / _CLASSES)
-        line = {"color": colour, "width": 1.0 if crowded else 1.8}
+        line: dict[str, str | float] = {"color": colour, "width": 1.0 if crowded else 1.8}
         _add_lines(figure, curves[classes == in_class], line, 0.55 if crowded else 0.85)
     handles = curves[:, curves.shape[1] // (4 if placed.shape == "circle" else 2)]
     figure.add_scatter(
@@ -226,9 +223,7 @@ def _add_nodes(
 
 
 def _radial_labels(
-    entities: Sequence[int],
-    labels: Sequence[str],
-    positions: dict[int, tuple[float, float]],
+    entities: Sequence[int], labels: Sequence[str], positions: dict[int, tuple[float, float]]
 ) -> list[dict[str, object]]:
     """Write labels outwards from the circle, never upside down: Plotly annotations."""
     found: list[dict[str, object]] = []

@@ -1,7 +1,5 @@
 """The command ``breakdown``: a metric by groups of triples."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -1,7 +1,5 @@
 """The commands ``cache list``, ``cache clear`` and ``cache path``: the tables kept on disk."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Annotated
 

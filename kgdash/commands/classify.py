@@ -1,7 +1,5 @@
 """The command ``classify``: triple classification, globally and in a subgraph."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,20 +20,11 @@ from kgdash.commands.options.output import records
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
-
-class ClassifyTable(StrEnum):
-    """What `classify` prints or writes as a table."""
-
-    figures = "figures"
-    relations = "relations"
-    roc = "roc"
-    pr = "pr"
-    histogram = "histogram"
-    calibration = "calibration"
-    calibration_errors = "calibration_errors"
-    scores = "scores"
-    relik = "relik"
-    local = "local"
+#: what `classify` prints or writes as a table
+ClassifyTable = StrEnum(
+    "ClassifyTable",
+    "figures relations roc pr histogram calibration calibration_errors scores relik local",
+)
 
 
 def classify(

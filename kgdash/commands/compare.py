@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
 import typer
 
 from kgdash.commands.groupings import grouping_by
-from kgdash.commands.options.common import (
-    FilterOption,
-    RankTypeOption,
-    SeedOption,
-    SplitOption,
-)
+from kgdash.commands.options.common import FilterOption, RankTypeOption, SeedOption, SplitOption
 from kgdash.commands.options.groups import Output, RunsOptions
 from kgdash.commands.options.output import print_json, records, write_or_print
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name, unknown_name
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
@@ -39,8 +34,7 @@ def compare(
     split: SplitOption = "test",
     filter: FilterOption = None,
     by: Annotated[
-        str | None,
-        typer.Option(help="Grouping, as of `breakdown`: adds the table groups."),
+        str | None, typer.Option(help="Grouping, as of `breakdown`: adds the table groups.")
     ] = None,
     metric: Annotated[
         str, typer.Option(help="Of the groups: mrr, amri, hits@k, …, or a key of `metrics`.")
@@ -70,18 +64,17 @@ def compare(
     """Compare runs overall, by group, by paired tests, over seeds, and two of them in detail."""
     from kgdash.graph import default_filter
     from kgdash.ranking.metric_lookup import find_metric
-    from kgdash.ranking.rank_setting import RankSetting, RankType, Side
+    from kgdash.ranking.rank_setting import RankSetting
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names, pair_of
 
     key = find_metric(metric).key
     wanted = table or ("groups" if by else "relations" if pair else "overall")
-    if wanted not in _TABLES:
-        raise unknown_name("table", wanted, _TABLES, "compare")
+    check_name("table", wanted, _TABLES, "compare")
     loaded = runs.load()
     named = dict(zip(distinct_names(loaded), loaded, strict=True))
     chosen = filter or default_filter(split)
     ranks = compared_ranks(loaded, split, chosen, terminal("ranks"))
-    setting = RankSetting(split, chosen, cast(Side, side), cast(RankType, rank_type))
+    setting = RankSetting.parse(split, chosen, side, rank_type)
     grouping = None if by is None else grouping_by(loaded[0], by)
     tables = _tables_of_all(named, ranks, setting, seed)
     if grouping is not None:

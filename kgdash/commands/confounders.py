@@ -27,13 +27,8 @@ if TYPE_CHECKING:
     from kgdash.runs import Run
 
 
-class ConfounderTable(StrEnum):
-    """What `confounders` prints or writes as a table."""
-
-    factors = "factors"
-    classes = "classes"
-    partial = "partial"
-    subgraphs = "subgraphs"
+#: what `confounders` prints or writes as a table
+ConfounderTable = StrEnum("ConfounderTable", "factors classes partial subgraphs")
 
 
 def confounders(

@@ -6,22 +6,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 
 from kgdash.commands.options.common import LevelOption
 from kgdash.commands.options.groups import Output, SubgraphOptions, TaskOptions
-from kgdash.commands.options.output import records, write_rounded
+from kgdash.commands.options.output import command_text, records, write_rounded
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.progress import terminal
 from kgdash.statistics.bootstrap import Bootstrap
 
 if TYPE_CHECKING:
-    from kgdash.graph import KnowledgeGraph
     from kgdash.graph.folds import Fold
     from kgdash.runs import Run
-    from kgdash.studies.correlation.cross_validation import CrossValidation
 
 
 def cross_validate(
@@ -49,6 +46,7 @@ def cross_validate(
         bool, typer.Option("--each", help="Print a row per model, fold and subgraph.")
     ] = False,
     *,
+    context: typer.Context,
     output: Output,
 ) -> None:
     """Train models on folds, correlate ReliK with performance there, and report their mean.
@@ -58,6 +56,7 @@ def cross_validate(
     from kgdash.graph.datasets import load_dataset
     from kgdash.studies.correlation.cross_validation import MODELS, CrossValidation
     from kgdash.studies.correlation.cross_validation import cross_validate as compute
+    from kgdash.studies.correlation.fold_report import markdown_report
     from kgdash.studies.correlation.fold_runs import default_workdir
     from kgdash.studies.correlation.fold_tables import both_ways
 
@@ -91,7 +90,12 @@ def cross_validate(
         raise
     coefficients = both_ways(table, bootstrap)
     if results is not None:
-        _write_results(results, dataset, graph, plan, coefficients, runs)
+        text = markdown_report(graph, plan, command_text(context), coefficients, runs)
+        report = results / f"{graph.name}.md"
+        write_atomically(report, lambda part: part.write_text(text, encoding="utf-8"))
+        for name, rows in ((graph.name, coefficients), (f"{graph.name}-runs", runs)):
+            write_rounded(rows, results / f"{name}.csv")
+        print(f"wrote {report} and its tables", file=sys.stderr)
     shown = table if each else coefficients
     about = {"graph": graph.name, "plan": vars(plan), "workdir": str(folder)}
     output.show(shown, lambda: about | records({"runs": runs, "rows": shown}))
@@ -110,23 +114,3 @@ def _print_fold(fold: Fold, run: Run, before: bool) -> None:
     mrr = run.training["evaluation"]["inverse_harmonic_mean_rank"]
     text = f"fold {fold.number}, {run.spec.name}: {trained}, test MRR {mrr:.3f}"
     print(f"\r{text:<70}" if sys.stderr.isatty() else text, file=sys.stderr, flush=True)
-
-
-def _write_results(
-    folder: Path,
-    source: str,
-    graph: KnowledgeGraph,
-    plan: CrossValidation,
-    coefficients: pd.DataFrame,
-    runs: pd.DataFrame,
-) -> None:
-    from kgdash.studies.correlation.fold_report import command_line, markdown_report
-
-    # The folder's name alone: where it lies is this machine's business.
-    dataset = Path(source).name if Path(source).is_dir() else source
-    text = markdown_report(graph, plan, command_line(dataset, plan), coefficients, runs)
-    report = folder / f"{graph.name}.md"
-    write_atomically(report, lambda part: part.write_text(text, encoding="utf-8"))
-    for name, table in ((graph.name, coefficients), (f"{graph.name}-runs", runs)):
-        write_rounded(table, folder / f"{name}.csv")
-    print(f"wrote {report} and its tables", file=sys.stderr)

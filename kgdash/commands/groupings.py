@@ -72,10 +72,7 @@ def add(
 
 
 @app.command()
-def remove(
-    run: RunOptions,
-    name: Annotated[str, typer.Argument(help="Of the grouping.")],
-) -> None:
+def remove(run: RunOptions, name: Annotated[str, typer.Argument(help="Of the grouping.")]) -> None:
     """Delete a grouping that is saved with a run."""
     from kgdash.runs.saved_groupings import delete_grouping
 

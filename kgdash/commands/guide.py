@@ -1,7 +1,5 @@
 """The command ``guide``: what each metric is, and a run's own values."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer
@@ -32,7 +30,7 @@ def guide(
 ) -> None:
     """Describe every metric; of a run, with values, sides, and what fewer candidates would do."""
     from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
-    from kgdash.errors import unknown_name
+    from kgdash.errors import check_name
     from kgdash.graph import default_filter
     from kgdash.graph.known_triples import RANK_TYPES
     from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, expected_metrics
@@ -43,8 +41,7 @@ def guide(
         ("side", side, ("head", "tail", "both")),
         ("rank type", rank_type, RANK_TYPES),
     ):
-        if name not in known:
-            raise unknown_name(kind, name, known, "the guide")
+        check_name(kind, name, known, "the guide")
     more: dict[str, Any] = {}
     values = None
     if run is not None:

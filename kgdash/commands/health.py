@@ -1,33 +1,18 @@
 """The command ``health``: ties, saturated and missing scores."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 
 import pandas as pd
 import typer
 
-from kgdash.commands.options.common import (
-    FilterOption,
-    SideOption,
-    SplitOption,
-)
+from kgdash.commands.options.common import FilterOption, SideOption, SplitOption
 from kgdash.commands.options.groups import Output, RunOptions
 from kgdash.commands.options.output import records
 from kgdash.progress import terminal
 
-
-class HealthTable(StrEnum):
-    """What `health` prints or writes as a table."""
-
-    findings = "findings"
-    summary = "summary"
-    histogram = "histogram"
-    ties = "ties"
-    relations = "relations"
-    entities = "entities"
-    missing = "missing"
+#: what `health` prints or writes as a table
+HealthTable = StrEnum("HealthTable", "findings summary histogram ties relations entities missing")
 
 
 def health(

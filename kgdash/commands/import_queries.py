@@ -1,7 +1,5 @@
 """The command ``import-queries``: published sets of queries as one file in a safe form."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

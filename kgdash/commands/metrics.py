@@ -11,11 +11,7 @@ import typer
 
 from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOption
 from kgdash.commands.metrics_latex import latex as print_latex
-from kgdash.commands.options.common import (
-    FilterOption,
-    JsonOption,
-    SplitOption,
-)
+from kgdash.commands.options.common import FilterOption, JsonOption, SplitOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.errors import KgdashError
@@ -44,8 +40,7 @@ def metrics(
         int | None, typer.Option(help="Only entities with so many known triples or fewer.")
     ] = None,
     types: Annotated[
-        Path | None,
-        typer.Option(help="Entity types: TSV or CSV of entity, type, one pair a line."),
+        Path | None, typer.Option(help="Entity types: TSV or CSV of entity, type, one pair a line.")
     ] = None,
     type_name: Annotated[
         list[str] | None,
@@ -74,12 +69,7 @@ def metrics(
         max_degree,
         _of_types(loaded.graph, types, type_name),
     )
-    ranks = loaded.ranks(
-        split=split,
-        filter=chosen,
-        progress=terminal("ranks"),
-        restriction=only,
-    )
+    ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"), restriction=only)
     if chosen in FILTERS and (warning := leak_warning(split, chosen)):
         print(f"note: {warning}", file=sys.stderr)
     if latex or compared or (out is not None and out.suffix == ".tex"):

@@ -1,7 +1,5 @@
 """What makes a LaTeX table of the command ``metrics``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,11 +40,7 @@ def latex(
 ) -> None:
     """Print or write the main metrics of some runs as LaTeX; the best of several are bold.
 
-    :param run: the loaded run
     :param compared: other runs, as the command line names them
-    :param out: a .tex file; None prints
-    :param split: whose triples are ranked
-    :param filter: one of `kgdash.graph.FILTERS`
     :param only: the `kgdash.graph.restriction.Restriction`
     :raises KgdashError: if a run is of another graph, two have one name, or a file is no .tex
     """
@@ -59,10 +53,7 @@ def latex(
     values = {}
     for one in _runs(run, compared or []):
         ranks = one.ranks(
-            split=split,
-            filter=filter,
-            progress=terminal(f"ranks of {one.name}"),
-            restriction=only,
+            split=split, filter=filter, progress=terminal(f"ranks of {one.name}"), restriction=only
         )
         values[one.name] = metrics(ranks)
     table, left = main_table(values), only.count(run.graph, run.graph.split(split))

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from kgdash.commands.options.common import (
-    FilterOption,
-    JsonOption,
-    SeedOption,
-    SplitOption,
-)
+from kgdash.commands.options.common import FilterOption, JsonOption, SeedOption, SplitOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.errors import KgdashError

@@ -1,7 +1,5 @@
 """``kgdash open``: the dashboard on a run."""
 
-from __future__ import annotations
-
 import runpy
 import socket
 import sys

@@ -1,28 +1,18 @@
 """The command ``predict-performance``: what performance is expected where ReliK is so high?"""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from kgdash.commands.options.common import (
-    LevelOption,
-)
+from kgdash.commands.options.common import LevelOption
 from kgdash.commands.options.groups import Output, RunOptions, SubgraphOptions
 from kgdash.commands.options.output import records
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
-
-class PredictionTable(StrEnum):
-    """What `predict_performance` prints or writes as a table."""
-
-    expected = "expected"
-    errors = "errors"
-    coverage = "coverage"
-    points = "points"
+#: what `predict_performance` prints or writes as a table
+PredictionTable = StrEnum("PredictionTable", "expected errors coverage points")
 
 
 def predict_performance(

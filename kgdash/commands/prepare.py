@@ -1,7 +1,5 @@
 """``kgdash prepare``: counting ahead what every page of a run asks for."""
 
-from __future__ import annotations
-
 import sys
 
 from kgdash.commands.options.groups import RunOptions

@@ -1,28 +1,17 @@
 """The command ``reliability``: ReliK over the whole graph."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.options.common import (
-    LevelOption,
-    SeedOption,
-)
+from kgdash.commands.options.common import LevelOption, SeedOption
 from kgdash.commands.options.groups import Output, RunOptions
 from kgdash.commands.options.output import records
 from kgdash.progress import phases, terminal
 
-
-class ReliabilityBy(StrEnum):
-    """What `reliability` averages ReliK over."""
-
-    entity = "entity"
-    relation = "relation"
-    communities = "communities"
-    regions = "regions"
+#: what `reliability` averages ReliK over
+ReliabilityBy = StrEnum("ReliabilityBy", "entity relation communities regions")
 
 
 def reliability(

@@ -1,7 +1,5 @@
 """``kgdash relik``: the ReliK of triples."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,19 +1,12 @@
 """The commands ``report`` and ``chart``: a run as one HTML file, and any of its charts."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kgdash.commands.options.common import (
-    FilterOption,
-    RankTypeOption,
-    SeedOption,
-    SplitOption,
-)
+from kgdash.commands.options.common import FilterOption, RankTypeOption, SeedOption, SplitOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.progress import terminal
 

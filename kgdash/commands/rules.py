@@ -40,8 +40,7 @@ def rules(
     ] = "support",
     per_rule: Annotated[int, typer.Option(help="Instances per rule and label.")] = 30,
     save_rules: Annotated[
-        Path | None,
-        typer.Option(help="Write the rules with our counts.", callback=known_extension),
+        Path | None, typer.Option(help="Write the rules with our counts.", callback=known_extension)
     ] = None,
     save_instances: Annotated[
         Path | None, typer.Option(help="Write the instances, as --table reads them (.tsv).")

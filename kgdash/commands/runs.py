@@ -1,7 +1,5 @@
 """The commands ``runs`` and ``import``: the bundled runs, and a safe copy of a PyKEEN directory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgdash.commands.options.common import JsonOption, OutOption, known_extension
-from kgdash.commands.options.output import print_json, write_or_print, write_rounded
-from kgdash.errors import unknown_name
+from kgdash.commands.options.output import command_text, print_json, write_or_print, write_rounded
+from kgdash.errors import check_name
 from kgdash.files.atomic import write_atomically
 from kgdash.files.table import write_table
 from kgdash.progress import terminal
@@ -65,8 +64,7 @@ def compare_labels(
     from kgdash.studies.instances.instances import score_instances
     from kgdash.studies.instances.separation import COMPARED, compare_measures, measure_column
 
-    if options.over not in COMPARED:
-        raise unknown_name("choice of triples", options.over, list(COMPARED), "kgdash")
+    check_name("choice of triples", options.over, COMPARED, "kgdash")
     measures, aggregate = COMPARED[options.over], options.aggregate
     measure_column(measures[0], aggregate)
     scored = score_instances(run, instances, terminal("scoring instances"))
@@ -87,10 +85,7 @@ def compare_labels(
 
 def _write_tables(run: Run, scored: ScoredInstances, options: SeparationOptions) -> bool:
     """Write the tables that were asked for; nothing is said beside JSON."""
-    from kgdash.studies.instances.likely_errors import (
-        plausible_missing_triples,
-        suspicious_facts,
-    )
+    from kgdash.studies.instances.likely_errors import plausible_missing_triples, suspicious_facts
     from kgdash.studies.rules.confidence import rule_confidence
 
     def plausible() -> Any:
@@ -154,26 +149,9 @@ def _write_results(
         write_figure(chart, files[name], size=FigureSize(760))
     text = SeparationReport(run, found, options.aggregate, notes, names).text(
         f"{what.capitalize()}: {run.spec.name} on {run.graph.name}",
-        _command_text(context, "results"),
+        command_text(context),
         {name: path.name for name, path in files.items()},
     )
     write_atomically(folder / f"{stem}.md", lambda part: part.write_text(text, encoding="utf-8"))
     write_rounded(separation_rows(found), folder / f"{stem}.csv")
     print(f"wrote {folder / stem}.md, its table and charts", file=sys.stderr)
-
-
-def _command_text(context: typer.Context, without: str) -> str:
-    """Write the command as a line for a shell, without an option: where results go is of here."""
-    words = ["python", "-m", "kgdash", str(context.info_name)]
-    for param in context.command.params:
-        name = str(param.name)
-        source = context.get_parameter_source(name)
-        if name in (without, "config", "save_config") or source is None:
-            continue
-        if source.name not in ("COMMANDLINE", "DEFAULT_MAP"):  # the latter: of a file by --config
-            continue
-        value = context.params[name]
-        for one in value if isinstance(value, list | tuple) else [value]:
-            words += [] if param.param_type_name == "argument" else [param.opts[0]]
-            words += [] if isinstance(one, bool) else [str(one)]
-    return shlex.join(words)

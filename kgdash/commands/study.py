@@ -1,14 +1,10 @@
 """The command ``study``: does the mean ReliK of subgraphs go with the performance there?"""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.options.common import (
-    LevelOption,
-)
+from kgdash.commands.options.common import LevelOption
 from kgdash.commands.options.groups import Output, RunOptions, SubgraphOptions, TaskOptions
 from kgdash.commands.options.output import load_run, records
 from kgdash.progress import terminal
@@ -24,8 +20,7 @@ def study(
         typer.Option("--with", help="Another run, studied on the same subgraphs; repeat."),
     ] = None,
     paper: Annotated[
-        bool,
-        typer.Option("--paper", help="Print the paper's table: Pearson's r, runs × tasks."),
+        bool, typer.Option("--paper", help="Print the paper's table: Pearson's r, runs × tasks.")
     ] = False,
     level: LevelOption = 0.95,
     each: Annotated[

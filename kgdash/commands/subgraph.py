@@ -1,7 +1,5 @@
 """``kgdash subgraph``: ReliK and MRR of a part of the graph."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

@@ -123,9 +123,7 @@ def train(
 
 
 def trials(
-    study: Annotated[Path, typer.Argument(help="SQLite file of a search.")],
-    *,
-    output: Output,
+    study: Annotated[Path, typer.Argument(help="SQLite file of a search.")], *, output: Output
 ) -> None:
     """List the trials of a search with the best so far, and the command that trains the best."""
     from kgdash.hpo.importance import importances

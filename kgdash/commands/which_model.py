@@ -1,10 +1,8 @@
 """The command ``which-model``: which of several models to trust where."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from enum import StrEnum
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
@@ -21,13 +19,8 @@ from kgdash.commands.options.groups import Output, RunsOptions
 from kgdash.commands.options.output import records
 from kgdash.progress import terminal
 
-
-class ChoiceTable(StrEnum):
-    """What `which-model` prints or writes as a table."""
-
-    strategies = "strategies"
-    parts = "parts"
-    pairs = "pairs"
+#: what `which-model` prints or writes as a table
+ChoiceTable = StrEnum("ChoiceTable", "strategies parts pairs")
 
 
 def which_model(
@@ -63,7 +56,7 @@ def which_model(
 ) -> None:
     """Tell which model ReliK picks in each part of the graph, and whether it is the best there."""
     from kgdash.graph.subgraph import SubgraphSampling
-    from kgdash.ranking.rank_setting import RankSetting, RankType, Side
+    from kgdash.ranking.rank_setting import RankSetting
     from kgdash.studies.comparison.comparison import check_comparable
     from kgdash.studies.comparison.graph_parts import find_parts
     from kgdash.studies.comparison.model_selection import (
@@ -83,7 +76,7 @@ def which_model(
         subgraphs, default_size(loaded[0]) if size is None else size, seed=seed
     )
     parts = find_parts(loaded[0], kind, resolution, sampling, terminal(kind))
-    setting = RankSetting(split, None, cast(Side, side), cast(RankType, rank_type))
+    setting = RankSetting.parse(split, None, side, rank_type)
     progress = terminal("ranks and ReliK")
     scores = part_scores(loaded, parts, setting, relik_of, relik_method, progress)
     bootstrap = replace(BOOTSTRAP, level=level, seed=seed)

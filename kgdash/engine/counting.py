@@ -43,7 +43,6 @@ def count_ranks(
 
     Defined in numbers.md#1-ranks.
 
-    :param form: the model
     :param triples: int64, ``(n, 3)``
     :param known: triples whose answers are no candidates, or None for raw ranks
     :param side: "head" or "tail"

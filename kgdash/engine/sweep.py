@@ -54,8 +54,6 @@ def sweep_form(
 
     :param form: the model, on the CPU
     :param visit: must not keep the tile; may change it
-    :param state: makes a thread's state
-    :param progress: called with (done, total)
     :return: the states, and each triple's own score: float32, ``(n,)``, the very numbers that the
         tiles hold
     """

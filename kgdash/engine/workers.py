@@ -37,8 +37,6 @@ def run_in_threads(
     :param tasks: taken one by one, by whichever thread is free
     :param work: does a task on a thread's state and returns how much of ``total`` that was; it
         releases the GIL where it matters
-    :param state: makes a thread's state
-    :param progress: called with (done, total) from the calling thread
     :param threads: default: as many as PyTorch uses
     :return: the states
     """

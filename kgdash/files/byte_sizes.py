@@ -1,7 +1,5 @@
 """Amounts of memory as people write them."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """Taking turns: one holder of a lock file at a time, over threads and processes."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What results as Markdown share: tables, and the versions that made them."""
 
-from __future__ import annotations
-
 import platform
 from importlib.metadata import version
 

@@ -1,7 +1,5 @@
 """Tables on disk that fill up: rows that were counted once are found by every process."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,6 +51,7 @@ class RowTable:
         self._key, self._about = dict(key), dict(about)
         self._values = np.full((len(self.columns), rows), MISSING, dtype=np.int64)
         self._stamp: str | None = None
+        self._place = table_lock(key)
         self._guard = threading.RLock()
         self._seconds, self._unsaved, self._writing = 0.0, 0.0, 0.0
 
@@ -103,12 +102,12 @@ class RowTable:
         try:
             yield
         finally:
-            if worth_keeping(self._unsaved):
+            if self._unsaved and worth_keeping(self._unsaved):
                 with take_turn(table_lock(self._key)), self._guard:
                     self._save()
 
     def _save(self) -> None:
-        if not worth_keeping(self._unsaved):
+        if not self._unsaved or not worth_keeping(self._unsaved):
             return
         self._refresh()
         start = time.monotonic()
@@ -122,14 +121,15 @@ class RowTable:
 
     def _refresh(self) -> None:
         """Take in what others have stored since."""
-        note = table_note(self._key)
-        stamp = note.get("created")
-        if stamp == self._stamp:
+        note, place = table_note(self._key), table_lock(self._key)
+        stamp, moved = note.get("created"), place != self._place
+        if stamp == self._stamp and not moved:
             return
-        self._stamp = stamp
-        if stamp is None:
+        self._stamp, self._place = stamp, place
+        if stamp is None or moved:
             self._values[:] = MISSING
             self._seconds, self._unsaved = 0.0, 0.0
+        if stamp is None:
             return
         table = stored_table(self._key)
         if table is None or table.shape != self._values.shape[::-1]:

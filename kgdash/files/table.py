@@ -1,7 +1,5 @@
 """Writing tables to files that people asked for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

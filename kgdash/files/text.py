@@ -1,7 +1,5 @@
 """Text that people hand in: read with a limit, and errors that name file, line and cure."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -18,7 +16,6 @@ def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> byte
     """Return a file's content, unpacked if it is gzip, refusing what is too large unread.
 
     :param source: a path, or the bytes themselves
-    :param shown: what messages call it
     :param max_bytes: most bytes, unpacked
     :raises KgdashError: if it can not be read, is too large, or no whole gzip file
     """

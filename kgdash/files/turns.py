@@ -1,7 +1,5 @@
 """Who computes next: turns of threads and processes at one table, and work that gives way."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ These are pickles of dicts, lists, tuples, sets, integers and text. The two name
 call, ``set`` and ``collections.defaultdict``, are never looked up either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,8 +31,6 @@ class _Name(str):
 def read_plain_pickle(data: bytes, where: str) -> Any:
     """Read a pickle (protocols 2 to 5) that holds nothing but plain containers.
 
-    :param data: the pickle
-    :param where: what messages call it
     :return: dicts, lists, tuples, sets, text, integers, booleans and None; a ``defaultdict`` comes
         back as a dict, a ``frozenset`` as a set
     :raises KgdashError: if it holds anything else, is damaged, or is too large

@@ -8,8 +8,6 @@ besides those of containers, a subclass decides: `pickle_records` for models, `p
 for sets of queries. Whatever neither admits is refused.
 """
 
-from __future__ import annotations
-
 import pickletools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -34,10 +32,7 @@ class PickleMachine:
     remedy: str
 
     def __init__(self, where: str) -> None:
-        """Begin with an empty stack.
-
-        :param where: what messages call the file
-        """
+        """Begin with an empty stack."""
         self.where = where
         self.stack: list[Any] = []
         self.marks: list[list[Any]] = []

@@ -4,8 +4,6 @@ A function that the pickle names becomes a :class:`Global`, calling it a :class:
 records mean is for others to say. Names outside the lists below are refused even so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -77,9 +75,7 @@ class Call:
 def parse(data: bytes, persistent: Callable[[object], Any], where: str) -> Any:
     """Read a pickle (protocols 2 to 5) into records.
 
-    :param data: the pickle
     :param persistent: what to make of a persistent id
-    :param where: named in messages
     :return: the root: dicts, lists, tuples, sets and scalars, :class:`Global`, :class:`Call`, and
         what ``persistent`` gave
     :raises KgdashError: if it names anything not admitted, or uses an opcode of no model

@@ -1,7 +1,5 @@
 """Walking through the inert record of a pickled model: modules, dictionaries, tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What of a model has a part in scoring besides its weights, and whether two models agree in it."""
 
-from __future__ import annotations
-
 import io
 import pickle
 from pathlib import Path

@@ -4,8 +4,6 @@ Only ``trained_model.pkl`` is a pickle that is read, by a reader that builds no 
 ``training_triples/base.pth`` is never opened.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ description compared with the file's: what is imported scores exactly as the ori
 refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

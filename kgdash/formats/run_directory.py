@@ -8,8 +8,6 @@
     triples.safetensors   train, valid, test: ids of head, relation, tail, shape (n, 3)
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
@@ -50,7 +48,6 @@ def write_run(
 
     :param out: must not exist yet
     :param graph: what the model was trained on
-    :param spec: the model's configuration
     :param state: its weights
     :param training: JSON-ready record of the training
     :param provenance: JSON-ready record of where the run comes from

@@ -1,7 +1,5 @@
 """Read the archives of ``torch.save``: a pickle and its storages in an uncompressed zip file."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -45,7 +43,6 @@ class Storage:
 def read_inert(path: Path) -> tuple[Any, dict[str, bytearray]]:
     """Read an archive written by ``torch.save``.
 
-    :param path: the file
     :return: the root of the tree of records, and the bytes of every storage that it mentions
     :raises KgdashError: if the file is no such archive, is damaged, or names anything not admitted
     """
@@ -147,10 +144,7 @@ def rebuild_tensor(
 ) -> torch.Tensor:
     """Build a tensor from the record of ``_rebuild_parameter`` or ``_rebuild_tensor_v2``.
 
-    :param record: the record
     :param storages: bytes by storage key
-    :param name: the tensor's name, for messages
-    :param where: the file, for messages
     :return: the tensor, a view of its storage
     :raises KgdashError: if it reaches beyond its storage, overlaps itself or is no plain tensor
     """

@@ -6,6 +6,7 @@ Imports: files. Start at `knowledge_graph.py`.
 from kgdash.graph.knowledge_graph import (
     DIRECTIONS,
     FILTERS,
+    IDS,
     SPLITS,
     KnowledgeGraph,
     default_filter,
@@ -16,6 +17,7 @@ from kgdash.graph.knowledge_graph import (
 __all__ = [
     "DIRECTIONS",
     "FILTERS",
+    "IDS",
     "SPLITS",
     "KnowledgeGraph",
     "default_filter",

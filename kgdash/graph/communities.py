@@ -3,8 +3,6 @@
 Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks", 2008.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import networkx as nx
@@ -32,7 +30,6 @@ def find_communities(
     Louvain's method (Blondel et al. 2008, `networkx.community`) on all known
     triples without direction and loops, each pair of entities as often as triples join it.
 
-    :param graph: all its splits
     :param resolution: > 0; the higher, the more and the smaller they are
     :param seed: of the order in which entities are looked at, ≥ 0
     :param progress: called with (0, 1) while it takes; may raise to cancel

@@ -1,7 +1,5 @@
 """A dataset, by PyKEEN name or from a folder, as a KnowledgeGraph."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +20,7 @@ _STEMS = {
 
 
 def load_dataset(
-    source: str | Path,
-    vocabulary: tuple[Sequence[str], Sequence[str]] | None = None,
+    source: str | Path, vocabulary: tuple[Sequence[str], Sequence[str]] | None = None
 ) -> KnowledgeGraph:
     """Load a dataset.
 

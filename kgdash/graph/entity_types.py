@@ -1,14 +1,12 @@
 """The types (or tags) of entities, as a user's file gives them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.triple_files import read_rows
 
@@ -36,8 +34,7 @@ class EntityTypes:
         :raises KgdashError: if there is no such type
         """
         for name in names:
-            if name not in self.names:
-                raise unknown_name("type", name, self.names, "the file of types")
+            check_name("type", name, self.names, "the file of types")
         chosen = [self.names.index(name) for name in names]
         return np.unique(self.entities[np.isin(self.types, chosen)])
 

@@ -3,8 +3,6 @@
 Filters are defined in numbers.md#1-ranks.
 """
 
-from __future__ import annotations
-
 from kgdash.graph import FILTERS
 
 _SCENARIOS = {
@@ -16,19 +14,12 @@ _SCENARIOS = {
 
 
 def use_case(filter: str) -> str:
-    """Say in a few words what a filter is for.
-
-    :param filter: one of `kgdash.graph.FILTERS`
-    """
+    """Say in a few words what a filter is for."""
     return _SCENARIOS[filter]
 
 
 def leak_warning(split: str, filter: str) -> str | None:
-    """Warn where values that models are chosen by depend on test triples, else return None.
-
-    :param split: the split that is ranked
-    :param filter: one of `kgdash.graph.FILTERS`
-    """
+    """Warn where values that models are chosen by depend on test triples, else return None."""
     if split != "valid" or "test" not in FILTERS[filter]:
         return None
     return (

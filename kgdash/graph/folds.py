@@ -3,8 +3,6 @@
 Defined in numbers.md#16-cross-validation.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

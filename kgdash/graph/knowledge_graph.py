@@ -1,7 +1,5 @@
 """The knowledge graph: names, labels, and the splits as arrays of ids."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +15,9 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph.known_triples import KnownTriples
 
 SPLITS = ("train", "valid", "test")
+
+#: the columns of tables of triples: ids, or names
+IDS = ["head", "relation", "tail"]
 
 #: to follow triples either way, from head to tail, or from tail to head
 DIRECTIONS = ("either", "outgoing", "incoming")

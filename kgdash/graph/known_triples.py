@@ -5,8 +5,6 @@ answer, so that the answers of a query are one contiguous slice of a sorted arra
 serve every question of ranking (numbers.md#1-ranks) and ReliK (numbers.md#4-relik).
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

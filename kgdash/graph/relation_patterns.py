@@ -1,7 +1,5 @@
 """What the train triples say of each relation: its cardinality, and patterns that predict it."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -3,8 +3,6 @@
 Defined in numbers.md#3-restriction.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -117,10 +115,7 @@ def restrict(
             f"entity, go from {low:,} to {high:,}); widen the choice"
         )
     numbers = {graph.relation_id(name) for name in relations}
-    return Restriction(
-        chosen,
-        np.array(list(numbers)) if numbers else None,
-    )
+    return Restriction(chosen, np.array(list(numbers)) if numbers else None)
 
 
 def read_entities(

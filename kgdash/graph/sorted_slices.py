@@ -1,7 +1,5 @@
 """Slices of sorted arrays: everything that belongs to many keys, found at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

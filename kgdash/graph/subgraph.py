@@ -3,8 +3,6 @@
 Defined in numbers.md#5-subgraphs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -102,7 +100,6 @@ class SubgraphOptions(TypedDict, total=False):
 def triples_inside(subgraphs: Sequence[Subgraph], triples: np.ndarray) -> csr_array:
     """Tell which triples have both ends in which subgraph.
 
-    :param subgraphs: of one graph
     :param triples: ids of it, shape ``(n, 3)``
     :return: 0 and 1 as float64, shape ``(subgraphs, n)``
     """

@@ -1,7 +1,5 @@
 """Reading triples and labels from text files, with errors that name file and line."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -77,7 +77,6 @@ class Finding:
 def find(evidence: Evidence, side: str = "both") -> list[Finding]:
     """Run all checks on one side.
 
-    :param side: "head", "tail" or "both"
     :return: one finding per check, the worst first
     """
     rows = evidence.of_side(side)

@@ -12,12 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kgdash.engine.sweep_kernels import (
-    DigitTree,
-    gather_bins,
-    gather_digits,
-    gather_first_digits,
-)
+from kgdash.engine.sweep_kernels import DigitTree, gather_bins, gather_digits, gather_first_digits
 from kgdash.engine.tasks import Asked
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.sweep import all_scores, asked_by, sweep
@@ -50,12 +45,10 @@ def score_distribution(
     one true score with ``candidates - 1`` others. Bins reach from the least to the greatest finite
     score of both kinds and sides, as `numpy.histogram` cuts them.
 
-    :param scorer: the model
     :param triples: int64, shape ``(n, 3)``
     :param known: as given to `kgdash.health.spread.score_spread`
     :param spread: what that returned
     :param bins: ≥ 1
-    :param progress: called with (done, total)
     :return: per side of ``spread``, and "both" where it has head and tail: rows with ``what``
         "bin", one per bin in order, and rows with ``what`` "value", one per single value that makes
         up at least a hundredth of the rivals' scores on a side, the most frequent first. Columns:

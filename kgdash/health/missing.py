@@ -1,7 +1,5 @@
 """Which entities and relations NaN scores belong to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,7 +23,6 @@ def missing_scores(
 
     :param triples: int64, ``(n, 3)``: what asks the queries
     :param sides: "head", "tail" or both
-    :param progress: called with (done, total)
     :return: one row per entity and relation with a NaN score, those with the largest share first:
         ``kind`` ("entity" or "relation"), ``id``, ``nan``, ``scores`` (int64: how many it has),
         ``share`` (float64, in (0, 1]; 1: every score is NaN)

@@ -3,8 +3,6 @@
 Defined in numbers.md#12-score-health.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
@@ -13,9 +11,9 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.files.table_cache import cached_table
-from kgdash.graph import FILTERS, default_filter
+from kgdash.graph import FILTERS, IDS, default_filter
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.checks import Evidence, Finding, find
 from kgdash.health.distribution import score_distribution
@@ -35,7 +33,7 @@ def _no_rows(**kinds: str) -> pd.DataFrame:
 
 
 _NO_RANKS = _no_rows(
-    **dict.fromkeys(["head", "relation", "tail"], "int64"),
+    **dict.fromkeys(IDS, "int64"),
     side="str",
     **dict.fromkeys(["optimistic", "pessimistic", "candidates"], "int64"),
 )
@@ -113,7 +111,6 @@ class ScoreHealth:
     def tables(self, side: str = "both") -> dict[str, pd.DataFrame]:
         """Return everything as tables, with names in place of ids.
 
-        :param side: "head", "tail" or "both"
         :return: "findings" (columns as the fields of `kgdash.health.checks.Finding`), "summary",
             "histogram", "ties" (`tie_groups`), "relations" (`by_relation`), "entities" that always
             tie (``group``, ``entity``), "missing" (``kind``, ``name``, ``nan``, ``scores``,
@@ -152,15 +149,10 @@ def score_health(
 
     Never refuses a model for NaN scores, as ranks do: counts them.
 
-    :param run: the model and its graph
-    :param split: "train", "valid" or "test"
-    :param filter: as `kgdash.runs.Run.ranks` takes it
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an unknown split or filter, or an empty split
     """
     filter_used = filter or default_filter(split)
-    if filter_used not in FILTERS:
-        raise unknown_name("filter", filter_used, list(FILTERS), "kgdash")
+    check_name("filter", filter_used, FILTERS, "kgdash")
     rows = run.graph.split(split)
     known = known_of(run, rows, filter_used)
     reports = phases(progress, [0.35, 0.4, 0.05, 0.2, 0.1])
@@ -204,8 +196,7 @@ def check_side(side: str) -> None:
 
     :raises KgdashError: unless it is "head", "tail" or "both"
     """
-    if side not in HEALTH_SIDES:
-        raise unknown_name("side", side, HEALTH_SIDES, "the health of scores")
+    check_name("side", side, HEALTH_SIDES, "the health of scores")
 
 
 def known_of(run: Run, rows: np.ndarray, filter: str) -> KnownTriples | None:

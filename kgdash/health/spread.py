@@ -1,14 +1,13 @@
 """Scores → table of each triple's own score and of how its rivals' scores spread."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from kgdash.engine.sweep_kernels import Extremes, gather_extremes
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.sweep import asked_by, sweep
 from kgdash.progress import Progress, phases, silent
@@ -29,11 +28,9 @@ def score_spread(
     A rival is a candidate that is left by the filter, other than the true answer. Scores may be
     NaN or infinite: they are counted.
 
-    :param scorer: the model
     :param triples: int64, shape ``(n, 3)``: ids of head, relation, tail
     :param known: triples removed from the candidates (the true one never is), or None for raw
     :param sides: any of "head" (?, r, t) and "tail" (h, r, ?)
-    :param progress: called with (done, total)
     :return: one row per side and triple, as `rank_triples` orders them: ``head,
         relation, tail`` (int64 ids), ``side`` (str), ``score`` (float64: of the true answer),
         ``candidates`` (int64: the rivals and the true answer); of the rivals: ``lowest``,
@@ -43,8 +40,7 @@ def score_spread(
     :raises KgdashError: on an unknown side
     """
     for side in sides:
-        if side not in ENTITY_SIDES:
-            raise unknown_name("side", side, ENTITY_SIDES, "the spread of scores")
+        check_name("side", side, ENTITY_SIDES, "the spread of scores")
     reports = phases(progress, [1.0] * len(sides))
     return pd.concat(
         [
@@ -80,7 +76,7 @@ def _of_side(
         "minus_infinite": found.minus,
         "nan": rivals - found.finite - found.plus - found.minus,
     }
-    table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
+    table = pd.DataFrame(triples, columns=IDS)
     table["side"] = side
     table["score"] = own.astype(np.float64) + 0.0
     return table.assign(**{name: values[asked.row] for name, values in columns.items()})

@@ -1,7 +1,5 @@
 """Table of the spread of scores → values of a side, and of each query."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -12,7 +10,6 @@ def score_summary(spread: pd.DataFrame, side: str = "both") -> pd.DataFrame:
     """Sum up the scores of true answers and of their rivals.
 
     :param spread: of `kgdash.health.spread.score_spread`
-    :param side: "head", "tail" or "both"
     :return: rows "true answers" and "candidates" (a rival counts once for each triple that it is a
         rival of): ``scores``, ``finite``, ``plus_infinite``, ``minus_infinite``, ``nan`` (int64),
         ``minimum``, ``maximum``, ``mean`` (float64, of the finite ones, NaN without any),

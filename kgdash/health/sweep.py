@@ -3,8 +3,6 @@
 Ranking refuses NaN (numbers.md#1-ranks); whoever asks why must see them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -64,7 +62,6 @@ def sweep(
     :param visit: called with a state, a block of scores, float32 or float64 ``(rows, columns)``,
         NaN where a candidate is left out, and the number of its first row; may change the block
     :param state: makes a state; each is used by one thread at a time
-    :param progress: called with (done, total)
     :return: the states, and the score of each triple's own answer: ``(n,)``
     """
     if scorer.form is not None and scorer.form.device.type == "cpu":

@@ -1,7 +1,5 @@
 """Who ties: with a true answer, and entities that no score of the model tells apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,7 +19,6 @@ def tie_groups(ranks: pd.DataFrame, count: int = 50) -> pd.DataFrame:
     """Return the ranks with the most other candidates at the true answer's score.
 
     :param ranks: of `kgdash.ranking.ranks.rank_triples`
-    :param count: of rows, at most
     :return: ``head, relation, tail, side, equal_scores`` (int64, ≥ 1: other candidates with the
         true answer's score), ``optimistic``, ``pessimistic``, ``candidates``; the largest group
         first, equal ones in the order of the table
@@ -70,7 +67,6 @@ def always_tied(
 
     :param triples: int64, ``(n, 3)``: what asks the queries
     :param sides: "head", "tail" or both
-    :param progress: called with (done, total)
     :return: ``group`` (int64, from 0, the largest first), ``entity`` (int64 id); entities in
         ascending order. A NaN equals nothing
     """

@@ -1,7 +1,5 @@
 """Which parameters of a search mattered: Optuna's PED-ANOVA over its finished trials."""
 
-from __future__ import annotations
-
 import warnings
 
 import optuna

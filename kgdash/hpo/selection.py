@@ -9,8 +9,6 @@ per trial, counts its trials anew at each call, and ranks with PyKEEN's evaluato
 many times faster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -109,7 +107,6 @@ def train_best(
 
     The written run holds, under ``training.search``, the study's record.
 
-    :param space: what was searched
     :param out: directory to write; must not exist
     :raises KgdashError: if no trial finished, or ``out`` exists
     """
@@ -130,7 +127,6 @@ def train_best(
 def best_configuration(study: StudyFile, space: SearchSpace) -> TrainingConfig:
     """Return the configuration of the best finished trial, with the epochs it was best at.
 
-    :param space: what was searched
     :raises KgdashError: if no trial finished, or its parameters are not of the space
     """
     if study.best is None:

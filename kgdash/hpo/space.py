@@ -18,7 +18,7 @@ from pykeen.optimizers import optimizer_resolver, optimizers_hpo_defaults
 from pykeen.sampling import negative_sampler_resolver
 from pykeen.training import SLCWATrainingLoop, training_loop_resolver
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name, unknown_name
 from kgdash.runs.training import TrainingConfig
 from kgdash.scoring.model_spec import constructor_arguments, model_class
 
@@ -93,8 +93,7 @@ def check_space(space: SearchSpace) -> None:
     }
     known = [f"{part}.{name}" for part in PARTS for name in sorted(arguments[part])]
     for key, values in space.values.items():
-        if key not in known:
-            raise unknown_name("parameter", key, known, "the search")
+        check_name("parameter", key, known, "the search")
         if key.startswith("negative_sampler.") and not issubclass(loop, SLCWATrainingLoop):
             raise KgdashError(f"{key}: only the training loop sLCWA samples negatives")
         _check_values(key, values)
@@ -208,11 +207,7 @@ def _pick(trial: Any, name: str, names: tuple[str, ...]) -> Any:
 
 
 def _suggest_part(
-    trial: Any,
-    part: str,
-    prefix: str,
-    defaults: Mapping[str, Any],
-    space: SearchSpace,
+    trial: Any, part: str, prefix: str, defaults: Mapping[str, Any], space: SearchSpace
 ) -> dict[str, Any]:
     given = {
         key.partition(".")[2]: values

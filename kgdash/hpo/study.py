@@ -1,7 +1,5 @@
 """The study of a search: made, opened again, and refused where it is another search's."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -23,7 +21,6 @@ from kgdash.hpo.study_file import ATTRIBUTE, STUDY, read_study
 def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
     """Open a study for trials, or make it; its running trials, cut short before, are failed.
 
-    :param path: its SQLite file
     :param about: what is searched, JSON-ready
     :raises KgdashError: if the file is another search's or no study, or another process has it open
     """

@@ -5,8 +5,6 @@ database, and one of its samplers unpickles what it finds. Here SQLite opens it 
 and nothing but numbers and JSON is taken from it.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping

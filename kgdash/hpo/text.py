@@ -1,7 +1,5 @@
 """What is searched, and what was found, as words of a command line."""
 
-from __future__ import annotations
-
 import shlex
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One trial of a search: train a configuration and judge it on validation."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +8,7 @@ import numpy as np
 import optuna
 from optuna.trial import TrialState
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import FILTERS, KnowledgeGraph
 from kgdash.hpo.space import SearchSpace, check_space, suggest
 from kgdash.progress import Progress
@@ -49,8 +47,7 @@ class SearchPlan:
         :raises KgdashError: naming what is wrong
         """
         check_space(self.space)
-        if self.sampler not in SAMPLERS:
-            raise unknown_name("sampler", self.sampler, SAMPLERS, "the search")
+        check_name("sampler", self.sampler, SAMPLERS, "the search")
         for name in ("check_every", "patience"):
             number = getattr(self, name)
             if number is not None and number < 1:
@@ -121,11 +118,7 @@ class _Judge:
     """Trains a trial's configuration and keeps the best value that it reaches on validation."""
 
     def __init__(
-        self,
-        trial: optuna.Trial,
-        graph: KnowledgeGraph,
-        plan: SearchPlan,
-        progress: Progress,
+        self, trial: optuna.Trial, graph: KnowledgeGraph, plan: SearchPlan, progress: Progress
     ) -> None:
         self._trial, self._graph, self._plan, self._progress = trial, graph, plan, progress
         self._since_best = 0

@@ -13,15 +13,13 @@ the expectations are exact:
 - Hits@k: P(X < k).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.special import betaln, digamma
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.ranking.metrics import POOLS
 
 #: shares of the rivals that stay
@@ -42,7 +40,6 @@ def expected_metrics(
     :param ranks: of `kgdash.runs.Run.ranks`
     :param side: "head", "tail", "both" or "relation"
     :param rank_type: "optimistic" or "pessimistic": whole ranks, for which the formulas hold
-    :param k: of hits_at_k, ≥ 1
     :param shares: each in (0, 1]
     :return: one row per share, as given: ``share``, ``candidates`` (mean number left, the true one
         included), and float64 expectations ``inverse_harmonic_mean_rank``, ``hits_at_k``,
@@ -51,10 +48,8 @@ def expected_metrics(
         candidate is left everywhere)
     :raises KgdashError: if a choice is unknown or out of range, or there are no such ranks
     """
-    if rank_type not in WHOLE_RANKS:
-        raise unknown_name("rank type", rank_type, WHOLE_RANKS, "fewer candidates")
-    if side not in POOLS:
-        raise unknown_name("side", side, list(POOLS), "fewer candidates")
+    check_name("rank type", rank_type, WHOLE_RANKS, "fewer candidates")
+    check_name("side", side, POOLS, "fewer candidates")
     if k < 1 or not all(0 < share <= 1 for share in shares):
         raise KgdashError(f"expected k ≥ 1 and shares in (0, 1]; found {k} and {list(shares)}")
     rows = ranks.loc[ranks["side"].isin(POOLS[side]), [rank_type, "candidates"]]

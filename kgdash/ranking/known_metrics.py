@@ -1,7 +1,5 @@
 """The record of each metric (numbers.md#15-metric-guide)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The main table of metrics as LaTeX, for the package booktabs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

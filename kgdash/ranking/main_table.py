@@ -1,7 +1,5 @@
 """The table that papers print: the best-known metrics of one run or several."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -21,8 +19,7 @@ MAIN_METRICS = {
 
 
 def main_table(
-    runs: Mapping[str, MetricsTable],
-    rank_types: Sequence[str] = RANK_TYPES,
+    runs: Mapping[str, MetricsTable], rank_types: Sequence[str] = RANK_TYPES
 ) -> pd.DataFrame:
     """Lay out the main metrics of some runs.
 
@@ -52,8 +49,6 @@ def evaluated_text(graph: str, split: str, filter: str, triples: int, candidates
     """Say what metrics are of, for captions.
 
     :param graph: its name
-    :param split: whose triples were ranked
-    :param filter: one of `kgdash.graph.FILTERS`
     :param triples: how many were ranked
     :param candidates: entities that each was ranked among, before filtering
     """

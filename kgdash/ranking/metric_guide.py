@@ -1,7 +1,5 @@
 """The metric guide: what each metric is, with the values of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Metrics by the names that people use, and PyKEEN's classes that compute them."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Any

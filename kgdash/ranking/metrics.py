@@ -1,7 +1,5 @@
 """Table of ranks → PyKEEN's rank-based metrics per side and rank type (numbers.md#2-metrics)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name, unknown_name
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators
 
@@ -55,10 +53,8 @@ class MetricsTable:
 
         :raises KgdashError: if there is no such side or rank type here
         """
-        if rank_type not in RANK_TYPES:
-            raise unknown_name("rank type", rank_type, RANK_TYPES, "metrics")
-        if side not in self.sides:
-            raise unknown_name("side", side, self.sides, "these metrics")
+        check_name("rank type", rank_type, RANK_TYPES, "metrics")
+        check_name("side", side, self.sides, "these metrics")
         return {str(key): float(v) for key, v in self.frame[side, rank_type].items()}
 
     def nested(self) -> dict[str, dict[str, dict[str, float]]]:
@@ -75,7 +71,6 @@ def metrics(ranks: pd.DataFrame, ks: Sequence[int] = DEFAULT_KS) -> MetricsTable
     >>> metrics(run.ranks()).value("mrr", side="tail")
 
     :param ranks: a table of `kgdash.ranking.ranks.rank_triples`, at least one row
-    :param ks: the k of hits_at_k, each ≥ 1
     :return: sides "head", "tail", "both" (their ranks pooled) and "relation", as far as the table
         has them
     :raises KgdashError: if there are no ranks, or a k is less than 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.graph import FILTERS, SPLITS, default_filter
 from kgdash.graph.known_triples import RANK_TYPES
 
@@ -38,8 +38,7 @@ class RankSetting:
             ("side", self.side, get_args(Side)),
             ("rank type", self.rank_type, RANK_TYPES),
         ):
-            if name not in known:
-                raise unknown_name(kind, name, list(known), "kgdash")
+            check_name(kind, name, known, "kgdash")
 
     @classmethod
     def parse(

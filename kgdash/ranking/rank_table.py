@@ -3,8 +3,6 @@
 Defined in numbers.md#1-ranks.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -59,21 +57,38 @@ class RankTable:
         :raises KgdashError: if a score is NaN, or a side is unknown
         """
         check_sides(sides)
+        found = self._counted(rows, sides)
+        while found is None:
+            # More than once only where the cache is cleared meanwhile.
+            self._fill(np.unique(rows), sides, progress, gives_way)
+            found = self._counted(rows, sides)
+        progress(1.0, 1.0)
+        triples = self.graph.all_triples[rows]
+        return pd.concat(
+            [rank_rows(triples, side, *counts) for side, counts in found.items()],
+            ignore_index=True,
+        )
+
+    def _counted(
+        self, rows: np.ndarray, sides: Sequence[str]
+    ) -> dict[str, tuple[np.ndarray, ...]] | None:
+        """Return the counts of rows by side, or None if some are missing."""
+        found = self.table.values(rows)
+        counts = {side: tuple(found[f"{side}_{name}"] for name in _COUNTS) for side in sides}
+        missing = any((own[0] == MISSING).any() for own in counts.values())
+        return None if missing else counts
+
+    def _fill(
+        self, rows: np.ndarray, sides: Sequence[str], progress: Progress, gives_way: bool
+    ) -> None:
         with nullcontext() if gives_way else first_in_line(), self.table.saved():
-            reports = phases(progress, [1.0] * len(sides))
-            for side, report in zip(sides, reports, strict=True):
-                parts = list(self._missing(np.unique(rows), side))
+            for side, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
+                parts = list(self._missing(rows, side))
                 for part, share in zip(parts, phases(report, [1.0] * len(parts)), strict=True):
                     if gives_way:
                         wait_for_others(partial(share, 0.0, 1.0))
                     self._count(part, side, share)
                 report(1.0, 1.0)
-        triples, found = self.graph.all_triples[rows], self.table.values(rows)
-        tables = [
-            rank_rows(triples, side, *(found[f"{side}_{name}"] for name in _COUNTS))
-            for side in sides
-        ]
-        return pd.concat(tables, ignore_index=True)
 
     def _missing(self, rows: np.ndarray, side: str) -> Iterator[np.ndarray]:
         """Yield the rows without a count on a side, turn by turn, those of one query together."""

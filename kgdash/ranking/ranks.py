@@ -12,6 +12,7 @@ from kgdash.engine.counting import count_ranks
 from kgdash.engine.memory import block_bytes
 from kgdash.engine.row_counting import count_above_thresholds
 from kgdash.errors import KgdashError
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import ENTITY_SIDES, Scorer, score_rows
@@ -77,7 +78,7 @@ def rank_rows(
     candidates: np.ndarray,
 ) -> pd.DataFrame:
     """Turn the counts of `count_greater_and_equal` into rows of `rank_triples`."""
-    table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
+    table = pd.DataFrame(triples, columns=IDS)
     table["side"] = side
     table["optimistic"] = greater + 1
     table["realistic"] = greater + equal / 2 + 1

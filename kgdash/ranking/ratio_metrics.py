@@ -4,8 +4,6 @@ MR, MRR, Hits@k, AMR, AMRI and the geometric means are. Sums add up, so that Num
 reductions give all groups at once, and a bootstrap needs no ranks but two numbers per triple.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -40,7 +38,6 @@ def ratio_intervals(
     :param numerator: float64: sum over a triple's ranks, one group's triples after the other's
     :param denominator: likewise
     :param sizes: int64: triples per group
-    :param level: in (0, 1)
     :param seeds: one per group: whole numbers ≥ 0; a group's interval depends on no other group
     :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer than two triples
     """

@@ -8,8 +8,6 @@ exact mean. Its bias is of order one over the number of entities drawn (Cochran,
 Techniques, 1977, chapter 6).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Defined in numbers.md#4-relik. Counting the negatives around a head costs the sa
 and for all known triples that share it, so that all are counted at once; likewise around a tail.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -18,7 +16,7 @@ import pandas as pd
 
 from kgdash.files.row_table import MISSING, RowTable
 from kgdash.files.turns import first_in_line, others_first, wait_for_others
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Progress, phases
 from kgdash.ranking.relik_exact import count_negatives
@@ -66,7 +64,7 @@ class ReliKTable:
         :return: the columns of `kgdash.ranking.relik_exact.relik_exact`
         """
         triples = self.graph.all_triples[rows]
-        table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
+        table = pd.DataFrame(triples, columns=IDS)
         found = self.table.values(rows)
         everything = self.scorer.num_entities * self.scorer.num_relations
         for number, side in enumerate(ENTITY_SIDES):

@@ -1,7 +1,5 @@
 """What charts of a run are drawn from: ranks, a subgraph, labelled instances; when asked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """What a report of a run says: facts, metrics, ties, groups and where they come from, as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -74,10 +72,8 @@ def report_content(
 ) -> ReportContent:
     """Compute what a report says of a run.
 
-    :param run: the run
     :param setting: whose rank type the cards, the distribution and the groups have
     :param metric: of the groups: any name of a metric
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `kgdash.reports.evaluation.evaluation`
     """
     first, second, third = phases(progress, [0.45, 0.45, 0.1])

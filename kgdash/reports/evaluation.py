@@ -1,7 +1,5 @@
 """A run's ranks on one split by one filter, and the tables that are asked of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -9,7 +7,7 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name, unknown_name
 from kgdash.progress import Progress, silent
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_records
@@ -90,7 +88,6 @@ def evaluation(
 ) -> Evaluation:
     """Ask for a run's ranks on a split; nothing is computed yet.
 
-    :param run: the run
     :param setting: which ranks; none for the realistic ones of both sides on test
     :param metric: a name that `kgdash.ranking.metric_lookup.find_metric` takes
     :param progress: called with (done, total) of the ranks; may raise to cancel
@@ -102,6 +99,5 @@ def evaluation(
     if key not in metric_records():
         raise unknown_name("metric", metric, list(metric_records()), "charts and reports")
     sides = [name for name in POOLS if name != "relation"]
-    if setting.side not in sides:
-        raise unknown_name("side", setting.side, sides, "charts and reports")
+    check_name("side", setting.side, sides, "charts and reports")
     return Evaluation(run, setting, key, progress)

@@ -1,7 +1,5 @@
 """A report of a run as one HTML file that needs no network; the same run gives the same bytes."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import math
@@ -15,13 +13,13 @@ import plotly.io as pio
 from jinja2 import Environment, StrictUndefined
 from plotly.offline import get_plotlyjs
 
-from kgdash.charts.style import number
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.content import MOST_GROUPS, ReportContent, report_caption
 from kgdash.reports.named_charts import draw_chart
+from kgdash.statistics.estimate import number
 from kgdash.version import __version__
 
 _FOLDER = Path(__file__).parent

@@ -1,7 +1,5 @@
 """How the numbers of a report came about, and the commands that give them again."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

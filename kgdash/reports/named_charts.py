@@ -1,7 +1,5 @@
 """Charts of a run by name, for files and reports: what pages show, from the same tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pandas as pd
@@ -31,7 +29,6 @@ def draw_chart(name: str, source: ChartSource) -> go.Figure:
     """Draw a chart.
 
     :param name: one of `NAMED_CHARTS`
-    :param source: whose tables it is drawn from
     :raises KgdashError: if there is no such chart, or it needs a choice that was not made
     """
     check_chart(name)

@@ -1,7 +1,5 @@
 """The demo runs that come with kgdash, and a look into a run that costs nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kgdash.files.row_table import RowTable
+from kgdash.files.row_table import MISSING, RowTable
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS
 from kgdash.progress import Progress, phases
@@ -91,7 +91,13 @@ class ExactTables:
                 yield counts(), anchors, done
                 shown = done
         progress(1.0, 1.0)
-        yield counts(), anchors, total
+        whole = counts()
+        while (whole[["head_greater", "tail_greater"]] == MISSING).any(axis=None):
+            # The cache was cleared meanwhile.
+            for _ in self.relik.count(self.relik.missing(at[at >= 0]), progress):
+                pass
+            whole = counts()
+        yield whole, anchors, total
 
     def _relik_of_others(self, rows: np.ndarray, progress: Progress) -> pd.DataFrame:
         run = self.run

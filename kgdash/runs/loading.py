@@ -1,7 +1,5 @@
 """From what a user names to a Run: bundled names, safe directories, PyKEEN directories."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Counting ahead what every page of a run asks for: ReliK of all known triples, ranks of test."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.graph import default_filter
@@ -18,8 +16,7 @@ def prepare(run: Run, progress: Progress = silent, gives_way: bool = False) -> N
 
     What is counted is kept at once: after a stop, or a process that died, it goes on there.
 
-    :param progress: called with (done, total) of the whole, what was there included; may raise to
-        stop
+    :param progress: of the whole, what was there included
     :param gives_way: let all other counting in this process come first
     :raises KgdashError: if a score is NaN
     """

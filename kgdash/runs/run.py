@@ -176,7 +176,7 @@ class Run:
 
         :param split: "train", "valid" or "test"; ignored if ``triples`` are given
         :param triples: int64 ids, shape ``(n, 3)``; facts or not
-        :param progress: called with (done, total); may raise to cancel: what was counted is kept
+        :param progress: may raise to cancel: what was counted is kept
         :return: ever more of it; the last one is exact
         :raises KgdashError: as `relik`, when the first one is asked for
         """

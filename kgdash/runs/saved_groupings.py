@@ -5,8 +5,6 @@ written; else (bundled runs, PyKEEN directories, read-only folders) in the user'
 shared by all such runs on the same graph.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable
@@ -16,7 +14,7 @@ from typing import Any
 from platformdirs import user_data_path
 
 from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
 from kgdash.formats.run_directory import MANIFEST
@@ -70,8 +68,7 @@ def delete_grouping(run: Run, name: str) -> Path:
     """
 
     def without(saved: _ByName) -> _ByName:
-        if name not in saved:
-            raise unknown_name("grouping", name, list(saved), f"run {run.name}")
+        check_name("grouping", name, saved, f"run {run.name}")
         return {other: grouping for other, grouping in saved.items() if other != name}
 
     return _change(run, without)

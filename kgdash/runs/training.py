@@ -1,7 +1,5 @@
 """Train a model with PyKEEN's pipeline and write it in the safe form."""
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable, Mapping
@@ -74,8 +72,6 @@ def train(
 ) -> Run:
     """Train a model on a graph's training triples, evaluate it on test and write the run.
 
-    :param graph: the dataset
-    :param config: the model and how to train it
     :param out: directory to write; must not exist
     :param progress: called with (done, total); may raise to cancel, then nothing is written
     :param search: JSON-ready record of how the configuration was found, kept with the training's
@@ -119,7 +115,6 @@ def fit(
     """Train a model on a graph's training triples with PyKEEN's pipeline; nothing is written.
 
     :param graph: the dataset; test triples are not read
-    :param config: the model and how to train it
     :param progress: called with (done, total) after each epoch; may raise to cancel
     :param watch: called with the epoch (≥ 1) and the model after each epoch; may raise to end the
         training. It must not change the model nor draw from torch's random generators

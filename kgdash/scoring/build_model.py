@@ -4,8 +4,6 @@ Both may come from a stranger: every tensor is checked against a skeleton that h
 anything is allocated.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -39,7 +37,6 @@ def is_train_only(name: str) -> bool:
 def scoring_state(model: Model) -> dict[str, torch.Tensor]:
     """Return the tensors that a model needs to score, ready for safetensors.
 
-    :param model: any PyKEEN model
     :return: name → contiguous CPU tensor that shares memory with nothing
     """
     return {
@@ -50,19 +47,11 @@ def scoring_state(model: Model) -> dict[str, torch.Tensor]:
 
 
 def skeleton(
-    spec: ModelSpec,
-    training_triples: np.ndarray,
-    num_entities: int,
-    num_relations: int,
-    where: str,
+    spec: ModelSpec, training_triples: np.ndarray, num_entities: int, num_relations: int, where: str
 ) -> Model:
     """Build a model whose weights have shapes and types but no data (device "meta").
 
-    :param spec: the configuration
     :param training_triples: int64, shape ``(n, 3)``; some models pass messages along them
-    :param num_entities: |E|
-    :param num_relations: |R|, inverse relations not counted
-    :param where: named in messages
     :raises KgdashError: if the configuration is not one that PyKEEN can build
     """
     build: Callable[..., Model] = check_arguments(spec, where)
@@ -98,9 +87,7 @@ def build_model(
 ) -> Model:
     """Rebuild a model for scoring.
 
-    :param spec: the configuration
     :param training_triples: int64, shape ``(n, 3)``
-    :param num_entities: |E| of the graph
     :param num_relations: |R| of the graph, inverse relations not counted
     :param state: name → tensor, as :func:`scoring_state` gives them; copied
     :param where: named in messages, e.g. the path of the run

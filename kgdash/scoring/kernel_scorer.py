@@ -1,7 +1,5 @@
 """Models whose scores the engine computes itself, checked against PyKEEN's when they are loaded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -66,7 +64,6 @@ def fastest_scorer(
 ) -> tuple[Scorer, tuple[str, ...]]:
     """Return the fastest scorer that agrees with PyKEEN's scores.
 
-    :param model: a ``pykeen.models.Model``
     :param device: moved there first (default: left where it is); kernels are for the CPU
     :return: the scorer, and a note for the user if the kernels were tried and did not agree
     """

@@ -114,8 +114,6 @@ class ModelSpec:
     def from_json(cls, data: object, where: str = "model configuration") -> ModelSpec:
         """Read what :meth:`to_json` wrote.
 
-        :param data: the parsed JSON value
-        :param where: named in messages
         :raises KgdashError: if a key is missing or unknown, or a value has another type
         """
         keys = set(cls.__dataclass_fields__)

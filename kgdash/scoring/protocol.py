@@ -3,8 +3,6 @@
 Defined in numbers.md#1-ranks.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np
@@ -60,7 +58,6 @@ def score_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tensor:
 def unchecked_rows(scorer: Scorer, side: str, queries: np.ndarray) -> torch.Tensor:
     """Score all candidates of a side's queries, NaN as they come.
 
-    :param scorer: the model
     :param side: "head" for (relation, tail) queries, "relation" for (head, tail), "tail" for
         (head, relation)
     :param queries: int64, shape ``(b, 2)``, in the column order of the triple

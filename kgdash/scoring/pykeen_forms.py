@@ -1,7 +1,5 @@
 """Which PyKEEN models have a form that the engine's kernels can score, and what it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,7 +78,6 @@ class PyKEENForm:
 def form_of(model: Any) -> PyKEENForm | None:
     """Recognise the form of a PyKEEN model.
 
-    :param model: a ``pykeen.models.Model``
     :return: its form, or None if it has none that is known, passes its scores through a sigmoid, or
         holds weights that are not finite or so large that scores could overflow
     """

@@ -1,7 +1,5 @@
 """Any PyKEEN model as a Scorer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

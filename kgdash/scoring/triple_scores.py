@@ -1,7 +1,5 @@
 """Scores of single triples."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 
@@ -16,7 +14,6 @@ def triple_scores(scorer: Scorer, triples: np.ndarray, progress: Progress = sile
     """Score single triples as candidates for the tail.
 
     :param triples: int64, shape ``(n, 3)``
-    :param progress: called with (done, total)
     :return: float64, ``(n,)``
     :raises KgdashError: if a score is NaN
     """

@@ -1,7 +1,5 @@
 """Intervals by resampling (Efron 1979): one home for levels, draws and percentiles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -45,7 +43,6 @@ def percentile_interval(values: np.ndarray, level: float) -> tuple[np.ndarray, n
 
     :param values: in each resample: float64, ``(resamples, …)``; those that are not
         finite are left out
-    :param level: in (0, 1)
     :return: the lower and the upper end, each of shape ``(…)``; NaN where no resample is finite
     """
     values = np.where(np.isfinite(values), values, np.nan)
@@ -66,7 +63,6 @@ def resample_counts(
     """Draw rows with replacement, as many as there are, and count how often each was drawn.
 
     :param count: rows, ≥ 1
-    :param resamples: how many draws
     :param rng: what is drawn does not depend on ``step``
     :param step: resamples in a block, ≥ 1
     :return: blocks of resamples and their counts: float64, ``(block, count)``

@@ -1,7 +1,5 @@
 """Bootstrap intervals of correlations: one sample resampled once, held against many others."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Several tests at once: p-values corrected for their number."""
 
-from __future__ import annotations
-
 import gc
 
 import numpy as np

@@ -4,8 +4,6 @@ The unit is the triple: its head and tail rank are kept together. All pairs of r
 draws, so that a pass over the triples serves them all.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -50,9 +48,7 @@ def paired_tests(
     - Holm's correction (1979) over all pairs: valid however the pairs depend on one another.
 
     :param values: of `reciprocal_ranks`: shape ``(triples, runs)``
-    :param names: of the runs
     :param bootstrap: ``resamples`` (m) and ``seed`` are of the permutation test too
-    :param progress: called with (done, total); may raise to cancel
     :return: one row per pair, in the order of the runs: ``a, b`` (str), ``triples`` (int64),
         ``mean_a``, ``mean_b``, ``difference`` (a − b; float64 in (−1, 1)), ``low``, ``high`` (NaN
         for one triple), ``effect_size`` (Cohen's d of paired differences: their mean over their
@@ -133,8 +129,6 @@ def permutation_p(
 
     :param differences: shape ``(triples, columns)``
     :param resamples: m, random swaps where more than 13 values of a column differ from 0
-    :param seed: of the swaps
-    :param progress: called with (done, total); may raise to cancel
     :return: p-values in (0, 1], shape ``(columns,)``
     """
     sums = np.abs(differences.sum(axis=0))

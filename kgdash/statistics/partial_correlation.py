@@ -4,8 +4,6 @@ The partial correlation of x and y given controls is Pearson's coefficient of th
 linear regressions on the controls; Spearman's partial coefficient is the same of all ranks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -15,7 +13,7 @@ import pandas as pd
 from scipy.stats import pearsonr, rankdata
 from scipy.stats import t as student
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name, unknown_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.multiple_testing import holm
@@ -94,16 +92,13 @@ def partial_correlations(
 
     :param x: shape ``(n,)``; rows that are not finite somewhere are left out
     :param y: shape ``(n,)``
-    :param controls: what is taken out
     :param coefficient: "pearson" or "spearman"
     :param bootstrap: of its resamples at most 10 million rows are drawn in all, but at least 200
         resamples
-    :param progress: called with (done, total); may raise to cancel
     :return: one per set of controls
     :raises KgdashError: if the coefficient is unknown, or the columns differ in length
     """
-    if coefficient not in COEFFICIENTS:
-        raise unknown_name("coefficient", coefficient, COEFFICIENTS, "partial correlations")
+    check_name("coefficient", coefficient, COEFFICIENTS, "partial correlations")
     lengths = [len(x), len(y), *(len(column) for column in controls.columns.values())]
     if len(set(lengths)) > 1:
         raise KgdashError(f"expected columns of one length; found {lengths} rows")

@@ -52,9 +52,24 @@ def expect_cards(tab: Page, expected: Cards) -> None:
     settle(tab)
 
 
+def go_to(tab: Page, menu: str, page: str = "") -> None:
+    """Choose a page in the menu on top, as the mouse does."""
+    entries = tab.get_by_test_id("stTopNav")
+    if page:
+        entries.get_by_role("button", name=menu, exact=True).click()
+        tab.get_by_test_id("stTopNavPopover").get_by_text(page, exact=True).click()
+    else:
+        entries.get_by_role("link", name=menu, exact=True).click()
+
+
 def widget(tab: Page, key: str) -> Locator:
-    """Return the container of the widget with a key."""
-    return tab.locator(f".st-key-{key}")
+    """Return the container of the widget with a key; what is folded is unfolded."""
+    found = tab.locator(f".st-key-{key}")
+    found.first.wait_for(state="attached")
+    folded = tab.locator("details:not([open])").filter(has=found)
+    if folded.count():
+        folded.first.locator("summary").click()
+    return found
 
 
 def select(tab: Page, key: str, text: str) -> None:

@@ -6,14 +6,14 @@ import socket
 import pytest
 
 import kgdash
-from kgdash.charts.style import number
 from kgdash.runs.bundled import DEMO
-from tests.browser.driver import enter, expect_cards, open_page, select, settle
+from kgdash.statistics.estimate import number
+from tests.browser.driver import enter, expect_cards, go_to, open_page, select, settle
 
 PAGES = {
     "": "Overview",
-    "local?size=12": "Local reliability",
-    "study?subgraphs=10&study_size=15": "Correlation study",
+    "local?size=12": "Subgraph",
+    "study?subgraphs=10&study_size=15": "ReliK and performance",
 }
 
 _LUMINANCE = """() => {
@@ -50,16 +50,13 @@ def test_page_in_light_and_dark_and_on_a_phone(address, tab, page):
 
 
 def overview(loaded) -> list[tuple[str, str]]:
-    graph = loaded.graph
-    mrr = kgdash.metrics(loaded.ranks()).value("mrr")
+    values = kgdash.metrics(loaded.ranks()).values()
+    relik = loaded.relik(triples=loaded.graph.all_triples)["relik"].mean()
     return [
-        ("Entities", f"{graph.num_entities:,}"),
-        ("Relations", f"{graph.num_relations:,}"),
-        *(
-            (f"{split.capitalize()} triples", f"{len(graph.splits[split]):,}")
-            for split in graph.splits
-        ),
-        ("Test MRR", number(mrr)),
+        ("Test MRR", number(values["inverse_harmonic_mean_rank"])),
+        ("Hits@1", number(values["hits_at_1"])),
+        ("Hits@10", number(values["hits_at_10"])),
+        ("Mean ReliK", number(relik)),
     ]
 
 
@@ -69,7 +66,7 @@ def test_choice_of_the_run_holds_on_every_page_and_in_the_address(address, tab, 
     other = kgdash.load("umls-rotate")
     select(tab, "run", "umls-rotate")
     expect_cards(tab, overview(other))
-    tab.get_by_test_id("stSidebarNav").get_by_role("link", name="Metrics").click()
+    go_to(tab, "Metrics", "All metrics")
     tab.get_by_role("heading", name="Metrics", exact=True).wait_for()
     values = kgdash.metrics(other.ranks()).values()
     hits = tab.get_by_test_id("stMetric").filter(has_text="Hits@10")

@@ -3,7 +3,7 @@
 import pytest
 
 from kgdash.files import table_cache
-from tests.browser.driver import open_page, settle
+from tests.browser.driver import go_to, open_page, settle
 
 
 @pytest.fixture
@@ -21,10 +21,10 @@ def test_list_then_clear_selected_then_all(address, tab, run, cache_of_server):
 
     run.ranks(split="valid")
     run.relik(split="valid")
-    tab.get_by_test_id("stSidebarNav").get_by_role("link", name="Overview").click()
+    go_to(tab, "Overview")
     tab.get_by_role("heading", name="TransE on umls").wait_for()
     settle(tab)
-    tab.get_by_test_id("stSidebarNav").get_by_role("link", name="Cache").click()
+    tab.get_by_role("link", name="Cache on disk").click()
     grid = tab.get_by_test_id("stDataFrame")
     grid.wait_for()
     settle(tab)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kgdash.charts.style import number
 from kgdash.charts.subgraph import pairs_of
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
 from tests.browser.driver import (
     click_point,

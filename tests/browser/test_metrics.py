@@ -1,9 +1,9 @@
 """The page Metrics in a browser."""
 
 import kgdash
-from kgdash.charts.style import number
 from kgdash.graph.restriction import Restriction
 from kgdash.ranking.metric_lookup import metric_records
+from kgdash.statistics.estimate import number
 from tests.browser.driver import (
     Cards,
     download,

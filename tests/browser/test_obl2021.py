@@ -1,6 +1,6 @@
 """The page OBL2021 in a browser: a submission that was downloaded is read back alike."""
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.obl2021.evaluation import evaluate
 from kgdash.studies.obl2021.top_ten import predict
 from tests.browser.driver import Cards, enter, expect_cards, open_page, press, select, widget

@@ -1,6 +1,6 @@
 """The page Queries and rules in a browser."""
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import instance_triples, score_instances
 from kgdash.studies.instances.separation import compare_measures
@@ -40,7 +40,7 @@ def said(scored, instance) -> str:
 
 def test_a_click_on_a_point_or_a_row_draws_the_instance(address, tab, run):
     scored = score_instances(run, sample_queries(run.graph, QuerySampling(("3p",), 10)))
-    open_page(tab, f"{address}/queries_rules?types=3p&per_type=10&view=Distributions")
+    open_page(tab, f"{address}/queries?types=3p&per_type=10&view=Distributions")
     expect_cards(tab, cards(scored))
     points = drawn_points(tab, "values", "true") + drawn_points(tab, "values", "false")
     assert sorted(p["data"][0] for p in points) == scored.table["instance"].tolist()
@@ -69,7 +69,7 @@ def test_a_click_on_a_point_or_a_row_draws_the_instance(address, tab, run):
 
 
 def test_types_chains_and_address(address, tab, run):
-    open_page(tab, f"{address}/queries_rules?types=2i&types=3p&per_type=10")
+    open_page(tab, f"{address}/queries?types=2i&types=3p&per_type=10")
     press(tab, "types", "3p")
     press(tab, "chains", "mean")
     enter(tab, "query_seed", 5)
@@ -80,7 +80,7 @@ def test_types_chains_and_address(address, tab, run):
 
 
 def test_own_table_and_a_malformed_one(address, tab, run, tmp_path):
-    open_page(tab, f"{address}/queries_rules?source=My+own+table")
+    open_page(tab, f"{address}/rules?source=My+own+table")
     chooser = widget(tab, "table").locator("input[type=file]")
     chooser.set_input_files(EXAMPLE)
     expect_cards(tab, cards(score_instances(run, read_rule_table(EXAMPLE, run.graph))))
@@ -97,7 +97,7 @@ def test_own_table_and_a_malformed_one(address, tab, run, tmp_path):
 
 
 def test_a_long_computation_can_be_stopped_and_started_again(address, tab):
-    tab.goto(f"{address}/queries_rules?per_type=1000&query_seed=1")
+    tab.goto(f"{address}/queries?per_type=1000&query_seed=1")
     tab.get_by_role("button", name="Stop", exact=True).click()
     tab.get_by_text("was stopped").wait_for()
     assert tab.locator("[data-testid=stMain] [data-testid=stMetric]").count() == 0

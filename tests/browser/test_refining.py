@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from kgdash.charts.style import number
 from kgdash.formats.run_directory import read_run, write_run
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.loading import load
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
-from tests.browser.driver import expect_cards, open_page, settle
+from tests.browser.driver import expect_cards, go_to, open_page, settle
 from tests.browser.test_local import cards
 
 #: what the strip says may be gone before a look from outside
@@ -97,7 +97,7 @@ def test_stop_keeps_the_sampled_figures_and_refine_starts_again(address, tab, la
     tab.locator(".st-key-refining").get_by_text("Refining to exact").wait_for()
     expect_cards(tab, cards(sampled))
     # Leaving ends it; nothing of the job may follow to another page.
-    tab.get_by_test_id("stSidebarNav").get_by_role("link", name="Overview").click()
+    go_to(tab, "Overview")
     tab.get_by_role("heading", name="DistMult on large").wait_for()
     settle(tab)
     assert tab.locator(".st-key-refining").count() == 0

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kgdash.charts.style import number
 from kgdash.graph.communities import find_communities
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.browser.driver import click_point, drawn_points, expect_cards, freest, open_page

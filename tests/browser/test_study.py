@@ -3,7 +3,15 @@
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.subgraph_table import draw_subgraphs
-from tests.browser.driver import click_point, drawn_points, expect_cards, freest, open_page, settle
+from tests.browser.driver import (
+    click_point,
+    drawn_points,
+    expect_cards,
+    freest,
+    go_to,
+    open_page,
+    settle,
+)
 from tests.browser.test_local import cards
 
 
@@ -18,7 +26,7 @@ def test_a_click_on_a_point_opens_its_subgraph(address, tab, run):
     comparison = compare(run, parts[chosen["data"]], "all")
     expect_cards(tab, cards(comparison))
     # Who comes back is not sent away again by what was selected.
-    tab.get_by_test_id("stSidebarNav").get_by_role("link", name="Correlation study").click()
+    go_to(tab, "Studies", "ReliK and performance")
     tab.get_by_role("heading", name="Correlation study").wait_for()
     tab.locator(".st-key-study_scatter_1 .main-svg").first.wait_for()
     settle(tab)

@@ -6,11 +6,9 @@ import shlex
 import pandas as pd
 import pytest
 
-from kgdash.commands import cross_validate as command
 from kgdash.graph.datasets import load_dataset
 from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.correlation.cross_validation import CrossValidation, cross_validate
-from kgdash.studies.correlation.fold_report import command_line
 from kgdash.studies.correlation.fold_tables import both_ways
 from tests.support.cli import run_cli, strict_json, without_nan
 
@@ -25,7 +23,10 @@ PLAN = CrossValidation(
     sizes=(5,),
     walk={"restart": 0.3, "hops": 1, "direction": "either"},
 )
-ARGUMENTS = shlex.split(command_line("nations", PLAN))[3:]
+ARGUMENTS = shlex.split(
+    "cross-validate nations --subgraphs 4 --restart 0.3 --seed 1 --size 5 --folds 2 "
+    "--models TransE,DistMult --dimension 6 --epochs 1 --batch-size 512"
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,45 +67,35 @@ def test_each_subgraph(expected, workdir, tmp_path, monkeypatch, capsys):
     pd.testing.assert_frame_equal(pd.read_parquet(out), expected[0], check_dtype=False)
 
 
-def test_a_folder_is_named_without_its_place(monkeypatch, tmp_path):
-    """Results are for others: where data lie here is not their business."""
-    (tmp_path / "data").mkdir()
-    told = []
-    monkeypatch.setattr(
-        "kgdash.studies.correlation.fold_report.command_line", lambda name, plan: told.append(name)
-    )
-    monkeypatch.setattr(
-        "kgdash.studies.correlation.fold_report.markdown_report", lambda *arguments: "text"
-    )
-    table, graph = pd.DataFrame({"x": [1.23456789]}), load_dataset("nations")
-    for source in (str(tmp_path / "data"), "nations"):
-        command._write_results(tmp_path, source, graph, PLAN, table, table)
-    assert told == ["data", "nations"]
-    assert (tmp_path / "nations.csv").read_text() == "x\n1.2346\n"
-
-
 @pytest.mark.parametrize(
-    "change",
+    ("typed", "change"),
     [
-        {},
-        {"folds_only": (0, 2), "folds": 3, "batch_size": None},
-        {"method": "neighbourhood", "walk": {"restart": 0.2, "hops": 2, "direction": "outgoing"}},
-        {"ks": (5,), "corrupt": "anywhere"},
-        {"evaluated": "all", "relik_method": "sampled", "filter": "train+test", "sizes": ()},
+        ("", {}),
+        ("--folds 3 --folds-only 0,2", {"folds_only": (0, 2), "folds": 3}),
+        (
+            "--method neighbourhood --restart 0.2 --hops 2 --direction outgoing",
+            {
+                "method": "neighbourhood",
+                "walk": {"restart": 0.2, "hops": 2, "direction": "outgoing"},
+            },
+        ),
+        ("--k 5 --corrupt anywhere", {"ks": (5,), "corrupt": "anywhere"}),
+        (
+            "--evaluated all --relik-method sampled --filter train+test",
+            {"evaluated": "all", "relik_method": "sampled", "filter": "train+test"},
+        ),
     ],
 )
-def test_the_command_in_the_report_is_the_plan(change, monkeypatch, capsys):
-    plan, got = CrossValidation(**{**vars(PLAN), **change}), []
+def test_options_make_the_plan(typed, change, monkeypatch, capsys):
+    got = []
 
     def capture(graph, plan, workdir, progress, on_fold):
         got.append((graph.name, plan))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("kgdash.studies.correlation.cross_validation.cross_validate", capture)
-    words = shlex.split(command_line("nations", plan))
-    assert words[:3] == ["python", "-m", "kgdash"]
-    code, out, err = run_cli(monkeypatch, capsys, words[3:])
-    assert got == [("nations", plan)]
+    code, out, err = run_cli(monkeypatch, capsys, [*ARGUMENTS, *typed.split()])
+    assert got == [("nations", CrossValidation(**{**vars(PLAN), **change}))]
     assert (code, out) == (130, "")
     assert re.search(r"cross-validation keeps what was trained: the same command goes on", err)
 

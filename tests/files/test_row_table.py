@@ -96,6 +96,23 @@ def test_cleared_means_missing():
     assert make().column("x").tolist() == [-1, 2, -1, -1, -1, -1]
 
 
+def test_another_folder_is_another_table(monkeypatch, tmp_path, cache_folder):
+    table = make()
+    put(table, [0], [1])
+    monkeypatch.setenv("KGDASH_CACHE", str(tmp_path))
+    put(table, [1], [2], seconds=0.1)
+    assert table.column("x").tolist()[:2] == [-1, 2]
+    monkeypatch.setenv("KGDASH_CACHE", str(cache_folder))
+    assert table.column("x").tolist()[:2] == [1, -1]
+
+
+def test_nothing_counted_is_not_stored(monkeypatch):
+    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+    with make().saved(), make().turn():
+        pass
+    assert cache_size()[0] == 0
+
+
 def test_reading_is_using(cache_folder):
     table = make()
     put(table, [0], [1])

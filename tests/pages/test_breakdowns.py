@@ -6,8 +6,8 @@ import pytest
 import kgdash
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
-from kgdash.charts.style import number
 from kgdash.ranking.metric_lookup import metric_records
+from kgdash.statistics.estimate import number
 from tests.pages.driver import cards, choose, open_page, table
 
 MRR = "inverse_harmonic_mean_rank"

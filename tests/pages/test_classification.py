@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
 from kgdash.studies.classification.classification import ClassificationSetting, classify
 from kgdash.studies.reliability.subgraph_classification import classify_subgraph

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kgdash
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.ui.runtime.computed import _STOPPED
 from kgdash.ui.subgraphs.form import SubgraphChoice

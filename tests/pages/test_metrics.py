@@ -6,9 +6,9 @@ import pytest
 import torch
 
 import kgdash
-from kgdash.charts.style import number
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import tie_summary
+from kgdash.statistics.estimate import number
 from kgdash.ui.runtime.computed import _STOPPED
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 from tests.support.tiny_runs import altered_run

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.obl2021.evaluation import compare, evaluate
 from kgdash.studies.obl2021.submission_writing import submission_bytes, submission_line
 from kgdash.studies.obl2021.top_ten import predict

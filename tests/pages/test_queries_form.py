@@ -1,6 +1,6 @@
 """The widgets of the page Queries and rules that choose queries."""
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.queries.beam import Beam
@@ -21,7 +21,7 @@ def assert_cards(app, run, instances):
 
 def test_intermediates_of_the_model(run):
     few = QuerySampling(("up",), 6)
-    app = open_page("queries_rules", types="up", per_type="6", intermediates="model", beam="2")
+    app = open_page("queries", types="up", per_type="6", intermediates="model", beam="2")
     assert_cards(app, run, sample_queries(run.graph, few, beam=Beam(run.scorer, 2)))
     choose(app, intermediates="graph")
     assert_cards(app, run, sample_queries(run.graph, few))
@@ -31,7 +31,7 @@ def test_queries_of_a_file(run, tmp_path):
     asked = draw_queries(run.graph, QuerySampling(("pi", "2u"), 6))
     write_queries(asked, run.graph, tmp_path / "mine.jsonl")
     content = (tmp_path / "mine.jsonl").read_bytes()
-    app = open_page("queries_rules", queries_from="from a file", per_type="5")
+    app = open_page("queries", queries_from="from a file", per_type="5")
     assert len(app.main.info) == 1
     assert not app.main.metric
     app.get_by_key("queries_file").set_value(("mine.jsonl", content, "application/json"))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kgdash.charts.style import number
 from kgdash.errors import KgdashError
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.likely_errors import (
@@ -54,7 +54,7 @@ def assert_shows(app, run, instances, measure="relik", aggregate="max", over="al
 
 
 def test_queries_at_first_then_other_choices_and_measures(run):
-    app = open_page("queries_rules")
+    app = open_page("queries")
     assert_shows(app, run, sample_queries(run.graph))
     first = sorted(table(app, "group", "cohens_d")["group"])
     assert first == sorted([*PAPER_TYPES, "all"])
@@ -68,7 +68,7 @@ def test_queries_at_first_then_other_choices_and_measures(run):
 
 def test_the_address_chooses_too(run):
     app = open_page(
-        "queries_rules",
+        "rules",
         source="Rules",
         max_rules="2",
         per_rule="5",
@@ -81,13 +81,13 @@ def test_the_address_chooses_too(run):
 
 
 def test_thresholds(run):
-    app = open_page("queries_rules", view="Threshold", **FEW)
+    app = open_page("queries", view="Threshold", **FEW)
     scored = score_instances(run, sample_queries(run.graph, QuerySampling(("2i",), 8)))
     slider = next(w for w in app.main.select_slider if w.key.startswith("threshold"))
     choose(app, threshold_group="2i", **{slider.key: 0.01})
     # The address keeps it; what is no place of the slider leaves it where it is at first.
-    app = open_page("queries_rules", view="Threshold", **FEW, **{slider.key: "somewhere"})
-    app = open_page("queries_rules", view="Threshold", **FEW, **{slider.key: "0.0100"})
+    app = open_page("queries", view="Threshold", **FEW, **{slider.key: "somewhere"})
+    app = open_page("queries", view="Threshold", **FEW, **{slider.key: "0.0100"})
     curve = threshold_curve(scored.table["label"].to_numpy(), scored.table["relik_max"].to_numpy())
     at = rates_at(curve, 0.01)
     shown = cards(app)
@@ -98,7 +98,7 @@ def test_thresholds(run):
 
 
 def test_likely_errors_and_all_instances(run):
-    app = open_page("queries_rules", view="Likely errors", **FEW)
+    app = open_page("queries", view="Likely errors", **FEW)
     scored = score_instances(run, sample_queries(run.graph, QuerySampling(("2i",), 8)))
     tables = [frame.value for frame in app.main.dataframe]
     for shown, label in zip(tables[:2], (True, False), strict=True):
@@ -117,13 +117,13 @@ def test_likely_errors_and_all_instances(run):
 
 
 def test_distributions_in_each_shape():
-    app = open_page("queries_rules", view="Distributions", shape="violin", **FEW)
+    app = open_page("queries", view="Distributions", shape="violin", **FEW)
     assert app.get_by_key("shape").value == "violin"
     choose(app, shape="points only", measure="raw score")
 
 
 def test_no_query_type_is_no_error():
-    app = choose(open_page("queries_rules", **FEW), types=[])
+    app = choose(open_page("queries", **FEW), types=[])
     assert len(app.main.info) == 1
     assert not app.main.metric
     assert not app.error
@@ -132,7 +132,7 @@ def test_no_query_type_is_no_error():
 def test_no_rule_confident_enough_says_so(run):
     with pytest.raises(KgdashError) as caught:
         score_instances(run, find_instances(run.graph, RuleSelection(1, 1.0)))
-    app = open_page("queries_rules", source="Rules", min_pca="1.0", max_rules="1")
+    app = open_page("rules", source="Rules", min_pca="1.0", max_rules="1")
     assert [error.value for error in app.error] == [str(caught.value)]
 
 
@@ -142,7 +142,7 @@ def upload(app, name: str, content: bytes):
 
 
 def test_own_table_is_asked_for_refused_with_its_line_and_shown(run):
-    app = open_page("queries_rules", source="My own table")
+    app = open_page("rules", source="My own table")
     assert len(app.main.info) == 1
     assert not app.main.metric
     lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
@@ -159,7 +159,7 @@ def test_own_table_is_asked_for_refused_with_its_line_and_shown(run):
 
 
 def test_labels_by_people(run):
-    app = open_page("queries_rules", source="My labels")
+    app = open_page("rules", source="My labels")
     assert "Label predictions" in app.main.info[0].value
     assert not app.main.metric
     queue = label_queue(run, instance_predictions(read_rule_table(EXAMPLE, run.graph)))
@@ -173,7 +173,7 @@ def test_labels_by_people(run):
 def test_graph_without_held_out_triples_has_no_hard_answers(tmp_path):
     nothing = np.empty((0, 3), dtype=np.int64)
     folder = altered_run(tmp_path / "train-only", splits={"valid": nothing, "test": nothing})
-    app = choose_folder(open_page("queries_rules", **FEW), folder)
+    app = choose_folder(open_page("queries", **FEW), folder)
     assert len(app.error) == 1
     assert "hard" in app.error[0].value
 
@@ -182,7 +182,7 @@ def test_graph_without_held_out_triples_has_no_hard_answers(tmp_path):
 def test_stopped_scoring_says_so_and_starts_again(run, monkeypatch):
     asked = []
     monkeypatch.setattr(Memory, "put", lambda self, key, value: asked.append(key))
-    app = open_page("queries_rules", **FEW)
+    app = open_page("queries", **FEW)
     app.session_state[_STOPPED] = next(key for key in asked if key[-1] == "scored")
     rerun(app)
     assert "stopped" in app.main.info[0].value

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.region_scan import RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table

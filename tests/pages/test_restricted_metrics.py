@@ -1,8 +1,8 @@
 """The page Metrics of a part of the graph, and raw figures beside filtered ones."""
 
 import kgdash
-from kgdash.charts.style import number
 from kgdash.graph.restriction import Restriction, restrict
+from kgdash.statistics.estimate import number
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page
 
 

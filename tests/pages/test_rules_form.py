@@ -28,7 +28,7 @@ def assert_groups(app, run, instances):
 
 
 def test_rules_of_a_file(run):
-    app = open_page("queries_rules", rules_from="from a file", **FEW)
+    app = open_page("rules", rules_from="from a file", **FEW)
     assert "AMIE or AnyBURL" in app.main.info[0].value
     upload = app.get_by_key("rule_file")
     upload.set_value(("rules.txt", b"nothing of the kind", "text/plain"))
@@ -43,7 +43,7 @@ def test_rules_of_a_file(run):
 
 
 def test_what_counts_as_false_is_asked_where_people_verified_it(run, tmp_path):
-    app = open_page("queries_rules", **FEW)
+    app = open_page("rules", **FEW)
     with pytest.raises(KeyError):
         app.get_by_key("false")
     closed = find_instances(run.graph, RuleSelection(2, per_rule=50))

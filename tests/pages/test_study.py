@@ -5,9 +5,9 @@ import pytest
 
 import kgdash
 from kgdash.charts.correlation import task_label
-from kgdash.charts.style import number
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.statistics.estimate import number
 from kgdash.studies.correlation.correlation import correlation_studies, correlation_study
 from kgdash.studies.correlation.models_table import marked, models_table
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kgdash.charts.style import number
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.ranking.rank_setting import RankSetting
+from kgdash.statistics.estimate import number
 from kgdash.studies.comparison.graph_parts import find_parts
 from kgdash.studies.comparison.model_selection import (
     pair_correlations,

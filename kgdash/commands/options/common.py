@@ -52,8 +52,7 @@ SeedOption = Annotated[
 LevelOption = Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")]
 RelikMethodOption = Annotated[str, typer.Option(help="As --method of relik.")]
 RunsArgument = Annotated[
-    list[str],
-    typer.Argument(metavar="RUN RUN [RUN ...]", help="2 to 8 runs on the same graph."),
+    list[str], typer.Argument(metavar="RUN RUN [RUN ...]", help="2 to 8 runs on the same graph.")
 ]
 SubgraphMethodOption = Annotated[str, typer.Option(help="rwr or neighbourhood.")]
 RestartOption = Annotated[float, typer.Option(help="Restart probability of the walk.")]

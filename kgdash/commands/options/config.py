@@ -3,8 +3,6 @@
 `configurable` gives a command the options --config and --save-config.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json
@@ -81,7 +79,6 @@ def config_text(context: typer.Context) -> str:
 def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
     """Read the options of a command from a TOML file.
 
-    :param context: of the call
     :return: by parameter, as Typer names them
     :raises KgdashError: if it can not be read, is no TOML or of another command, or an option is
         unknown or has a value of another type: with file, line and what to do
@@ -181,7 +178,6 @@ def _check_command(found: object, command: str, path: Path) -> None:
 def _checked(value: Any, parameter: Any, annotation: Any, where: str) -> Any:
     """Return a file's value as the command line would have it.
 
-    :param annotation: of the command's parameter
     :raises KgdashError: if it is of another type
     """
     hint = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation

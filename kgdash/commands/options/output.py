@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import typer
 
 from kgdash.files.table import write_table
 
 if TYPE_CHECKING:
     from kgdash.runs import Run
+
+#: options that say where things are, and how they are shown
+_OF_HERE = ("results", "workdir", "out", "as_json", "config", "save_config")
 
 
 def load_run(source: str, dataset: str | None) -> Run:
@@ -64,3 +69,21 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def command_text(context: typer.Context) -> str:
+    """Write a call as a line for a shell, folders without their place: that is of this machine."""
+    words = ["python", "-m", "kgdash", str(context.info_name)]
+    for param in context.command.params:
+        name = str(param.name)
+        source = context.get_parameter_source(name)
+        # DEFAULT_MAP: of a file by --config
+        if name in _OF_HERE or source is None or source.name not in ("COMMANDLINE", "DEFAULT_MAP"):
+            continue
+        value = context.params[name]
+        for one in value if isinstance(value, list | tuple) else [value]:
+            words += [] if param.param_type_name == "argument" else [param.opts[0]]
+            text = str(one)
+            folder = name == "dataset" and Path(text).is_dir()
+            words += [] if isinstance(one, bool) else [Path(text).name if folder else text]
+    return shlex.join(words)

@@ -1,16 +1,11 @@
 """Names that commands and options had before, refused with the name that they have now."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kgdash.errors import KgdashError
 
 #: old command -> new one
-COMMANDS: dict[str, str] = {
-    "explain": "confounders",
-    "prognosis": "predict-performance",
-}
+COMMANDS: dict[str, str] = {"explain": "confounders", "prognosis": "predict-performance"}
 
 #: command, by its new name -> its old options and what they are now, perhaps of another command
 OPTIONS: dict[str, dict[str, str]] = {

@@ -3,11 +3,10 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
+from kgdash.graph import IDS
 from kgdash.progress import Progress, silent
 from kgdash.studies.classification.calibration import quantile_bins
 from kgdash.studies.classification.classification import Classification
@@ -30,7 +29,6 @@ def exact_accuracy_by_relik(found: Classification, progress: Progress = silent) 
 def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS) -> pd.DataFrame:
     """Compare how often triples are predicted right in quantiles of the true triple's ReliK.
 
-    :param found: the triples, classified
     :param relik: of the true test triples, in their order: float64 in (0, 1], ``(n,)``
     :param bins: at most so many quantiles; triples of equal ReliK share theirs
     :return: one row per quantile, ascending: ``true`` (int64: true triples), ``relik`` (mean),
@@ -67,7 +65,7 @@ def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS
 
 
 def _true_triples(found: Classification) -> np.ndarray:
-    return found.test.loc[found.test["label"], ["head", "relation", "tail"]].to_numpy()
+    return found.test.loc[found.test["label"], IDS].to_numpy()
 
 
 def _interval(values: np.ndarray, level: float, seed: int) -> tuple[float, float]:

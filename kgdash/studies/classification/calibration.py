@@ -5,8 +5,6 @@ machines and comparisons to regularized likelihood methods", 1999; Zadrozny and 
 isotonic regression; Wilson 1927 for the intervals of shares; Brier 1950.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -64,7 +62,6 @@ def calibration_tables(
 
     :param probabilities: of `calibrated`, ``(n, ways)``
     :param labels: bool, ``(n,)``
-    :param level: of the intervals, in (0, 1)
     :return: the bins of `reliability_bins` with ``calibration`` before; and one row per
         ``calibration`` with ``expected_calibration_error`` and ``brier_score`` (both in [0, 1],
         lower is better)

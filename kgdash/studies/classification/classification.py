@@ -3,8 +3,6 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -13,18 +11,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.files.table_cache import cached_table
+from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.scoring.triple_scores import triple_scores
 from kgdash.statistics.bootstrap import check_level
 from kgdash.studies.classification.calibration import calibrated, calibration_tables
-from kgdash.studies.classification.curves import (
-    precision_recall_curve,
-    roc_curve,
-    score_histogram,
-)
+from kgdash.studies.classification.curves import precision_recall_curve, roc_curve, score_histogram
 from kgdash.studies.classification.given_negatives import (
     GivenNegatives,
     find_negatives,
@@ -43,8 +38,6 @@ from kgdash.studies.classification.scores import (
     metric_values,
 )
 from kgdash.studies.classification.thresholds import THRESHOLDS, Thresholds, fit_thresholds
-
-_IDS = ["head", "relation", "tail"]
 
 #: raise when the meaning of a stored table changes
 _VERSION = 1
@@ -69,10 +62,7 @@ class ClassificationSetting:
     def __post_init__(self) -> None:
         check_choice(self.negatives, self.seed)
         check_level(self.level)
-        if self.thresholds not in THRESHOLDS:
-            raise unknown_name(
-                "kind of thresholds", self.thresholds, list(THRESHOLDS), "classification"
-            )
+        check_name("kind of thresholds", self.thresholds, THRESHOLDS, "classification")
 
     @property
     def paired(self) -> bool:
@@ -155,7 +145,6 @@ def classify(
     :param setting: negatives, thresholds, seed and level
     :param given: false triples, for negatives "given"; default: those in the dataset's folder, if
         the run names one
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an empty split, no given negatives, or NaN scores
     """
     given = None if setting.paired else _given(run, given)
@@ -205,7 +194,7 @@ def _scored(
     else:
         false = {"valid": given.valid, "test": given.test}[split]
         table = binary_table(positives_of(run.graph, split), false)
-    table["score"] = triple_scores(run.scorer, table[_IDS].to_numpy(), progress)
+    table["score"] = triple_scores(run.scorer, table[IDS].to_numpy(), progress)
     return table
 
 

@@ -3,8 +3,6 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -87,7 +85,6 @@ def corrupt(
     :param known: F, which no negative may be in; holds the positives
     :param positives: int64, shape ``(n, 3)``
     :param draws: independent uniform numbers in [0, 1), shape ``(n, DRAWS)``
-    :param candidates: for "head" and "tail"
     :param group: of the candidates, for each positive: int64, ``(n,)``
     :return: the negatives, int64 ``(n, 3)``, and where there is one, bool ``(n,)``
     """

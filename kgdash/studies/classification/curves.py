@@ -3,8 +3,6 @@
 Defined in numbers.md#7-triple-classification; the curves are scikit-learn's.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

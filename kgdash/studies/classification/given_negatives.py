@@ -3,8 +3,6 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,13 +3,11 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph import SPLITS, KnowledgeGraph
+from kgdash.errors import KgdashError, check_name
+from kgdash.graph import IDS, SPLITS, KnowledgeGraph
 from kgdash.studies.classification.corruption import (
     DRAWS,
     all_entities,
@@ -72,9 +70,7 @@ def positives_of(graph: KnowledgeGraph, split: str) -> np.ndarray:
 
 def binary_table(positives: np.ndarray, negatives: np.ndarray) -> pd.DataFrame:
     """Put true and false triples, int64 ``(n, 3)`` each, into one table as `corrupted_split`."""
-    table = pd.DataFrame(
-        np.concatenate([positives, negatives]), columns=["head", "relation", "tail"]
-    )
+    table = pd.DataFrame(np.concatenate([positives, negatives]), columns=IDS)
     table["label"] = np.repeat([True, False], [len(positives), len(negatives)])
     return table
 
@@ -84,7 +80,6 @@ def check_choice(negatives: str, seed: int) -> None:
 
     :raises KgdashError: which says what there is
     """
-    if negatives not in NEGATIVES:
-        raise unknown_name("kind of negatives", negatives, list(NEGATIVES), "classification")
+    check_name("kind of negatives", negatives, NEGATIVES, "classification")
     if seed < 0:
         raise KgdashError(f"expected a seed ≥ 0; found {seed}")

@@ -3,8 +3,6 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -106,10 +104,6 @@ def metric_intervals(
     :param table: as for `metric_values`
     :param paired: the table holds n true triples, then for each its corruption, in the same order;
         the two are drawn together
-    :param level: in (0, 1)
-    :param seed: ≥ 0
-    :param resamples: how many
-    :param progress: called with (done, total); may raise to cancel
     :return: low and high end; NaN where the metric is not defined, or there are not two triples of
         either label
     """

@@ -3,8 +3,6 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +40,6 @@ def fit_thresholds(
     :param scores: float, ``(n,)``, n ≥ 1, without NaN
     :param labels: bool, ``(n,)``
     :param relations: int64 ids, ``(n,)``
-    :param num_relations: |R|
     :param thresholds: "global" or "relation"
     """
     overall = best_threshold(scores, labels)

@@ -1,7 +1,5 @@
 """Where one run beats another: per entity, and per community of the graph."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -45,7 +43,6 @@ def community_differences(
     same.
 
     :param pair: of `kgdash.studies.comparison.comparison.pair_of`
-    :param graph: that the runs are on
     :param communities: of `find_communities`
     :param side: as for `entity_differences`
     :param bootstrap: level and seed of the intervals: `ratio_intervals` over triples

@@ -3,8 +3,6 @@
 Defined in numbers.md#14-comparing-runs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +11,8 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.grouping import Groups
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_records
@@ -72,17 +71,10 @@ def distinct_names(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def compared_ranks(
-    runs: Sequence[Run],
-    split: str = "test",
-    filter: str | None = None,
-    progress: Progress = silent,
+    runs: Sequence[Run], split: str = "test", filter: str | None = None, progress: Progress = silent
 ) -> dict[str, pd.DataFrame]:
     """Rank a split by every run, on both entity sides.
 
-    :param runs: 2 to 8 on the same graph
-    :param split: as in `Run.ranks`
-    :param filter: as in `Run.ranks`
-    :param progress: called with (done, total); may raise to cancel
     :return: tables of `Run.ranks` by `distinct_names`
     :raises KgdashError: as `check_comparable` and `Run.ranks`
     """
@@ -98,7 +90,6 @@ def overall(ranks: Ranks, ks: Sequence[int] = DEFAULT_KS) -> pd.DataFrame:
     """Compute every metric of every run, and the run's position in each.
 
     :param ranks: of `compared_ranks`
-    :param ks: the k of hits_at_k
     :return: as `overall_of`
     :raises KgdashError: if the tables are not of the same triples
     """
@@ -145,8 +136,6 @@ def by_group(
     :param ranks: of `compared_ranks`
     :param by: as in `kgdash.breakdowns.breakdown.breakdown`
     :param metric: key of a metric of `kgdash.ranking.metrics`; hits_at_k for any k ≥ 1
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
-    :param progress: called with (done, total); may raise to cancel
     :return: one row per side, group that has ranks there, and run: ``group, side, run`` (str),
         ``triples`` (int64), ``small`` (bool: fewer than 30), ``value`` (float64), ``position``
         (Int64, as in `overall_of`)
@@ -184,14 +173,11 @@ def stacked_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realistic"
     """Put the ranks of all runs into one array.
 
     :param ranks: of `compared_ranks`, or some of them
-    :param side: "head", "tail" or "both"
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
     :return: float64, ≥ 1, shape ``(sides, triples, runs)``, triples in the order of the split
     :raises KgdashError: if the tables are not of the same triples, or a choice is unknown
     """
     check_aligned(ranks)
-    if rank_type not in RANK_TYPES:
-        raise unknown_name("rank type", rank_type, RANK_TYPES, "comparisons")
+    check_name("rank type", rank_type, RANK_TYPES, "comparisons")
     rows = side_rows(next(iter(ranks.values())), side)
     columns = [table[rank_type].to_numpy(dtype=np.float64)[rows] for table in ranks.values()]
     return np.stack(columns, axis=2)
@@ -204,7 +190,6 @@ def reciprocal_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realist
 
     :param ranks: of `compared_ranks`, or some of them
     :param side: "head", "tail", or "both" for the mean of the triple's two
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
     :return: float64 in (0, 1], shape ``(triples, runs)``, triples in the order of the split
     :raises KgdashError: as `stacked_ranks`
     """
@@ -214,12 +199,10 @@ def reciprocal_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realist
 def side_rows(table: pd.DataFrame, side: str) -> np.ndarray:
     """Return where the ranks of a side stand in a table of ranks.
 
-    :param side: "head", "tail" or "both"
     :return: int64, shape ``(sides, triples)``: a column is a triple, in the order of the split
     :raises KgdashError: if the side is unknown
     """
-    if side not in COMPARED_SIDES:
-        raise unknown_name("side", side, COMPARED_SIDES, "comparisons")
+    check_name("side", side, COMPARED_SIDES, "comparisons")
     sides = table["side"].to_numpy()
     return np.stack([np.flatnonzero(sides == single) for single in POOLS[side]])
 
@@ -227,7 +210,7 @@ def side_rows(table: pd.DataFrame, side: str) -> np.ndarray:
 def triples_of(ranks: Ranks, side: str = "both") -> np.ndarray:
     """Return the ranked triples in the order of `reciprocal_ranks`: ids, ``(triples, 3)``."""
     table = next(iter(ranks.values()))
-    return table[["head", "relation", "tail"]].to_numpy()[side_rows(table, side)[0]]
+    return table[IDS].to_numpy()[side_rows(table, side)[0]]
 
 
 def pair_of(ranks: Ranks, a: str, b: str) -> dict[str, pd.DataFrame]:
@@ -236,8 +219,7 @@ def pair_of(ranks: Ranks, a: str, b: str) -> dict[str, pd.DataFrame]:
     :raises KgdashError: if a name is unknown, or both are the same
     """
     for name in (a, b):
-        if name not in ranks:
-            raise unknown_name("run", name, list(ranks), "this comparison")
+        check_name("run", name, ranks, "this comparison")
     if a == b:
         raise KgdashError(f"expected two different runs; found {a} twice")
     return {name: ranks[name] for name in (a, b)}

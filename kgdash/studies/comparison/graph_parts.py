@@ -1,7 +1,5 @@
 """Parts of a graph where models can be compared: communities, subgraphs, relations."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
@@ -79,19 +77,16 @@ def find_parts(
 ) -> Partition:
     """Divide a graph into parts, or draw them.
 
-    :param run: of the graph
     :param kind: one of `PARTS`: "communities" (of `find_communities`), "subgraphs" (random walks,
         of `draw_subgraphs`) or "relations"
     :param resolution: of communities, > 0
     :param sampling: of subgraphs; its seed is that of communities too; default: 100 walks of
         `default_size`
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: if the kind is unknown, or a number out of range
     """
     sampling = sampling or SubgraphSampling(size=default_size(run))
     graph = run.graph
-    if kind not in PARTS:
-        raise unknown_name("kind of parts", kind, list(PARTS), "model selection")
+    check_name("kind of parts", kind, PARTS, "model selection")
     if kind == "relations":
         return Partition(kind, graph, _distinct(graph.relation_labels, graph.relations))
     if kind == "communities":

@@ -6,8 +6,6 @@ The baseline that picking by ReliK in each part of the graph must beat is to tak
 model that is best overall.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
@@ -92,7 +90,6 @@ def selection_summary(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> d
       by MRR, with its ends; parts where all runs are equal in one of them are left out.
       ``kendall_w``: (ρ + 1)/2, Kendall's coefficient of concordance of two orders without ties.
 
-    :param bootstrap: of the intervals
     :return: these, and ``parts``, ``left_out``, ``runs``, ``correct`` (int), ``accuracy``, ``low``,
         ``high``, ``overall`` (name of the best overall), ``overall_accuracy``, ``mrr_ties``,
         ``relik_ties`` (int: parts where several runs are first)
@@ -140,7 +137,6 @@ def describe_selection(summary: Mapping[str, Any], kind: str, level: float = 0.9
 
     :param summary: of `selection_summary`
     :param kind: of the parts, "communities" say
-    :param level: of its intervals
     :return: two sentences
     """
     right = (

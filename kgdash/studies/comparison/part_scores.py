@@ -3,8 +3,6 @@
 Defined in numbers.md#19-which-model-where.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.rank_setting import RankSetting
 from kgdash.runs import Run
@@ -74,13 +72,10 @@ def part_scores(
     :param relik_of: "all" for the mean ReliK over all known triples of a part, "evaluated" for
         that over the ranked ones only, which is quicker on large graphs but tells less: it is of
         the very triples that the MRR is of
-    :param relik_method: of `Run.relik`
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `check_comparable` and `Run.ranks`, on an unknown choice, or if no part
         has an evaluated triple
     """
-    if relik_of not in RELIK_OF:
-        raise unknown_name("choice of triples for ReliK", relik_of, list(RELIK_OF), "this study")
+    check_name("choice of triples for ReliK", relik_of, RELIK_OF, "this study")
     first, *others = phases(progress, [0.2, *[0.8 / len(runs)] * len(runs)])
     ranks = compared_ranks(runs, setting.split, setting.filter, first)
     reciprocal = reciprocal_ranks(ranks, setting.side, setting.rank_type)

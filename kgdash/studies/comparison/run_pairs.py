@@ -1,11 +1,10 @@
 """Two runs, rank by rank: which is better in which relation, and how their ranks go together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
+from kgdash.graph import IDS
 from kgdash.statistics.multiple_testing import holm
 from kgdash.studies.comparison.comparison import (
     COMPARED_SIDES,
@@ -25,7 +24,6 @@ def relation_sign_tests(pair: Ranks, rank_type: str = "realistic") -> pd.DataFra
     relations of that side.
 
     :param pair: of `kgdash.studies.comparison.comparison.pair_of`: a, then b
-    :param rank_type: "optimistic", "realistic" or "pessimistic"
     :return: one row per side ("head", "tail", "both") and relation with triples: ``relation``
         (int64 id), ``side`` (str), ``triples``, ``wins``, ``ties``, ``losses`` (int64: a is better,
         equal, worse), ``p_sign``, ``p_holm`` (float64 in (0, 1]), ``mrr_a``, ``mrr_b``,
@@ -103,7 +101,7 @@ def triple_differences(
         ``difference`` (a − b; float64)
     """
     values = reciprocal_ranks(pair, side, rank_type)
-    table = pd.DataFrame(triples_of(pair, side), columns=["head", "relation", "tail"])
+    table = pd.DataFrame(triples_of(pair, side), columns=IDS)
     table["reciprocal_rank_a"], table["reciprocal_rank_b"] = values.T
     table["difference"] = values[:, 0] - values[:, 1]
     return table.sort_values("difference", ascending=False, kind="stable", ignore_index=True)

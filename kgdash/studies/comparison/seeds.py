@@ -1,7 +1,5 @@
 """Several seeds of one configuration: mean ± standard deviation, as OBL2021 demands of three."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 
@@ -46,7 +44,6 @@ def seed_spread(overall: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Summarise what runs that differ in the seed make of every metric.
 
     :param overall: of `kgdash.studies.comparison.comparison.overall`
-    :param names: of the runs
     :return: one row per metric, side and rank type: ``metric, side, rank_type`` (str), ``seeds``
         (int64), ``mean``, ``standard_deviation`` (of the sample, divided by n − 1; NaN for one),
         ``low``, ``high`` (the least and the greatest value; float64)

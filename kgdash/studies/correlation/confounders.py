@@ -4,8 +4,6 @@ The unit is the triple. Triples share entities and relations, so that p-values a
 flatter.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import asdict
 from typing import Any
@@ -15,8 +13,9 @@ import pandas as pd
 from scipy.stats import kruskal
 
 from kgdash.breakdowns.rank_facts import RankFacts
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.files.table_cache import cached_table
+from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import Bootstrap
@@ -67,12 +66,9 @@ def triple_factors(
 ) -> pd.DataFrame:
     """Return the ReliK of a split's triples, their ranks, and what both may go with.
 
-    :param split: "train", "valid" or "test"
     :param side: of the reciprocal rank: "head", "tail", or "both" for the mean of the two
     :param rank_type: of it: "optimistic", "realistic" or "pessimistic"; filtered by what fits the
         split
-    :param relik_method: of `Run.relik`
-    :param progress: called with (done, total); may raise to cancel
     :return: one row per triple: ``head, relation, tail`` (int64 ids), ``relik``,
         ``reciprocal_rank`` (float64 in (0, 1]), ``head_degree``, ``tail_degree`` (int64: train
         triples that the entity is an end of), ``entity_degree`` (float64: the mean of the two),
@@ -105,7 +101,6 @@ def factor_tests(
 
     :param table: of `triple_factors`
     :param bootstrap: of the intervals of ρ, over triples
-    :param progress: called with (done, total); may raise to cancel
     :return: one row per factor: ``factor``, ``measure`` ("spearman" or "epsilon squared"),
         ``value``, ``low``, ``high`` (NaN for classes), ``p``, ``p_holm`` (corrected for the number
         of factors; NaN, as ``value``, where the factor is the same everywhere), ``triples`` (int64)
@@ -145,8 +140,7 @@ def class_table(table: pd.DataFrame, factor: str) -> pd.DataFrame:
         ``upper_quartile``, ``greatest`` (float64: of ReliK)
     :raises KgdashError: if the factor is no class
     """
-    if factor not in CLASSES:
-        raise unknown_name("class", factor, CLASSES, "the confounders")
+    check_name("class", factor, CLASSES, "the confounders")
     rows = []
     for name, part in table.groupby(factor, observed=True):
         relik = part["relik"].to_numpy()
@@ -164,7 +158,6 @@ def triple_partials(
 
     :param table: of `triple_factors`
     :param bootstrap: of the intervals, over triples
-    :param progress: called with (done, total); may raise to cancel
     :return: one row per coefficient ("spearman", "pearson") and set of `CONTROLS`: ``coefficient``,
         ``controls``, ``value``, ``p``, ``p_holm`` (corrected for the number of rows), ``low``,
         ``high`` (as `kgdash.statistics.partial_correlation.Partial`), ``rows``, ``freedom`` (int64)
@@ -184,15 +177,13 @@ def cached_tests(
 ) -> pd.DataFrame:
     """Return `factor_tests` or `triple_partials` of a table, kept on disk.
 
-    :param run: that the table is of
     :param name: "factors" or "partial"
     :param table: of `triple_factors`
-    :param bootstrap: of the intervals
     """
     work = {"factors": factor_tests, "partial": triple_partials}[name]
     columns = table[["relik", "reciprocal_rank"]].to_numpy()
     key = {"kind": f"confounders: {name}", "stored": _VERSION, **asdict(bootstrap)}
-    key |= run.table_key(table[["head", "relation", "tail"]].to_numpy())
+    key |= run.table_key(table[IDS].to_numpy())
     key["values"] = hashlib.sha256(np.ascontiguousarray(columns, dtype="<f8").tobytes()).hexdigest()
     return cached_table(
         key,

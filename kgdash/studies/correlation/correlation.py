@@ -3,8 +3,6 @@
 Defined in numbers.md#6-correlation-study.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -48,9 +46,7 @@ BOOTSTRAP = Bootstrap()
 
 
 def correlations(
-    table: pd.DataFrame,
-    tasks: Sequence[str] | None = None,
-    bootstrap: Bootstrap = BOOTSTRAP,
+    table: pd.DataFrame, tasks: Sequence[str] | None = None, bootstrap: Bootstrap = BOOTSTRAP
 ) -> pd.DataFrame:
     """Correlate the ReliK of subgraphs with each task.
 
@@ -60,7 +56,6 @@ def correlations(
 
     :param table: of `score_subgraphs`
     :param tasks: columns of it; default: all
-    :param bootstrap: of the intervals
     :return: one row per task and coefficient ("pearson", "spearman", "kendall"): ``task``,
         ``coefficient`` (str), ``subgraphs`` (int64: taken), ``left_out`` (int64: those without a
         value), ``without_triples`` (int64: those of them without any known triple, so that there
@@ -93,11 +88,7 @@ def correlations(
 
 
 def regression_band(
-    table: pd.DataFrame,
-    task: str,
-    level: float = 0.95,
-    log_relik: bool = False,
-    points: int = 80,
+    table: pd.DataFrame, task: str, level: float = 0.95, log_relik: bool = False, points: int = 80
 ) -> pd.DataFrame:
     """Fit a task on ReliK by least squares, with the confidence band of the line.
 
@@ -151,10 +142,7 @@ def correlation_study(
 
     :param sizes: of the subgraphs, in entities, in place of the sampling's; default:
         `default_size` alone
-    :param sampling: of `draw_subgraphs`
-    :param evaluation: of `score_subgraphs`
     :param bootstrap: of the intervals, over subgraphs
-    :param progress: called with (done, total); may raise to cancel
     :return: the tables of `score_subgraphs` and of `correlations`, each with a column ``size``
         before
     :raises KgdashError: as they do

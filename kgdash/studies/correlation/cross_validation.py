@@ -5,8 +5,6 @@ known triples, which the folds share. What follows from the tables stands in
 `kgdash.studies.correlation.fold_tables`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, KnowledgeGraph
 from kgdash.graph.folds import Fold, cut_folds
@@ -107,9 +105,6 @@ def cross_validate(
     call thereby goes on where it was, with whatever model it was training begun again.
 
     :param graph: its known triples are cut into folds
-    :param plan: what to do
-    :param workdir: where the runs are kept
-    :param progress: called with (done, total); may raise to cancel
     :param on_fold: called when a model of a fold is trained or found
     :return: the scores and the runs. Scores: one row per model, fold, size and subgraph:
         ``model`` (str), ``fold``, ``size``, ``subgraph`` (int64, counted from 0 in each size) and
@@ -155,8 +150,7 @@ def _check(plan: CrossValidation) -> None:
         ("method", plan.method, SUBGRAPH_METHODS),
         ("choice of candidates", plan.corrupt, CORRUPT),
     ):
-        if value not in known:
-            raise unknown_name(what, value, known, "cross-validation")
+        check_name(what, value, known, "cross-validation")
     least = min(plan.subgraphs, plan.epochs, *plan.sizes, *plan.ks)
     if plan.batch_size is not None:
         least = min(least, plan.batch_size)

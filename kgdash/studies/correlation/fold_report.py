@@ -1,8 +1,5 @@
 """A cross-validation as one Markdown text: what was run, and the tables of models × tasks."""
 
-from __future__ import annotations
-
-import shlex
 from collections.abc import Sequence
 
 import pandas as pd
@@ -21,9 +18,6 @@ _TASKS = {
     "accuracy": "accuracy",
 }
 
-#: the command's defaults
-_WALK = {"restart": 0.2, "hops": 1, "direction": "either"}
-
 
 def markdown_report(
     graph: KnowledgeGraph,
@@ -34,72 +28,32 @@ def markdown_report(
 ) -> str:
     """Write the results down.
 
-    :param graph: that was cut into folds
-    :param plan: that was carried out
     :param command: that gives these values again
     :param coefficients: of `kgdash.studies.correlation.fold_tables.both_ways`
     :param runs: of `kgdash.studies.correlation.cross_validation.cross_validate`
     """
-    parts = [
-        f"# {graph.name}: does ReliK predict performance?",
-        "\n".join([*_about(graph, plan, runs), "", "```sh", command, "```"]),
-        "## Models\n\nOn test triples, both sides, filtered; mean ± standard deviation over the "
-        "folds. Seconds of all folds together, one process.\n\n" + _models(runs),
-    ]
-    for size in coefficients["size"].unique():
-        rows = coefficients[coefficients["size"] == size]
-        parts.append(f"## Subgraphs of {size} entities\n\n{_left_out(rows, plan)}")
-        parts += _of_size(rows, several=runs["fold"].nunique() > 1)
-    parts.append(
-        "°: p > 0.05, not corrected for the number of models and tasks; subgraphs overlap, so that "
-        "p-values flatter. –: no value. More coefficients, tasks, p-values and intervals: "
-        f"`{graph.name}.csv`."
-    )
-    return "\n\n".join(parts) + "\n"
-
-
-def _of_size(rows: pd.DataFrame, several: bool) -> list[str]:
-    pearson = rows[rows["coefficient"] == "pearson"]
-    spearman = rows[rows["coefficient"] == "spearman"]
-    if not several:
-        return [
-            f"Pearson's r:\n\n{_averaged(pearson, 'pearson')}",
-            f"Spearman's ρ:\n\n{_averaged(spearman, 'spearman')}",
+    several = runs["fold"].nunique() > 1
+    return "\n\n".join(
+        [
+            f"# {graph.name}: does ReliK predict performance?",
+            "\n".join([*_about(graph, plan, runs, coefficients), "", "```sh", command, "```"]),
+            "## Models\n\nOn test triples, both sides, filtered; mean ± standard deviation over "
+            "the folds. Seconds of all folds together, one process.\n\n" + _models(runs),
+            "## Pearson's r\n\nOf values averaged over the folds, the paper's way"
+            + "; in parentheses of each fold, mean ± standard deviation" * several
+            + ".\n\n"
+            + _pearson(coefficients, several),
+            "°: p > 0.05, not corrected for the number of models and tasks; subgraphs overlap, so "
+            "that p-values flatter. –: no value. More coefficients, tasks, p-values and intervals: "
+            f"`{graph.name}.csv`.\n",
         ]
-    return [
-        "Pearson's r of values averaged over the folds, the paper's way:\n\n"
-        + _averaged(pearson, "pearson"),
-        "Pearson's r in each fold, mean ± standard deviation (least to greatest):\n\n"
-        + _spread(pearson),
-        "Spearman's ρ of values averaged over the folds:\n\n" + _averaged(spearman, "spearman"),
-    ]
+    )
 
 
-def command_line(dataset: str, plan: CrossValidation) -> str:
-    """Return the command that carries a plan out on a dataset."""
-    words = ["python", "-m", "kgdash", "cross-validate", dataset, "--folds", str(plan.folds)]
-    words += ["--models", ",".join(plan.models), "--dimension", str(plan.dimension)]
-    words += ["--epochs", str(plan.epochs), "--seed", str(plan.seed)]
-    if plan.batch_size:
-        words += ["--batch-size", str(plan.batch_size)]
-    if plan.folds_only:
-        words += ["--folds-only", ",".join(map(str, plan.folds_only))]
-    words += ["--subgraphs", str(plan.subgraphs)]
-    for size in plan.sizes:
-        words += ["--size", str(size)]
-    usual = CrossValidation()
-    for name in ("method", "evaluated", "relik_method", "filter", "corrupt"):
-        if getattr(plan, name) != getattr(usual, name):
-            words += [f"--{name.replace('_', '-')}", getattr(plan, name)]
-    if plan.ks != usual.ks:
-        words += [word for k in plan.ks for word in ("--k", str(k))]
-    for name, value in plan.walk.items():
-        if value != _WALK.get(name):
-            words += [f"--{name}", str(value)]
-    return shlex.join(words)
-
-
-def _about(graph: KnowledgeGraph, plan: CrossValidation, runs: pd.DataFrame) -> list[str]:
+def _about(
+    graph: KnowledgeGraph, plan: CrossValidation, runs: pd.DataFrame, coefficients: pd.DataFrame
+) -> list[str]:
+    left = coefficients.groupby("size")["left_out"].max()
     one = runs.drop_duplicates("fold")
     sizes = {split: f"{one[split].mean():,.0f}" for split in ("train", "valid", "test")}
     cut = f"{runs['fold'].nunique()} of {plan.folds} folds" if plan.folds else "the dataset's split"
@@ -118,6 +72,11 @@ def _about(graph: KnowledgeGraph, plan: CrossValidation, runs: pd.DataFrame) -> 
         f"all folds; seed {plan.seed}. ReliK ({plan.relik_method}) is the mean over all known "
         f"triples inside, the tasks are over {plan.evaluated} triples inside, filter "
         f"{plan.filter}.",
+        *(
+            f"- {count} of the subgraphs of {size} entities have no evaluated triple in any fold: "
+            "left out."
+            for size, count in left[left > 0].items()
+        ),
         f"- Versions: {versions()}.",
     ]
 
@@ -138,34 +97,17 @@ def _models(runs: pd.DataFrame) -> str:
     )
 
 
-def _left_out(rows: pd.DataFrame, plan: CrossValidation) -> str:
-    left = int(rows["left_out"].max())
-    if not left:
-        return f"All {plan.subgraphs} subgraphs have evaluated triples in some fold."
-    return f"{left} of {plan.subgraphs} subgraphs have no evaluated triple in any fold: left out."
-
-
-def _averaged(rows: pd.DataFrame, coefficient: str) -> str:
+def _pearson(coefficients: pd.DataFrame, several: bool) -> str:
+    rows = coefficients[coefficients["coefficient"] == "pearson"]
     named = rows.rename(columns={"model": "run", "averaged": "value"})
-    table = marked(models_table(named, coefficient, tuple(_TASKS)))
-    return markdown_table(table.drop(columns="size").rename(columns={"run": "model", **_TASKS}))
-
-
-def _spread(rows: pd.DataFrame) -> str:
-    texts = rows.assign(
-        text=[
-            f"{mean} ({least} to {most})" if mean != "–" else mean
-            for mean, least, most in zip(
-                _plus_minus(rows["mean"], rows["std"], 2),
-                _numbers(rows["min"], 2),
-                _numbers(rows["max"], 2),
-                strict=True,
-            )
-        ]
-    )
-    wide = texts.pivot_table("text", "model", "task", "first", sort=False, observed=True)
-    tasks = {task: heading for task, heading in _TASKS.items() if task in wide.columns}
-    return markdown_table(wide[list(tasks)].rename(columns=tasks).reset_index())
+    table = marked(models_table(named, tasks=tuple(_TASKS))).rename(columns={"run": "model"})
+    if several:
+        rows = rows.assign(text=_plus_minus(rows["mean"], rows["std"], 2))
+        wide = rows.pivot_table("text", ["model", "size"], "task", "first")
+        for task in table.columns[2:]:
+            each = wide[task].loc[pd.MultiIndex.from_frame(table[["model", "size"]])]
+            table[task] += " (" + each.to_numpy() + ")"
+    return markdown_table(table.rename(columns=_TASKS | {"size": "entities"}))
 
 
 def _plus_minus(means: pd.Series, deviations: pd.Series, digits: int) -> list[str]:

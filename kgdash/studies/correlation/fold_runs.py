@@ -3,8 +3,6 @@
 Defined in numbers.md#16-cross-validation.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -57,7 +55,6 @@ def fold_run(workdir: Path, fold: Fold, config: TrainingConfig, progress: Progre
     :param workdir: folder of the runs, see `run_folder`
     :param fold: what is trained on
     :param config: how; the fold's number is added to its ``random_seed``
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: if the run can not be trained or written, or one that was is damaged
     """
     folder = run_folder(workdir, fold, config)

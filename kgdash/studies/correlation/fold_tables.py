@@ -1,7 +1,5 @@
 """Results of cross-validation, as tables: coefficients per fold, their mean, the folds averaged."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from kgdash.statistics.bootstrap import Bootstrap

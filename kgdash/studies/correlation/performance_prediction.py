@@ -3,15 +3,13 @@
 Defined in numbers.md#17-expected-performance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
@@ -112,14 +110,11 @@ def predict_performance(
     :param task: a column of it with values in [0, 1]
     :param shared: int64 ``(n, n)``: evaluated triples that each two rows share, see
         `shared_triples`; without it there is no scheme "disjoint"
-    :param level: of the intervals, in (0, 1)
     :param seed: of the folds, ≥ 0
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an unknown task, a level out of range, or fewer than 20 subgraphs
     """
     check_level(level)
-    if task not in task_columns(table):
-        raise unknown_name("task", task, task_columns(table), "the prediction")
+    check_name("task", task, task_columns(table), "the prediction")
     x, y = (table[name].to_numpy(dtype=np.float64) for name in ("relik", task))
     n = table["labelled" if task == "accuracy" else "evaluated"].to_numpy(dtype=np.float64)
     rows = np.flatnonzero(np.isfinite(x) & np.isfinite(y) & (x > 0) & (n > 0))
@@ -162,9 +157,6 @@ def predict_performance_of_run(
 
     :param task: as of `predict_performance`
     :param sampling: of `draw_subgraphs`; its seed is that of the folds, too
-    :param evaluation: of `score_subgraphs`
-    :param level: of the intervals, in (0, 1)
-    :param progress: called with (done, total); may raise to cancel
     :return: the prediction, and the subgraphs that its rows stand for
     :raises KgdashError: as they do
     """
@@ -192,7 +184,6 @@ def predict_subgraphs(
     :param prediction: and ``learnt``: of `predict_performance_of_run`
     :param subgraphs: of the run's graph, at least one
     :param evaluation: as it was there
-    :param progress: called with (done, total); may raise to cancel
     :return: one row per subgraph: ``seed_entity`` (int64 id), ``entities``, ``triples``,
         ``evaluated`` (int64: triples behind the true value), ``relik``, ``predicted``, ``low``,
         ``high`` (float64; NaN without a triple inside), ``observed`` (float64, NaN if nothing is

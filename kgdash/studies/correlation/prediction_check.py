@@ -3,8 +3,6 @@
 Defined in numbers.md#17-expected-performance.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 Subgraphs overlap, so that p-values and intervals flatter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,8 +31,6 @@ def subgraph_factors(
 ) -> pd.DataFrame:
     """Score random subgraphs, and add the mean log degree of their entities.
 
-    :param sampling: of `draw_subgraphs`
-    :param evaluation: of `score_subgraphs`
     :return: the latter's table with a column ``mean_log_degree`` (of `mean_log_degrees`)
     :raises KgdashError: as they do
     """

@@ -18,8 +18,6 @@ predicted_side
 =========  ========================================================================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring.triple_scores import triple_scores
 
@@ -30,7 +30,6 @@ TRIPLE_COLUMNS = [
 ]
 INSTANCE_COLUMNS = ["instance", "group", "label", "question", "answer", "groundings"]
 
-_IDS = ["head", "relation", "tail"]
 _GROUNDING = ["instance", "grounding"]
 
 #: what a grounding is measured by -> (column per triple, only over those that give the answer)
@@ -139,17 +138,17 @@ def make_instances(
     :param notes: for `Instances.notes`
     :raises KgdashError: if the rows can not be instances
     """
-    numbers = dict.fromkeys([*_GROUNDING, *_IDS], np.int64)
+    numbers = dict.fromkeys([*_GROUNDING, *IDS], np.int64)
     if "predicted_side" not in triples:
         triples = triples.assign(predicted_side="tail")
     rows = triples.reset_index(drop=True).astype(
         {"label": bool, "is_answer_triple": bool} | numbers
     )
     rows = rows.sort_values(_GROUNDING, kind="stable")
-    rows["is_answer_triple"] = rows.groupby([*_GROUNDING, *_IDS])["is_answer_triple"].transform(
+    rows["is_answer_triple"] = rows.groupby([*_GROUNDING, *IDS])["is_answer_triple"].transform(
         "any"
     )
-    rows = rows.drop_duplicates([*_GROUNDING, *_IDS], keep="last")
+    rows = rows.drop_duplicates([*_GROUNDING, *IDS], keep="last")
     table = rows.drop_duplicates("instance")[["instance", "group", "label"]]
     described = described.astype({"instance": np.int64, "question": object, "answer": object})
     table = table.merge(described, on="instance", how="left", validate="one_to_one")
@@ -178,8 +177,6 @@ def score_instances(
     greatest of its groundings and their mean (numbers.md#11-instances-true-and-false).
 
     :param run: asked for ReliK, ranks and scores
-    :param instances: what to score
-    :param progress: called with (done, total)
     :param method: of ReliK, see `kgdash.runs.Run.relik`
     :raises KgdashError: if there are no instances, or the model's scores are NaN
     """
@@ -188,7 +185,7 @@ def score_instances(
             "there are no instances to score" + "".join(f"; {note}" for note in instances.notes)
         )
     rows = instances.triples
-    distinct, of = np.unique(rows[_IDS].to_numpy(), axis=0, return_inverse=True)
+    distinct, of = np.unique(rows[IDS].to_numpy(), axis=0, return_inverse=True)
     first, second = phases(progress, [1.0, 1.0])
     relik = run.relik(triples=distinct, method=method, progress=first)["relik"].to_numpy()
     backwards = (rows["predicted_side"] == "head").to_numpy()
@@ -237,11 +234,11 @@ def instance_triples(graph: KnowledgeGraph, triples: pd.DataFrame, instance: int
     if rows.empty:
         count = triples["instance"].nunique()
         raise KgdashError(f"no instance {instance}; expected a number from 0 to {count - 1}")
-    ids = rows[_IDS].to_numpy()
+    ids = rows[IDS].to_numpy()
     names = (graph.entity_labels, graph.relation_labels, graph.entity_labels)
     labels = [np.array(n, dtype=object)[i] for n, i in zip(names, ids.T, strict=True)]
     read = rows[["grounding"]].assign(
-        **dict(zip(_IDS, labels, strict=True)), is_answer_triple=rows["is_answer_triple"]
+        **dict(zip(IDS, labels, strict=True)), is_answer_triple=rows["is_answer_triple"]
     )
     read["split"] = graph.split_of(ids)
     values = [column for column in rows.columns if column not in TRIPLE_COLUMNS]

@@ -1,17 +1,14 @@
 """What is worth a second look: facts that the model doubts, and missing ones that it believes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.studies.instances.instances import ScoredInstances
 from kgdash.studies.instances.separation import measure_column
 
-_IDS = ["head", "relation", "tail"]
 _LABELS = ["head_label", "relation_label", "tail_label"]
 
 
@@ -42,7 +39,6 @@ def suspicious_facts(graph: KnowledgeGraph, scored: ScoredInstances) -> pd.DataF
     A low ReliK says that the model is unsure here, not that the fact is wrong.
 
     :param graph: of the run that scored
-    :param scored: instances of queries or rules
     :return: one row per distinct triple: ``head, relation, tail`` (names), ``head_label,
         relation_label, tail_label``, ``split``, ``relik``, ``reciprocal_rank`` (in (0, 1]; by its
         tail, or its head where only that was asked for), ``score`` (float64), ``instances`` and
@@ -50,26 +46,23 @@ def suspicious_facts(graph: KnowledgeGraph, scored: ScoredInstances) -> pd.DataF
         leads from tail to head, "listed" if the mirror image stands in this list alone, else ""
     """
     rows = _distinct(graph, scored.triples)
-    rows = rows[rows["split"] != "none"].sort_values(["relik", *_IDS])
+    rows = rows[rows["split"] != "none"].sort_values(["relik", *IDS])
     return _named(graph, rows)
 
 
 def plausible_missing_triples(
-    graph: KnowledgeGraph,
-    scored: ScoredInstances,
-    confidence: Mapping[str, float] | None = None,
+    graph: KnowledgeGraph, scored: ScoredInstances, confidence: Mapping[str, float] | None = None
 ) -> pd.DataFrame:
     """List the triples among the instances' that no split holds, most reliable first.
 
     :param graph: of the run that scored
-    :param scored: instances of queries or rules
     :param confidence: of groups that are rules, see `rule_confidence`
     :return: as `suspicious_facts`, but ``predicted_by`` (int64) for ``groups``: how many rules or
         types of queries lead to the triple; ``pca_confidence`` (float64): the greatest of theirs,
         if any is given
     """
     rows = _distinct(graph, scored.triples, confidence)
-    rows = rows[rows["split"] == "none"].sort_values(_IDS)
+    rows = rows[rows["split"] == "none"].sort_values(IDS)
     rows = rows.sort_values("relik", ascending=False, kind="stable")
     return _named(graph, rows).rename(columns={"groups": "predicted_by"}).drop(columns="split")
 
@@ -91,18 +84,18 @@ def _distinct(
         values["pca_confidence"] = ("pca_confidence", "max")
     # The rank of the tail, where both ends were asked for.
     rows = rows.sort_values("predicted_side", ascending=False, kind="stable")
-    found = rows.groupby(_IDS, sort=False).agg(**values).reset_index()
-    found["split"] = graph.split_of(found[_IDS].to_numpy())
+    found = rows.groupby(IDS, sort=False).agg(**values).reset_index()
+    found["split"] = graph.split_of(found[IDS].to_numpy())
     return found
 
 
 def _named(graph: KnowledgeGraph, rows: pd.DataFrame) -> pd.DataFrame:
     """Put names and labels in place of ids, and note mirror images."""
-    ids = rows[_IDS].to_numpy(dtype=np.int64)
+    ids = rows[IDS].to_numpy(dtype=np.int64)
     named = rows.assign(mirror=_mirrors(graph, ids))
     for at, (column, names, labels) in enumerate(
         zip(
-            _IDS,
+            IDS,
             (graph.entities, graph.relations, graph.entities),
             (graph.entity_labels, graph.relation_labels, graph.entity_labels),
             strict=True,
@@ -112,7 +105,7 @@ def _named(graph: KnowledgeGraph, rows: pd.DataFrame) -> pd.DataFrame:
         named[_LABELS[at]] = np.array(labels, dtype=object)[ids[:, at]]
     values = [c for c in ("relik", "reciprocal_rank", "score", "instances", "groups") if c in rows]
     more = ["pca_confidence"] if "pca_confidence" in rows else []
-    return named[[*_IDS, *_LABELS, "split", *values, *more, "mirror"]].reset_index(drop=True)
+    return named[[*IDS, *_LABELS, "split", *values, *more, "mirror"]].reset_index(drop=True)
 
 
 def _mirrors(graph: KnowledgeGraph, ids: np.ndarray) -> np.ndarray:

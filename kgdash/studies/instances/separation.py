@@ -3,8 +3,6 @@
 Defined in numbers.md#11-instances-true-and-false.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from kgdash.engine.workers import run_in_threads
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.progress import Progress, silent
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
@@ -71,7 +69,6 @@ def separation(
     :param table: the ``table`` of `kgdash.studies.instances.instances.ScoredInstances`
     :param measure: one of `kgdash.studies.instances.instances.MEASURES`
     :param aggregate: "max" or "mean" of an instance's groundings
-    :param bootstrap: of the intervals
     :param order: "given" (of appearance) or "separation" (by ROC-AUC, best first, undefined
         last; then the larger group); "all" is the last row in either
     :return: ``group, n_true, n_false`` (int64); ``mean_true, low_true, high_true, mean_false,
@@ -97,12 +94,10 @@ def compare_measures(
 
     :param table: as for `separation`, and so are the other parameters
     :param measures: the first is held against the others, and orders the groups of all
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `separation`
     """
     columns = {measure: measure_column(measure, aggregate) for measure in measures}
-    if order not in ("given", "separation"):
-        raise unknown_name("order", order, ("given", "separation"), "separation")
+    check_name("order", order, ("given", "separation"), "separation")
     labels = table["label"].to_numpy(dtype=bool)
     units = table.groupby(["group", "question"], sort=False).ngroup().to_numpy()
     groups = dict(table.reset_index(drop=True).groupby("group", sort=False).indices)
@@ -133,10 +128,8 @@ def measure_column(measure: str, aggregate: str) -> str:
 
     :raises KgdashError: if there is no such measure or aggregate
     """
-    if measure not in MEASURES:
-        raise unknown_name("measure", measure, list(MEASURES), "separation")
-    if aggregate not in AGGREGATES:
-        raise unknown_name("aggregate", aggregate, AGGREGATES, "separation")
+    check_name("measure", measure, MEASURES, "separation")
+    check_name("aggregate", aggregate, AGGREGATES, "separation")
     return f"{measure}_{aggregate}"
 
 

@@ -1,7 +1,5 @@
 """Bootstrap of how well measures tell true from false: all measures on the same resamples."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -16,10 +14,7 @@ Resampled = dict[str, dict[str, np.ndarray]]
 
 
 def resampled(
-    values: Mapping[str, np.ndarray],
-    labels: np.ndarray,
-    units: np.ndarray,
-    bootstrap: Bootstrap,
+    values: Mapping[str, np.ndarray], labels: np.ndarray, units: np.ndarray, bootstrap: Bootstrap
 ) -> Resampled:
     """Draw units with replacement, as many as there are, and compute the metrics of each draw.
 

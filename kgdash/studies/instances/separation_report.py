@@ -3,8 +3,6 @@
 Defined in numbers.md#11-instances-true-and-false.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -41,29 +39,22 @@ class SeparationReport:
     notes: Sequence[str] = ()
     names: Mapping[str, str] = field(default_factory=dict)
 
-    def text(self, title: str, command: str, charts: Mapping[str, str] | None = None) -> str:
+    def text(self, title: str, command: str, charts: Mapping[str, str]) -> str:
         """Write the report as Markdown.
 
         :param command: that gives these values again
         :param charts: "means" and "auc" -> file of a chart beside the text
         """
         found, names = self.found, {**self.names, ALL: "**all**"}
-        relik = next(iter(found.by_measure.values())).set_index("group")
-        drawn = {
-            name: f"![{name} of the groups, drawn]({file})\n\n"
-            for name, file in (charts or {}).items()
-        }
+        drawn = {name: f"![{name} of the groups, drawn]({file})" for name, file in charts.items()}
         about = _about(self.run, found, self.aggregate, self.notes)
         return "\n\n".join(
             [
                 f"# {title}",
                 "\n".join([*about, "", "```sh", command, "```"]),
-                "## Mean ReliK of true and of false instances\n\n"
-                + drawn.get("means", "")
-                + _means(relik, names),
+                f"## Mean ReliK of true and of false instances\n\n{drawn['means']}",
                 "## ROC-AUC\n\nThe chance that a true instance has a higher value than a false "
-                "one; 0.5 is guessing. AP: average precision of ReliK, chance is the share of true "
-                "ones.\n\n" + drawn.get("auc", "") + _aucs(found, names),
+                f"one; 0.5 is guessing.\n\n{drawn['auc']}\n\n{_aucs(found, names)}",
                 _verdict(found, names),
                 "Intervals: 95 %, percentile bootstraps over questions; not corrected for the "
                 "number of groups.\n",
@@ -102,31 +93,16 @@ def _about(run: Run, found: Comparison, aggregate: str, notes: Sequence[str]) ->
     ]
 
 
-def _means(relik: pd.DataFrame, names: Mapping[str, str]) -> str:
-    return markdown_table(
-        pd.DataFrame(
-            {
-                "group": [names.get(group, group) for group in relik.index],
-                "true": relik["n_true"].map("{:,}".format),
-                "false": relik["n_false"].map("{:,}".format),
-                "mean ReliK, true": _intervals(relik, "mean_true", "low_true", "high_true", 4),
-                "mean ReliK, false": _intervals(relik, "mean_false", "low_false", "high_false", 4),
-                "Cohen's d": _numbers(relik["cohens_d"], 2),
-            }
-        )
-    )
-
-
 def _aucs(found: Comparison, names: Mapping[str, str]) -> str:
     relik, other = next(iter(found.by_measure.values())), list(found.by_measure)[1]
-    columns: dict[str, Sequence[str]] = {"group": [names.get(g, g) for g in relik["group"]]}
+    columns: dict[str, Sequence[str]] = {
+        "group": [names.get(group, group) for group in relik["group"]],
+        **{label: relik[f"n_{label}"].map("{:,}".format) for label in ("true", "false")},
+    }
     for measure, table in found.by_measure.items():
-        columns[NAMES.get(measure, measure)] = _intervals(
-            table, "roc_auc", "auc_low", "auc_high", 3
-        )
+        columns[NAMES.get(measure, measure)] = _intervals(table, "roc_auc", "auc_low", "auc_high")
     against = found.differences[found.differences["against"] == other]
-    columns["ReliK less reciprocal rank"] = _intervals(against, "difference", "low", "high", 3)
-    columns["AP"] = _numbers(relik["average_precision"], 3)
+    columns["ReliK less reciprocal rank"] = _intervals(against, "difference", "low", "high")
     return markdown_table(pd.DataFrame(columns))
 
 
@@ -162,10 +138,10 @@ def _verdict(found: Comparison, names: Mapping[str, str]) -> str:
     return "\n\n".join(lines)
 
 
-def _intervals(table: pd.DataFrame, value: str, low: str, high: str, digits: int) -> list[str]:
-    columns = (_numbers(table[name], digits) for name in (value, low, high))
-    return [v if "–" in (a, b) else f"{v} ({a} to {b})" for v, a, b in zip(*columns, strict=True)]
-
-
-def _numbers(values: pd.Series, digits: int) -> list[str]:
-    return ["–" if np.isnan(value) else f"{value:.{digits}f}".replace("-", "−") for value in values]
+def _intervals(table: pd.DataFrame, *columns: str) -> list[str]:
+    """Write values with the ends of their intervals."""
+    texts = (
+        ["–" if np.isnan(v) else f"{v:.3f}".replace("-", "−") for v in table[name]]
+        for name in columns
+    )
+    return [v if "–" in (a, b) else f"{v} ({a} to {b})" for v, a, b in zip(*texts, strict=True)]

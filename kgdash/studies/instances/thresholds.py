@@ -1,13 +1,11 @@
 """A threshold on a measure: at or above it an instance is predicted true; how often rightly."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.studies.instances.separation import ALL, measure_column
 
 #: what a threshold is good at -> what that is
@@ -72,8 +70,7 @@ def best_of(curve: pd.DataFrame, criterion: str = "f1") -> float:
     :return: -∞ where calling all true is best, ∞ where calling nothing true is, or all is NaN
     :raises KgdashError: on an unknown criterion
     """
-    if criterion not in CRITERIA:
-        raise unknown_name("criterion", criterion, CRITERIA, "kgdash")
+    check_name("criterion", criterion, CRITERIA, "kgdash")
     reached = curve[criterion].fillna(-1.0).to_numpy()
     at = int(np.flatnonzero(reached == reached.max())[-1])
     if at in (0, len(curve) - 1):

@@ -4,8 +4,6 @@ The file stands in the user's data folder, one per graph. A line counts once it 
 process that dies while it writes, nothing but that event is lost.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from functools import lru_cache

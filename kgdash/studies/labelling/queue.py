@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph import KnowledgeGraph, triple_text
+from kgdash.errors import KgdashError, check_name
+from kgdash.graph import IDS, KnowledgeGraph, triple_text
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import instance_triples
 from kgdash.studies.labelling.events import NamedTriple, RuleGroundings
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 #: orders to judge in. Only the first keeps what is judged a fair sample of the predictions.
 ORDERS = ("random", "by rule", "least reliable first", "most reliable first")
-
-_IDS = ["head", "relation", "tail"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class LabelQueue:
 
     def instances_of(self, triple: NamedTriple) -> pd.DataFrame:
         """Return the rows of ``table`` that predict a triple, one per rule."""
-        ids = dict(zip(_IDS, triple_ids(triple, self.graph), strict=True))
+        ids = dict(zip(IDS, triple_ids(triple, self.graph), strict=True))
         return self.table[np.logical_and.reduce([self.table[c] == i for c, i in ids.items()])]
 
     def shown(self, instance: int) -> pd.DataFrame:
@@ -57,7 +55,7 @@ class LabelQueue:
                 (self.triples["instance"] == instance) & ~self.triples["is_answer_triple"]
             ]
             bodies = [
-                tuple(named_triple(row, self.graph) for row in body[_IDS].to_numpy())
+                tuple(named_triple(row, self.graph) for row in body[IDS].to_numpy())
                 for _, body in rows.groupby("grounding")
             ]
             found.append(RuleGroundings(str(rule), tuple(bodies)))
@@ -75,18 +73,15 @@ def label_queue(
 
     :param run: asked for ReliK
     :param order: one of `ORDERS`; "by rule" is that of the predictions
-    :param seed: of the random order
-    :param progress: called with (done, total)
     :raises KgdashError: if there is no prediction, or no such order
     """
-    if order not in ORDERS:
-        raise unknown_name("order", order, ORDERS, "kgdash")
+    check_name("order", order, ORDERS, "kgdash")
     if predictions.table.empty:
         raise KgdashError(
             "there is no prediction to judge: the rules predict nothing but facts; take more rules "
             "or a lower PCA confidence"
         )
-    distinct, of = np.unique(predictions.triples[_IDS].to_numpy(), axis=0, return_inverse=True)
+    distinct, of = np.unique(predictions.triples[IDS].to_numpy(), axis=0, return_inverse=True)
     relik = run.relik(triples=distinct, progress=progress)["relik"].to_numpy()
     grounding = predictions.triples.groupby("instance")["grounding"].rank(method="dense")
     triples = predictions.triples.assign(
@@ -95,13 +90,13 @@ def label_queue(
     of_grounding = triples.groupby(["instance", "grounding"])["relik"].mean()
     best = of_grounding.groupby("instance").max()
     table = predictions.table.assign(relik=predictions.table["instance"].map(best))
-    listed = table.groupby(_IDS, sort=False, as_index=False)["relik"].max()
+    listed = table.groupby(IDS, sort=False, as_index=False)["relik"].max()
     if order == "random":
         listed = listed.iloc[np.random.default_rng(seed).permutation(len(listed))]
     elif order != "by rule":
         first = order == "most reliable first"
         listed = listed.sort_values("relik", ascending=not first, kind="stable")
-    named = tuple(named_triple(row, run.graph) for row in listed[_IDS].to_numpy())
+    named = tuple(named_triple(row, run.graph) for row in listed[IDS].to_numpy())
     return LabelQueue(run.graph, named, triples, table)
 
 

@@ -1,7 +1,5 @@
 """What a person does while judging predictions, each step on disk when it returns."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from kgdash.graph import KnowledgeGraph

@@ -1,18 +1,12 @@
 """Where predictions to judge come from: rules, mined or of a file, and instances of a table."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.instances.instances import Instances
 from kgdash.studies.rules.files import RuleFile
-from kgdash.studies.rules.predictions import (
-    Predictions,
-    PredictionSampling,
-    unlabelled_predictions,
-)
+from kgdash.studies.rules.predictions import Predictions, PredictionSampling, unlabelled_predictions
 from kgdash.studies.rules.selection import RuleSelection, in_order
 from kgdash.studies.rules.sources import find_rules
 
@@ -32,7 +26,6 @@ def predictions_to_judge(
     :param selection: ``per_rule`` predictions of each rule
     :param file: of rules to take in place of mined ones
     :param negatives: triples known to be false, which are left out too: int64 ids, ``(n, 3)``
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `find_rules`; if train is empty
     """
     first, second = phases(progress, [0.8, 0.2] if file is None else [0.5, 0.5])
@@ -47,5 +40,5 @@ def instance_predictions(instances: Instances) -> Predictions:
     rows = instances.triples.drop(columns=["label", "predicted_side"])
     heads = rows[rows["is_answer_triple"]].drop_duplicates("instance", keep="last")
     about = instances.table[["instance", "question", "answer", "groundings"]]
-    columns = ["instance", "group", "head", "relation", "tail"]
+    columns = ["instance", "group", *IDS]
     return Predictions(rows, heads[columns].merge(about, on="instance"))

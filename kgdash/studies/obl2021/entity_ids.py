@@ -1,10 +1,8 @@
 """Whose ids the arrays of OBL2021 hold: the graph's, or the numbers that entities are named by."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.obl2021.top_ten import NOBODY
 
@@ -35,8 +33,7 @@ def check_ids(graph: KnowledgeGraph, ids: str) -> None:
 
     :raises KgdashError: if ``ids`` is none of `ID_KINDS`, or entities are not named by numbers
     """
-    if ids not in ID_KINDS:
-        raise unknown_name("kind of ids", ids, ID_KINDS, "OBL2021")
+    check_name("kind of ids", ids, ID_KINDS, "OBL2021")
     if ids == "names":
         entity_numbers(graph)
 

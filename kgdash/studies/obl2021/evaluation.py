@@ -3,8 +3,6 @@
 Defined in numbers.md#10-obl2021; as the evaluator of openbiolink 0.1.4 counts (Breit et al. 2020).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ NPY or PT file with the (2n, 10) array; or two, with one of them each, named ali
 and "tails".
 """
 
-from __future__ import annotations
-
 import io
 import re
 import tempfile

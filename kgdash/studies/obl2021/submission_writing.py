@@ -3,8 +3,6 @@
 Defined in numbers.md#10-obl2021.
 """
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

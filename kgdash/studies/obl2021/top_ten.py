@@ -6,13 +6,11 @@ Source: Breit, Ott, Agibetov, Samwald, "OpenBioLink: a benchmarking framework fo
 biomedical link prediction", Bioinformatics 2020, and the evaluator of openbiolink 0.1.4.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 
 from kgdash.engine.memory import block_bytes
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import FILTERS, default_filter, triple_array
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent
@@ -44,25 +42,21 @@ def predict(
     (numbers.md#1-ranks). Each distinct query is scored once. Nothing depends on how scores are cut
     into blocks.
 
-    :param run: the model on its graph
     :param triples: "train", "valid" or "test"; or int64 ids, shape ``(n, 3)``, in the order that
         the rows shall have
     :param ties: "random" or "ordinal", see `TIES`
     :param seed: of the random ties, ≥ 0
     :param filter: what counts as known besides the triples themselves: "train+valid+test",
         "train+valid", "train+test" or "none"; default: train+valid on valid, else all three
-    :param progress: called with (done, total); may raise to cancel
     :return: ``top10_heads`` and ``top10_tails``: int64, shape ``(n, 10)``, column j the id of the
         entity ranked j + 1; `NOBODY` in the last places of rows with fewer than ten candidates
     :raises KgdashError: on an unknown split, policy or filter, a negative seed, or NaN scores
     """
-    if ties not in TIES:
-        raise unknown_name("tie policy", ties, TIES, "OBL2021")
+    check_name("tie policy", ties, TIES, "OBL2021")
     if seed < 0:
         raise KgdashError(f"expected a seed of at least 0; found {seed}")
     chosen = filter or default_filter(triples if isinstance(triples, str) else None)
-    if chosen not in FILTERS:
-        raise unknown_name("filter", chosen, list(FILTERS), "kgdash")
+    check_name("filter", chosen, FILTERS, "kgdash")
     graph = run.graph
     rows = graph.split(triples) if isinstance(triples, str) else triple_array(triples, graph)
     known = None if chosen == "none" else graph.known_with(rows, FILTERS[chosen])

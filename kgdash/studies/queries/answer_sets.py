@@ -3,8 +3,6 @@
 Defined in numbers.md#8-queries.
 """
 
-from __future__ import annotations
-
 from functools import reduce
 
 import numpy as np

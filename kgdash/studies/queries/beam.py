@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.scoring import Scorer
 from kgdash.scoring.protocol import score_rows
 from kgdash.studies.queries.paths import Reached, merge_branches
@@ -128,8 +128,7 @@ def beam_for(scorer: Scorer, intermediates: str, width: int = 10) -> Beam | None
 
     :raises KgdashError: if it is neither, or the width is below 1
     """
-    if intermediates not in INTERMEDIATES:
-        raise unknown_name("source of intermediates", intermediates, INTERMEDIATES, "kgdash")
+    check_name("source of intermediates", intermediates, INTERMEDIATES, "kgdash")
     return Beam(scorer, width) if intermediates == "model" else None
 
 

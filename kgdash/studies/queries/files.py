@@ -1,7 +1,5 @@
 """Queries and their answers from files and into them: JSON, tables, Parquet, folders."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,10 +22,7 @@ EXTENSIONS = (".jsonl", ".json", ".tsv", ".parquet")
 
 
 def read_queries(
-    source: str | Path | bytes,
-    graph: KnowledgeGraph,
-    name: str | None = None,
-    split: str = "test",
+    source: str | Path | bytes, graph: KnowledgeGraph, name: str | None = None, split: str = "test"
 ) -> tuple[dict[str, AskedQueries], list[str]]:
     """Read queries with their easy and hard answers.
 

@@ -4,8 +4,6 @@ One row per query: ``type`` (text), ``anchors``, ``relations``, ``easy``, ``hard
 as in the JSON form.
 """
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 
@@ -33,7 +31,6 @@ _MAX_VALUES, _MAX_BYTES = 100_000_000, 2**30
 def from_parquet(content: bytes, shown: str) -> NamedQueries:
     """Read the Parquet form.
 
-    :param shown: what messages call the file
     :raises KgdashError: if it holds something else, is damaged or too large
     """
     try:

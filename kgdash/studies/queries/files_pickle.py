@@ -9,8 +9,6 @@ and is not read. BetaE has ``test-queries.pkl`` (structure → queries), ``test-
 valid; BetaE's answers of train, ``train-answers.pkl``, are all easy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -18,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.formats.pickle_containers import MAX_BYTES, read_plain_pickle
 from kgdash.graph import SPLITS
 from kgdash.progress import Progress, silent
@@ -51,15 +49,13 @@ def read_pickle_folder(
 ) -> tuple[NamedQueries, list[str]]:
     """Read the queries of a split from a folder in the form of Query2box or BetaE.
 
-    :param folder: where the files are
     :param split: "test" or "valid", for BetaE also "train"
     :param progress: called with (files read, files)
     :return: the queries, and what was left out
     :raises KgdashError: if files are missing, or one holds anything but what is expected; nothing
         in a file runs
     """
-    if split not in SPLITS:
-        raise unknown_name("split", split, SPLITS, str(folder))
+    check_name("split", split, SPLITS, str(folder))
     beta = folder / f"{split}-queries.pkl"
     types = [kind for kind in QUERY2BOX_TYPES if (folder / f"{split}_ans_{kind}.pkl").is_file()]
     if beta.is_file() == bool(types):

@@ -13,8 +13,6 @@ hard (true or false), and where a query needs them anchor_2, anchor_3, relation_
 with the same query belong together.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -51,7 +49,6 @@ _HARD = {"true": True, "hard": True, "1": True, "false": False, "easy": False, "
 def from_json(text: str, shown: str) -> NamedQueries:
     """Read the JSON form.
 
-    :param shown: what messages call the file
     :raises KgdashError: if anything is wrong, with file and line
     """
     found = _Gathered()

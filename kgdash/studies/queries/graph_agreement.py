@@ -3,8 +3,6 @@
 Defined in numbers.md#8-queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Defined in numbers.md#8-queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -98,7 +96,6 @@ def in_graph(
     relation, answers that it does not know, and queries left without an answer are left out and
     counted. A query that occurs twice counts once, with the answers of both.
 
-    :param shown: what messages call the file
     :return: queries by type, in the order of `QUERY_TYPES`, within a type in the file's; and what a
         reader should know of them
     :raises KgdashError: if no query is left (the first unknown name is named, with those near it),
@@ -187,11 +184,7 @@ class _Finder:
 
 
 def _left_out(
-    named: NamedQueries,
-    entity: _Finder,
-    relation: _Finder,
-    known: np.ndarray,
-    answered: np.ndarray,
+    named: NamedQueries, entity: _Finder, relation: _Finder, known: np.ndarray, answered: np.ndarray
 ) -> list[str]:
     strange = known[named.owner] & (entity.ids[named.answers] < 0)
     of_queries = [(entity, named.anchors[~known]), (relation, named.relations[~known])]

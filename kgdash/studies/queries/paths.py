@@ -125,7 +125,6 @@ def follow_relation(facts: Adjacency, reached: Reached, relations: np.ndarray) -
     """Follow a relation of each query from all that it reached, along facts.
 
     :param facts: of `Adjacency.both_ways` where relations may be followed backwards
-    :param reached: of all queries
     :param relations: one of each query, int64, shape ``(queries,)``
     """
     query = reached.query
@@ -139,7 +138,6 @@ def add_answer_edges(
 ) -> Reached:
     """Draw an edge from what each query reached to an answer of it, whether it is a fact or not.
 
-    :param reached: of all queries
     :param relations: one of each query, int64, shape ``(queries,)``
     :param answers: one of each query, int64, shape ``(queries,)``
     :param mask: which of the reached entities to start from, bool ``(n,)``; None for all

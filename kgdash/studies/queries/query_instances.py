@@ -3,8 +3,6 @@
 Defined in numbers.md#8-queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -76,7 +74,6 @@ def query_instances(
     :param graph: F is all its splits
     :param asked: by type, sampled or imported; answers that do not hold in F are no true ones
     :param sampling: None for all queries, with at most ten paths per answer on the graph
-    :param progress: called with (done, total)
     :return: groups are the types; two instances per query, the true one first. ``notes`` counts
         queries left out because they have no hard answer in F, or no false one
     :raises KgdashError: if a score of the model is NaN

@@ -5,14 +5,12 @@ in `query_types`): a type is grounded by triples of the graph, and queries witho
 left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.queries.adjacency import Adjacency
@@ -54,10 +52,8 @@ class QuerySampling:
 
     def __post_init__(self) -> None:
         for kind in self.types:
-            if kind not in QUERY_TYPES:
-                raise unknown_name("query type", kind, list(QUERY_TYPES), "kgdash")
-        if self.hard not in HARD:
-            raise unknown_name("meaning of hard", self.hard, list(HARD), "kgdash")
+            check_name("query type", kind, QUERY_TYPES, "kgdash")
+        check_name("meaning of hard", self.hard, HARD, "kgdash")
         if min(self.per_type, self.max_answers) < 1 or not self.types:
             raise KgdashError("expected at least one type, one query per type and one answer")
 
@@ -75,7 +71,6 @@ def draw_queries(
 
     :param graph: F is all its splits
     :param sampling: None for fifty of each of `PAPER_TYPES`
-    :param progress: called with (done, total)
     :return: by type, in the order of ``sampling.types``
     :raises KgdashError: if no triple is held out
     """

@@ -1,7 +1,5 @@
 """Instances of queries, sampled from the graph or read from a file (numbers.md#8-queries)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +56,6 @@ def queries_of_file(
     Defined in numbers.md#8-queries.
 
     :param source: as `kgdash.studies.queries.files.read_queries` takes it
-    :param types: None for all that the file has
     :param sampling: None for fifty queries per type
     :param name: what to call the file in messages
     :return: groups are the types; two instances per query. Notes say whether the file's answers are

@@ -3,8 +3,6 @@
 Defined in numbers.md#6-correlation-study.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from kgdash.graph import IDS
 from kgdash.graph.subgraph import Subgraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS, mean_reciprocal_rank
@@ -68,13 +67,8 @@ def compare(
     ReliK is taken of all known triples inside. Candidates for the ranks are all entities of the
     graph, not only those inside.
 
-    :param run: model and graph
-    :param subgraph: of that graph
     :param evaluated: "test" or "all": the triples whose ranks are taken; training triples flatter
         the model
-    :param method: of ReliK, see `Run.relik`
-    :param filter: of the ranks, see `Run.ranks`
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an unknown choice, or NaN scores
     """
     first, second = phases(progress, [0.2, 0.8])
@@ -121,7 +115,7 @@ def _ranked(
     """Compute what does not depend on ReliK; the ReliK columns are NaN."""
     check_evaluated(evaluated)
     rows = subgraph.triples()
-    table = pd.DataFrame(rows, columns=["head", "relation", "tail"])
+    table = pd.DataFrame(rows, columns=IDS)
     table["split"] = run.graph.split_of(rows)
     for column in ("relik", "relik_head_rank", "relik_tail_rank"):
         table[column] = np.nan

@@ -10,8 +10,6 @@ values Huang, Tiwari, Zou, Kulldorff and Feuer 2009, whose likelihood ratio orde
 does here; Tango and Takahashi 2005.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
@@ -20,7 +18,7 @@ import pandas as pd
 
 from kgdash.engine.region_kernels import grow_groups, scan_groups, shuffle_within
 from kgdash.engine.workers import run_in_threads
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
@@ -58,8 +56,7 @@ class RegionScan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.null_model not in NULL_MODELS:
-            raise unknown_name("null model", self.null_model, NULL_MODELS, "the scan")
+        check_name("null model", self.null_model, NULL_MODELS, "the scan")
         sizes = 2 <= self.smallest <= self.largest
         if not sizes or self.permutations < 1 or self.most < 1 or self.seed < 0:
             raise KgdashError(
@@ -93,7 +90,6 @@ def scan_regions(
     """Find connected regions of lower or higher ReliK than by chance; kept on disk.
 
     :param scan: what is looked for, and the null model
-    :param progress: called with (done, total); may raise to cancel
     """
     run, graph = map_.run, map_.run.graph
     first, second = phases(progress, [0.2, 0.8])
@@ -178,11 +174,7 @@ def greatest_of_permutations(
 
 
 def scan_values(
-    order: np.ndarray,
-    units: Units,
-    values: np.ndarray,
-    smallest: int,
-    progress: Progress = silent,
+    order: np.ndarray, units: Units, values: np.ndarray, smallest: int, progress: Progress = silent
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return highest and lowest z, and their sizes, over the groups that grew from each entity.
 
@@ -241,16 +233,7 @@ def _apart(
 
 
 #: columns of `_inside`
-_INSIDE = (
-    "triples",
-    "relik",
-    "typical",
-    "outside",
-    "mrr",
-    "evaluated",
-    "central",
-    "relations",
-)
+_INSIDE = ("triples", "relik", "typical", "outside", "mrr", "evaluated", "central", "relations")
 
 
 def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:

@@ -3,8 +3,6 @@
 Defined in numbers.md#18-reliability-map.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Defined in numbers.md#18-reliability-map. Every known triple has its ReliK;
 an entity's is the mean over the triples that it is an end of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
 from kgdash.files.table_cache import cached_table
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
@@ -58,7 +56,6 @@ class ReliabilityMap:
         ends are in it; so do test triples.
 
         :param what: of `MAPPED`
-        :param level: of the intervals, in (0, 1)
         :param seed: of the bootstrap, and of the search for communities, ≥ 0
         :param resolution: of communities, > 0: `kgdash.graph.communities.find_communities`
         :return: ``id`` (int64), ``name``, ``label`` (str; of a community its most central entity's
@@ -68,14 +65,13 @@ class ReliabilityMap:
             30 triples); of communities also ``entities`` (int64), ``central``, ``relations`` (str)
         :raises KgdashError: on an unknown choice, or a level or resolution out of range
         """
-        if what not in MAPPED:
-            raise unknown_name("way to read the map", what, MAPPED, "kgdash")
+        check_name("way to read the map", what, MAPPED, "kgdash")
         check_level(level)
         graph = self.run.graph
         groups = None
         if what == "communities":
             groups = find_communities(graph, resolution, seed)
-        triples = self.relik[["head", "relation", "tail"]].to_numpy()
+        triples = self.relik[IDS].to_numpy()
         values = self.relik["relik"].to_numpy()
         key = {"kind": "relik", "part": f"by {what}", "method": self.method, "level": level}
         table = cached_table(
@@ -97,7 +93,6 @@ class ReliabilityMap:
 def reliability_steps(run: Run, progress: Progress = silent) -> Iterator[ReliabilityMap]:
     """Map the reliability of the graph while it is counted, as `Run.relik_steps` has it.
 
-    :param progress: called with (done, total); may raise to cancel
     :return: maps of the method "growing", at last an exact one
     :raises KgdashError: on NaN scores, when the first map is asked for
     """
@@ -111,8 +106,6 @@ def reliability_steps(run: Run, progress: Progress = silent) -> Iterator[Reliabi
 def reliability_map(run: Run, method: str = "exact", progress: Progress = silent) -> ReliabilityMap:
     """Map the reliability of the graph with one method of ReliK.
 
-    :param method: of `Run.relik`
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an unknown method, or NaN scores
     """
     first, second = phases(progress, [0.05, 0.95])

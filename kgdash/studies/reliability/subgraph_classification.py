@@ -3,8 +3,6 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name
+from kgdash.graph import IDS
 from kgdash.graph.subgraph import Subgraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
@@ -24,8 +23,6 @@ from kgdash.studies.classification.labelled_triples import corrupted_split
 from kgdash.studies.classification.scores import confusion, metric_table
 from kgdash.studies.classification.thresholds import THRESHOLDS, Thresholds, fit_thresholds
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
-
-_IDS = ["head", "relation", "tail"]
 
 
 @dataclass(frozen=True)
@@ -66,11 +63,8 @@ def classify_subgraph(
     Negatives are corruptions whatever ``found`` took: given ones hardly ever lie inside a subgraph.
 
     :param found: gives run, thresholds, seed and level
-    :param subgraph: of the run's graph
     :param evaluated: "test" or "all": the true triples that are classified
     :param corrupt: "inside" or "anywhere": who may replace an end
-    :param relik_method: of `Run.relik`
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an unknown choice, or NaN scores
     """
     setting = found.setting
@@ -101,10 +95,8 @@ def subgraph_accuracies(
     `local_triples` tells. The threshold is the one with the highest accuracy on validation, with
     negatives out of all entities. A subgraph's row does not depend on the other subgraphs.
 
-    :param subgraphs: of the run's graph
     :param evaluation: which triples are true, and where their negatives come from
     :param thresholds: "global" or "relation"
-    :param progress: called with (done, total); may raise to cancel
     :return: one row per subgraph: ``labelled`` (int64: positives and negatives classified),
         ``accuracy`` (float64 in [0, 1], NaN where none)
     :raises KgdashError: on an unknown choice, NaN scores, or without validation triples
@@ -112,7 +104,7 @@ def subgraph_accuracies(
     first, second = phases(progress, [0.3, 0.7])
     fitted = validation_thresholds(run, thresholds, evaluation.seed, first)
     triples = local_triples(run, subgraphs, evaluation)
-    scores = _scores_of_each(run, triples[_IDS].to_numpy(), second)
+    scores = _scores_of_each(run, triples[IDS].to_numpy(), second)
     correct = fitted.predict(scores, triples["relation"].to_numpy()) == triples["label"].to_numpy()
     part, count = triples["subgraph"].to_numpy(), len(subgraphs)
     correct = np.bincount(part, weights=correct, minlength=count)
@@ -122,9 +114,7 @@ def subgraph_accuracies(
 
 
 def local_triples(
-    run: Run,
-    subgraphs: Sequence[Subgraph],
-    evaluation: SubgraphEvaluation = SubgraphEvaluation(),
+    run: Run, subgraphs: Sequence[Subgraph], evaluation: SubgraphEvaluation = SubgraphEvaluation()
 ) -> pd.DataFrame:
     """Label the evaluated triples inside each subgraph true, and one corruption of each false.
 
@@ -145,7 +135,7 @@ def local_triples(
     ]
     together = np.concatenate([np.empty((0, DRAWS)), *draws])
     negatives, found = _corrupted(run, subgraphs, positives, owner, together, evaluation.corrupt)
-    table = pd.DataFrame(np.concatenate([positives[found], negatives[found]]), columns=_IDS)
+    table = pd.DataFrame(np.concatenate([positives[found], negatives[found]]), columns=IDS)
     table["label"] = np.repeat([True, False], int(found.sum()))
     table["subgraph"] = np.tile(owner[found], 2)
     return table
@@ -158,10 +148,9 @@ def validation_thresholds(
 
     :raises KgdashError: on an unknown choice, NaN scores, or without validation triples
     """
-    if thresholds not in THRESHOLDS:
-        raise unknown_name("kind of thresholds", thresholds, list(THRESHOLDS), "classification")
+    check_name("kind of thresholds", thresholds, THRESHOLDS, "classification")
     valid = corrupted_split(run.graph, "valid", seed=seed)
-    scores = triple_scores(run.scorer, valid[_IDS].to_numpy(), progress)
+    scores = triple_scores(run.scorer, valid[IDS].to_numpy(), progress)
     return fit_thresholds(
         scores,
         valid["label"].to_numpy(),
@@ -184,7 +173,7 @@ def predict_subgraph(
     :raises KgdashError: on NaN scores
     """
     table = local_triples(run, [subgraph], evaluation).drop(columns="subgraph")
-    table["score"] = triple_scores(run.scorer, table[_IDS].to_numpy())
+    table["score"] = triple_scores(run.scorer, table[IDS].to_numpy())
     table["predicted"] = fitted.predict(table["score"].to_numpy(), table["relation"].to_numpy())
     return table
 

@@ -1,16 +1,11 @@
 """What is asked of subgraphs: whose ranks, which ReliK, which negatives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 
 #: choice -> splits whose triples the reciprocal ranks are taken of (numbers.md#6-correlation-study)
-EVALUATED: dict[str, tuple[str, ...]] = {
-    "test": ("test",),
-    "all": ("train", "valid", "test"),
-}
+EVALUATED: dict[str, tuple[str, ...]] = {"test": ("test",), "all": ("train", "valid", "test")}
 
 #: whom the replaced end of a negative is drawn from
 CORRUPT = ("inside", "anywhere")
@@ -24,8 +19,7 @@ def check_evaluated(evaluated: str) -> None:
 
     :raises KgdashError: which says what there is
     """
-    if evaluated not in EVALUATED:
-        raise unknown_name("choice of evaluated triples", evaluated, list(EVALUATED), "subgraphs")
+    check_name("choice of evaluated triples", evaluated, EVALUATED, "subgraphs")
 
 
 @dataclass(frozen=True)
@@ -49,8 +43,7 @@ class SubgraphEvaluation:
 
     def __post_init__(self) -> None:
         check_evaluated(self.evaluated)
-        if self.corrupt not in CORRUPT:
-            raise unknown_name("choice of candidates", self.corrupt, list(CORRUPT), "subgraphs")
+        check_name("choice of candidates", self.corrupt, CORRUPT, "subgraphs")
         if any(k < 1 for k in self.ks):
             raise KgdashError(f"expected Hits@k with k ≥ 1; found {min(self.ks)}")
         if self.seed < 0:

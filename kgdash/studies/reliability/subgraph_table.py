@@ -6,8 +6,6 @@ Every known triple that is in some subgraph gets its ReliK once, every evaluated
 the metrics of a subgraph are means over what is inside it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -45,7 +43,6 @@ def draw_subgraphs(
     there are enough; each walk has a seed of its own.
 
     :param sampling: how many, and how each is picked; its seed is of entities and walks
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: if a number or the method is out of range
     """
     count, seed = sampling.count, sampling.seed
@@ -71,9 +68,7 @@ def score_subgraphs(
 
     ReliK and MRRs are those of `compare`, accuracy that of `subgraph_accuracies`.
 
-    :param subgraphs: of the run's graph
     :param evaluation: whose ranks, ReliK by what method, which Hits@k and negatives
-    :param progress: called with (done, total); may raise to cancel
     :return: one row per subgraph: ``seed_entity`` (int64 id), ``walk_seed`` (int64; -1 where no
         walk was taken), ``entities``, ``triples`` (int64: known ones inside), ``evaluated``,
         ``labelled`` (int64: positives and negatives classified), ``relik`` (mean over the triples;

@@ -5,8 +5,6 @@ and AMIE+ (VLDB Journal 24, 2015), as AMIE 3 counts them (Lajus et al., ESWC 202
 numbers.md#9-rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -37,7 +35,6 @@ def count_rules(
     functional one. Head coverage refers to all facts of r.
 
     :param graph: only its train triples are read
-    :param progress: called with (done, total)
     :return: one row per rule, in the order given: ``rule, reading`` (str), ``head_relation`` (id),
         ``atoms`` (of the body, 1 to 3), ``support, body_size, pca_body_size`` (int64),
         ``head_coverage, standard_confidence, pca_confidence`` (in [0, 1], NaN where nothing is
@@ -103,7 +100,6 @@ def rule_confidence(
 
     :param graph: of the run that scored
     :param groups: of instances: rules as AMIE or AnyBURL write them, or anything else
-    :param progress: called with (done, total); may raise to cancel
     """
     rules = parsed_rules(groups, graph)
     if not rules:

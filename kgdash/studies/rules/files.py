@@ -11,8 +11,6 @@ comma-separated, its first line holding ``rule`` and any of the columns of
 `kgdash.studies.rules.confidence.count_rules`.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -71,7 +69,6 @@ def read_rules(file: RuleFile, graph: KnowledgeGraph, progress: Progress = silen
     linked atoms, or that came before are left out and counted.
 
     :param graph: resolves names and labels
-    :param progress: called with (done, total)
     :return: in the order of the file; the table also has ``source`` ("AMIE", "AnyBURL" or "table"),
         and `METRICS` as the file gives them (float64, NaN where it does not): of AnyBURL its
         predictions as ``body_size``, those correct as ``support`` and its confidence as

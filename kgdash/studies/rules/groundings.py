@@ -1,7 +1,5 @@
 """The groundings of a rule's predictions: values of its body's variables that hold on the facts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -28,10 +28,7 @@ class Labels:
 
     @classmethod
     def of(
-        cls,
-        graph: KnowledgeGraph,
-        negatives: np.ndarray | None = None,
-        closed_world: bool = False,
+        cls, graph: KnowledgeGraph, negatives: np.ndarray | None = None, closed_world: bool = False
     ) -> Labels:
         """Collect what is known.
 

@@ -44,9 +44,7 @@ def mine_rules(
     :param graph: only its train triples are read
     :param min_support: least number of distinct (x, y) with body and head, ≥ 1
     :param min_head_coverage: least share of the head relation's facts that the rule finds
-    :param min_pca: minimum PCA confidence
     :param max_rules: keep only so many, the first in the order below
-    :param progress: called with (done, total)
     :return: one row per rule, by falling PCA confidence, then support: ``rule`` (as AMIE writes
         it), ``reading`` (the same in labels), ``body`` (the rule's part before the arrow),
         ``head_relation`` (id), ``atoms`` (of the body, 1 or 2), ``support, body_size,

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import TRIPLE_COLUMNS, Instances, make_instances
 from kgdash.studies.rules.body_matrix import Body
@@ -20,8 +20,6 @@ from kgdash.studies.rules.directed_edges import DirectedEdges
 from kgdash.studies.rules.groundings import groundings
 from kgdash.studies.rules.labels import FALSE, TRUE, UNLABELLED, Labels
 from kgdash.studies.rules.rule import Rule, rule_text
-
-_IDS = ["head", "relation", "tail"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,6 @@ def rule_instances(
     :param graph: bodies are read on train
     :param negatives: int64 ids, shape ``(n, 3)``; those that are facts are ignored
     :param max_rules: stop when so many rules have instances; None for all
-    :param progress: called with (done, total)
     :return: groups are the rules, as `rule_text` writes them; ``notes`` count those left out
     :raises KgdashError: if train is empty
     """
@@ -126,7 +123,6 @@ def unlabelled_predictions(
 
     :param graph: bodies are read on train; facts are those of all splits
     :param negatives: triples known to be false: int64 ids, shape ``(n, 3)``
-    :param progress: called with (done, total)
     :raises KgdashError: if train is empty
     """
     applied = _AppliedRules(graph, Labels.of(graph, negatives), sampling)
@@ -137,7 +133,7 @@ def unlabelled_predictions(
     rows, described = applied.tables()
     rows = rows.sort_values(["instance", "grounding"], kind="stable").reset_index(drop=True)
     heads = rows[rows["is_answer_triple"]].drop_duplicates("instance")
-    table = heads[["instance", "group", *_IDS]].merge(described, on="instance")
+    table = heads[["instance", "group", *IDS]].merge(described, on="instance")
     counts = rows.groupby("instance")["grounding"].nunique()
     table["groundings"] = table["instance"].map(counts).astype(np.int64)
     return Predictions(rows.drop(columns="label"), table)

@@ -107,7 +107,6 @@ def path_rule(head: int, steps: Sequence[int], num_relations: int, joint: bool =
     :param head: relation of ``head(a, b)``
     :param steps: one step ``a → b``, two ``a → h → b``, or three; a relation's id, or the id + |R|
         if the relation is followed from tail to head
-    :param num_relations: |R|
     :param joint: the steps are conditions on the same pair (a, b) instead
     """
     stops = ["a", *_INNER[: len(steps) - 1], "b"]

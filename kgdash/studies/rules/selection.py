@@ -1,13 +1,11 @@
 """Which of many rules to look at: by their metrics, and by what their predictions turn out as."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import Instances, make_instances
@@ -43,8 +41,7 @@ class RuleSelection:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.order not in ORDERS:
-            raise unknown_name("order", self.order, ORDERS, "rules")
+        check_name("order", self.order, ORDERS, "rules")
         if self.max_rules < 1:
             raise KgdashError(f"expected at least one rule; found {self.max_rules}")
         PredictionSampling(self.per_rule)
@@ -62,7 +59,6 @@ def select_instances(
     :param graph: bodies are read on train, labels from valid and test
     :param rules: with enough support and confidence, see `usable_rules`
     :param negatives: see `rule_instances`
-    :param progress: called with (done, total); may raise to cancel
     :return: groups are the rules
     :raises KgdashError: if train is empty
     """
@@ -103,9 +99,7 @@ def usable_rules(
     """Keep the rules of a file that have enough support and confidence.
 
     :param graph: rules whose support or confidence the file does not give are counted on its train
-    :param min_support: least support
     :param min_pca: minimum PCA confidence, in [0, 1]; of the standard one where that is not known
-    :param progress: called with (done, total)
     :raises KgdashError: if no rule is left
     """
     table = rules.table

@@ -1,7 +1,5 @@
 """From a graph, or a file of rules, to labelled predictions of rules (numbers.md#9-rules)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -27,8 +25,6 @@ def find_rules(
     They are mined on the train graph. What was mined before is not mined again.
 
     :param selection: only its ``min_pca`` and ``min_support`` matter
-    :param file: None to mine
-    :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: as `mine_rules`, or as `read_rules` and `usable_rules`
     """
     min_pca, min_support = selection.min_pca, selection.min_support
@@ -57,7 +53,6 @@ def find_instances(
     :param graph: rules are mined on train, their predictions labelled by valid and test
     :param file: of rules to take in place of mined ones
     :param negatives: triples known to be false: int64 ids, ``(n, 3)``; None for the closed world
-    :param progress: called with (done, total); may raise to cancel
     :return: groups are the rules; the notes begin with what was left out of the file
     :raises KgdashError: as `find_rules`; if train is empty
     """

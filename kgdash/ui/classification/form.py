@@ -17,6 +17,7 @@ from kgdash.studies.classification.given_negatives import (
     read_negatives,
 )
 from kgdash.ui.runtime.computed import computed, refuse
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number
 
 _NEGATIVES = {
@@ -41,12 +42,11 @@ class ClassificationChoice:
 
 def choose_classification(run: Run) -> ClassificationChoice:
     """Show the widgets and return what they say; without negatives, end the page's run."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with settings():
         negatives = choice(
             "False triples",
             _NEGATIVES,
             "negatives",
-            290,
             help="Each true triple has one end replaced so that no known triple comes out: by any "
             "entity, or, which is harder, by one that a known triple of the relation has in that "
             "place. Or take false triples from files, such as people verified.",
@@ -55,11 +55,11 @@ def choose_classification(run: Run) -> ClassificationChoice:
             "Thresholds",
             _THRESHOLDS,
             "thresholds",
-            170,
             help="The score from which on a triple is predicted true: the one with the highest "
             "accuracy on validation. Relations without validation triples share the one for all.",
         )
-        seed = choose_number("Seed of the corruptions", (0, 10**9), 0, "negatives_seed", 190)
+    with more_settings():
+        seed = choose_number("Seed of the corruptions", (0, 10**9), 0, "negatives_seed")
     given, of_files = _given(run) if negatives == "given" else (None, ())
     setting = ClassificationSetting(str(negatives), str(thresholds), int(seed))
     return ClassificationChoice(setting, given, (setting, *of_files))
@@ -67,17 +67,16 @@ def choose_classification(run: Run) -> ClassificationChoice:
 
 def _given(run: Run) -> tuple[GivenNegatives, tuple[Hashable, ...]]:
     """Show the uploads and read them, or the files of the run's dataset; else end the run."""
-    columns = st.columns(2, gap="large")
     kinds = {"valid": "validation", "test": "test"}
     uploads = {
-        split: column.file_uploader(
+        split: settings().file_uploader(
             f"False triples for {kinds[split]}",
             type=["tsv", "txt", "csv", "gz"],
             key=f"{split}_negatives",
             help="Head, relation, tail by name or label, one triple a line; tab-separated, or "
             "comma-separated in a .csv file.",
         )
-        for split, column in zip(kinds, columns, strict=True)
+        for split in kinds
     }
     contents = {split: upload.getvalue() for split, upload in uploads.items() if upload}
     if len(contents) == 2:

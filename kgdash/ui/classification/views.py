@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.classification import labelled_histogram, relik_accuracy_figure
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
 from kgdash.studies.classification.classification import Classification
 from kgdash.studies.classification.curves import score_histogram

@@ -13,6 +13,7 @@ from kgdash.ranking.metric import Metric
 from kgdash.runs import Run
 from kgdash.ui.comparison.runs_form import choose_runs
 from kgdash.ui.runtime.results import ranks_of
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import (
     choice,
     choose_filter,
@@ -59,14 +60,15 @@ class Compared:
 def choose_comparison(run: Run) -> Compared:
     """Show the choices, rank by every run and return what is compared."""
     runs = choose_runs(run)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with settings():
+        metric = choose_metric(
+            "Of the views Overall, By group and Seeds; the others compare reciprocal ranks."
+        )
+    with more_settings():
         split = choose_split(run.graph)
         filter_name = choose_filter(split)
         side = choose_side()
         rank_type = choose_rank_type()
-        metric = choose_metric(
-            "Of the views Overall, By group and Seeds; the others compare reciprocal ranks."
-        )
     ranks = {name: ranks_of(run, split, filter_name) for name, run in runs.items()}
     return Compared(runs, ranks, split, filter_name, side, rank_type, metric)
 
@@ -75,6 +77,6 @@ def choose_pair(compared: Compared) -> tuple[str, str]:
     """Show the choice of two of the runs and return their names."""
     names = list(compared.runs)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        a = choice("A", names, "a", 240)
-        b = choice("B", [name for name in names if name != a], "b", 240)
+        a = choice("A", names, "a")
+        b = choice("B", [name for name in names if name != a], "b")
     return a, b

@@ -19,7 +19,7 @@ from kgdash.charts.model_selection import (
     difference_points,
     regret_bars,
 )
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.comparison.graph_parts import PARTS
 from kgdash.studies.comparison.model_selection import (
     describe_selection,
@@ -102,8 +102,8 @@ def show_matrix(shown: Shown) -> None:
     with left:
         st.subheader("Part by part")
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            measure = choice("Cells show", MEASURES, "measure", 130)
-            order = choice("Order", list(_ORDERS), "order", 230)
+            measure = choice("Cells show", MEASURES, "measure")
+            order = choice("Order", list(_ORDERS), "order")
         table = _ordered(scores, _ORDERS[order])
         count = len(table) // len(scores.runs)
         more = f" The first {MOST_GROUPS} of {count:,}; the table has all." * (count > MOST_GROUPS)
@@ -154,7 +154,7 @@ def show_pairs(shown: Shown) -> None:
     st.subheader("Where one beats the other")
     left, right = st.columns(2, gap="large")
     with left:
-        a, b = pairs[choice("Pair", list(pairs), "pair", 320)]
+        a, b = pairs[choice("Pair", list(pairs), "pair")]
         st.caption(
             "A point is a part and grows with its evaluated triples. Top right and bottom left, "
             "ReliK says right which model is better there. Click one to see its models."

@@ -6,14 +6,13 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import cast
 
-import streamlit as st
-
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.ranking.rank_setting import RankSetting, RankType, Side
 from kgdash.runs import Run
 from kgdash.studies.comparison.graph_parts import PARTS
 from kgdash.studies.comparison.part_scores import RELIK_OF
 from kgdash.studies.reliability.subgraph_table import default_size
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import (
     choice,
     choose_number,
@@ -54,31 +53,29 @@ class ModelChoice:
 
 def choose_parts(run: Run) -> ModelChoice:
     """Show the widgets and return what they say."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with settings():
         kind = choice(
             "Parts of the graph",
             list(PARTS),
             "regions",
-            170,
             help="Communities: densely connected entities (Louvain); a triple counts where it has "
             "an end. Subgraphs: random walks, as in the correlation study; both ends inside.",
         )
         resolution, count, size, seed = 1.0, 100, default_size(run), 0
         if kind == "communities":
-            resolution = choose_resolution(130)
+            resolution = choose_resolution()
         if kind == "subgraphs":
             most = min(run.graph.num_entities, 1000)
-            count = choose_number("Subgraphs", (2, 2000), count, "subgraphs", 150)
-            size = choose_number("Entities in each", (min(2, most), most), size, "study_size", 150)
+            count = choose_number("Subgraphs", (2, 2000), count, "subgraphs")
+            size = choose_number("Entities in each", (min(2, most), most), size, "study_size")
+    with more_settings():
         if kind != "relations":
-            seed = choose_number("Random seed", (0, 10**9), 0, "seed", 150)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+            seed = choose_number("Random seed", (0, 10**9), 0, "seed")
         split, side, rank_type = choose_split(run.graph), choose_side(), choose_rank_type()
         relik_of = choice(
             "ReliK of",
             RELIK_OF,
             "relik_of",
-            210,
             help="All known triples of a part, or, quicker on large graphs, only those that are "
             "ranked: ReliK then looks at the very triples that the MRR is of.",
         )

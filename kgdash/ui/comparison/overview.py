@@ -16,6 +16,7 @@ from kgdash.ui.comparison.form import Compared
 from kgdash.ui.metrics.custom_groups_form import custom_groupings, groupings_stamp
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
+from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice
 from kgdash.ui.widgets.markdown import plain
@@ -47,16 +48,15 @@ def show_groups(compared: Compared) -> None:
     """Show one metric of every run in every group of triples, with positions."""
     first = next(iter(compared.runs.values()))
     own = custom_groupings(first)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with settings():
         by = choice(
             "Group by",
             {name: name.replace("_", " ") for name in GROUPINGS} | {name: name for name in own},
             "by",
-            190,
             help="As on the page Breakdowns. Your own groups are those of the first run; their "
             "conditions on ranks are read from its ranks.",
         )
-        order = choice("Order", list(_ORDERS), f"order_{by}", 150, _ORDERS[by == "relation"])
+        order = choice("Order", list(_ORDERS), f"order_{by}", _ORDERS[by == "relation"])
     annotated = ranks_with_facts(first, compared.split, compared.filter)
     grouping_key = (by, *(groupings_stamp(first) if by in own else ()))
     table = computed(
@@ -101,7 +101,7 @@ def show_seeds(compared: Compared) -> None:
             icon=":material/casino:",
         )
         return
-    chosen = choice("Configuration of", list(found), "configuration", 240)
+    chosen = choice("Configuration of", list(found), "configuration")
     names = found[chosen]
     seeds = ", ".join(
         f"{plain(name)} (seed {compared.runs[name].training['random_seed']})" for name in names

@@ -10,6 +10,7 @@ from kgdash.runs.bundled import bundled_names, bundled_runs
 from kgdash.studies.comparison.comparison import FEWEST, MOST, check_comparable, distinct_names
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.run_picker import load_source
+from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.markdown import plain
 
 #: between a folder and the dataset of a PyKEEN directory
@@ -23,8 +24,7 @@ def choose_runs(run: Run, suggested: int = 2) -> dict[str, Run]:
     :param suggested: how many bundled runs are chosen at first
     :return: 2 to 8 runs on its graph, by distinct names
     """
-    left, right = st.columns(2)
-    others = left.multiselect(
+    others = settings().multiselect(
         f"Compare {plain(run.name)} with",
         bundled_names(),
         default=_others(run)[:suggested],
@@ -33,7 +33,7 @@ def choose_runs(run: Run, suggested: int = 2) -> dict[str, Run]:
         bind="query-params",
         help="Bundled runs. The run of the sidebar is always one of those compared.",
     )
-    folders = right.text_area(
+    folders = settings().text_area(
         "and with runs in folders, one a line",
         key="folders",
         bind="query-params",

@@ -22,6 +22,7 @@ from kgdash.studies.correlation.subgraph_confounders import subgraph_factors, su
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import default_size
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number
 from kgdash.ui.widgets.markdown import plain
@@ -52,7 +53,7 @@ class ConfounderView:
 
 def choose_factor() -> str:
     """Show the factors that ReliK may be shown against."""
-    return str(choice("Factor", FACTOR_LABELS, "factor", 240))
+    return str(choice("Factor", FACTOR_LABELS, "factor"))
 
 
 def show_factors(view: ConfounderView) -> None:
@@ -136,13 +137,13 @@ def show_partials(view: ConfounderView) -> None:
 
 def _show_subgraphs(view: ConfounderView) -> None:
     run = view.run
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        count = choose_number("Subgraphs", (3, 2000), 100, "subgraphs", 150)
+    with settings():
+        count = choose_number("Subgraphs", (3, 2000), 100, "subgraphs")
         most = min(run.graph.num_entities, 1000)
         size = choose_number(
-            "Entities in each", (min(2, most), most), default_size(run), "study_size", 150
+            "Entities in each", (min(2, most), most), default_size(run), "study_size"
         )
-        seed = choose_number("Random seed", (0, 10**9), 0, "seed", 150)
+        seed = choose_number("Random seed", (0, 10**9), 0, "seed")
     sampling = SubgraphSampling(count, size, seed=seed)
     factors = computed(
         "Drawing subgraphs, ranking, and counting negatives",

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.correlation import task_label
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.correlation.performance_prediction import PerformancePrediction
 from kgdash.studies.correlation.prediction_intervals import FEWEST
 from kgdash.ui.widgets.card import show_card

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import streamlit as st
-
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.runs import Run
 from kgdash.studies.correlation.prediction_intervals import FEWEST
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.ui.correlation.study_form import choose_task
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.form import SubgraphChoice, choose_subgraph
 from kgdash.ui.widgets.choices import choice, choose_number
 
@@ -35,18 +34,18 @@ class PredictionChoice:
 def choose_prediction(run: Run) -> PredictionChoice:
     """Show the widgets and return what they say."""
     subgraph = choose_subgraph(run, before="here_")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        task = choose_task("Expected", 240)
+    with settings():
+        task = choose_task("Expected")
+    with more_settings():
         count = choose_number(
             "Learnt from subgraphs",
             (2 * FEWEST, 2000),
             100,
             "subgraphs",
-            180,
             help="Each around another random entity, picked in the way chosen above: a prediction "
             "holds for subgraphs like those learnt from.",
         )
-        level = choice("Level", _LEVELS, "level", 100, "90 %")
+        level = choice("Level", _LEVELS, "level", "90 %")
     # Subgraphs to learn from are picked as the user's is.
     way = {name: value for name, value in subgraph.arguments if name != "entity"}
     sampling = SubgraphSampling(count=int(count), **way)

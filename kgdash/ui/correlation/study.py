@@ -14,8 +14,8 @@ from kgdash.charts.correlation import (
     task_intervals,
     task_label,
 )
-from kgdash.charts.style import number
 from kgdash.runs import Run
+from kgdash.statistics.estimate import number
 from kgdash.studies.correlation.correlation import regression_band
 from kgdash.studies.correlation.models_table import marked, models_table
 from kgdash.ui.correlation.study_form import CorrelationChoice

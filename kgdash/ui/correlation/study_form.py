@@ -15,6 +15,7 @@ from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.correlation.correlation import COEFFICIENTS
 from kgdash.studies.reliability.subgraph_evaluation import KS, SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import default_size
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.form import (
     LARGEST_SEED,
     METHODS,
@@ -55,36 +56,36 @@ class CorrelationChoice:
 def choose_correlation_study(run: Run) -> CorrelationChoice:
     """Show the widgets and return what they say."""
     view = choose_view(VIEWS)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with settings():
+        task = choose_task("Performance")
         count = choose_number(
             "Subgraphs",
             (3, 2000),
             100,
             "subgraphs",
-            130,
             help="Each around another random entity, as long as there are enough.",
         )
         sizes = _sizes(run) if view == "Sizes" else (_size(run),)
-        method = METHODS[choice("Method", list(METHODS), f"{_BEFORE}method", 220)]
+    if not sizes:
+        st.info("Choose at least one size.", icon=":material/straighten:")
+        st.stop()
+    with more_settings():
+        method = METHODS[choice("Method", list(METHODS), f"{_BEFORE}method")]
         direction = choice(
             "Direction",
             DIRECTIONS,
             f"{_BEFORE}direction",
-            140,
             help="Follow triples either way, from head to tail, or from tail to head.",
         )
         more = walk_widgets(method, _BEFORE)
         if method != "rwr":
-            more["seed"] = choose_number("Random seed", (0, LARGEST_SEED), 0, f"{_BEFORE}seed", 130)
+            more["seed"] = choose_number("Random seed", (0, LARGEST_SEED), 0, f"{_BEFORE}seed")
         evaluated = choose_evaluated(before=_BEFORE)
         relik = choose_relik_method(f"{_BEFORE}relik_method")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        task = choose_task("Task", 260)
         coefficient = choice(
             "Coefficient",
             {name: coefficient_label(name) for name in COEFFICIENTS},
             "coefficient",
-            160,
             help="Pearson: of the values, as the paper. Spearman and Kendall: of their order.",
         )
     sampling = SubgraphSampling(int(count), method=method, direction=direction, **more)
@@ -92,9 +93,9 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
     return CorrelationChoice(view, sizes, sampling, evaluation, task, coefficient)
 
 
-def choose_task(label: str, width: int) -> str:
+def choose_task(label: str) -> str:
     """Show the tasks that ReliK can be compared with."""
-    return str(choice(label, {name: task_label(name) for name in _TASKS}, "task", width))
+    return str(choice(label, {name: task_label(name) for name in _TASKS}, "task"))
 
 
 def _size(run: Run) -> int:
@@ -103,7 +104,6 @@ def _size(run: Run) -> int:
         (2, min(run.graph.num_entities, 1000)),
         default_size(run),
         f"{_BEFORE}size",
-        150,
         help="The paper takes 60 on CoDEx-S, 100 on CoDEx-M and -L, 200 on FB15k-237.",
     )
     return int(size)
@@ -120,10 +120,6 @@ def _sizes(run: Run) -> tuple[int, ...]:
         default=[size for size in range(20, 141, 20) if size in offered] or [most],
         key="sizes",
         bind="query-params",
-        width=420,
         help="All sizes start from the same entities; together they cost what the largest does.",
     )
-    if not chosen:
-        st.info("Choose at least one size.", icon=":material/straighten:")
-        st.stop()
     return tuple(sorted(chosen))

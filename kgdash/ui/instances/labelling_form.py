@@ -17,7 +17,8 @@ from kgdash.studies.labelling.sources import instance_predictions, predictions_t
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.predictions import Predictions
 from kgdash.studies.rules.selection import RuleSelection
-from kgdash.ui.widgets.choices import choice, choose_number, choose_one
+from kgdash.ui.runtime.sidebar import more_settings, settings
+from kgdash.ui.widgets.choices import choice, choose_number
 
 _SOURCES = ("Mined rules", "Rules from a file", "My own table")
 
@@ -35,28 +36,28 @@ class LabellingChoice:
 
 def choose_predictions(run: Run) -> LabellingChoice:
     """Show the widgets and return what they say; ends the page's run while a file is missing."""
-    source = choose_one("Predictions of", _SOURCES, "label_source")
+    with settings():
+        source = choice("Predictions of", _SOURCES, "label_source")
     upload = _upload(source) if source != _SOURCES[0] else None
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        key, make = _table(run, upload) if upload and source == _SOURCES[2] else _rules(run, upload)
+    key, make = _table(run, upload) if upload and source == _SOURCES[2] else _rules(run, upload)
+    with settings():
         order = choice(
             "Order",
             ORDERS,
             "order",
-            200,
             help="Random keeps what you judge a fair sample of the predictions. By reliability "
             "(mean ReliK of the triples that lead to a prediction) finds errors sooner, but what "
             "is judged so says less of how well ReliK separates.",
         )
-        seed = choose_number("Random seed", (0, 10**9), 0, "label_seed", 120)
         by = st.text_input(
             "Your name",
             key="label_by",
             max_chars=80,
             placeholder="optional",
-            width=150,
             help="Kept with your labels. Undo takes back the latest of this name.",
         )
+    with more_settings():
+        seed = choose_number("Random seed", (0, 10**9), 0, "label_seed")
     return LabellingChoice((*key, int(seed)), make(int(seed)), order, int(seed), by.strip())
 
 
@@ -64,7 +65,8 @@ _Made = tuple[tuple[Hashable, ...], Callable[[int], Callable[[Progress], Predict
 
 
 def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
-    max_rules, min_pca, per_rule = chosen = _numbers()
+    with more_settings():
+        max_rules, min_pca, per_rule = chosen = _numbers()
     file = None if upload is None else RuleFile(*upload)
 
     def make(seed: int) -> Callable[[Progress], Predictions]:
@@ -79,7 +81,7 @@ def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
 
 
 def _numbers() -> tuple[int, float, int]:
-    most = choose_number("Rules", (1, 200), 12, "label_rules", 100)
+    most = choose_number("Rules", (1, 200), 12, "label_rules")
     min_pca = float(
         st.number_input(
             "Minimum PCA confidence",
@@ -89,12 +91,11 @@ def _numbers() -> tuple[int, float, int]:
             0.05,
             key="label_pca",
             bind="query-params",
-            width=165,
             help="Of rules mined on the training triples, or of a file; those with most support "
             "come first.",
         )
     )
-    per_rule = choose_number("Predictions per rule", (1, 1000), 10, "label_per_rule", 165)
+    per_rule = choose_number("Predictions per rule", (1, 1000), 10, "label_per_rule")
     return most, min_pca, per_rule
 
 
@@ -122,7 +123,7 @@ def _upload(source: str) -> tuple[bytes, str]:
             "As for the page Queries and rules. The labels in it are hidden while you judge.",
         ),
     }[source]
-    upload = st.file_uploader(label, type=types, key=key, help=f"{about} It is not kept.")
+    upload = settings().file_uploader(label, type=types, key=key, help=f"{about} It is not kept.")
     if upload is None:
         st.info("Upload a file to judge its predictions.", icon=":material/upload_file:")
         st.stop()

@@ -13,6 +13,7 @@ from kgdash.studies.queries.query_types import HARD, PAPER_TYPES, QUERY_TYPES
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import queries_of_file, sample_queries
 from kgdash.ui.instances.separation_form import InstancesChoice
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one
 
 _ORIGINS = ("sampled", "from a file")
@@ -20,14 +21,15 @@ _ORIGINS = ("sampled", "from a file")
 
 def choose_queries(run: Run) -> InstancesChoice:
     """Show the widgets and return what they say; ends the page's run while a choice is missing."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with settings():
         origin = choose_one("Queries are", _ORIGINS, "queries_from")
         sampled = origin == _ORIGINS[0]
         types = _choose_types() if sampled else ()
-        per_type = choose_number("Queries per type", (1, 1000), 50, "per_type", 150)
+        per_type = choose_number("Queries per type", (1, 1000), 50, "per_type")
+    with more_settings():
         hard = _choose_hard() if sampled else ""
         key, beam = _choose_intermediates(run)
-        seed = choose_number("Random seed", (0, 10**9), 0, "query_seed", 130)
+        seed = choose_number("Random seed", (0, 10**9), 0, "query_seed")
     if sampled:
         if not types:
             st.info("Choose at least one query type.", icon=":material/info:")
@@ -69,7 +71,6 @@ def _choose_hard() -> str:
             "True answers need a triple",
             list(HARD),
             "hard",
-            190,
             help="A true answer holds in the whole graph but can not be found on this part of it.",
         )
     )
@@ -86,12 +87,12 @@ def _choose_intermediates(run: Run) -> tuple[tuple[str | int, ...], Beam | None]
     )
     if source == INTERMEDIATES[0]:
         return (), None
-    width = choose_number("Beam width", (1, 100), 10, "beam", 120)
+    width = choose_number("Beam width", (1, 100), 10, "beam")
     return (source, width), beam_for(run.scorer, source, width)
 
 
 def _upload() -> tuple[bytes, str]:
-    upload = st.file_uploader(
+    upload = settings().file_uploader(
         "File of queries",
         type=["jsonl", "json", "tsv", "csv", "parquet", "gz"],
         key="queries_file",

@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
+from kgdash.errors import KgdashError
 from kgdash.runs import Run
 from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.labelling.results import labelled_instances
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.selection import ORDERS, RuleSelection
 from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.instances.separation_form import InstancesChoice
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one
 
 _FORMAT = """One row per triple, tab- or comma-separated, with these columns:
@@ -28,15 +32,35 @@ _FORMAT = """One row per triple, tab- or comma-separated, with these columns:
 | grounding | optional: which grounding of one conclusion, where an instance has several |
 """
 
+_SOURCES = ("Rules", "My own table", "My labels")
 _ORIGINS = ("mined", "from a file")
 _FALSE = ("verified", "closed world")
 
 
-def choose_rules(run: Run) -> InstancesChoice:
-    """Show the widgets for rules and return what they say; ends the page's run without a file."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+def choose_rule_instances(run: Run) -> InstancesChoice:
+    """Show the widgets and return what they say; ends the page's run while a file is missing."""
+    with settings():
+        source = choice("Predictions of", _SOURCES, "source")
+    if source == _SOURCES[0]:
+        return _choose_rules(run)
+    return _choose_table(run) if source == _SOURCES[1] else _labelled(run)
+
+
+def _labelled(run: Run) -> InstancesChoice:
+    """Return what was judged on the page Label predictions; ends the page's run if nothing was."""
+    try:
+        instances = labelled_instances(run)
+    except KgdashError as error:
+        st.info(str(error), icon=":material/info:")
+        st.stop()
+    content = int(pd.util.hash_pandas_object(instances.triples, index=False).sum())
+    return InstancesChoice(("labels", len(instances), content), lambda _: instances)
+
+
+def _choose_rules(run: Run) -> InstancesChoice:
+    with settings():
         mined = _choose_origin()
-        most = choose_number("Rules", (1, 200), 12, "max_rules", 120)
+        most = choose_number("Rules", (1, 200), 12, "max_rules")
         order = _choose_order()
         min_pca = st.number_input(
             "Minimum PCA confidence",
@@ -46,13 +70,13 @@ def choose_rules(run: Run) -> InstancesChoice:
             0.05,
             key="min_pca",
             bind="query-params",
-            width=170,
             help="Of rules from AnyBURL: least confidence, as the file gives it.",
         )
-        min_support = choose_number("Minimum support", (1, 10**6), 2, "min_support", 130)
-        per_rule = choose_number("Instances per rule and label", (1, 1000), 30, "per_rule", 210)
+    with more_settings():
+        min_support = choose_number("Minimum support", (1, 10**6), 2, "min_support")
+        per_rule = choose_number("Instances per rule and label", (1, 1000), 30, "per_rule")
         verified = _choose_false(run)
-        seed = choose_number("Random seed", (0, 10**9), 0, "rule_seed", 130)
+        seed = choose_number("Random seed", (0, 10**9), 0, "rule_seed")
     st.caption(
         "A prediction is true if it is in valid or test, false if people found it to be so; others "
         "are left out."
@@ -93,7 +117,6 @@ def _choose_order() -> str:
             "First come rules by",
             ORDERS,
             "rule_order",
-            170,
             help="Rules are taken in this order if their predictions have both labels. By both "
             "labels: those with most instances of their rarer label.",
         )
@@ -119,7 +142,7 @@ def _negatives(run: Run, verified: bool) -> np.ndarray | None:
 
 
 def _upload_rules() -> tuple[bytes, str]:
-    upload = st.file_uploader(
+    upload = settings().file_uploader(
         "Rules of AMIE or AnyBURL",
         type=["txt", "tsv", "csv", "gz"],
         key="rule_file",
@@ -135,11 +158,10 @@ def _upload_rules() -> tuple[bytes, str]:
     return upload.getvalue(), upload.name
 
 
-def choose_table(run: Run) -> InstancesChoice:
-    """Show the upload of a table; ends the page's run while it is missing."""
-    with st.expander("Format of the table"):
+def _choose_table(run: Run) -> InstancesChoice:
+    with settings(), st.popover("Format of the table", width="stretch"):
         st.markdown(_FORMAT)
-    upload = st.file_uploader(
+    upload = settings().file_uploader(
         "Table of rule instances",
         type=["tsv", "csv", "txt"],
         key="table",

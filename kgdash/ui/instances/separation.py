@@ -10,8 +10,8 @@ import streamlit as st
 
 from kgdash.charts.instance_distribution import SHAPES, values_figure
 from kgdash.charts.separation import MEASURE_NAMES, auc_figure, means_figure
-from kgdash.charts.style import number
 from kgdash.runs import Run
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instances import ScoredInstances
 from kgdash.studies.instances.separation import Comparison
 from kgdash.ui.instances.detail import show_instance

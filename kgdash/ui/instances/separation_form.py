@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
-import streamlit as st
-
 from kgdash.progress import Progress
 from kgdash.studies.instances.instances import AGGREGATES, Instances
 from kgdash.studies.instances.separation import COMPARED
+from kgdash.ui.runtime.sidebar import more_settings
 from kgdash.ui.widgets.choices import choose_one
 
 _MEASURES = ("ReliK", "reciprocal rank", "raw score")
-
-VIEWS = ("Groups", "Distributions", "Threshold", "Likely errors", "All instances")
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class SeparationChoice:
 
 def choose_separation() -> SeparationChoice:
     """Show the widgets and return what they say."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with more_settings():
         measure = choose_one(
             "Measure",
             _MEASURES,

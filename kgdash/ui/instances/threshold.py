@@ -9,7 +9,7 @@ import streamlit as st
 from kgdash.charts.classification import pr_figure
 from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.separation import MEASURE_NAMES, is_raw
-from kgdash.charts.style import number
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.separation import ALL
 from kgdash.studies.instances.thresholds import (
     RATES,

@@ -6,12 +6,12 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 import pandas as pd
-import streamlit as st
 
 from kgdash.breakdowns.custom_grouping import CustomGrouping
 from kgdash.ranking.metric import Metric
 from kgdash.runs import Run
-from kgdash.ui.metrics.custom_groups_form import custom_groupings, edit_groupings, groupings_stamp
+from kgdash.ui.metrics.custom_groups_form import custom_groupings, groupings_stamp
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import (
     choice,
     choose_filter,
@@ -70,23 +70,21 @@ class BreakdownChoice:
 def choose_breakdown(run: Run) -> BreakdownChoice:
     """Show the choices and return them."""
     custom = custom_groupings(run)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with settings():
         by = choice(
             "Group by",
             _GROUPING_NAMES | {name: name for name in custom},
             "by",
-            170,
             help=_HELP,
         )
         metric = choose_metric()
         side = choose_side()
         default = "most triples" if by == "relation" else "as they are"
-        order = choice("Order", list(_ORDERS), f"order_{by}", 150, default)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+        order = choice("Order", list(_ORDERS), f"order_{by}", default)
+    with more_settings():
         split = choose_split(run.graph)
         filter_name = choose_filter(split)
         rank_type = choose_rank_type()
-    edit_groupings(run, custom)
     return BreakdownChoice(
         split=split,
         filter=filter_name,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kgdash.charts.style import number
 from kgdash.ranking.metric import Metric
+from kgdash.statistics.estimate import number
 from kgdash.ui.widgets.card import show_card
 
 

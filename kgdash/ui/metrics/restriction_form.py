@@ -10,6 +10,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.graph.restriction import Restriction, read_entities, restrict
 from kgdash.ui.metrics.types_upload import uploaded_types
 from kgdash.ui.runtime.computed import refuse
+from kgdash.ui.runtime.sidebar import settings
 
 #: entities beyond which their list is not sent to the browser
 _SEARCHABLE = 20_000
@@ -17,7 +18,7 @@ _SEARCHABLE = 20_000
 
 def choose_restriction(graph: KnowledgeGraph) -> Restriction:
     """Show the widgets and return what they say; ends the page's run where they can not be met."""
-    with st.expander("Restrict", icon=":material/filter_alt:"):
+    with settings(), st.expander("Restrict", icon=":material/filter_alt:"):
         labels = dict(zip(graph.relations, graph.relation_labels, strict=True))
         relations = st.multiselect(
             "Relations",
@@ -38,16 +39,10 @@ def choose_restriction(graph: KnowledgeGraph) -> Restriction:
 def _listed_entities(graph: KnowledgeGraph) -> np.ndarray | None:
     """Show the ways to list entities and return all that are listed, or None for no list."""
     found = _searched(graph)
-    left, right = st.columns(2, gap="large")
-    with left:
-        pasted = st.text_area(
-            "Pasted entities",
-            key="only_entities",
-            height=110,
-            placeholder="one name or label a line",
-        )
-    with right:
-        upload = st.file_uploader("A file of them", type=["txt", "tsv", "csv"], key="entity_file")
+    pasted = st.text_area(
+        "Pasted entities", key="only_entities", height=110, placeholder="one name or label a line"
+    )
+    upload = st.file_uploader("A file of them", type=["txt", "tsv", "csv"], key="entity_file")
     if pasted and pasted.strip():
         found.append(read_entities(pasted, graph, "the pasted list"))
     if upload is not None:
@@ -83,13 +78,12 @@ def _conditions(graph: KnowledgeGraph) -> tuple[int | None, int | None, np.ndarr
             None,
             key="min_degree",
             bind="query-params",
-            width=150,
             help="Of an entity: known triples, of all splits, that it is an end of.",
         )
         high = st.number_input(
-            "Largest degree", 0, None, None, key="max_degree", bind="query-params", width=150
+            "Largest degree", 0, None, None, key="max_degree", bind="query-params"
         )
-        types = uploaded_types(graph, "restriction_types")
+    types = uploaded_types(graph, "restriction_types")
     if types is None:
         return low, high, None
     names = st.multiselect("Types", types.names, key="only_types", placeholder="all")

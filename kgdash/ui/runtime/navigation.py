@@ -1,9 +1,10 @@
-"""The pages of the app."""
+"""The pages of the app: a menu on top, and addresses of former pages that lead to today's."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -14,62 +15,70 @@ _ICON = Path(__file__).with_name("icon.svg")
 
 _PAGE = "page_of_latest_run"
 
+#: menu -> file in pages/, which is its address, and title
+MENU: dict[str, dict[str, str]] = {
+    "": {"overview": "Overview"},
+    "Metrics": {
+        "metrics": "All metrics",
+        "breakdowns": "By group",
+        "score_health": "Scores and ties",
+        "classification": "True or false",
+        "metric_guide": "Metric guide",
+    },
+    "Reliability": {"local": "Subgraph", "reliability": "Map of the graph"},
+    "Predictions": {
+        "queries": "Query answers",
+        "rules": "Rule predictions",
+        "label": "Label predictions",
+    },
+    "Compare": {
+        "compare": "Runs side by side",
+        "which_model": "Which model where",
+        "model_selection": "Model selection",
+        "obl2021": "OBL2021",
+    },
+    "Studies": {
+        "study": "ReliK and performance",
+        "expected_performance": "Expected performance",
+        "confounders": "Confounders of ReliK",
+    },
+}
+
+#: pages that no menu has
+_HIDDEN = {"cache": "Cache"}
+
+#: address of a former page -> that of today's
+_MOVED = {
+    "explain": "confounders",
+    "prognosis": "expected_performance",
+    "search": "model_selection",
+    "queries_rules": "queries",
+}
+
+#: room that Streamlit leaves above a page, and the size of its title
+_STYLE = """<style>
+.stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
+.stMainBlockContainer h1 { font-size: 1.6rem; padding: 0 0 .25rem; }
+.stMainBlockContainer h3 { font-size: 1.15rem; padding: .25rem 0 0; }
+[data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }
+</style>"""
+
 
 def navigation() -> Any:
     """Set up the browser's tab, declare the pages to Streamlit and return the one to run."""
     # Before the pages are declared: else the tab takes the page's icon, which is such a word.
     st.set_page_config(page_title="kgdash", page_icon=str(_ICON), layout="wide")
-    page = st.navigation(
-        {
-            "Run": [
-                st.Page("pages/overview.py", title="Overview", icon=":material/info:", default=True)
-            ],
-            "Evaluation": [
-                st.Page("pages/metrics.py", title="Metrics", icon=":material/leaderboard:"),
-                st.Page("pages/breakdowns.py", title="Breakdowns", icon=":material/bar_chart:"),
-                st.Page(
-                    "pages/score_health.py", title="Score health", icon=":material/monitor_heart:"
-                ),
-                st.Page(
-                    "pages/classification.py",
-                    title="Triple classification",
-                    icon=":material/fact_check:",
-                ),
-                st.Page("pages/metric_guide.py", title="Metric guide", icon=":material/school:"),
-            ],
-            "Reliability": [
-                st.Page("pages/local.py", title="Local reliability", icon=":material/hub:"),
-                st.Page("pages/reliability.py", title="Reliability map", icon=":material/map:"),
-                st.Page(
-                    "pages/queries_rules.py", title="Queries and rules", icon=":material/rule:"
-                ),
-                st.Page("pages/label.py", title="Label predictions", icon=":material/how_to_reg:"),
-                st.Page(
-                    "pages/explain.py", title="Confounders of ReliK", icon=":material/troubleshoot:"
-                ),
-            ],
-            "Does ReliK predict performance?": [
-                st.Page(
-                    "pages/study.py", title="Correlation study", icon=":material/scatter_plot:"
-                ),
-                st.Page(
-                    "pages/prognosis.py",
-                    title="Expected performance",
-                    icon=":material/online_prediction:",
-                ),
-            ],
-            "Compare": [
-                st.Page("pages/compare.py", title="Compare runs", icon=":material/compare:"),
-                st.Page(
-                    "pages/which_model.py", title="Which model where", icon=":material/alt_route:"
-                ),
-                st.Page("pages/search.py", title="Model selection", icon=":material/tune:"),
-                st.Page("pages/obl2021.py", title="OBL2021", icon=":material/trophy:"),
-            ],
-            "This machine": [st.Page("pages/cache.py", title="Cache", icon=":material/database:")],
-        },
-        expanded=True,
-    )
+    st.html(_STYLE)
+    menu = {
+        name: [_page(file, title, "visible") for file, title in pages.items()]
+        for name, pages in MENU.items()
+    }
+    menu[""] += [_page(file, title, "hidden") for file, title in _HIDDEN.items()]
+    menu[""] += [
+        st.Page(partial(_move, new), title=old, url_path=old, visibility="hidden")
+        for old, new in _MOVED.items()
+    ]
+    page = st.navigation(menu, position="top")
     if st.session_state.get(_PAGE) != page.title:
         stop_refining()
     st.session_state[_PAGE] = page.title
@@ -85,3 +94,16 @@ def ensure_navigation() -> None:
     if _PAGE not in st.session_state:
         navigation()
         st.rerun()
+
+
+def _page(file: str, title: str, visibility: Any) -> Any:
+    default = file == "overview"
+    return st.Page(f"pages/{file}.py", title=title, default=default, visibility=visibility)
+
+
+def _move(page: str) -> NoReturn:
+    """Lead a former address to today's page, with its choices."""
+    choices = st.query_params.to_dict()
+    if page == "queries" and choices.pop("source", "Queries") != "Queries":
+        page = "rules"
+    st.switch_page(f"pages/{page}.py", query_params=choices)

@@ -1,7 +1,5 @@
 """Preparing the opened run in the background: one job per run, shared by all sessions."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

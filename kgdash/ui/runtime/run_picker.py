@@ -14,6 +14,7 @@ from kgdash.runs.loading import load
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.navigation import ensure_navigation
 from kgdash.ui.runtime.refined import stop_refining
+from kgdash.ui.runtime.sidebar import footer, lay_out_sidebar
 
 _CURRENT = "current_run"
 
@@ -23,7 +24,10 @@ _LOADED = 9
 
 def pick_run() -> None:
     """Show the choice of the run in the sidebar and load it; a refusal takes the page's place."""
-    with st.sidebar:
+    place = lay_out_sidebar()
+    with footer():
+        st.page_link("pages/cache.py", label="Cache on disk", icon=":material/database:")
+    with place:
         choices = [*bundled_names(), FOLDER_CHOICE]
         chosen = st.selectbox(
             "Run",
@@ -33,40 +37,44 @@ def pick_run() -> None:
             bind="query-params",
             help="A trained model with its graph: one of the bundled ones, or your own.",
         )
-        folder = dataset = ""
-        if chosen == FOLDER_CHOICE:
-            folder = st.text_input(
-                "Folder",
-                key="folder",
-                bind="query-params",
-                placeholder="path/to/run",
-                help="Written by `kgdash train` or `kgdash import`, or by PyKEEN's "
-                "`save_to_directory`. Pickles are read without running anything of theirs.",
-            )
-            dataset = st.text_input(
-                "Dataset",
-                key="dataset",
-                bind="query-params",
-                placeholder="umls, or path/to/dataset",
-                help="Only for a PyKEEN directory: what the model was trained on, by PyKEEN name "
-                "or by folder.",
-            )
-    if chosen == FOLDER_CHOICE and not folder:
+        source, dataset = _folder() if chosen == FOLDER_CHOICE else (chosen, "")
+    if not source:
         _no_run()
         st.info("Name the folder of a run in the sidebar.", icon=":material/folder_open:")
         st.stop()
-    source = folder.strip() if chosen == FOLDER_CHOICE else chosen
     try:
         run = load_source(source, dataset)
     except KgdashError as error:
         _no_run()
         refuse(error)
     st.session_state[_CURRENT] = run
-    with st.sidebar:
-        st.caption(
-            f"**{run.spec.name}** on **{run.graph.name}**  \n{run.graph.num_entities:,} entities, "
-            f"{run.graph.num_relations:,} relations, {len(run.graph.all_triples):,} triples"
-        )
+    place.caption(
+        f"**{run.spec.name}** on **{run.graph.name}**: {run.graph.num_entities:,} entities, "
+        f"{run.graph.num_relations:,} relations, {len(run.graph.all_triples):,} triples"
+        + ("  \n:material/info: about this run" if run.notes else ""),
+        help="  \n".join(run.notes) or None,
+    )
+
+
+def _folder() -> tuple[str, str]:
+    """Ask for the folder of a run and, for a PyKEEN directory, its dataset."""
+    folder = st.text_input(
+        "Folder",
+        key="folder",
+        bind="query-params",
+        placeholder="path/to/run",
+        help="Written by `kgdash train` or `kgdash import`, or by PyKEEN's `save_to_directory`. "
+        "Pickles are read without running anything of theirs.",
+    )
+    dataset = st.text_input(
+        "Dataset",
+        key="dataset",
+        bind="query-params",
+        placeholder="umls, or path/to/dataset",
+        help="Only for a PyKEEN directory: what the model was trained on, by PyKEEN name or by "
+        "folder.",
+    )
+    return folder.strip(), dataset
 
 
 def current_run() -> Run:

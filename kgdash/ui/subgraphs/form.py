@@ -9,6 +9,7 @@ import streamlit as st
 
 from kgdash.graph import DIRECTIONS
 from kgdash.runs import Run
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_relik_method
 
 METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
@@ -36,30 +37,28 @@ def choose_subgraph(
     """
     graph = run.graph
     by_degree = [int(e) for e in (-graph.degrees).argsort(kind="stable")]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with settings():
         entity = st.selectbox(
             "Seed entity",
             [graph.entities[e] for e in by_degree],
             format_func=lambda name: _entity_text(run, name),
             key=f"{before}entity",
             bind="query-params",
-            width=300,
             help="Type to search by label. Ordered by degree.",
         )
-        method_name = choice("Method", list(METHODS), f"{before}method", 220)
         size = choose_number(
             "Entities",
             (1, min(graph.num_entities, 1000)),
             min(60, graph.num_entities),
             f"{before}size",
-            130,
             help="How many to collect.",
         )
+    with more_settings():
+        method_name = choice("Method", list(METHODS), f"{before}method")
         direction = choice(
             "Direction",
             DIRECTIONS,
             f"{before}direction",
-            140,
             help="Follow triples either way, from head to tail, or from tail to head.",
         )
         extra = walk_widgets(METHODS[method_name], before)
@@ -102,7 +101,7 @@ def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
     :param before: put before the keys
     """
     if method == "neighbourhood":
-        hops = choose_number("Hops", (1, 3), 1, f"{before}hops", 110)
+        hops = choose_number("Hops", (1, 3), 1, f"{before}hops")
         return {"hops": int(hops)}
     restart = st.number_input(
         "Restart probability",
@@ -112,10 +111,9 @@ def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
         0.05,
         key=f"{before}restart",
         bind="query-params",
-        width=160,
         help="Chance of returning to the seed at each step; higher stays closer.",
     )
-    seed = choose_number("Random seed", (0, LARGEST_SEED), 0, f"{before}seed", 130)
+    seed = choose_number("Random seed", (0, LARGEST_SEED), 0, f"{before}seed")
     return {"restart": float(restart), "seed": int(seed)}
 
 

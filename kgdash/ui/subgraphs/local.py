@@ -7,9 +7,9 @@ from collections.abc import Hashable
 import streamlit as st
 
 from kgdash.charts.local_reliability import local_bars
-from kgdash.charts.style import number
 from kgdash.charts.subgraph import EDGES, layout, pairs_of, subgraph_figure
 from kgdash.runs import Run
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import LocalComparison
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.selected_part import show_part

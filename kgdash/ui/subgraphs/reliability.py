@@ -9,12 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
-from kgdash.charts.style import number
 from kgdash.charts.subgraph import layout, pairs_of, subgraph_figure
 from kgdash.graph.communities import find_communities
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.subgraphs.local import so_far
 from kgdash.ui.widgets.card import show_card
@@ -94,7 +95,8 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
 def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     """Show communities as bubbles; one that is picked is drawn."""
     graph, name = map_.run.graph, f"{map_.run.name}-reliability-of-communities"
-    resolution = choose_resolution()
+    with settings():
+        resolution = choose_resolution()
     groups = computed(
         "Finding communities",
         (*key, "groups", resolution),
@@ -156,26 +158,24 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
 
 
 def _choose_scan(entities: int) -> RegionScan:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with more_settings():
         null_model = choice(
             "Chance is",
             {name: f"{name} permuted" for name in NULL_MODELS},
             "dealt",
-            260,
             help="Entities: is an entity's own reliability like that of those around it, more than "
             "among entities of like degree? Triples: is ReliK here unlike that of other triples of "
             "the same relations? The former also finds what relations explain, and is too sure "
             "where entities share most of their triples; the latter what single entities explain.",
         )
         most = max(5, min(500, entities // 2))
-        smallest = choose_number("Entities, at least", (2, most), 5, "smallest", 140)
-        largest = choose_number("at most", (smallest, most), min(100, most), "largest", 140)
+        smallest = choose_number("Entities, at least", (2, most), 5, "smallest")
+        largest = choose_number("at most", (smallest, most), min(100, most), "largest")
         permutations = choose_number(
             "Permutations",
             (19, 9999),
             199,
             "permutations",
-            140,
             help="The smallest p-value is 1 / (permutations + 1).",
         )
     return RegionScan(null_model, int(smallest), int(largest), int(permutations))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from kgdash.charts.style import number
 from kgdash.graph import KnowledgeGraph
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import LocalComparison
 from kgdash.ui.widgets.table import show_table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
@@ -20,7 +20,6 @@ def choice(
     label: str,
     options: Sequence[str] | Mapping[str, str],
     key: str,
-    width: int | Literal["stretch"],
     default: str | None = None,
     help: str | None = None,
 ) -> Any:
@@ -37,7 +36,6 @@ def choice(
         format_func=lambda option: texts.get(option, option),
         key=key,
         bind="query-params",
-        width=width,
         help=help,
     )
 
@@ -69,7 +67,7 @@ def choose_one(
 
 
 def choose_number(
-    label: str, bounds: tuple[int, int], value: int, key: str, width: int, help: str | None = None
+    label: str, bounds: tuple[int, int], value: int, key: str, help: str | None = None
 ) -> int:
     """Show a whole number, kept in the URL.
 
@@ -78,39 +76,33 @@ def choose_number(
     """
     least, most = bounds
     first = min(max(value, least), most)
-    return int(
-        st.number_input(
-            label, least, most, first, key=key, bind="query-params", width=width, help=help
-        )
-    )
+    return int(st.number_input(label, least, most, first, key=key, bind="query-params", help=help))
 
 
-def choose_split(graph: KnowledgeGraph, width: int = 110) -> str:
+def choose_split(graph: KnowledgeGraph) -> str:
     """Show the splits that hold triples; test, or the last there is, at first."""
     splits = [s for s in SPLITS if len(graph.splits[s])]
-    return choice("Split", splits, "split", width, splits[-1])
+    return choice("Split", splits, "split", splits[-1])
 
 
-def choose_filter(split: str, width: int = 220) -> str:
+def choose_filter(split: str) -> str:
     """Show the filters; the one that fits the split at first."""
     return choice(
         "Known triples filtered out",
         {name: "none (raw ranks)" if name == "none" else name for name in FILTERS},
         f"filter_{split}",
-        width,
         default_filter(split),
         help="Candidates that would make a known triple are removed before ranking. Use "
         "train+valid for model selection, so that test does not leak.",
     )
 
 
-def choose_rank_type(width: int = 150) -> str:
+def choose_rank_type() -> str:
     """Show the rank types, realistic at first."""
     return choice(
         "Rank type",
         list(RANK_TYPES),
         "rank_type",
-        width,
         "realistic",
         help="How equal scores count: optimistic puts the true answer first among its equals, "
         "pessimistic last, realistic in the middle.",
@@ -120,7 +112,6 @@ def choose_rank_type(width: int = 150) -> str:
 def choose_metric(
     help: str | None = None,
     metrics: Mapping[str, Metric] | None = None,
-    width: int | Literal["stretch"] = 290,
 ) -> Metric:
     """Show metrics; the mean reciprocal rank at first. An address may name it as people do.
 
@@ -132,7 +123,6 @@ def choose_metric(
         "Metric",
         {key: metric.title for key, metric in metrics.items()},
         "metric",
-        width,
         "inverse_harmonic_mean_rank",
         help,
     )
@@ -152,9 +142,9 @@ def _resolve_address(metrics: Mapping[str, Metric]) -> None:
         st.rerun()
 
 
-def choose_side(width: int = 110) -> str:
+def choose_side() -> str:
     """Show the sides of ranks of entities, both at first."""
-    return choice("Side", ["head", "tail", "both"], "side", width, "both")
+    return choice("Side", ["head", "tail", "both"], "side", "both")
 
 
 def choose_view(views: Sequence[str]) -> str:
@@ -172,7 +162,7 @@ def choose_relik_method(
     return _RELIK[str(chosen)]
 
 
-def choose_resolution(width: int = 140) -> float:
+def choose_resolution() -> float:
     """Show the resolution of communities; 1 at first."""
     resolution = st.number_input(
         "Resolution",
@@ -182,7 +172,6 @@ def choose_resolution(width: int = 140) -> float:
         0.5,
         key="resolution",
         bind="query-params",
-        width=width,
         help="Of Louvain's method: the higher, the more and the smaller are the communities.",
     )
     return float(resolution)

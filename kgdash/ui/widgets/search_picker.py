@@ -10,6 +10,7 @@ import streamlit as st
 from kgdash.hpo.study_file import StudyFile, read_study
 from kgdash.runs.bundled import DEMO_STUDY
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import choice
 
 _EXAMPLE, _FILE = "Example: TransE on UMLS", "A file on this machine …"
@@ -23,8 +24,8 @@ def choose_study() -> tuple[StudyFile, tuple[Hashable, ...]]:
 
     :return: the study, and a key of what its file holds now for `computed`
     """
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = choice("Search", [_EXAMPLE, _FILE], "study", 280)
+    with settings():
+        chosen = choice("Search", [_EXAMPLE, _FILE], "study")
         named = ""
         if chosen == _FILE:
             named = st.text_input(
@@ -34,7 +35,6 @@ def choose_study() -> tuple[StudyFile, tuple[Hashable, ...]]:
                 placeholder="path/to/OUT.study.db",
                 help="As `python -m kgdash train OUT --search` writes it. It is only read, as "
                 "tables: nothing in it runs. While a search goes on the page follows it.",
-                width=480,
             ).strip()
     if chosen == _EXAMPLE:
         return _study(DEMO_STUDY, _stamp(DEMO_STUDY))

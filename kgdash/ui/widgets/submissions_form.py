@@ -12,6 +12,7 @@ from kgdash.studies.obl2021.entity_ids import ID_KINDS, as_written, entity_numbe
 from kgdash.studies.obl2021.submission_reading import Submission, read_submissions
 from kgdash.studies.obl2021.top_ten import TIES
 from kgdash.ui.runtime.computed import refuse
+from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import choice, choose_number
 
 _FORMAT = """A submission of n triples is one of
@@ -40,19 +41,17 @@ def choose_ranking(split: str) -> tuple[str, str, int]:
         format_func=lambda name: "none (raw)" if name == "none" else name,
         key=f"obl_filter_{split}",
         bind="query-params",
-        width=220,
         help="Known answers other than the triple's own are no candidates.",
     )
     ties = choice(
         "Equal scores",
         TIES,
         "ties",
-        150,
         help="random: in an order drawn by the seed; ordinal: by ascending id.",
     )
     seed = 0
     if ties == "random":
-        seed = choose_number("Random seed", (0, 10**9), 0, "tie_seed", 150)
+        seed = choose_number("Random seed", (0, 10**9), 0, "tie_seed")
     return filter_name, ties, int(seed)
 
 
@@ -71,7 +70,6 @@ def choose_ids(graph: KnowledgeGraph) -> str:
         format_func=lambda kind: "the run's" if kind == "graph" else "the entities' names",
         key="ids",
         bind="query-params",
-        width=190,
         help="The run numbers its entities anew; the dataset's own numbers are their names.",
     )
 
@@ -82,9 +80,9 @@ def uploaded_submissions(graph: KnowledgeGraph, count: int, ids: str) -> list[Su
     :param count: number of triples
     :param ids: one of `kgdash.studies.obl2021.entity_ids.ID_KINDS`
     """
-    with st.expander("Format of the arrays"):
+    with settings(), st.popover("Format of the arrays", width="stretch"):
         st.markdown(_FORMAT)
-    uploads = st.file_uploader(
+    uploads = settings().file_uploader(
         "Arrays",
         type=["npz", "npy", "pt", "pth"],
         accept_multiple_files=True,

@@ -8,6 +8,8 @@ from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.instances.separation_report import SeparationReport, separation_rows
 
+CHARTS = {"means": "means.svg", "auc": "auc.svg"}
+
 
 @pytest.fixture(scope="module")
 def found():
@@ -29,20 +31,19 @@ def found():
 @pytest.fixture(scope="module")
 def text(found, bundled):
     report = SeparationReport(bundled("umls-transe"), found, "max", ["hard is hard"])
-    return report.text("Queries on UMLS", "run this")
+    return report.text("Queries on UMLS", "run this", CHARTS)
 
 
 def test_figures_are_those_of_the_tables(text, found):
     relik = found.by_measure["relik"].set_index("group")
     for group in ("1p", "2p", "3p"):
         row = relik.loc[group]
-        mean = f"{row['mean_true']:.4f} ({row['low_true']:.4f} to {row['high_true']:.4f})"
-        assert f"| {group} | 40 | 40 | {mean} |" in text
         auc = f"{row['roc_auc']:.3f} ({row['auc_low']:.3f} to {row['auc_high']:.3f})"
-        assert f"| {group} | {auc} |" in text
+        assert f"| {group} | 40 | 40 | {auc} |" in text
         difference = found.difference("reciprocal_rank", group)["difference"]
         assert f" {difference:.3f} (".replace("-", "−") in text
     assert "| **all** | 120 | 120 |" in text
+    assert "![auc of the groups, drawn](auc.svg)" in text
     assert "135 entities, 46 relations, 6,529 known triples" in text
     assert "- Hard is hard.\n" in text
     assert "```sh\nrun this\n```" in text
@@ -64,7 +65,7 @@ def test_one_against_one_tells_nothing(bundled):
     rows = pd.DataFrame({"group": "1p", "question": ["a", "b"], "label": [True, False], **columns})
     found = compare_measures(rows, bootstrap=Bootstrap(resamples=50))
     assert found.by_measure["relik"]["roc_auc"].tolist() == [0, 0]
-    text = SeparationReport(bundled("umls-transe"), found, "max").text("One", "x")
+    text = SeparationReport(bundled("umls-transe"), found, "max").text("One", "x", CHARTS)
     assert "Of 1 groups, ReliK separates 0 " in text
     assert "Not told from guessing:\n\n- 1p: AUC 0.000 (1 true, 1 false)" in text
     assert "Worse" not in text

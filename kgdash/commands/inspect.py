@@ -1,0 +1,93 @@
+"""The command ``inspect``: one triple, looked at from all sides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import pandas as pd
+import typer
+
+from kgdash.commands.options.common import FilterOption, JsonOption
+from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.options.output import load_run, print_json
+from kgdash.errors import KgdashError
+from kgdash.progress import terminal
+
+if TYPE_CHECKING:
+    from kgdash.runs import Run
+    from kgdash.studies.inspection.inspected_triple import InspectedTriple
+
+_PART = "Name or label; ? leaves this side open."
+
+
+def inspect(
+    run: RunOptions,
+    head: Annotated[str, typer.Argument(metavar="HEAD", help=_PART)],
+    relation: Annotated[str, typer.Argument(metavar="RELATION", help=_PART)],
+    tail: Annotated[str, typer.Argument(metavar="TAIL", help=_PART)],
+    k: Annotated[int, typer.Option(help="Candidates listed on each side.")] = 10,
+    filter: FilterOption = None,
+    types: Annotated[
+        Path | None,
+        typer.Option(help="Entity types: TSV or CSV of entity, type, one pair a line."),
+    ] = None,
+    compared: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="The same triple in this run too; repeat for several."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a model says of one triple: candidates, ranks, ReliK, and what beats it."""
+    from kgdash.graph import triple_text
+    from kgdash.graph.entity_types import read_entity_types
+    from kgdash.studies.inspection.entity_roles import types_of_run
+    from kgdash.studies.inspection.inspected_triple import OPEN, find_triple
+    from kgdash.studies.inspection.inspection import inspect_triple, what_beats
+    from kgdash.studies.inspection.summary import summary
+
+    if k < 1:
+        raise KgdashError(f"expected --k of at least 1; found {k}")
+    loaded = run.load()
+    triple = find_triple(loaded.graph, head, relation, tail)
+    kinds = read_entity_types(types, loaded.graph) if types else types_of_run(loaded)[0]
+    found = inspect_triple(loaded, triple, filter)
+    better = what_beats(found, k, terminal("negatives"))
+    about = summary(found, better, kinds, k)
+    if compared:
+        about["runs"] = _same_triple(loaded, compared, triple, found.filter)
+    if as_json:
+        print_json(about)
+        return
+    print(triple_text(*(label or OPEN for label in triple.labels(loaded.graph))))
+    print(about["verdict"])
+    _print_tables(about)
+
+
+def _same_triple(
+    run: Run, others: list[str], triple: InspectedTriple, filter: str
+) -> list[dict[str, Any]]:
+    from kgdash.studies.inspection.other_runs import same_triple
+
+    if triple.open_side is not None:
+        raise KgdashError("--with compares a whole triple in several runs: leave no side open")
+    runs = {each.name: each for each in (run, *(load_run(name, None) for name in others))}
+    rows: list[dict[str, Any]] = same_triple(runs, triple, filter).to_dict("records")
+    return rows
+
+
+def _print_tables(about: dict[str, Any]) -> None:
+    """Print the lists of a summary as tab-separated tables, each below its heading."""
+    tables = {f"Candidates for the {side}": rows for side, rows in about["top"].items()}
+    for side, better in (about["better"] or {}).items():
+        count = f"{better['count']:,} of {better['negatives']:,}"
+        tables[f"Negatives with this {side} that score higher: {count}"] = better["best"]
+        tables[f"These by relation ({side})"] = better["by_relation"]
+        tables[f"These by type of entity ({side})"] = better["by_type"]
+    for side, end in about["ends"].items():
+        title = f"Known triples of the {side}, {end['label']}: {end['degree']:,}"
+        tables[title] = end["relations"]
+    tables["The same triple under several runs"] = about.get("runs", [])
+    for title, rows in tables.items():
+        if rows:
+            print(f"\n{title}\n{pd.DataFrame(rows).to_csv(index=False, sep=chr(9))}", end="")

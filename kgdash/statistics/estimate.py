@@ -1,0 +1,42 @@
+"""A value with its interval, and how both are written for people to read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its interval: all NaN for n = 0, the ends NaN where there is no interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    def is_above(self, other: Estimate) -> bool:
+        """Tell whether this interval lies wholly above the other; False without intervals."""
+        return self.low > other.high
+
+
+def number(value: float) -> str:
+    """Write a figure to three digits so that both 0.830 and 0.0000123 can be read; "–" for NaN."""
+    if value is None or math.isnan(value):
+        return "–"
+    if value == 0 or 1e-3 <= abs(value) < 100:
+        return f"{value:#.3g}"
+    return f"{value:,.0f}" if 100 <= abs(value) < 1e5 else _scientific(value)
+
+
+def with_interval(estimate: Estimate) -> str:
+    """Write a value with its interval: "0.754 (0.738 to 0.770)"."""
+    value = number(estimate.value)
+    if math.isnan(estimate.low) or math.isnan(estimate.high):
+        return value
+    return f"{value} ({number(estimate.low)} to {number(estimate.high)})"
+
+
+def _scientific(value: float) -> str:
+    mantissa, exponent = f"{value:.2e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"

@@ -1,0 +1,86 @@
+"""The same triple under several runs of one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, read_manifest
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.runs.bundled import DEMO, bundled_names
+from kgdash.studies.inspection.inspected_triple import InspectedTriple
+from kgdash.studies.inspection.inspection import FILTER, inspect_triple
+
+#: folders beside a run that are looked into
+_MOST = 64
+
+
+def runs_on_same_graph(run: Run) -> list[str]:
+    """Name the other runs of a run's graph: bundled ones, and those in folders beside its own.
+
+    Whose manifest gives the same checksums of the graph's files is of that graph. A run that was
+    read from a PyKEEN directory has no such files, and so no others.
+
+    :return: what `kgdash.runs.loading.load` takes
+    """
+    source = str(run.provenance.get("source", ""))
+    bundled = {name: DEMO / name for name in bundled_names()}
+    own = bundled.get(source, Path(source))
+    checksums = _checksums(own) if source else None
+    if checksums is None:
+        return []
+    folders = dict(bundled)
+    if source not in bundled:
+        beside = sorted(path.parent for path in own.resolve().parent.glob(f"*/{MANIFEST}"))
+        folders |= {str(folder): folder for folder in beside[:_MOST]}
+    return [
+        name
+        for name, folder in folders.items()
+        if folder.resolve() != own.resolve() and _checksums(folder) == checksums
+    ]
+
+
+def same_triple(
+    runs: Mapping[str, Run],
+    triple: InspectedTriple,
+    filter: str = FILTER,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Inspect one triple in several runs.
+
+    :param runs: by name, all of one graph
+    :param triple: without an open side
+    :return: one row per run: ``run`` (str), ``score``, ``tail_rank``, ``head_rank``,
+        ``relation_rank`` (float64: realistic, filtered), ``relik`` (float64),
+        ``relik_head_rank``, ``relik_tail_rank`` (int64)
+    :raises KgdashError: if the runs are of several graphs, or on NaN scores
+    """
+    if len({run.graph.digest for run in runs.values()}) > 1:
+        raise KgdashError("expected runs of one graph; found several graphs")
+    rows = []
+    for (name, run), report in zip(runs.items(), phases(progress, [1.0] * len(runs)), strict=True):
+        found = inspect_triple(run, triple, filter, report)
+        assert found.relik is not None, "the triple is whole"
+        row: dict[str, object] = {"run": name, "score": found.score}
+        for side, at in (
+            ("tail", triple.tail),
+            ("head", triple.head),
+            ("relation", triple.relation),
+        ):
+            assert at is not None, "the triple is whole"
+            row[f"{side}_rank"] = found.sides[side].rank(at).realistic
+        row |= {"relik": found.relik.value, "relik_head_rank": found.relik.head_rank}
+        rows.append(row | {"relik_tail_rank": found.relik.tail_rank})
+    return pd.DataFrame(rows)
+
+
+def _checksums(folder: Path) -> tuple[object, object] | None:
+    try:
+        sums = read_manifest(folder)["sha256"]
+    except KgdashError:
+        return None
+    return sums.get(GRAPH), sums.get(TRIPLES)

@@ -1,0 +1,88 @@
+"""What an inspection says, in plain words: never more than was counted."""
+
+from __future__ import annotations
+
+from kgdash.studies.inspection.candidates import Rank
+from kgdash.studies.inspection.inspection import Inspection
+
+
+def verdict(inspection: Inspection) -> str:
+    """Say how the triple ranks, which negatives beat it, and whether it is known.
+
+    Ranks are filtered by the inspection's filter; the numbers of negatives are exact.
+    """
+    if inspection.triple.open_side is not None:
+        return _open(inspection, inspection.triple.open_side)
+    return " ".join([_ranks(inspection), _relik(inspection), _known(inspection)])
+
+
+def ordinal(number: int) -> str:
+    """Write 1 as 1st, 12 as 12th, 1203 as 1,203rd."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{'th' if 10 <= number % 100 <= 20 else ending}"
+
+
+def count_text(number: int) -> str:
+    """Write a number of things: from a million on in millions, to three digits."""
+    if number < 10**6:
+        return f"{number:,}"
+    return f"{number / 1e6:.3g} million" if number < 10**9 else f"{number / 1e6:,.0f} million"
+
+
+def _of(number: int, thing: str) -> str:
+    return f"{count_text(number)} {thing}{'s' * (number != 1)}"
+
+
+def rank_text(rank: Rank) -> str:
+    """Write a rank; where others have an equal score, between which places it is."""
+    if rank.optimistic == rank.pessimistic:
+        return ordinal(rank.optimistic)
+    return f"between {ordinal(rank.optimistic)} and {ordinal(rank.pessimistic)}"
+
+
+def _ranks(inspection: Inspection) -> str:
+    ranks = {
+        side: found.rank(found.answer)
+        for side, found in inspection.sides.items()
+        if found.answer is not None
+    }
+    parts = [
+        f"this {side} {rank_text(ranks[side])} of {count_text(ranks[side].candidates)}"
+        for side in ("tail", "head", "relation")
+    ]
+    left_out = "" if inspection.filter == "none" else ", known facts left out"
+    return f"The model ranks {parts[0]}, {parts[1]} and {parts[2]}{left_out}."
+
+
+def _relik(inspection: Inspection) -> str:
+    relik = inspection.relik
+    assert relik is not None, "the triple is whole"
+    beat = [_none(rank - 1) for rank in (relik.head_rank, relik.tail_rank)]
+    return (
+        f"ReliK {relik.value:.3g}: {beat[0]} of {_of(relik.head_negatives, 'negative')} with this "
+        f"head score higher, {beat[1]} of {count_text(relik.tail_negatives)} with this tail."
+    )
+
+
+def _none(count: int) -> str:
+    return count_text(count) if count else "none"
+
+
+def _known(inspection: Inspection) -> str:
+    if inspection.known is None:
+        return "It is in no split: a negative itself, true or not."
+    return f"It is a known fact, in {inspection.known}."
+
+
+def _open(inspection: Inspection, side: str) -> str:
+    found = inspection.sides[side]
+    facts = int((found.split >= 0).sum())
+    graph = inspection.run.graph
+    labels = graph.relation_labels if side == "relation" else graph.entity_labels
+    best = found.top(1).iloc[0]
+    known = f"a known fact, in {best['known']}" if best["known"] else "in no split"
+    are = "is a known fact" if facts == 1 else "are known facts"
+    return (
+        f"Of {_of(len(found.scores), 'candidate')} for the {side}, {count_text(facts)} {are}. "
+        f"The model puts {labels[int(best['id'])]} first ({known})."
+    )

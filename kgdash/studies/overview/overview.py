@@ -1,0 +1,200 @@
+"""What to know of a run first: a verdict, four values with intervals, and where to look.
+
+Values are those of the pages that they lead to; intervals are bootstrapped over triples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kgdash.breakdowns.breakdown import SMALL, breakdown
+from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.graph.communities import find_communities
+from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.metric import RatioMetric
+from kgdash.ranking.metrics import tie_summary
+from kgdash.ranking.ratio_metrics import ratio_intervals
+from kgdash.runs import Run
+from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.studies.overview.verdict import performance_verdict, region_verdict
+from kgdash.studies.reliability.reliability_map import (
+    ReliabilityMap,
+    averages,
+    reliability_steps,
+)
+
+#: a gap between the MRRs of optimistic and pessimistic ranks that is worth a look
+_WIDE_GAP = 0.01
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Something to look at first.
+
+    ``kind``: "relation", "community", "triple" or "ties"; ``name``: of the entity or relation in
+    the graph, or empty; ``triple``: names of head, relation and tail, or none of them.
+    """
+
+    kind: str
+    text: str
+    name: str = ""
+    triple: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The answer of a run.
+
+    ``values``: "mrr", "hits_at_1", "hits_at_10" (realistic, both sides, filtered by all splits, of
+    the test triples; n counts triples) and "relik" (of all known triples), each with a 95 %
+    interval. ``communities``: of `ReliabilityMap.by`, with ``mrr_low`` and ``mrr_high``; its
+    intervals hold jointly (Bonferroni); empty while ReliK is counted. ``leads``: what to look at
+    first, the gravest first.
+    """
+
+    map: ReliabilityMap
+    values: dict[str, Estimate]
+    communities: pd.DataFrame
+    verdict: tuple[str, ...]
+    leads: tuple[Lead, ...]
+
+    def about(self) -> dict[str, Any]:
+        """Return verdict, values and leads as plain data."""
+        return {
+            "verdict": list(self.verdict),
+            "method": self.map.method,
+            "values": {name: asdict(value) for name, value in self.values.items()},
+            "leads": [asdict(lead) for lead in self.leads],
+        }
+
+
+def overview_steps(run: Run, progress: Progress = silent) -> Iterator[Overview]:
+    """Look at a run, once while ReliK is being counted, and when it is.
+
+    :param progress: called with (done, total); may raise to cancel
+    :raises KgdashError: on NaN scores
+    """
+    first, second = phases(progress, [0.95, 0.05])
+    for step, map_ in enumerate(reliability_steps(run, first)):
+        if map_.method == "exact" or not step:
+            yield overview(map_, second)
+
+
+def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
+    """Sum up a map of reliability and the ranks of the test triples.
+
+    :param progress: called with (done, total); may raise to cancel
+    """
+    run = map_.run
+    relik = map_.relik["relik"].to_numpy()
+    values = {"mrr": _estimate(map_.reciprocal), "relik": _estimate(relik)}
+    counting = map_.step is not None and not map_.step.exact
+    if map_.step is not None and counting:
+        values["relik"] = Estimate(map_.step.mean, map_.step.low, map_.step.high, len(relik))
+    hits = {k: np.zeros(0) for k in (1, 10)}
+    leads: list[Lead] = []
+    if len(map_.test):
+        ranks = run.ranks("test", progress=progress)
+        hits = {k: _hits(ranks, k) for k in hits}
+        leads += [*_weakest_relation(run, ranks), *_ties(ranks)]
+    values |= {f"hits_at_{k}": _estimate(share) for k, share in hits.items()}
+    communities = pd.DataFrame() if counting else _communities(map_)
+    is_exact = map_.method == "exact"
+    if is_exact:
+        leads += [*_least_reliable(map_, communities), *_least_likely(map_)]
+    verdict = (
+        region_verdict(communities, is_exact),
+        performance_verdict(values["mrr"], values["hits_at_10"]),
+    )
+    return Overview(map_, values, communities, verdict, tuple(leads))
+
+
+def _estimate(values: np.ndarray) -> Estimate:
+    """Return the mean of one value per triple with its bootstrap interval over triples."""
+    if not len(values):
+        return Estimate(np.nan, np.nan, np.nan, 0)
+    sizes = np.array([len(values)])
+    low, high = ratio_intervals(RatioMetric(), values, np.ones(len(values)), sizes, 0.95, [(0, 0)])[
+        0
+    ]
+    return Estimate(float(values.mean()), float(low), float(high), len(values))
+
+
+def _hits(ranks: pd.DataFrame, k: int) -> np.ndarray:
+    """Return, per triple, the share of its two queries whose answer is among the k best."""
+    sides = [ranks.loc[ranks["side"] == side, "realistic"] <= k for side in ("head", "tail")]
+    return np.mean([hit.to_numpy() for hit in sides], axis=0)
+
+
+def _communities(map_: ReliabilityMap) -> pd.DataFrame:
+    groups = find_communities(map_.run.graph)
+    joint = 1 - 0.05 / max(int(groups.max()) + 1, 1)
+    table = map_.by("communities", joint)
+    ends = groups[map_.test[:, [0, 2]]]
+    inside = ends[:, 0] == ends[:, 1]
+    tested = averages(ends[inside, 0], map_.reciprocal[inside], joint, 0).set_index("id")
+    for column in ("low", "high"):
+        table[f"mrr_{column}"] = table["id"].map(tested[column]).astype(np.float64)
+    return table
+
+
+def _weakest_relation(run: Run, ranks: pd.DataFrame) -> Iterator[Lead]:
+    table = breakdown(add_rank_facts(ranks, run.graph), "relation")
+    table = table[(table["side"] == "both") & ~table["small"]].sort_values("value", kind="stable")
+    if len(table) < 2:
+        return
+    row, rest = table.iloc[0], table.iloc[1:]
+    value = Estimate(row["value"], row["low"], row["high"], int(row["triples"]))
+    last = "the lowest" if value.high < rest["low"].min() else "among the lowest"
+    yield Lead(
+        "relation",
+        f"Relation **{row['group']}** has {last} of MRRs: {with_interval(value)}, "
+        f"{value.n:,} test triples.",
+        str(row["group"]),
+    )
+
+
+def _ties(ranks: pd.DataFrame) -> Iterator[Lead]:
+    ties = tie_summary(ranks)
+    if ties["mrr_gap"] > _WIDE_GAP:
+        yield Lead(
+            "ties",
+            f"Equal scores blur the ranks: {ties['tied_share']:.0%} of the true answers share "
+            f"theirs, which moves the MRR by {number(ties['mrr_gap'])}.",
+        )
+
+
+def _least_reliable(map_: ReliabilityMap, communities: pd.DataFrame) -> Iterator[Lead]:
+    large = communities[communities["triples"] >= SMALL]
+    whole = _estimate(map_.relik["relik"].to_numpy())
+    if not len(large) or not large["high"].min() < whole.low:
+        return
+    row = large.sort_values("relik", kind="stable").iloc[0]
+    value = Estimate(row["relik"], row["low"], row["high"], int(row["triples"]))
+    groups = find_communities(map_.run.graph)
+    members = np.flatnonzero(groups == row["id"])
+    degrees = map_.run.graph.degrees[members]
+    yield Lead(
+        "community",
+        f"The community around **{row['label']}** is less reliable than the graph: mean ReliK "
+        f"{with_interval(value)}, {value.n:,} triples.",
+        map_.run.graph.entities[int(members[np.argmax(degrees)])],
+    )
+
+
+def _least_likely(map_: ReliabilityMap) -> Iterator[Lead]:
+    graph = map_.run.graph
+    row = map_.relik.loc[map_.relik["relik"].idxmin()]
+    head, relation, tail = (int(row[column]) for column in ("head", "relation", "tail"))
+    yield Lead(
+        "triple",
+        f"The model trusts this known fact least: **{graph.entity_labels[head]}**, "
+        f"{graph.relation_labels[relation]}, **{graph.entity_labels[tail]}**: ReliK "
+        f"{number(float(row['relik']))}. Wrong, or not learnt?",
+        triple=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
+    )

@@ -1,0 +1,78 @@
+"""Verdicts: sentences made from values by rules that are written down here and tested.
+
+A sentence claims a difference only where the two intervals do not overlap, calls what they do not
+separate the same, and says how few triples there are below 30.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from kgdash.breakdowns.breakdown import SMALL
+from kgdash.statistics.estimate import Estimate, number, with_interval
+
+
+def performance_verdict(mrr: Estimate, hits_at_10: Estimate) -> str:
+    """Say how well held-out triples are ranked.
+
+    :param mrr: mean reciprocal rank of the test triples, both sides
+    :param hits_at_10: share of their queries whose answer is among the ten best
+    """
+    if not mrr.n:
+        return "There are no test triples, so nothing is known of how well it ranks held-out facts."
+    if mrr.n < SMALL:
+        return f"Only {mrr.n} held-out triples, which say little: MRR {with_interval(mrr)}."
+    return (
+        f"Of held-out facts, the true answer is among the ten best in {hits_at_10.value:.0%} of "
+        f"queries: MRR {with_interval(mrr)}."
+    )
+
+
+def region_verdict(communities: pd.DataFrame, is_exact: bool = True) -> str:
+    """Say where ReliK is highest and lowest, if intervals tell communities apart.
+
+    :param communities: ``label``, ``relik``, ``low``, ``high``, ``triples``; and of the held-out
+        triples inside ``mrr``, ``mrr_low``, ``mrr_high``, ``evaluated``. Intervals of a level
+        that allows for picking the extremes of so many
+    :param is_exact: False while ReliK is sampled
+    """
+    if not is_exact:
+        return "ReliK is still being counted: where the model can be trusted follows."
+    large = communities[communities["triples"] >= SMALL].sort_values("relik")
+    if len(large) < 2:
+        return (
+            f"No two communities have {SMALL} triples: by ReliK, no part can be told from another."
+        )
+    lowest, highest = large.iloc[0], large.iloc[-1]
+    best, worst = _relik(highest), _relik(lowest)
+    if not best.is_above(worst):
+        return (
+            f"Its {len(large)} communities do not differ in ReliK by more than chance "
+            f"({with_interval(worst)} to {with_interval(best)}): no part is told from another."
+        )
+    return (
+        f"Trust it most around **{highest['label']}**, least around **{lowest['label']}**: mean "
+        f"ReliK {number(best.value)} against {number(worst.value)}, more than chance. "
+        + _agreement(_mrr(highest), _mrr(lowest))
+    )
+
+
+def _agreement(best: Estimate, worst: Estimate) -> str:
+    """Say whether held-out triples rank the two communities as ReliK does."""
+    counts = f"n = {best.n:,} and {worst.n:,}"
+    if min(best.n, worst.n) < SMALL:
+        return f"Too few held-out triples lie there ({counts}) to see whether ranks agree."
+    values = f"MRR {number(best.value)} against {number(worst.value)}, {counts}"
+    if best.is_above(worst):
+        return f"Held-out triples agree: {values}."
+    if worst.is_above(best):
+        return f"Held-out triples say the opposite: {values}."
+    return f"Held-out triples do not tell the two apart: {values}."
+
+
+def _relik(row: pd.Series) -> Estimate:
+    return Estimate(row["relik"], row["low"], row["high"], int(row["triples"]))
+
+
+def _mrr(row: pd.Series) -> Estimate:
+    return Estimate(row["mrr"], row["mrr_low"], row["mrr_high"], int(row["evaluated"]))

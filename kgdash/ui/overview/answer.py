@@ -1,0 +1,91 @@
+"""Where a run can be trusted: values with intervals, its communities, what to look at first."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import streamlit as st
+
+from kgdash.charts.reliability_map import community_map
+from kgdash.graph.communities import find_communities
+from kgdash.statistics.estimate import Estimate, number
+from kgdash.studies.overview.overview import Lead, Overview
+from kgdash.studies.reliability.reliability_map import between
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.widgets.card import show_card
+from kgdash.ui.widgets.chart import clicked_point
+
+_CARDS = {
+    "mrr": ("Test MRR ↑", "Mean reciprocal rank: realistic, both sides, filtered by all splits."),
+    "hits_at_1": ("Hits@1 ↑", "Share of queries whose true answer is ranked first."),
+    "hits_at_10": ("Hits@10 ↑", "Share of queries whose true answer is among the ten best."),
+    "relik": (
+        "Mean ReliK ↑",
+        "ReliK of a triple: ½ (1/rank among the negatives of its head + 1/rank among those of its "
+        "tail). 1: it beats them all. 0.1: about ten negatives of each end get a higher score.",
+    ),
+}
+
+_LINKS = {
+    "relation": ("pages/breakdowns.py", "Metrics by relation", {"order_relation": "worst first"}),
+    "community": ("pages/local.py", "Its neighbourhood", {"method": "Neighbourhood"}),
+    "triple": ("pages/local.py", "Around its head", {}),
+    "ties": ("pages/score_health.py", "Scores and ties", {}),
+}
+
+
+def show_values(found: Overview) -> None:
+    """Show the four values with their intervals."""
+    with st.container(horizontal=True):
+        for name, (label, about) in _CARDS.items():
+            estimate = found.values[name]
+            if name == "relik" and found.map.method != "exact":
+                show_card(label, "…", "being counted", about)
+            else:
+                show_card(label, number(estimate.value), _beneath(estimate), about)
+
+
+def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
+    """Draw the communities, coloured by ReliK; the one that is clicked opens as a subgraph."""
+    graph = found.map.run.graph
+    groups = find_communities(graph)
+    lines = computed("Averaging", (*key, "lines"), lambda _: between(found.map, groups))
+    st.subheader("ReliK of the graph's communities")
+    picked = clicked_point(
+        community_map(found.communities, lines), "overview_map", f"{found.map.run.name}-overview"
+    )
+    if picked is not None:
+        members = (groups == found.communities["id"].iloc[int(picked)]).nonzero()[0]
+        central = members[graph.degrees[members].argmax()]
+        open_local("neighbourhood", entity=graph.entities[central], size=60, hops=1)
+
+
+def show_leads(found: Overview) -> None:
+    """List what to look at first, each with the way to it."""
+    st.subheader("Look here first")
+    for lead in found.leads:
+        with st.container(border=True, gap="small"):
+            st.markdown(lead.text)
+            page, label, choices = _LINKS[lead.kind]
+            st.page_link(
+                page,
+                label=label,
+                icon=":material/arrow_forward:",
+                query_params={**choices, **_entity(lead), "run": found.map.run.name},
+            )
+    if not found.leads:
+        st.caption("Nothing stands out so far.")
+
+
+def _entity(lead: Lead) -> dict[str, str]:
+    if lead.kind == "triple":
+        return {"entity": lead.triple[0]}
+    return {"entity": lead.name} if lead.kind == "community" else {}
+
+
+def _beneath(estimate: Estimate) -> str:
+    if estimate.low != estimate.low:  # NaN
+        return f"n = {estimate.n:,}"
+    ends = f"{number(estimate.low)} to {number(estimate.high)}"
+    return f"{ends} · n = {estimate.n:,}"

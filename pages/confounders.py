@@ -1,0 +1,50 @@
+"""Confounders of ReliK: degree, frequency, kind of relation; and what it says beyond them."""
+
+import streamlit as st
+
+from kgdash.studies.correlation.confounders import triple_factors
+from kgdash.ui.correlation.confounders import (
+    ConfounderView,
+    choose_factor,
+    show_factors,
+    show_partials,
+)
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run
+from kgdash.ui.runtime.sidebar import settings
+from kgdash.ui.widgets.choices import (
+    choose_rank_type,
+    choose_relik_method,
+    choose_side,
+    choose_split,
+    choose_view,
+)
+
+_VIEWS = {
+    "Each factor": show_factors,
+    "What remains": show_partials,
+}
+
+run = current_run()
+st.title("Confounders of ReliK")
+st.caption(
+    "Is ReliK high because the model is sure, or because entities are well connected and relations "
+    "frequent? And does it say anything of ranks that degree does not?"
+)
+view = choose_view(list(_VIEWS))
+with settings():
+    split = choose_split(run.graph)
+    side, rank_type, factor = "both", "realistic", ""
+    relik_method = choose_relik_method()
+    if view == "Each factor":
+        factor = choose_factor()
+    if view == "What remains":
+        side, rank_type = choose_side(), choose_rank_type()
+choices = (split, side, rank_type, relik_method)
+key = (run.digest, "confounders", *choices)
+factors = computed(
+    f"Counting negatives of {split}, and ranking",
+    key,
+    lambda progress: triple_factors(run, *choices, progress),
+)
+_VIEWS[view](ConfounderView(run, split, factor, relik_method, key, factors))

@@ -1,0 +1,48 @@
+"""The page Model selection in a browser: it follows a search that goes on."""
+
+from kgdash.hpo.selection import Budget, search
+from kgdash.hpo.space import SearchSpace
+from kgdash.hpo.study_file import read_study
+from kgdash.hpo.trial import SearchPlan
+from kgdash.runs.bundled import DEMO_STUDY
+from kgdash.statistics.estimate import number
+from tests.browser.driver import download, enter, expect_cards, open_page, select, widget
+
+PLAN = SearchPlan(
+    SearchSpace(
+        ("TransE",),
+        values={
+            "model.embedding_dim": [4, 8],
+            "training.num_epochs": 1,
+            "training.batch_size": 512,
+            "negative_sampler.num_negs_per_pos": 1,
+        },
+    )
+)
+
+
+def cards(study):
+    states = study.trials["state"].value_counts()
+    names = ("finished", "pruned", "failed")
+    best = study.trials["value"][study.best]
+    return [
+        *((f"Trials {name}", str(states.get(name, 0))) for name in names),
+        ("Best MRR on valid", number(best)),
+    ]
+
+
+def test_the_example_and_a_search_that_goes_on(address, tab, run, tmp_path):
+    open_page(tab, f"{address}/model_selection")
+    example = read_study(DEMO_STUDY)
+    expect_cards(tab, cards(example))
+    for key in ("best_so_far", "parallel", "importance"):
+        widget(tab, key).locator(".js-plotly-plot .main-svg").first.wait_for()
+    assert download(tab, tmp_path)["value"].tolist() == example.trials["value"].tolist()
+
+    path = tmp_path / "x.db"
+    first = search(run.graph, PLAN, path, Budget(trials=1))
+    select(tab, "study", "A file on this machine …")
+    enter(tab, "study_file", path)
+    expect_cards(tab, cards(first))
+    # Nobody touches the page: it sees for itself that the file changed.
+    expect_cards(tab, cards(search(run.graph, PLAN, path, Budget(trials=3))))

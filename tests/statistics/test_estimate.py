@@ -1,0 +1,31 @@
+"""Values are written to three digits, with their intervals."""
+
+import math
+
+import pytest
+
+from kgdash.statistics.estimate import Estimate, number, with_interval
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        *((0.75414, "0.754"), (0.0000086, "8.6e-6"), (0.00009637, "9.64e-5"), (1.0, "1.00")),
+        *((0.0, "0.00"), (12.345, "12.3"), (math.nan, "–"), (0.001, "0.00100"), (5216, "5,216")),
+    ],
+)
+def test_number(value, text):
+    assert number(value) == text
+
+
+def test_an_interval_follows_its_value_where_there_is_one():
+    assert with_interval(Estimate(0.5, 0.4, 0.61234, 50)) == "0.500 (0.400 to 0.612)"
+    assert with_interval(Estimate(0.5, math.nan, math.nan, 1)) == "0.500"
+
+
+def test_above_is_wholly_above():
+    low, high = Estimate(0.2, 0.1, 0.3, 9), Estimate(0.5, 0.4, 0.6, 9)
+    assert high.is_above(low)
+    assert not low.is_above(high)
+    assert not high.is_above(Estimate(0.4, 0.3, 0.4, 9))
+    assert not high.is_above(Estimate(0.1, math.nan, math.nan, 1))

@@ -1,0 +1,89 @@
+"""An inspection has the ranks of `Run.ranks` and the ReliK of `Run.relik`, model by model."""
+
+import numpy as np
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.studies.inspection.inspected_triple import InspectedTriple
+from kgdash.studies.inspection.inspection import inspect_triple, what_beats
+from tests.support.fakes import fake_run, make_graph, random_scorer
+from tests.support.tiny_runs import MODELS
+
+SIDES = ("head", "tail", "relation")
+
+
+def some_triples(graph):
+    """Return facts of every split, and triples of none."""
+    generator = np.random.default_rng(0)
+    drawn = generator.integers(0, graph.num_relations, (6, 3))
+    return np.concatenate(
+        [graph.splits[s][:: len(graph.splits[s]) // 4] for s in graph.splits] + [drawn]
+    )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_ranks_and_relik_are_the_runs_own(bundled, name):
+    run = bundled(name)
+    for triple in some_triples(run.graph):
+        found = inspect_triple(run, InspectedTriple(*triple.tolist()))
+        ranks = run.ranks(triples=triple[None], sides=SIDES).set_index("side")
+        for side in SIDES:
+            rank = found.sides[side].rank(found.sides[side].answer)
+            expected = ranks.loc[side, ["optimistic", "realistic", "pessimistic", "candidates"]]
+            assert [
+                rank.optimistic,
+                rank.realistic,
+                rank.pessimistic,
+                rank.candidates,
+            ] == expected.tolist()
+        relik = run.relik(triples=triple[None]).iloc[0]
+        assert found.relik.value == relik["relik"]
+        split = run.graph.split_of(triple[None])[0]
+        assert found.known == (None if split == "none" else split)
+        better = what_beats(found, 3)
+        assert better["head"].count == relik["head_rank"] - 1 == found.relik.head_rank - 1
+        assert better["tail"].count == relik["tail_rank"] - 1 == found.relik.tail_rank - 1
+        assert better["head"].negatives == found.relik.head_negatives
+        assert better["tail"].negatives == found.relik.tail_negatives
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_an_open_side_has_its_candidates_and_nothing_else(bundled, side):
+    run = bundled("umls-transe")
+    whole = dict(zip(("head", "relation", "tail"), (5, 3, 9), strict=True))
+    found = inspect_triple(run, InspectedTriple(**whole | {side: None}))
+    assert list(found.sides) == [side]
+    assert found.relik is found.score is found.known is None
+    assert what_beats(found) == {}
+    same = inspect_triple(run, InspectedTriple(**whole)).sides[side]
+    assert found.sides[side].scores.tolist() == same.scores.tolist()
+
+
+def test_filters(bundled):
+    run = bundled("umls-transe")
+    triple = run.graph.splits["test"][0]
+    for filter in ("none", "train+valid", "train+valid+test"):
+        found = inspect_triple(run, InspectedTriple(*triple.tolist()), filter)
+        rank = found.sides["tail"].rank(int(triple[2]))
+        table = run.ranks(triples=triple[None], sides=["tail"], filter=filter)
+        assert rank.realistic == table["realistic"].iloc[0]
+    with pytest.raises(KgdashError, match="unknown filter 'test'"):
+        inspect_triple(run, InspectedTriple(*triple.tolist()), "test")
+
+
+def test_a_side_of_models_with_inverse_relations_has_its_own_score():
+    scorer = random_scorer(5, 2, inverse=True)
+    found = inspect_triple(
+        fake_run(make_graph([(0, 1, 4)], relations=2), scorer), InspectedTriple(0, 1, 4)
+    )
+    assert found.score == scorer(0, 1, 4, "tail")
+    assert found.sides["head"].score(0) == scorer(0, 1, 4, "head") != found.score
+
+
+def test_nan_is_refused():
+    scorer = random_scorer(3, 1)
+    scorer.tails[0, 0, 2] = float("nan")
+    with pytest.raises(KgdashError, match="NaN"):
+        inspect_triple(
+            fake_run(make_graph([(0, 0, 1)], entities=3), scorer), InspectedTriple(0, 0, 1)
+        )

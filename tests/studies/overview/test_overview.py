@@ -1,0 +1,85 @@
+"""The overview's values are those of the definitions, and its leads the extremes that it says."""
+
+import numpy as np
+import pytest
+
+import kgdash
+from kgdash.graph.communities import find_communities
+from kgdash.studies.overview.overview import overview, overview_steps
+from kgdash.studies.reliability.reliability_map import reliability_map
+from tests.support.tiny_runs import altered_run
+
+
+@pytest.fixture(scope="module")
+def run(bundled):
+    return bundled("umls-transe")
+
+
+@pytest.fixture(scope="module")
+def found(run):
+    return list(overview_steps(run))[-1]
+
+
+def test_values_by_the_definition(run, found):
+    ranks = run.ranks("test")["realistic"]
+    assert found.values["mrr"].value == pytest.approx((1 / ranks).mean())
+    for k in (1, 10):
+        assert found.values[f"hits_at_{k}"].value == pytest.approx((ranks <= k).mean())
+    relik = run.relik(triples=run.graph.all_triples)["relik"]
+    assert found.values["relik"].value == pytest.approx(relik.mean())
+    for name, estimate in found.values.items():
+        assert estimate.n == (len(run.graph.all_triples) if name == "relik" else 661)
+        assert estimate.low < estimate.value < estimate.high
+
+
+def test_intervals_are_those_of_resampled_triples(run, found):
+    ranks = run.ranks("test")
+    sides = [1 / ranks.loc[ranks["side"] == s, "realistic"].to_numpy() for s in ("head", "tail")]
+    values = np.mean(sides, axis=0)
+    draws = np.random.default_rng(1).integers(0, len(values), (4000, len(values)))
+    ends = np.quantile(values[draws].mean(axis=1), [0.025, 0.975])
+    estimate = found.values["mrr"]
+    np.testing.assert_allclose([estimate.low, estimate.high], ends, atol=0.003)
+
+
+def test_communities_have_the_mrr_of_their_held_out_triples(run, found):
+    groups = find_communities(run.graph)
+    for row in found.communities.itertuples():
+        ranks = run.ranks("test")
+        inside = (groups[ranks["head"]] == row.id) & (groups[ranks["tail"]] == row.id)
+        assert row.mrr == pytest.approx((1 / ranks["realistic"][inside]).mean())
+        assert row.evaluated == inside.sum() / 2
+        assert row.mrr_low < row.mrr < row.mrr_high
+
+
+def test_leads_are_the_extremes(run, found):
+    leads = {lead.kind: lead for lead in found.leads}
+    relik = run.relik(triples=run.graph.all_triples)
+    least = relik.loc[relik["relik"].idxmin(), ["head", "relation", "tail"]]
+    head, relation, tail = leads["triple"].triple
+    graph = run.graph
+    assert graph.entity_id(head) == least["head"]
+    assert graph.relations[least["relation"]] == relation
+    assert graph.entity_id(tail) == least["tail"]
+    ranks = run.ranks("test")
+    ranks["reciprocal"] = 1 / ranks["realistic"]
+    by = ranks.groupby("relation")["reciprocal"].agg(["mean", "size"])
+    weakest = by[by["size"] >= 60]["mean"].idxmin()
+    assert leads["relation"].name == run.graph.relations[weakest]
+    assert found.communities["label"][0] in leads["community"].text
+    assert "ties" not in leads
+
+
+def test_sampled_reliability_makes_no_claim_of_where(run):
+    found = overview(reliability_map(run, "sampled"))
+    assert {lead.kind for lead in found.leads} == {"relation"}
+    assert "still being counted" in found.verdict[0]
+    assert found.about()["method"] == "sampled"
+
+
+def test_without_test_triples(tmp_path):
+    nothing = {"test": np.zeros((0, 3), dtype=np.int64)}
+    run = kgdash.load(str(altered_run(tmp_path / "run", nothing)))
+    found = list(overview_steps(run))[-1]
+    assert found.values["mrr"].n == 0
+    assert "no test triples" in found.verdict[1]
