@@ -3,9 +3,10 @@
 import os
 import threading
 import time
-from collections.abc import Iterator
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
-from weakref import WeakValueDictionary
 
 import streamlit as st
 
@@ -21,28 +22,54 @@ SETTING = "KGDASH_PREPARE"
 #: seconds before a job is shown, so that small graphs do not flicker, and between two looks at it
 _PATIENCE, _POLL = 1.5, 1.0
 
-_JOB = "preparation"
+_OPEN = "preparation"
+
+
+class _Open:
+    """That one session has a run open: until it closes it, or is gone."""
+
+    def __init__(self, digest: str, closed: Callable[[str], None]) -> None:
+        self.digest = digest
+        self.close = weakref.finalize(self, closed, digest)
 
 
 class _Jobs:
-    """The jobs of runs that some session has open, by digest; dropped by all, a job ends."""
+    """The jobs of the runs that sessions have open, by digest; a job ends with the last of them."""
 
     def __init__(self) -> None:
-        self._jobs: WeakValueDictionary[str, Job] = WeakValueDictionary()
-        self._guard = threading.Lock()
+        self._jobs: dict[str, Job] = {}
+        self._sessions: Counter[str] = Counter()
+        # A session may go while this thread holds the lock: its finalizer runs anywhere.
+        self._guard = threading.RLock()
 
-    def of(self, run: Run) -> Job:
+    def open(self, run: Run) -> _Open:
         with self._guard:
-            job = self._jobs.get(run.digest)
-            if job is None:
-                job = self._jobs[run.digest] = Job(lambda progress, _: _steps(run, progress))
-            return job
+            digest = run.digest
+            if digest not in self._jobs:
+                self._jobs[digest] = Job(lambda progress, _: _steps(run, progress))
+            self._sessions[digest] += 1
+            return _Open(digest, self._closed)
+
+    def job(self, digest: str) -> Job | None:
+        return self._jobs.get(digest)
+
+    def stop(self, digest: str) -> None:
+        with self._guard:
+            if digest in self._jobs:
+                self._jobs[digest].stop()
 
     def go_on(self, digest: str) -> None:
         with self._guard:
             job = self._jobs.get(digest)
             if job is not None and job.status == "stopped":
-                st.session_state[_JOB] = self._jobs[digest] = job.again()
+                self._jobs[digest] = job.again()
+
+    def _closed(self, digest: str) -> None:
+        with self._guard:
+            self._sessions[digest] -= 1
+            if not self._sessions[digest]:
+                del self._sessions[digest]
+                self._jobs.pop(digest).stop()
 
 
 @st.cache_resource(show_spinner=False)
@@ -58,14 +85,19 @@ def show_preparation(run: Run) -> None:
     """
     if os.environ.get(SETTING, "on").lower() == "off":
         return
-    job = st.session_state[_JOB] = _jobs().of(run)
-    if job.status != "done":
+    held = st.session_state.get(_OPEN)
+    if held is None or held.digest != run.digest:
+        if held is not None:
+            held.close()
+        st.session_state[_OPEN] = _jobs().open(run)
+    job = _jobs().job(run.digest)
+    if job is not None and job.status != "done":
         _watch(run.digest, f"all {len(run.graph.all_triples):,} triples")
 
 
 @st.fragment(run_every=_POLL)
 def _watch(digest: str, what: str) -> None:
-    job = st.session_state.get(_JOB)
+    job = _jobs().job(digest)
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     if job is None or job.status == "done" or time.monotonic() - job.started < _PATIENCE:
         return
@@ -81,21 +113,10 @@ def _watch(digest: str, what: str) -> None:
         if running and left is not None:
             text += f", about {_time(left)} left"
         st.progress(share, text=text)
-        if running:
-            st.button("Stop", on_click=job.stop, icon=":material/stop:", key="stop_preparing")
-        else:
-            args = (digest,)
-            st.button(
-                "Go on",
-                on_click=_go_on,
-                args=args,
-                icon=":material/play_arrow:",
-                key="go_on_preparing",
-            )
-
-
-def _go_on(digest: str) -> None:
-    _jobs().go_on(digest)
+        act = _jobs().stop if running else _jobs().go_on
+        label, icon = ("Stop", "stop") if running else ("Go on", "play_arrow")
+        icon = f":material/{icon}:"
+        st.button(label, on_click=act, args=(digest,), icon=icon, key=f"{label} preparing")
 
 
 def _time(seconds: float) -> str:

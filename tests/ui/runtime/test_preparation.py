@@ -1,5 +1,6 @@
 """Preparing in the background: one job per run, seen by all, stopped and gone on with."""
 
+import gc
 import threading
 import time
 
@@ -77,6 +78,10 @@ def await_begun(work, times=1):
         time.sleep(0.01)
 
 
+def job(app):
+    return preparation._jobs().job(app.session_state["preparation"].digest)
+
+
 def texts(app) -> list[str]:
     return [element.proto.text for element in app.sidebar.get("progress")]
 
@@ -94,7 +99,7 @@ def test_one_line_while_it_runs_and_none_when_it_is_done(work):
     assert texts(again(app)) == ["Preparing ReliK of all 4 triples: 33%"]
     assert [button.label for button in app.sidebar.button] == ["Stop"]
     work.go.set()
-    assert app.session_state["preparation"].wait(PATIENCE)
+    assert job(app).wait(PATIENCE)
     assert texts(again(app)) == []
     assert not app.sidebar.button
 
@@ -104,7 +109,7 @@ def test_one_job_for_all_sessions_and_all_pages(work):
     one, two = open_page(run), open_page(run)
     again(one)
     await_begun(work)
-    assert one.session_state["preparation"] is two.session_state["preparation"]
+    assert job(one) is job(two)
     assert work.runs == [run.digest]
 
 
@@ -126,11 +131,34 @@ def test_another_run_ends_what_nobody_has_open(work):
     app.kwargs["run"] = two
     again(app)
     await_begun(work, 2)
-    end = time.monotonic() + PATIENCE
-    while one.digest in preparation._jobs()._jobs:
-        assert time.monotonic() < end, "the first job is still held"
-        time.sleep(0.01)
+    assert work.left.wait(PATIENCE)
+    assert preparation._jobs().job(one.digest) is None
     assert work.runs == [one.digest, two.digest]
+
+
+def test_it_goes_on_while_another_session_has_it_open(work):
+    one, two = make_run(0), make_run(1)
+    app, other = open_page(one), open_page(one)
+    await_begun(work)
+    running = job(other)
+    app.kwargs["run"] = two
+    again(app)
+    await_begun(work, 2)
+    assert running.status == "running"
+    other.kwargs["run"] = two
+    again(other)
+    assert running.wait(PATIENCE)
+    assert running.status == "stopped"
+
+
+def test_a_session_that_is_gone_has_nothing_open(work):
+    app = open_page(make_run())
+    await_begun(work)
+    running = job(app)
+    app.session_state["preparation"] = None
+    gc.collect()
+    assert running.wait(PATIENCE)
+    assert running.status == "stopped"
 
 
 def test_quick_work_is_not_shown(work, monkeypatch):
@@ -146,7 +174,7 @@ def test_a_model_that_can_not_be_scored_says_so(work, monkeypatch):
 
     monkeypatch.setattr(preparation, "prepare", refuse)
     app = open_page(make_run())
-    assert app.session_state["preparation"].wait(PATIENCE)
+    assert job(app).wait(PATIENCE)
     (caption,) = again(app).sidebar.caption
     assert "2 scores are NaN" in caption.value
 
