@@ -75,6 +75,8 @@ class RowTable:
         :param waiting: called again and again while others have it; may raise to give up
         """
         with take_turn(table_lock(self._key), waiting):
+            with self._guard:
+                self._refresh()
             yield
             with self._guard:
                 self._save()

@@ -13,7 +13,7 @@ import streamlit as st
 from kgdash.engine.workers import lowest_priority
 from kgdash.progress import Progress
 from kgdash.runs import Run
-from kgdash.runs.preparation import prepare
+from kgdash.studies.overview.preparation import prepare_pages
 from kgdash.ui.runtime.background import Job
 
 #: "off" prepares nothing
@@ -80,8 +80,8 @@ def _jobs() -> _Jobs:
 def show_preparation(run: Run) -> None:
     """Prepare the run in the background, and show in one line how far that is.
 
-    Counts what `kgdash.runs.preparation.prepare` does, after everything that a page asks for. Goes
-    on while any session has the run open; Stop stops it for all.
+    Computes what `kgdash.studies.overview.preparation.prepare_pages` does, after everything that a
+    page asks for. Goes on while any session has the run open; Stop stops it for all.
     """
     if os.environ.get(SETTING, "on").lower() == "off":
         return
@@ -125,5 +125,5 @@ def _time(seconds: float) -> str:
 
 def _steps(run: Run, progress: Progress) -> Iterator[Any]:
     lowest_priority()
-    prepare(run, progress, gives_way=True)
+    prepare_pages(run, progress, gives_way=True)
     yield True

@@ -16,7 +16,7 @@ GRAPH = make_graph([(0, 0, 1), (1, 1, 2)], [(2, 0, 0)], [(0, 1, 0)])
 
 
 class Work:
-    """Stands for `prepare`: reports a third, and ends when it is let go."""
+    """Stands for `prepare_pages`: reports a third, and ends when it is let go."""
 
     def __init__(self):
         self.go, self.left, self.begun, self.runs = threading.Event(), threading.Event(), [], []
@@ -49,7 +49,7 @@ def page(run):
 def work(monkeypatch):
     made = Work()
     preparation._jobs.clear()
-    monkeypatch.setattr(preparation, "prepare", made)
+    monkeypatch.setattr(preparation, "prepare_pages", made)
     monkeypatch.setattr(preparation, "lowest_priority", lambda: None)
     monkeypatch.setattr(preparation, "_PATIENCE", 0.0)
     monkeypatch.setenv("KGDASH_PREPARE", "on")
@@ -172,7 +172,7 @@ def test_a_model_that_can_not_be_scored_says_so(work, monkeypatch):
     def refuse(run, progress, gives_way):
         raise ValueError("2 scores are NaN")
 
-    monkeypatch.setattr(preparation, "prepare", refuse)
+    monkeypatch.setattr(preparation, "prepare_pages", refuse)
     app = open_page(make_run())
     assert job(app).wait(PATIENCE)
     (caption,) = again(app).sidebar.caption
