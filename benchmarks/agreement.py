@@ -6,8 +6,6 @@ Three times the ranks of N random test triples, both sides, filtered: ours, PyKE
 PyKEEN's evaluator on the same model in float64.
 """
 
-from __future__ import annotations
-
 import argparse
 import copy
 

@@ -6,8 +6,6 @@ Ranks and graph are random, of FB15k-237's shape: 14,505 entities, 237 relations
 size, 272,115 train triples; what they mean does not change what they cost.
 """
 
-from __future__ import annotations
-
 import measure
 import numpy as np
 import pandas as pd

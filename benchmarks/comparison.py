@@ -7,8 +7,6 @@ they mean does not change what they cost. SciPy's bootstrap and permutation test
 of one pair and are extrapolated to all pairs and 9,999 draws.
 """
 
-from __future__ import annotations
-
 import sys
 from itertools import combinations
 

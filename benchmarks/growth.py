@@ -7,8 +7,6 @@ random DistMult and TransE models on random graphs, whose weights and facts mean
 cost is that of real ones of their size.
 """
 
-from __future__ import annotations
-
 import sys
 
 import measure

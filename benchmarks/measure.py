@@ -1,7 +1,5 @@
 """What the benchmarks share: the setting, timing, peak memory, the machine, printing."""
 
-from __future__ import annotations
-
 import logging
 import os
 import platform

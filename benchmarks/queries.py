@@ -3,8 +3,6 @@
 python benchmarks/queries.py RUN [--per-type N] [--types paper|all] [--beam K]
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from typing import Any

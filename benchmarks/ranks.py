@@ -7,8 +7,6 @@ PyKEEN is timed at the batch size that is best for it on a small part of the tes
 scores each triple on its own, so that its time grows with their number.
 """
 
-from __future__ import annotations
-
 import argparse
 
 import measure

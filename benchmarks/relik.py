@@ -11,8 +11,6 @@
   figure, the exact one, and the exact one from the cache.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 

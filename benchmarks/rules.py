@@ -8,8 +8,6 @@ The instances have the shape of COLT's (26 rules, 23,324 labelled instances of t
 are scored by an untrained TransE of dimension 50.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

@@ -6,8 +6,6 @@ Naive calls scikit-learn's functions on each resample, measure by measure; it is
 of the largest group, the one of all instances, and extrapolated to 1,000.
 """
 
-from __future__ import annotations
-
 import argparse
 
 import measure

@@ -6,8 +6,6 @@ One by one is the page Local reliability for each subgraph: ReliK and ranks of w
 with a cache of its own; timed on some subgraphs and extrapolated to 100.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

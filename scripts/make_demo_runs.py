@@ -4,8 +4,6 @@ Every run is UMLS, embedding dimension 50, sLCWA. What is not named here is PyKE
 configurations were chosen on validation MRR alone.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 TransE on UMLS, 40 trials of at most 60 epochs; a study that exists is gone on with.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -177,15 +177,7 @@ def grouping_from_json(value: Any, graph: KnowledgeGraph, where: str) -> CustomG
 
 
 def _rows(value: Any) -> tuple[Condition, ...]:
-    """Read the conditions of a group: a list of rows, or a text that joins them by "and"."""
-    if isinstance(value, str):
-        try:
-            return tuple(Condition.parse(text) for text in value.split(" and "))
-        except KgdashError as error:
-            raise KgdashError(
-                f"the condition {value!r:.200} was saved by an earlier version and holds more than "
-                f"rows joined by and ({error}); save the grouping again, or remove it"
-            ) from None
+    """Read the conditions of a group."""
     if not isinstance(value, list) or not value:
         raise KgdashError(f"expected rows of column, operator and value; found {value!r:.80}")
     for row in value:

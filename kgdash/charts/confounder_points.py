@@ -1,14 +1,13 @@
 """ReliK against one factor: points or cells, medians, and boxes per class."""
 
 from html import escape
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.confounders import FACTOR_LABELS
-from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_ticks
+from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_axis
 from kgdash.statistics.estimate import number
 
 _POINTS, _MEDIANS = SIDE_COLOURS["head"], SIDE_COLOURS["tail"]
@@ -64,10 +63,8 @@ def factor_points(table: pd.DataFrame, factor: str) -> go.Figure:
         marker={"size": 7, "line": {"width": 1, "color": "white"}},
         hovertemplate="around %{x:,.0f}<br>median ReliK %{y:.3g}<extra></extra>",
     )
-    figure.update_xaxes(title=f"1 + {FACTOR_LABELS[factor]}, train triples, log", type="log")
-    figure.update_yaxes(title="ReliK ↑, log", type="log")
-    _log_axis(figure.update_xaxes, x)
-    _log_axis(figure.update_yaxes, y)
+    figure.update_xaxes(title=f"1 + {FACTOR_LABELS[factor]}, train triples, log", **log_axis(x))
+    figure.update_yaxes(title="ReliK ↑, log", **log_axis(y))
     return finish(figure, height=440, clickmode="event+select")
 
 
@@ -132,12 +129,6 @@ def class_boxes(classes: pd.DataFrame) -> go.Figure:
         showlegend=False,
         name="",
     )
-    figure.update_yaxes(title="ReliK ↑, log", type="log")
     ends = np.concatenate([classes["least"], classes["greatest"]])
-    _log_axis(figure.update_yaxes, ends)
+    figure.update_yaxes(title="ReliK ↑, log", **log_axis(ends))
     return finish(figure, height=440)
-
-
-def _log_axis(update: Any, values: np.ndarray) -> None:
-    ticks, texts = log_ticks(float(values.min()), float(values.max()))
-    update(tickvals=ticks, ticktext=texts)

@@ -6,12 +6,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from kgdash.charts.breakdowns import shortened
 from kgdash.charts.style import finish
 
 #: groups drawn per figure
 _MOST_GROUPS = 20
 
-_NAME_LENGTH = 46
+_NAME_LENGTH = 45
 
 
 def first_groups(groups: Sequence[str]) -> tuple[list[str], str]:
@@ -39,7 +40,7 @@ def group_rows(
     figure.update_layout(
         annotations=[
             {
-                "text": escape(_shorten(_name(group, names))),
+                "text": escape(shortened(_name(group, names), _NAME_LENGTH)),
                 "hovertext": group_label(group, names),
                 "showarrow": False,
                 "xref": "paper",
@@ -73,15 +74,9 @@ def group_rows(
 
 
 def group_label(group: str, names: Mapping[str, str] | None) -> str:
-    """Return what a group is group_label, for a label that shows on hover."""
+    """Return what a group is called, for a label that shows on hover."""
     return escape(_name(group, names))
 
 
 def _name(group: str, names: Mapping[str, str] | None) -> str:
     return str((names or {}).get(group, "all groups" if group == "all" else group))
-
-
-def _shorten(text: str) -> str:
-    """Keep both ends: the end of a rule says what it concludes."""
-    half = (_NAME_LENGTH - 1) // 2
-    return text if len(text) <= _NAME_LENGTH else f"{text[:half]}…{text[-half:]}"

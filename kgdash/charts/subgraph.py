@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.style import (
     GREY,
     SIDE_COLOURS,
     finish,
-    log_relik_marker,
-    log_span,
     reliability_colour,
     short_label,
 )
@@ -28,17 +27,18 @@ _LABELLED, _CIRCLE_LABELS = 24, 80
 _DENSE = 1.5
 
 
-#: choices of the edges to draw
-EDGES = ("all", "least reliable", "most reliable")
-_FEW_EDGES = 100
-
-
 @dataclass(frozen=True)
 class Layout:
-    """Where the entities of a drawing are: id → (x, y), "circle" or "springs"."""
+    """Where the entities of a drawing are: id → (x, y), "circle" or "springs".
+
+    ``groups``: id → its community among the entities drawn, 0 being the largest; ``order``: ids by
+    community, in each those of most neighbours first.
+    """
 
     shape: str
     positions: dict[int, tuple[float, float]]
+    groups: dict[int, int]
+    order: tuple[int, ...]
 
 
 def pairs_of(triples: pd.DataFrame) -> pd.DataFrame:
@@ -55,30 +55,59 @@ def pairs_of(triples: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def layout(entities: np.ndarray, pairs: pd.DataFrame, shape: str = "auto") -> Layout:
-    """Place the entities.
+def layout(entities: np.ndarray, pairs: pd.DataFrame, before: Layout | None = None) -> Layout:
+    """Place the entities, and divide them into communities (Louvain's method, seeded).
 
-    A dense subgraph goes on a circle, where every label has room; a sparse one is drawn by springs
-    (NetworkX, seeded), which show its shape.
+    A dense subgraph goes on a circle, community by community, where every label has room; a sparse
+    one is drawn by springs (NetworkX, seeded), which show its shape.
 
     :param entities: ids
     :param pairs: as `pairs_of` gives them
-    :param shape: "circle", "springs" or "auto"
+    :param before: entities that are placed there stay where they are
     """
     graph = nx.Graph()
     graph.add_nodes_from(int(e) for e in entities)
     graph.add_edges_from((int(a), int(b)) for a, b in zip(pairs["a"], pairs["b"], strict=True))
     graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    groups, order = _communities(graph)
     dense = graph.number_of_edges() > _DENSE * len(entities)
+    kept = {e: before.positions[e] for e in graph if e in before.positions} if before else {}
+    if before and kept:
+        return Layout(before.shape, _around(graph, kept, before.shape), groups, order)
+    if dense:
+        turns = 2 * np.pi * np.arange(len(order)) / max(len(order), 1)
+        places = zip(order, np.sin(turns), np.cos(turns), strict=True)
+        return Layout("circle", {e: (float(x), float(y)) for e, x, y in places}, groups, order)
     spread = 2.5 / max(len(entities), 1) ** 0.5
     springs = nx.spring_layout(graph, seed=0, k=spread, iterations=60)
-    if shape == "springs" or (shape == "auto" and not dense):
-        return Layout("springs", {e: (float(x), float(y)) for e, (x, y) in springs.items()})
-    # Neighbours by springs stay neighbours on the circle.
-    around = sorted(springs, key=lambda e: float(np.arctan2(springs[e][1], springs[e][0])))
-    turns = 2 * np.pi * np.arange(len(around)) / max(len(around), 1)
-    places = zip(around, np.cos(turns), np.sin(turns), strict=True)
-    return Layout("circle", {e: (float(x), float(y)) for e, x, y in places})
+    positions = {e: (float(x), float(y)) for e, (x, y) in springs.items()}
+    return Layout("springs", positions, groups, order)
+
+
+def _communities(graph: nx.Graph) -> tuple[dict[int, int], tuple[int, ...]]:
+    found = nx.community.louvain_communities(graph, seed=0)
+    found = sorted(found, key=lambda members: (-len(members), min(members)))
+    groups = {e: number for number, members in enumerate(found) for e in members}
+    order = sorted(graph, key=lambda e: (groups[e], -graph.degree[e], e))
+    return groups, tuple(order)
+
+
+def _around(
+    graph: nx.Graph, kept: dict[int, tuple[float, float]], shape: str
+) -> dict[int, tuple[float, float]]:
+    """Place what is new near its neighbours that have a place, outside a circle."""
+    positions = dict(kept)
+    new = [e for e in graph if e not in kept]
+    for turn, entity in enumerate(new):
+        near = [kept[n] for n in graph[entity] if n in kept] or [(1.0, 0.0)]
+        x, y = np.mean(near, axis=0)
+        # The golden angle: no two new ones in one place.
+        angle, reach = 2.39996 * turn, 0.12 + 0.012 * turn
+        if shape == "circle":
+            angle, reach = np.arctan2(y, x) + 0.06 * (turn - len(new) / 2), 1.45
+            x = y = 0.0
+        positions[entity] = (float(x + reach * np.cos(angle)), float(y + reach * np.sin(angle)))
+    return positions
 
 
 def subgraph_figure(
@@ -86,54 +115,56 @@ def subgraph_figure(
     labels: Sequence[str],
     seed_entity: int,
     triples: pd.DataFrame,
-    placed: Layout | None = None,
-    edges: str = "all",
+    scale: ReliKScale,
 ) -> go.Figure:
     """Draw a subgraph: nodes sized by degree, edges coloured by mean ReliK on a log scale.
 
-    Points carry ``customdata``: ``["node", entity]`` or ``["edge", a, b]``, for selections.
-
     :param entities: ids of all entities inside
     :param labels: of all entities of the graph, by id
-    :param triples: ``head, relation, tail`` (ids), ``relik`` in (0, 1], NaN if not counted yet:
-        such edges are grey
-    :param placed: as `layout` gives it (default: computed)
-    :param edges: "all", or only the 100 "least reliable" or "most reliable"
+    :param triples: ``head, relation, tail`` (ids), ``relik`` in (0, 1]
+    :param scale: of the run
     """
     # The least reliable edges are drawn last, so that no other edge hides them.
     pairs = pairs_of(triples).sort_values("relik", ascending=False)
-    placed = placed or layout(entities, pairs)
+    placed = layout(entities, pairs)
     figure = go.Figure()
     drawn = pairs[pairs["a"] != pairs["b"]]
-    uncounted = drawn["relik"].isna()
-    if uncounted.any():
-        _add_lines(figure, _curves(drawn[uncounted], placed), {"color": GREY, "width": 1.0}, 0.4)
-        drawn = drawn[~uncounted]
-    if edges != "all":
-        drawn = drawn.tail(_FEW_EDGES) if edges == EDGES[1] else drawn.head(_FEW_EDGES)
     if len(drawn):
-        _add_edges(figure, drawn, labels, placed)
+        _add_edges(figure, drawn, labels, placed, scale)
     _add_nodes(figure, entities, labels, seed_entity, pairs, placed)
     reach = 1.8 if placed.shape == "circle" else 1.12
     extent = np.abs(np.array(list(placed.positions.values()))).max(initial=1.0) * reach
     figure.update_xaxes(visible=False, range=[-extent, extent])
     figure.update_yaxes(visible=False, range=[-extent, extent])
-    figure.update_layout(showlegend=False, clickmode="event+select", dragmode="pan")
+    figure.update_layout(showlegend=False, dragmode="pan")
     return finish(figure, height=620, margin={"l": 0, "r": 0, "t": 8, "b": 8})
 
 
 def _add_edges(
-    figure: go.Figure, pairs: pd.DataFrame, labels: Sequence[str], placed: Layout
+    figure: go.Figure,
+    pairs: pd.DataFrame,
+    labels: Sequence[str],
+    placed: Layout,
+    scale: ReliKScale,
 ) -> None:
     curves = _curves(pairs, placed)
-    values = np.log10(pairs["relik"].to_numpy())
-    low, high = log_span(values)
-    classes = np.clip(((values - low) / (high - low) * _CLASSES).astype(int), 0, _CLASSES - 1)
+    classes = np.minimum((scale.place(pairs["relik"]) * _CLASSES).astype(int), _CLASSES - 1)
     crowded = len(pairs) > 250
     for in_class in np.unique(classes)[::-1]:
-        colour = reliability_colour((in_class + 0.5) / _CLASSES)
-        line: dict[str, str | float] = {"color": colour, "width": 1.0 if crowded else 1.8}
-        _add_lines(figure, curves[classes == in_class], line, 0.55 if crowded else 0.85)
+        lines = curves[classes == in_class]
+        gaps = np.full((len(lines), 1, 2), np.nan)
+        points = np.concatenate([lines, gaps], axis=1).reshape(-1, 2)
+        figure.add_scatter(
+            x=points[:, 0],
+            y=points[:, 1],
+            mode="lines",
+            line={
+                "color": reliability_colour((in_class + 0.5) / _CLASSES),
+                "width": 1.0 if crowded else 1.8,
+            },
+            opacity=0.55 if crowded else 0.85,
+            hoverinfo="skip",
+        )
     handles = curves[:, curves.shape[1] // (4 if placed.shape == "circle" else 2)]
     figure.add_scatter(
         x=handles[:, 0],
@@ -143,25 +174,14 @@ def _add_edges(
         marker={
             "size": 5 if crowded else 8,
             "symbol": "diamond",
-            **log_relik_marker(values, (low, high), "mean ReliK of the edge (log scale)"),
+            **scale.marker(pairs["relik"], "mean ReliK of the edge (log scale)"),
         },
-        customdata=[["edge", int(a), int(b)] for a, b in zip(pairs["a"], pairs["b"], strict=True)],
         text=[
             f"{escape(labels[int(row.a)])} – {escape(labels[int(row.b)])}<br>"
             f"mean ReliK {number(row.relik)} over {row.triples} triple(s)"
             for row in pairs.itertuples()
         ],
         hovertemplate="%{text}<extra></extra>",
-    )
-
-
-def _add_lines(
-    figure: go.Figure, lines: np.ndarray, line: dict[str, str | float], opacity: float
-) -> None:
-    gaps = np.full((len(lines), 1, 2), np.nan)
-    points = np.concatenate([lines, gaps], axis=1).reshape(-1, 2)
-    figure.add_scatter(
-        x=points[:, 0], y=points[:, 1], mode="lines", line=line, opacity=opacity, hoverinfo="skip"
     )
 
 
@@ -212,7 +232,6 @@ def _add_nodes(
             "line": {"width": 1, "color": GREY},
             "opacity": 1,
         },
-        customdata=[["node", int(e)] for e in entities],
         hovertext=[
             f"{escape(labels[e])}{' (seed)' if e == seed_entity else ''}<br>"
             f"{int(d)} triple ends inside"

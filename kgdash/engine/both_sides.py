@@ -1,7 +1,5 @@
 """Counting better negatives around heads and around tails, from one pass over all scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Compiling with Numba, and keeping what was compiled."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path

@@ -8,8 +8,6 @@ relations around it. Known triples become NaN in the tile, where they exceed not
 is touched once however many triples it is a rival of.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.engine.bounds import Thresholds

@@ -5,8 +5,6 @@ twice, cut alike: first for the triples' own scores, so that these are the very 
 then for the counts. What is exact on the CPU is exact here; the two may round differently.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

@@ -10,7 +10,9 @@ import torch
 
 from kgdash.engine.microkernels import LANES, ROW_STEP
 from kgdash.engine.scoring_kernels import pack, points, score_block
+from kgdash.engine.workers import run_in_threads
 from kgdash.errors import KgdashError
+from kgdash.progress import silent
 
 #: triples whose vectors are made at once
 _PART = 2**16
@@ -182,10 +184,16 @@ def score_all(
         panels = candidate_panels(form, side, 0)
         score_block(form.kind, queries, len(anchors), panels.blocks, panels.count, out)
         return out
-    for relation in np.unique(relations):
+
+    def work(relation: int, _: None) -> float:
         rows = np.flatnonzero(relations == relation)
         found = np.empty((len(rows), form.num_entities), dtype=np.float32)
-        panels = candidate_panels(form, side, int(relation))
+        panels = candidate_panels(form, side, relation)
         score_block(form.kind, padded(queries[rows]), len(rows), panels.blocks, panels.count, found)
         out[rows] = found
+        return float(len(rows))
+
+    found = np.unique(relations).tolist()
+    threads = min(len(found), torch.get_num_threads())
+    run_in_threads(found, work, lambda: None, float(len(relations)), silent, threads)
     return out

@@ -3,8 +3,6 @@
 They score with `kgdash.engine.scoring_kernels`, and count while a tile is in the core's cache.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How much memory a computation may take."""
 
-from __future__ import annotations
-
 from kgdash.files.byte_sizes import bytes_from_environment
 
 _LEAST = 2**26

@@ -9,8 +9,6 @@ score equals the number found in its row (numbers.md#1-ranks).
 All functions take addresses (``uintp``) of float32 or int64 data; nothing is bounds-checked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

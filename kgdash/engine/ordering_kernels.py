@@ -1,7 +1,5 @@
 """Sorting by small whole numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.engine.compiled import compiled

@@ -1,7 +1,5 @@
 """Connected groups of entities, and the extremes of a statistic over all of them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bootstrap resamples of groups of pairs of numbers: sums over draws with replacement."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.engine.compiled import compiled

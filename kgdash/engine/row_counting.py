@@ -1,7 +1,5 @@
 """How many scores of a row beat a threshold, and how many equal it, for rows that a model gives."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

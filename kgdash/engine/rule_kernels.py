@@ -1,7 +1,5 @@
 """Counting the pairs that chains of two steps join, for many second steps at once."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

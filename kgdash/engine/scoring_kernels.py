@@ -5,8 +5,6 @@ computed until it is counted; no score goes to main memory. All functions releas
 threads share the work; they are compiled at first use (some seconds) and kept on disk by Numba.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.engine.compiled import compiled

@@ -1,7 +1,5 @@
 """Bootstrap resamples of labelled values: how well they part, over draws with replacement."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.engine.compiled import compiled

@@ -1,7 +1,5 @@
 """Showing all scores of queries to a visitor, tile by tile, while they are in a core's cache."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar

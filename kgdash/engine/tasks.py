@@ -1,7 +1,5 @@
 """Cutting the queries of a job into tasks for threads, and what all tasks need."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass

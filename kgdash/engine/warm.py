@@ -1,7 +1,5 @@
 """Compiling the kernels before they are needed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.engine.bounds import Thresholds

@@ -1,7 +1,5 @@
 """Sharing tasks among threads, with progress and a prompt end."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

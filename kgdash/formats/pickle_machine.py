@@ -51,23 +51,23 @@ class PickleMachine:
             raise ValueError("a mark is left open")
         return root
 
-    # The policy
+    # The policy: what a subclass does not say is refused
 
     def admit(self, module: str, name: str) -> object:
-        """Return what stands for a class or function that the file names, or refuse it."""
-        raise NotImplementedError
+        """Return what stands for a class or function that the file names."""
+        raise self.refused(f"{module}.{name:.120}")
 
     def call(self, function: object, arguments: object, keywords: Mapping[str, Any]) -> object:
-        """Return what stands for a call, or refuse it."""
-        raise NotImplementedError
+        """Return what stands for a call."""
+        raise self.refused(f"a call of {function!s:.60}")
 
     def set_state(self, target: object, state: object) -> None:
         """Note the state that the file gives to what `call` returned."""
-        raise NotImplementedError
+        raise self.refused("a state")
 
     def persistent(self, key: object) -> object:
         """Return what stands for a persistent id."""
-        raise NotImplementedError
+        raise self.refused("a persistent id")
 
     def check_tuple(self, made: tuple) -> None:
         """Refuse a tuple that is too large."""

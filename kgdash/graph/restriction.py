@@ -4,13 +4,14 @@ Defined in numbers.md#3-restriction.
 """
 
 import hashlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.files.text import decode_text, read_content
 from kgdash.graph import KnowledgeGraph
 
 #: size at which a list of names is refused
@@ -123,7 +124,7 @@ def read_entities(
 ) -> np.ndarray:
     """Read a list of entities, one name or label a line; blank lines are skipped.
 
-    :param source: a file, the content of one (UTF-8), or text
+    :param source: a file (UTF-8, plain or gzip), the content of one, or text
     :param graph: resolves the names
     :param name: what messages call the list (default: the path)
     :return: ids, ascending, each once: int64
@@ -131,8 +132,10 @@ def read_entities(
         its number, and how many others do not), or there is none
     """
     shown = name or (str(source) if isinstance(source, Path) else "the list of entities")
+    if not isinstance(source, str):
+        source = decode_text(read_content(source, shown, _MAX_BYTES), shown)
     found, wrong = [], []
-    for number, line in enumerate(_lines(source, shown), start=1):
+    for number, line in enumerate(source.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -149,23 +152,3 @@ def read_entities(
     if not found:
         raise KgdashError(f"{shown} names no entity; expected one name or label a line")
     return np.unique(np.array(found, dtype=np.int64))
-
-
-def _lines(source: Path | bytes | str, shown: str) -> Iterable[str]:
-    if isinstance(source, Path):
-        try:
-            with source.open("rb") as stream:
-                source = stream.read(_MAX_BYTES + 1)
-        except OSError as error:
-            raise KgdashError(f"can not read {shown}: {error.strerror or error}") from error
-    if len(source) > _MAX_BYTES:
-        raise KgdashError(f"{shown} is larger than 64 MiB; expected a list of names")
-    return (source if isinstance(source, str) else _decoded(source, shown)).split("\n")
-
-
-def _decoded(content: bytes, shown: str) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise KgdashError(f"{shown} is not UTF-8 text (line {line}); convert it first") from error

@@ -11,6 +11,7 @@ from kgdash.charts.instance_distribution import values_figure
 from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.local_reliability import local_bars, relik_scatter
 from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
+from kgdash.charts.relik_scale import relik_scale
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.subgraph import subgraph_figure
 from kgdash.errors import KgdashError, unknown_name
@@ -20,6 +21,7 @@ from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.instances.thresholds import best_of, measured, rates_at, threshold_curve
+from kgdash.studies.reliability.run_relik import run_relik
 from kgdash.studies.rules.rule import readings
 
 Draw = Callable[[ChartSource], go.Figure]
@@ -83,7 +85,8 @@ def _sides(by: str) -> Draw:
 
 def _subgraph(source: ChartSource) -> go.Figure:
     part, labels = source.local.subgraph, source.run.graph.entity_labels
-    return subgraph_figure(part.entities, labels, part.seed_entity, source.local.triples)
+    scale = relik_scale(*run_relik(source.run, source.progress))
+    return subgraph_figure(part.entities, labels, part.seed_entity, source.local.triples, scale)
 
 
 def _relik(source: ChartSource) -> go.Figure:

@@ -17,14 +17,12 @@ from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
+from kgdash.files.text import decode_text, read_content
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.bundled import bundled_names
 
 _FILE, _FORMAT, _VERSION = "groupings.json", "kgdash-groupings", 2
-
-#: version 1 held conditions as texts
-_READ = (1, 2)
 
 _MAX_BYTES = 256 * 2**20
 
@@ -94,22 +92,19 @@ def _change(run: Run, change: Callable[[_ByName], _ByName]) -> Path:
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise KgdashError(f"{path} is larger than 256 MiB; remove it")
-        content = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         return []
-    except OSError as error:
-        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+    text = decode_text(read_content(path, str(path), _MAX_BYTES), str(path))
+    try:
+        content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise KgdashError(f"{path} is not valid JSON: {error}; mend or remove it") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise KgdashError(f"{path} holds no groupings of kgdash; mend or remove it")
-    if content.get("version") not in _READ or not isinstance(content.get("groupings"), list):
+    if content.get("version") != _VERSION or not isinstance(content.get("groupings"), list):
         raise KgdashError(
             f"{path}: expected groupings of version {_VERSION}; found version "
-            f"{content.get('version')!r}"
+            f"{content.get('version')!r}; save them again, or remove the file"
         )
     for value in content["groupings"]:
         if not isinstance(value, dict) or not isinstance(value.get("name"), str):

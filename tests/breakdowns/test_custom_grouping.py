@@ -221,7 +221,8 @@ def test_bundled_runs_of_a_graph_share_theirs(bundled):
         ("[]", "holds no groupings of kgdash"),
         ('{"format": "kgdash-run"}', "holds no groupings of kgdash"),
         ('{"format": "kgdash-groupings", "version": 3, "groupings": []}', "found version 3"),
-        ('{"format": "kgdash-groupings", "version": 1, "groupings": [3]}', "each with a name"),
+        ('{"format": "kgdash-groupings", "version": 1, "groupings": []}', "1; save them again"),
+        ('{"format": "kgdash-groupings", "version": 2, "groupings": [3]}', "each with a name"),
     ],
 )
 def test_other_files_are_refused_and_left_alone(own_run, text, told):
@@ -234,40 +235,6 @@ def test_other_files_are_refused_and_left_alone(own_run, text, told):
         with pytest.raises(KgdashError, match=told):
             attempt()
     assert path.read_text() == text
-
-
-def saved_before(path, **buckets):
-    """Write a file as version 1 did: conditions as texts."""
-    grouping = {"name": "old", "by": "conditions", "buckets": buckets}
-    content = {"format": "kgdash-groupings", "version": 1, "groupings": [grouping]}
-    path.write_text(json.dumps(content))
-
-
-def test_rows_of_earlier_versions_are_read(own_run):
-    path = groupings_file(own_run)
-    saved_before(path, rare="frequency < 100", late="realistic > 3 and side == 'tail'")
-    lines = ["rare: frequency < 100", "late: realistic > 3", "late: side == tail"]
-    assert saved_groupings(own_run) == {"old": condition_grouping("old", lines)}
-    save_grouping(own_run, condition_grouping("new", lines))
-    assert list(saved_groupings(own_run)) == ["old", "new"]
-    assert json.loads(path.read_text())["version"] == 2
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["answers > 3 or side == 'tail'", "not answers > 3", "2 < answers <= 3", "'a' in relation"],
-)
-def test_expressions_of_earlier_versions_are_named_and_can_be_replaced(own_run, text):
-    path = groupings_file(own_run)
-    saved_before(path, some=text)
-    with pytest.raises(KgdashError, match=r"grouping 'old'.*earlier version.* again, or remove"):
-        saved_groupings(own_run)
-    new = condition_grouping("old", ["some: answers > 3"])
-    save_grouping(own_run, new)
-    assert saved_groupings(own_run) == {"old": new}
-    saved_before(path, some=text)
-    delete_grouping(own_run, "old")
-    assert saved_groupings(own_run) == {}
 
 
 def test_hostile_json_is_refused(umls):

@@ -88,7 +88,7 @@ def first_visit(fresh_address, browser) -> tuple[list[list[str]], int]:
     """
     tab = browser.new_page()
     open_page(tab, f"{fresh_address}/local?entity=virus&size=12")
-    tab.locator(".st-key-drawing .main-svg").first.wait_for()
+    tab.locator(".st-key-drawing .stage").first.wait_for()
     tab.locator(".st-key-refining").wait_for(state="detached")
     seen = tab.evaluate(CARDS), tab.locator(".st-key-run").count()
     tab.close()

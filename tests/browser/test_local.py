@@ -1,21 +1,22 @@
 """The page Local reliability in a browser."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 
-from kgdash.charts.subgraph import pairs_of
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
 from tests.browser.driver import (
-    click_point,
     download,
-    drawn_points,
     enter,
     expect_cards,
     freest,
     open_page,
     press,
+    save,
     select,
 )
+from tests.browser.graph import Graph
 
 LABELS = {
     "relik": "Mean ReliK",
@@ -68,21 +69,96 @@ def test_clicks_on_the_drawing_show_the_numbers_of_a_node_and_of_an_edge(address
     expected = compare(run, subgraph, "all")
     open_page(tab, f"{address}/local?entity=virus&size=12&evaluated=all+triples")
     expect_cards(tab, cards(expected))
-    ends = expected.triples[["head", "tail"]].to_numpy()
+    graph = Graph(tab, "drawing")
+    assert sorted(node["id"] for node in graph.nodes()) == sorted(subgraph.entities.tolist())
+    triples = expected.triples[["head", "relation", "tail"]].to_numpy()
+    assert [edge["id"].split() for edge in graph.edges()] == triples.astype(str).tolist()
 
-    nodes, edges = drawn_points(tab, "drawing", "entities"), drawn_points(tab, "drawing", "edges")
-    assert sorted(p["data"][1] for p in nodes) == sorted(subgraph.entities.tolist())
-    pairs = pairs_of(expected.triples)
-    pairs = pairs[pairs["a"] != pairs["b"]]
-    assert {tuple(p["data"][1:]) for p in edges} == set(zip(pairs["a"], pairs["b"], strict=True))
-
-    node = freest(nodes, nodes + edges)
-    click_point(tab, node)
-    mine = (ends == node["data"][1]).any(axis=1)
+    graph.stage.focus()
+    tab.mouse.wheel(0, -100)
+    where = graph.camera()
+    node = freest(graph.nodes(), graph.nodes())
+    graph.click(node)
+    mine = (triples[:, [0, 2]] == node["id"]).any(axis=1)
     expect_cards(tab, cards(expected) + part_cards(expected, mine))
 
-    nodes, edges = drawn_points(tab, "drawing", "entities"), drawn_points(tab, "drawing", "edges")
-    edge = freest(edges, nodes + edges)
-    click_point(tab, edge)
-    mine = (np.sort(ends, axis=1) == np.sort(edge["data"][1:])).all(axis=1)
+    edge = graph.clickable_edge()
+    graph.click(edge)
+    mine = (triples.astype(str) == edge["id"].split()).all(axis=1)
+    assert mine.sum() == 1
+    expect_cards(tab, cards(expected) + part_cards(expected, mine))
+    assert graph.camera() == where
+    graph.stage.press("Escape")
+    expect_cards(tab, cards(expected))
+
+
+def test_the_keyboard_walks_and_says_where_it_is(address, tab, run):
+    subgraph = run.subgraph("virus", size=12)
+    expected = compare(run, subgraph)
+    open_page(tab, f"{address}/local?entity=virus&size=12")
+    graph, labels = Graph(tab, "drawing"), run.graph.entity_labels
+    graph.stage.focus()
+    assert graph.said().startswith("virus (seed)")
+    for key in ("ArrowRight", "ArrowLeft", "ArrowUp", "ArrowDown"):
+        graph.stage.press(key)
+    assert graph.said().split(". ")[0].removesuffix(" (seed)") in [
+        labels[e] for e in subgraph.entities
+    ]
+    graph.stage.press(".")
+    least = graph.said()
+    assert "ReliK" in least
+    graph.stage.press("Enter")
+    mine = np.array([text in least for text in fact_texts(run, expected)])
+    assert mine.sum() == 1
+    expect_cards(tab, cards(expected) + part_cards(expected, mine))
+
+
+def fact_texts(run, comparison) -> list[str]:
+    named = run.graph.with_names(comparison.triples)
+    return [f"{h} — {r} → {t}" for h, r, t in named[["head", "relation", "tail"]].to_numpy()]
+
+
+def test_a_dense_part_is_a_matrix_whose_cells_are_its_facts(address, tab, run, tmp_path):
+    expected = compare(run, run.subgraph("virus", size=60))
+    open_page(tab, f"{address}/local?entity=virus&size=60")
+    graph = Graph(tab, "drawing")
+    assert graph.kind() == "matrix"
+    pairs = expected.triples.groupby(["head", "tail"]).groups
+    cells = graph.cells()
+    assert sorted(cell["id"] for cell in cells) == sorted(f"{h} {t}" for h, t in pairs)
+    cell = max(cells, key=lambda one: len(pairs[tuple(map(int, one["id"].split()))]))
+    graph.click(cell)
+    mine = expected.triples.index.isin(pairs[tuple(map(int, cell["id"].split()))])
+    expect_cards(tab, cards(expected) + part_cards(expected, mine))
+
+    graph.press("Graph")
+    tab.wait_for_url("**drawing_view=graph**")
+    written = save(tab, graph.button("SVG"), tmp_path).read_text("utf-8")
+    assert ElementTree.fromstring(written).tag.endswith("svg")
+    assert written.count("<path") >= 100
+    assert save(tab, graph.button("PNG"), tmp_path).read_bytes().startswith(b"\x89PNG")
+    tab.reload()
+    expect_cards(tab, cards(expected))
+    assert graph.kind() == "graph"
+
+
+def test_an_entity_is_found_and_its_neighbours_come_in_place(address, tab, run):
+    subgraph = run.subgraph("virus", size=12)
+    open_page(tab, f"{address}/local?entity=virus&size=12")
+    graph, whole = Graph(tab, "drawing"), run.graph
+    before = {node["id"]: node["at"] for node in graph.nodes()}
+    sought = int(subgraph.entities[-1])
+    graph.find(whole.entity_labels[sought])
+    tab.get_by_role("button", name="Add its neighbours").click()
+    near = np.setdiff1d(whole.adjacency("either")[[sought]].indices, subgraph.entities)
+    near = near[np.argsort(-whole.degrees[near], kind="stable")][:12]
+    graph.wait_for_nodes(12 + len(near))
+    after = {node["id"]: node["at"] for node in graph.nodes()}
+    assert {e: after[e] for e in before} == before
+    assert set(after) - set(before) == set(near.tolist())
+    inside = whole.all_triples[np.isin(whole.all_triples[:, [0, 2]], list(after)).all(axis=1)]
+    assert {edge["id"] for edge in graph.edges()} == {" ".join(map(str, row)) for row in inside}
+    tab.get_by_role("button", name="Start here").click()
+    expected = compare(run, run.subgraph(sought, size=12))
+    mine = (expected.triples[["head", "tail"]] == sought).any(axis=1)
     expect_cards(tab, cards(expected) + part_cards(expected, mine))

@@ -7,6 +7,7 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.browser.driver import click_point, drawn_points, expect_cards, freest, open_page
+from tests.browser.graph import Graph
 from tests.browser.test_local import cards
 
 
@@ -22,11 +23,13 @@ def test_a_click_draws_a_community_and_another_opens_an_entity(address, tab, run
     mean = number(row["relik"])
     tab.get_by_text(f"{row['triples']:,} triples of mean ReliK {mean}").wait_for()
 
-    entities = drawn_points(tab, "region", "entities")
+    graph = Graph(tab, "region")
     members = np.flatnonzero(find_communities(run.graph) == row["id"])
-    assert sorted(node["data"][1] for node in entities) == members.tolist()
-    node = freest(entities, entities)
-    click_point(tab, node)
+    assert sorted(node["id"] for node in graph.nodes()) == members.tolist()
+    graph.press("Graph")
+    node = freest(graph.nodes(), graph.nodes())
+    graph.click(node)
+    tab.get_by_role("button", name="Start here").click()
     tab.get_by_role("heading", name="Local reliability").wait_for()
-    part = run.subgraph(node["data"][1], "neighbourhood", 60)
+    part = run.subgraph(node["id"], "neighbourhood", 60)
     expect_cards(tab, cards(compare(run, part)))

@@ -3,7 +3,8 @@
 import pytest
 
 from kgdash.charts.local_reliability import relik_scatter
-from kgdash.charts.subgraph import layout, pairs_of, subgraph_figure
+from kgdash.charts.relik_scale import relik_scale
+from kgdash.charts.subgraph import subgraph_figure
 from kgdash.studies.reliability.local_comparison import compare
 
 HOSTILE = "<b>bold</b> & <a href='x'>link</a>"
@@ -15,14 +16,10 @@ def comparison(bundled):
     return compare(run, run.subgraph(5, size=14))
 
 
-@pytest.mark.parametrize("size", [5, 14])
-def test_labels_are_no_markup(bundled, size):
-    run = bundled("umls-transe")
-    part = run.subgraph(5, size=size)
-    triples = compare(run, part).triples
-    placed = layout(part.entities, pairs_of(triples))
-    labels = [HOSTILE] * run.graph.num_entities
-    figure = subgraph_figure(part.entities, labels, part.seed_entity, triples, placed, "all")
+def test_labels_are_no_markup(comparison):
+    part = comparison.subgraph
+    labels, scale = [HOSTILE] * part.graph.num_entities, relik_scale(comparison.triples["relik"])
+    figure = subgraph_figure(part.entities, labels, part.seed_entity, comparison.triples, scale)
     shown = str(figure.to_dict())
     assert "&lt;b&gt;bold" in shown
     assert "<b>" not in shown

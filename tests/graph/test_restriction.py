@@ -80,7 +80,7 @@ def test_lists_of_entities(tmp_path):
         ("e9\ne8", "(mine, line 1); 1 more"),
         ("x1\nx2\nx3\nx4\nx5\nx6", "(mine, line 1); several more"),
         ("\n \n", "mine names no entity"),
-        (b"e0\n\xff", "mine is not UTF-8 text (line 2)"),
+        (b"e0\n\xff", "found byte 0xff (mine, line 2)"),
     ],
 )
 def test_refused_lists(source, message):

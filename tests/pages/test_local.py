@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import kgdash
+from kgdash.runs.bundled import FOLDER_CHOICE
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import Mean, compare
 from kgdash.ui.runtime.computed import _STOPPED
 from kgdash.ui.subgraphs.form import SubgraphChoice
+from kgdash.ui.widgets.markdown import plain
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
-from tests.support.tiny_runs import altered_run
+from tests.support.tiny_runs import DEFAULT_RUN, DEMO, altered_run, read_run, write_run
 
 CARDS = {
     "relik": "Mean ReliK",
@@ -85,9 +87,29 @@ def test_the_address_chooses_too(run):
     assert_shows(app, compare(run, run.subgraph("bacterium", size=25, seed=3), "all"))
 
 
-@pytest.mark.parametrize(
-    "url", [{"entity": "no_such"}, {"size": "0"}, {"size": "many"}, {"restart": "1.5"}]
-)
+def test_an_entity_that_is_not_there_is_said_to_be(run):
+    app = open_page("local", entity="no_such")
+    first = first_entity(run)
+    said = f"No entity “{plain('no_such')}” in this graph; showing {plain(first)}."
+    assert messages(app) == [said]
+    assert_shows(app, compare(run, run.subgraph(first)))
+
+
+def test_on_a_graph_with_labels_addresses_name_entities_by_either(tmp_path):
+    graph, spec, state, manifest = read_run(DEMO / DEFAULT_RUN)
+    graph = replace(graph, entity_labels=tuple(f"The {name}" for name in graph.entities))
+    out = write_run(tmp_path / "run", graph, spec, state, manifest["training"], {})
+    url = {"run": FOLDER_CHOICE, "folder": str(out), "size": "8"}
+    loaded = kgdash.load(str(out))
+    for text in ("bacterium", "The bacterium", "The bacterium (bacterium)"):
+        app = open_page("local", entity=text, **url)
+        assert not messages(app)
+        assert_shows(app, compare(loaded, loaded.subgraph("bacterium", size=8)))
+    app = open_page("local", entity="bacteri", **url)
+    assert_shows(app, compare(loaded, loaded.subgraph("bacterium", size=8)))
+
+
+@pytest.mark.parametrize("url", [{"size": "0"}, {"size": "many"}, {"restart": "1.5"}])
 def test_nonsense_in_the_address_is_dropped(run, url):
     assert_shows(open_page("local", **url), compare(run, run.subgraph(first_entity(run))))
 
@@ -186,16 +208,6 @@ def test_size_beyond_the_component_says_how_many_were_reached(tmp_path, run):
     assert_shows(app, compare(loaded, part))
 
 
-@pytest.mark.parametrize("edges", ["least reliable", "most reliable"])
-def test_choice_of_edges_leaves_the_numbers_alone(edges):
-    app = open_page("local")
-    before = cards(app)
-    charts = len(app.get("plotly_chart"))
-    choose(app, edges=edges)
-    assert cards(app) == before
-    assert len(app.get("plotly_chart")) == charts
-
-
 @pytest.mark.own_cache
 @pytest.mark.parametrize("step", ["subgraph", "comparison", "layout"])
 def test_stopped_step_says_so_and_starts_again(run, step):
@@ -225,7 +237,7 @@ def test_a_smaller_graph_takes_its_own_defaults(pykeen_directory):
     choose_folder(app, pykeen_directory, "nations")
     loaded = kgdash.load(pykeen_directory, "nations")
     assert not app.error
-    entity, size = app.get_by_key("entity").value, app.get_by_key("size").value
-    assert entity in loaded.graph.entities
+    size = app.get_by_key("size").value
     assert size <= loaded.graph.num_entities
-    assert_shows(app, compare(loaded, loaded.subgraph(entity, size=size)))
+    assert "No entity “virus”" in messages(app)[0]
+    assert_shows(app, compare(loaded, loaded.subgraph(first_entity(loaded), size=size)))

@@ -1,17 +1,12 @@
 """Arguments and options that several commands have."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kgdash.errors import KgdashError
 from kgdash.files.table import check_extension
-
-if TYPE_CHECKING:
-    pass
 
 
 def known_extension(out: Path | None) -> Path | None:

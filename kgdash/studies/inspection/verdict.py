@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.candidates import Rank
 from kgdash.studies.inspection.inspection import Inspection
 
@@ -58,9 +59,10 @@ def _relik(inspection: Inspection) -> str:
     relik = inspection.relik
     assert relik is not None, "the triple is whole"
     beat = [_none(rank - 1) for rank in (relik.head_rank, relik.tail_rank)]
+    around = _of(relik.head_negatives, "negative")
     return (
-        f"ReliK {relik.value:.3g}: {beat[0]} of {_of(relik.head_negatives, 'negative')} with this "
-        f"head score higher, {beat[1]} of {count_text(relik.tail_negatives)} with this tail."
+        f"ReliK {number(relik.value)}: {beat[0]} of {around} with this head score higher, "
+        f"{beat[1]} of {count_text(relik.tail_negatives)} with this tail."
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from kgdash.errors import KgdashError, check_name
+from kgdash.files.text import read_content
 from kgdash.formats.pickle_containers import MAX_BYTES, read_plain_pickle
 from kgdash.graph import SPLITS
 from kgdash.progress import Progress, silent
@@ -85,16 +86,9 @@ class _Files:
     def mapping(self, name: str) -> dict:
         """Read a file that must hold a dict."""
         path = self.folder / name
-        try:
-            with path.open("rb") as stream:
-                content = stream.read(MAX_BYTES + 1)
-        except FileNotFoundError as error:
-            raise KgdashError(
-                f"no {name} in {self.folder}; it belongs to the published files"
-            ) from error
-        except OSError as error:
-            raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
-        value = read_plain_pickle(content, str(path))
+        if not path.exists():
+            raise KgdashError(f"no {name} in {self.folder}; it belongs to the published files")
+        value = read_plain_pickle(read_content(path, str(path), MAX_BYTES), str(path))
         if not isinstance(value, dict):
             raise KgdashError(f"expected a dict in {path}; found a {type(value).__name__}")
         self.done += 1

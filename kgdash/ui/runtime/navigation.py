@@ -27,6 +27,7 @@ MENU: dict[str, dict[str, str]] = {
     },
     "Reliability": {"local": "Subgraph", "reliability": "Map of the graph"},
     "Predictions": {
+        "inspect": "Inspect",
         "queries": "Query answers",
         "rules": "Rule predictions",
         "label": "Label predictions",

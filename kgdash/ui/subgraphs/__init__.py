@@ -1,4 +1,4 @@
 """Forms and views of subgraphs and of the reliability map.
 
-Imports: ui.widgets, studies, charts and below. Start at `form.py`.
+Imports: ui.graph_view, ui.widgets, studies, charts and below. Start at `form.py`.
 """

@@ -11,6 +11,7 @@ from kgdash.graph import DIRECTIONS
 from kgdash.runs import Run
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_relik_method
+from kgdash.ui.widgets.entity_choice import choose_entity, show_unknown_entity
 
 METHODS = {"Random walk with restart": "rwr", "Neighbourhood": "neighbourhood"}
 LARGEST_SEED = 2**31 - 1
@@ -36,16 +37,8 @@ def choose_subgraph(
         both have
     """
     graph = run.graph
-    by_degree = [int(e) for e in (-graph.degrees).argsort(kind="stable")]
     with settings():
-        entity = st.selectbox(
-            "Seed entity",
-            [graph.entities[e] for e in by_degree],
-            format_func=lambda name: _entity_text(run, name),
-            key=f"{before}entity",
-            bind="query-params",
-            help="Type to search by label. Ordered by degree.",
-        )
+        entity = choose_entity(graph, "Seed entity", f"{before}entity")
         size = choose_number(
             "Entities",
             (1, min(graph.num_entities, 1000)),
@@ -68,6 +61,7 @@ def choose_subgraph(
             "Exact counts every negative; on large graphs sampled values show until it is "
             "done. Sampled draws 1,000 negatives per entity and side and gives a 95 % interval.",
         )
+    show_unknown_entity(f"{before}entity")
     arguments = {
         "entity": entity,
         "method": METHODS[method_name],
@@ -115,9 +109,3 @@ def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
     )
     seed = choose_number("Random seed", (0, LARGEST_SEED), 0, f"{before}seed")
     return {"restart": float(restart), "seed": int(seed)}
-
-
-def _entity_text(run: Run, name: str) -> str:
-    number = run.graph.entity_id(name)
-    label = run.graph.entity_labels[number]
-    return label if label == name else f"{label} ({name})"

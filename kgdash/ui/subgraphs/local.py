@@ -1,22 +1,21 @@
 """What the page Local reliability shows of a subgraph: its cards, its drawing, what is clicked."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
+import numpy as np
 import streamlit as st
 
+from kgdash.charts.graph_drawing import GraphDrawing
 from kgdash.charts.local_reliability import local_bars
-from kgdash.charts.subgraph import EDGES, layout, pairs_of, subgraph_figure
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import LocalComparison
-from kgdash.ui.runtime.computed import computed
+from kgdash.ui.graph_view.component import Selection, show_graph
+from kgdash.ui.subgraphs.drawing import add_neighbours, added_entities, stable_layout, with_added
+from kgdash.ui.subgraphs.scale import run_scale
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.choices import choose_one
-from kgdash.ui.widgets.selection import selected_point
 
 _ENDS = ("relik_low", "relik_high")
 
@@ -68,43 +67,70 @@ def show_local_cards(comparison: LocalComparison) -> None:
 def show_drawing(
     run: Run, comparison: LocalComparison, key: tuple[Hashable, ...], part_name: str
 ) -> None:
-    """Draw the subgraph, and beside it the numbers of the node or edge that was clicked.
+    """Draw the subgraph, and beside it the numbers of what was clicked, with ways on from there.
 
     :param key: what the comparison depends on
     :param part_name: of downloads
     """
-    subgraph, triples = comparison.subgraph, comparison.triples
-    left, right = st.columns([3, 2], gap="large")
+    with st.container():  # one place, whatever shows there: what moves begins anew in the browser
+        drawing = _drawing(run, comparison, key, part_name)
+    entities = drawing.entities
+    left, right = st.columns([5, 3], gap="large")
     with left:
-        st.subheader("The subgraph")
-        st.caption(
-            "Nodes grow with their degree inside; the star is the seed. Click a node, or the "
-            "diamond on an edge, to see its numbers."
-        )
-        placed = computed(
-            "Drawing", (*key, "layout"), lambda _: layout(subgraph.entities, pairs_of(triples))
-        )
-        edges = choose_one(
-            "Edges drawn",
-            EDGES,
-            "edges",
-            default="all",
-            format_func=lambda name: name if name == "all" else f"100 {name}",
-        )
-        labels, seed_entity = run.graph.entity_labels, subgraph.seed_entity
-        drawn = show_chart(
-            subgraph_figure(subgraph.entities, labels, seed_entity, triples, placed, str(edges)),
-            "drawing",
-            part_name,
-            scroll_zoom=True,
-            on_select="rerun",
-            selection_mode="points",
-        )
+        picked = show_graph(drawing, "drawing", expandable=True)
+        if picked.expand is not None:
+            add_neighbours(run, picked.expand, entities, key)
+            st.rerun()
     with right:
-        st.subheader("Selected")
-        picked = selected_point(drawn)
-        if picked is None:
-            st.caption("Nothing yet. Until you click, here are the values of the whole subgraph.")
+        if picked == Selection():
+            st.caption("Click an entity or a fact. Until then: the means of the whole subgraph.")
             show_chart(local_bars(comparison.means), "bars", f"{part_name}-figures")
-        else:
-            show_part(picked, run.graph, comparison)
+            return
+        show_part(picked, run.graph, drawing.triples)
+        if picked.node is not None:
+            _show_ways_on(run, picked.node, entities, key)
+
+
+def _drawing(
+    run: Run, comparison: LocalComparison, key: tuple[Hashable, ...], name: str
+) -> GraphDrawing:
+    subgraph, graph = comparison.subgraph, run.graph
+    added = added_entities(key)
+    entities = np.concatenate([subgraph.entities, np.array(added, dtype=np.int64)])
+    triples = with_added(run, comparison.triples, entities) if added else comparison.triples
+    seed = graph.entity_labels[subgraph.seed_entity]
+    return GraphDrawing(
+        entities,
+        triples,
+        graph.entity_labels,
+        graph.relation_labels,
+        stable_layout(run, entities, triples, (*key, *added)),
+        run_scale(run),
+        subgraph.seed_entity,
+        frozenset(added),
+        name,
+        f"{run.name}: {len(entities)} entities around {seed}, {len(triples)} known triples",
+    )
+
+
+def _show_ways_on(run: Run, node: int, inside: np.ndarray, key: tuple[Hashable, ...]) -> None:
+    with st.container(horizontal=True):
+        st.button(
+            "Start here",
+            on_click=_start_at,
+            args=(run.graph.entities[node],),
+            icon=":material/my_location:",
+            help="Make it the seed entity.",
+        )
+        st.button(
+            "Add its neighbours",
+            on_click=add_neighbours,
+            args=(run, node, inside, key),
+            icon=":material/hub:",
+            help="Draw up to 12 more entities that it shares a triple with; so does a double click "
+            "on it. The figures above stay those of the subgraph.",
+        )
+
+
+def _start_at(name: str) -> None:
+    st.session_state["entity"] = name

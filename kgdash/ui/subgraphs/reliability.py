@@ -1,28 +1,31 @@
 """What the page Reliability map shows: entities and relations, communities, regions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from kgdash.charts.graph_drawing import GraphDrawing
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
-from kgdash.charts.subgraph import layout, pairs_of, subgraph_figure
+from kgdash.charts.subgraph import layout, pairs_of
+from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
+from kgdash.ui.graph_view.component import Selection, show_graph
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.subgraphs.local import so_far
+from kgdash.ui.subgraphs.scale import run_scale
+from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.selection import selected_point, selected_row
+from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table
 
 #: columns of each view's table
@@ -202,31 +205,43 @@ def _table(shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str) -> int
 
 
 def _draw(map_: ReliabilityMap, members: np.ndarray, title: str, key: tuple[Any, ...]) -> None:
-    """Draw some entities with the triples between them, and open one that is clicked."""
+    """Draw some entities with the triples between them; from one that is clicked a way leads on."""
     graph, every = map_.run.graph, len(members)
     members, triples = central_members(map_, members, _DRAWN)
     st.subheader(plain(title[0].upper() + title[1:]))
     note = f" Drawn are the {_DRAWN} most central of its entities." * (every > _DRAWN)
     st.caption(
         f"{len(members):,} entities, {len(triples):,} triples of mean ReliK "
-        f"{number(float(triples['relik'].mean()))}.{note} Click an entity to open its "
-        "neighbourhood on Local reliability."
+        f"{number(float(triples['relik'].mean()))}.{note}"
     )
-    placed = computed("Drawing", (*key, "layout"), lambda _: layout(members, pairs_of(triples)))
-    event = show_chart(
-        subgraph_figure(members, graph.entity_labels, int(members[0]), triples, placed),
-        "region",
-        f"{map_.run.name}-region",
-        scroll_zoom=True,
-        on_select="rerun",
-        selection_mode="points",
+    drawing = GraphDrawing(
+        members,
+        triples[["head", "relation", "tail", "relik"]],
+        graph.entity_labels,
+        graph.relation_labels,
+        computed("Drawing", (*key, "layout"), lambda _: layout(members, pairs_of(triples))),
+        run_scale(map_.run),
+        int(members[0]),
+        name=f"{map_.run.name}-region",
+        caption=f"{map_.run.name}: {title}",
     )
-    picked = selected_point(event)
-    if picked is not None and picked[0] == "node":
-        open_local("neighbourhood", entity=graph.entities[int(picked[1])], size=60, hops=1)
+    left, right = st.columns([5, 3], gap="large")
+    with left:
+        picked = show_graph(drawing, "region")
+    with right:
+        _show_picked(picked, drawing, graph)
     with st.expander("Its triples, the least reliable first"):
         show_table(
             graph.with_names(triples.sort_values("relik")),
             "region_triples",
             f"{map_.run.name}-region",
         )
+
+
+def _show_picked(picked: Selection, drawing: GraphDrawing, graph: KnowledgeGraph) -> None:
+    if picked == Selection():
+        st.caption("Click an entity or a fact to see its numbers.")
+        return
+    show_part(picked, graph, drawing.triples)
+    if picked.node is not None and st.button("Start here", icon=":material/my_location:"):
+        open_local("neighbourhood", entity=graph.entities[picked.node], size=60, hops=1)

@@ -1,34 +1,58 @@
-"""The numbers of a node or an edge that was clicked in the drawing of a subgraph."""
-
-from __future__ import annotations
-
-from typing import Any
+"""The numbers of what was clicked in the drawing of a subgraph, and the ways on from there."""
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.statistics.estimate import number
-from kgdash.studies.reliability.local_comparison import LocalComparison
+from kgdash.ui.graph_view.component import Selection
+from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import show_table
 
+#: shown of each fact, where the table has it; a `LocalComparison` has all
+_COLUMNS = ("relik", "head_rank", "tail_rank", "split")
 
-def show_part(picked: list[Any], graph: KnowledgeGraph, comparison: LocalComparison) -> None:
-    """Show the triples of a node or an edge with their means.
 
-    :param picked: ``["node", entity]`` or ``["edge", a, b]``, as the drawing's points carry it
+def show_part(picked: Selection, graph: KnowledgeGraph, triples: pd.DataFrame) -> None:
+    """Show the facts of a node, an edge or a cell, the least reliable first.
+
+    :param triples: all that are drawn: ``head, relation, tail`` (ids), ``relik``, and of a
+        `LocalComparison` also ranks
     """
-    kind, *entities = picked
-    ends = comparison.triples[["head", "tail"]].to_numpy()
-    if kind == "node":
-        mine = (ends == entities[0]).any(axis=1)
-    else:
-        mine = (np.sort(ends, axis=1) == np.sort(entities)).all(axis=1)
-    st.markdown(f"**{' – '.join(graph.entity_labels[e] for e in entities)}**")
-    part = graph.with_names(comparison.triples[mine])
+    columns = [column for column in _COLUMNS if column in triples]
+    part = triples.iloc[chosen_rows(picked, triples)].sort_values("relik", kind="stable")
+    st.markdown(f"**{_title(picked, graph, part)}**")
     with st.container(horizontal=True):
         st.metric("Mean ReliK ↑", number(part["relik"].mean()))
         st.metric("Triples", f"{len(part):,}")
-        st.metric("Reciprocal rank ↑", number(part["reciprocal_rank"].mean()))
-    shown = part[["head", "relation", "tail", "split", "relik", "reciprocal_rank"]]
-    show_table(shown, "picked", "-".join([graph.name, *(graph.entities[e] for e in entities)]))
+        if "reciprocal_rank" in part:
+            st.metric("Reciprocal rank ↑", number(part["reciprocal_rank"].mean()))
+    named = graph.with_names(part)
+    if picked.node is not None:
+        is_head = part["head"].to_numpy() == picked.node
+        other = np.where(
+            is_head, "→ " + named["tail"].astype(str), "← " + named["head"].astype(str)
+        )
+        shown = named.assign(other=other)[["relation", "other", *columns]]
+    else:
+        shown = named[["relation", *columns]]
+    show_table(shown, "picked", f"{graph.name}-selected", named, other="to or from")
+
+
+def chosen_rows(picked: Selection, triples: pd.DataFrame) -> np.ndarray:
+    """Return the numbers of the rows that belong to what is chosen."""
+    if picked.node is None:
+        return np.array(picked.rows, dtype=np.int64)
+    ends = triples[["head", "tail"]].to_numpy()
+    return np.flatnonzero((ends == picked.node).any(axis=1))
+
+
+def _title(picked: Selection, graph: KnowledgeGraph, part: pd.DataFrame) -> str:
+    labels = graph.entity_labels
+    if picked.node is not None:
+        return plain(labels[picked.node])
+    head, tail = (labels[int(part[end].iloc[0])] for end in ("head", "tail"))
+    relation = graph.relation_labels[int(part["relation"].iloc[0])]
+    between = f"— {relation} →" if len(picked.rows) == 1 else "→"
+    return plain(f"{head} {between} {tail}")

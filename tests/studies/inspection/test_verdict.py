@@ -22,7 +22,7 @@ def test_a_known_fact():
     # N⁻(0) = {(0, r, 0)} with 1; N⁻(tail 2) = {(2, r, 2)} with 5.
     assert of(0, 0, 2) == (
         "The model ranks this tail 1st of 2, this head 2nd of 2 and this relation 1st of 1, known "
-        "facts left out. ReliK 0.75: none of 1 negative with this head score higher, 1 of 1 with "
+        "facts left out. ReliK 0.750: none of 1 negative with this head score higher, 1 of 1 with "
         "this tail. It is a known fact, in test."
     )
 
@@ -31,7 +31,7 @@ def test_a_triple_of_no_split_and_equal_scores():
     # (1, r, 0) and (1, r, 1) score 2 both; 2 is known and left out. (?, r, 0): 1, 2, 0.
     assert of(1, 0, 0) == (
         "The model ranks this tail between 1st and 2nd of 2, this head 1st of 3 and this relation "
-        "1st of 1, known facts left out. ReliK 1: none of 1 negative with this head score "
+        "1st of 1, known facts left out. ReliK 1.00: none of 1 negative with this head score "
         "higher, none of 2 with this tail. It is in no split: a negative itself, true or not."
     )
 

@@ -1,0 +1,81 @@
+"""The drawing of a subgraph on a page: where its entities stay, and what is added to it."""
+
+from collections.abc import Hashable
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from kgdash.charts.subgraph import Layout, layout, pairs_of
+from kgdash.runs import Run
+from kgdash.ui.runtime.computed import computed
+
+#: neighbours that one click adds
+_NEIGHBOURS = 12
+
+_ADDED, _PLACED = "added_entities", "placed_entities"
+
+
+def stable_layout(run: Run, entities: np.ndarray, triples: pd.DataFrame, key: tuple) -> Layout:
+    """Place entities; those that stood in the session's last drawing of the run stay there.
+
+    They are placed anew if less than half of them did.
+
+    :param triples: ``head, tail`` (ids), ``relik``
+    :param key: what the drawing depends on, the run's digest first
+    """
+    held, before, used = st.session_state.get(_PLACED, (None, None, None))
+    if held == run.digest and used == key:
+        return before
+    known = held == run.digest and np.isin(entities, list(before.positions)).mean() >= 0.5
+    placed = (
+        layout(entities, pairs_of(triples), before)
+        if known
+        else computed("Drawing", (*key, "layout"), lambda _: layout(entities, pairs_of(triples)))
+    )
+    st.session_state[_PLACED] = (run.digest, placed, key)
+    return placed
+
+
+def added_entities(key: tuple[Hashable, ...]) -> tuple[int, ...]:
+    """Return what was added to the drawing with this key, in the order of clicks."""
+    held, added = st.session_state.get(_ADDED, (None, ()))
+    return added if held == key else ()
+
+
+def add_neighbours(run: Run, entity: int, inside: np.ndarray, key: tuple[Hashable, ...]) -> None:
+    """Add an entity's neighbours to the drawing with this key: those of most known triples first.
+
+    :param inside: entities that are drawn already
+    """
+    near = run.graph.adjacency("either")[[entity]].indices
+    new = np.setdiff1d(near, inside)
+    new = new[np.argsort(-run.graph.degrees[new], kind="stable")][:_NEIGHBOURS]
+    if not len(new):
+        st.toast("All its neighbours are in the drawing already.", icon=":material/info:")
+    st.session_state[_ADDED] = (key, (*added_entities(key), *(int(e) for e in new)))
+
+
+def with_added(run: Run, triples: pd.DataFrame, entities: np.ndarray) -> pd.DataFrame:
+    """Add the known triples between entities that the table lacks, with their exact ReliK.
+
+    :param triples: of a `LocalComparison`
+    :param entities: ids, those of the table among them
+    :return: the rows of the table, then the others: without ranks
+    """
+    every = run.graph.all_triples
+    among = np.isin(every[:, 0], entities) & np.isin(every[:, 2], entities)
+    known = set(map(tuple, triples[["head", "relation", "tail"]].to_numpy().tolist()))
+    rows = np.array([row for row in every[among].tolist() if tuple(row) not in known], dtype=int)
+    if not len(rows):
+        return triples
+    relik = computed(
+        "ReliK of what was added",
+        (run.digest, "added", rows.tobytes()),
+        lambda report: run.relik(triples=rows, progress=report),
+    )
+    ranks = {f"{side}_rank": f"relik_{side}_rank" for side in ("head", "tail")}
+    more = relik.rename(columns=ranks).assign(split=run.graph.split_of(rows))
+    if "relik_low" in triples:
+        more = more.assign(relik_low=more["relik"], relik_high=more["relik"])
+    return pd.concat([triples, more], ignore_index=True)

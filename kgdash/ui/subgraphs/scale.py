@@ -1,0 +1,14 @@
+"""The colour scale of ReliK that all drawings of a run share."""
+
+from kgdash.charts.relik_scale import ReliKScale, relik_scale
+from kgdash.runs import Run
+from kgdash.studies.reliability.run_relik import run_relik
+from kgdash.ui.runtime.computed import computed
+
+
+def run_scale(run: Run) -> ReliKScale:
+    """Return the run's scale: of all its known triples, or of a sample if that would take long."""
+    values = computed(
+        "Scale of ReliK", (run.digest, "scale"), lambda report: run_relik(run, report)
+    )
+    return relik_scale(*values)

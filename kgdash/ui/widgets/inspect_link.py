@@ -1,0 +1,103 @@
+"""The way from any triple on a page to the page Inspect, and through the list that it stood in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from kgdash.graph import KnowledgeGraph
+from kgdash.runs import Run
+from kgdash.ui.widgets.selection import selected_row
+from kgdash.ui.widgets.table import download, number_columns
+
+_PAGE = "pages/inspect.py"
+_LIST = "inspection_list"
+
+#: pixels of a row, so that ten candidates stand on the first screen
+_ROW = 28
+
+#: parameters of the page's address: a name or a label each, or "?"
+ADDRESS = ("head", "relation", "tail")
+
+
+@dataclass(frozen=True)
+class TripleList:
+    """The triples among which one was opened: ids, int64, ``(n, 3)``, of a run's graph."""
+
+    digest: str
+    triples: np.ndarray
+    title: str
+
+    def place(self, triple: Sequence[int | None]) -> int | None:
+        """Return where a triple stands first, or None."""
+        found = np.flatnonzero((self.triples == np.array(triple, dtype=object)).all(axis=1))
+        return int(found[0]) if len(found) else None
+
+
+def open_inspection(
+    run: Run, triple: Sequence[int], siblings: np.ndarray | None = None, title: str = ""
+) -> NoReturn:
+    """Leave for a triple on the page Inspect; the choice of the run stays.
+
+    :param triple: ids of head, relation and tail
+    :param siblings: the list that it stands in, ids, ``(n, 3)``, to go through there
+    :param title: what the list is
+    """
+    if siblings is None:
+        st.session_state.pop(_LIST, None)
+    else:
+        rows = np.asarray(siblings, dtype=np.int64).reshape(-1, 3)
+        st.session_state[_LIST] = TripleList(run.graph.digest, rows, title)
+    st.switch_page(_PAGE, query_params=triple_address(run.graph, triple))
+
+
+def triple_address(graph: KnowledgeGraph, triple: Sequence[int]) -> dict[str, str]:
+    """Return the address's parameters of a triple: its names."""
+    head, relation, tail = (int(part) for part in triple)
+    names = (graph.entities[head], graph.relations[relation], graph.entities[tail])
+    return dict(zip(ADDRESS, names, strict=True))
+
+
+def opened_list(graph: KnowledgeGraph) -> TripleList | None:
+    """Return the list that a triple of this graph was opened from, if there is one."""
+    found: TripleList | None = st.session_state.get(_LIST)
+    return found if found is not None and found.digest == graph.digest else None
+
+
+def show_triples(
+    run: Run, ids: np.ndarray, table: pd.DataFrame, key: str, name: str, **labels: Any
+) -> None:
+    """Show a table of triples, a row of which opens its triple on the page Inspect.
+
+    :param ids: head, relation and tail of each row, ``(n, 3)``
+    :param key: of the widget
+    :param name: of the files that offer the table, and of the list
+    :param labels: as for `number_columns`
+    """
+    pick_triple(run, ids, table, key, name, **labels)
+    download(table, name)
+
+
+def pick_triple(
+    run: Run, ids: np.ndarray, table: pd.DataFrame, key: str, title: str, **labels: Any
+) -> None:
+    """Show a table as `show_triples` does, without files.
+
+    :param title: of the list that its rows are
+    """
+    event = st.dataframe(
+        table,
+        hide_index=True,
+        placeholder="–",
+        column_config=number_columns(table, **labels),
+        row_height=_ROW,
+        on_select="rerun",
+        selection_mode="single-row",
+        key=key,
+    )
+    row = selected_row(event)
+    if row is not None and row < len(ids):
+        open_inspection(run, ids[row], ids, title)
