@@ -16,8 +16,8 @@ _SMALL = 10_000
 def run_relik(run: Run, progress: Progress = silent) -> tuple[np.ndarray, str]:
     """Return the exact ReliK of the run's known triples, and of which: a text.
 
-    Of all of them where they are counted already, or on a small graph; else of 1,000 drawn at random (the same each time), whose percentiles 1, 50 and 99
-    estimate those of all.
+    Of all of them where they are counted already, or on a small graph; else of 1,000 drawn at
+    random (the same each time), whose percentiles 1, 50 and 99 estimate those of all.
 
     :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on NaN scores
