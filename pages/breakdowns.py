@@ -15,7 +15,7 @@ from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point, selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 run = current_run()
 st.title("Breakdowns")
@@ -85,7 +85,7 @@ listed = groups.drop(columns="side").assign(
 )
 row = selected_row(
     st.dataframe(
-        listed,
+        written(listed),
         hide_index=True,
         placeholder="–",
         column_config={

@@ -29,7 +29,10 @@ def cards(scored, aggregate="max") -> Cards:
         ("AUC of ReliK", number(relik["roc_auc"])),
         ("AUC of reciprocal rank", number(rank["roc_auc"])),
         ("AUC of raw score", number(score["roc_auc"])),
-        ("ReliK less rank", f"{found.difference('reciprocal_rank')['difference']:+.3f}"),
+        (
+            "ReliK minus reciprocal rank",
+            f"{found.difference('reciprocal_rank')['difference']:+.3f}",
+        ),
     ]
 
 

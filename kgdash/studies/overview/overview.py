@@ -16,9 +16,8 @@ from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
-from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.metrics import tie_summary
-from kgdash.ranking.ratio_metrics import ratio_intervals
+from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.overview.verdict import performance_verdict, region_verdict
@@ -92,7 +91,7 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     """
     run = map_.run
     relik = map_.relik["relik"].to_numpy()
-    values = {"mrr": _estimate(map_.reciprocal), "relik": _estimate(relik)}
+    values = {"mrr": mean_estimate(map_.reciprocal), "relik": mean_estimate(relik)}
     counting = map_.step is not None and not map_.step.exact
     if map_.step is not None and counting:
         values["relik"] = Estimate(map_.step.mean, map_.step.low, map_.step.high, len(relik))
@@ -102,7 +101,7 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
         ranks = run.ranks("test", progress=progress)
         hits = {k: _hits(ranks, k) for k in hits}
         leads += [*_weakest_relation(run, ranks), *_ties(ranks)]
-    values |= {f"hits_at_{k}": _estimate(share) for k, share in hits.items()}
+    values |= {f"hits_at_{k}": mean_estimate(share) for k, share in hits.items()}
     communities = pd.DataFrame() if counting else _communities(map_)
     is_exact = map_.method == "exact"
     if is_exact:
@@ -112,17 +111,6 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
         performance_verdict(values["mrr"], values["hits_at_10"]),
     )
     return Overview(map_, values, communities, verdict, tuple(leads))
-
-
-def _estimate(values: np.ndarray) -> Estimate:
-    """Return the mean of one value per triple with its bootstrap interval over triples."""
-    if not len(values):
-        return Estimate(np.nan, np.nan, np.nan, 0)
-    sizes = np.array([len(values)])
-    low, high = ratio_intervals(RatioMetric(), values, np.ones(len(values)), sizes, 0.95, [(0, 0)])[
-        0
-    ]
-    return Estimate(float(values.mean()), float(low), float(high), len(values))
 
 
 def _hits(ranks: pd.DataFrame, k: int) -> np.ndarray:
@@ -171,7 +159,7 @@ def _ties(ranks: pd.DataFrame) -> Iterator[Lead]:
 
 def _least_reliable(map_: ReliabilityMap, communities: pd.DataFrame) -> Iterator[Lead]:
     large = communities[communities["triples"] >= SMALL]
-    whole = _estimate(map_.relik["relik"].to_numpy())
+    whole = mean_estimate(map_.relik["relik"].to_numpy())
     if not len(large) or not large["high"].min() < whole.low:
         return
     row = large.sort_values("relik", kind="stable").iloc[0]

@@ -21,7 +21,7 @@ from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.rules.rule import readings
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.table import download, number_columns
+from kgdash.ui.widgets.table import download, number_columns, written
 
 _REFUSED = "label_refused"
 
@@ -74,7 +74,7 @@ def show_labels(run: Run, state: Labelling) -> None:
     )
     listed = table.drop(columns="number").assign(at=pd.to_datetime(table["at"], utc=True))
     event: Any = st.dataframe(
-        listed,
+        written(listed),
         hide_index=True,
         column_config=number_columns(listed),
         on_select="rerun",

@@ -14,7 +14,7 @@ from kgdash.studies.rules.confidence import rule_confidence
 from kgdash.ui.instances.detail import show_instance
 from kgdash.ui.instances.separation import Separated, pick_instance
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.widgets.table import download, number_columns
+from kgdash.ui.widgets.table import download, number_columns, written
 
 #: rows shown; the files hold all
 _MOST = 200
@@ -77,7 +77,7 @@ def _show_triples(table: pd.DataFrame, key: str, name: str) -> None:
     config = number_columns(
         shown, **_LABELS, mirror="mirror image", pca_confidence="PCA confidence"
     )
-    st.dataframe(shown, hide_index=True, column_config=config, placeholder="–", key=key)
+    st.dataframe(written(shown), hide_index=True, column_config=config, placeholder="–", key=key)
     if len(table) > _MOST:
         st.caption(f"The first {_MOST} of {len(table):,}; the files hold all.")
     download(table, name)

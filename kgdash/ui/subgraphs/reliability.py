@@ -26,7 +26,7 @@ from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 #: columns of each view's table
 _GROUPS = ["relik", "low", "high", "typical", "triples", "mrr", "evaluated"]
@@ -187,12 +187,12 @@ def _choose_scan(entities: int) -> RegionScan:
 def _table(shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str) -> int | None:
     """Show rows of a table, offer all of it as a file, and return which row is selected."""
     columns = number_columns(shown, mrr="MRR ↑", evaluated="test triples") | {
-        column: st.column_config.NumberColumn(label, format="%.2e")
+        column: st.column_config.NumberColumn(label)
         for column, label in _TINY.items()
         if column in shown
     }
     event = st.dataframe(
-        shown,
+        written(shown),
         hide_index=True,
         placeholder="–",
         column_config=columns,

@@ -11,7 +11,7 @@ import streamlit as st
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
 from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns
+from kgdash.ui.widgets.table import download, number_columns, written
 
 _PAGE = "pages/inspect.py"
 _LIST = "inspection_list"
@@ -89,7 +89,7 @@ def pick_triple(
     :param title: of the list that its rows are
     """
     event = st.dataframe(
-        table,
+        written(table),
         hide_index=True,
         placeholder="–",
         column_config=number_columns(table, **labels),
