@@ -11,8 +11,10 @@ from typing import Any
 import streamlit as st
 
 from kgdash.engine.workers import lowest_priority
+from kgdash.files.turns import others_first
 from kgdash.progress import Progress
 from kgdash.runs import Run
+from kgdash.runs.preparation import prepared_share
 from kgdash.studies.overview.preparation import prepare_pages
 from kgdash.ui.runtime.background import Job
 
@@ -92,31 +94,32 @@ def show_preparation(run: Run) -> None:
         st.session_state[_OPEN] = _jobs().open(run)
     job = _jobs().job(run.digest)
     if job is not None and job.status != "done":
-        _watch(run.digest, f"all {len(run.graph.all_triples):,} triples")
+        _watch(run)
 
 
 @st.fragment(run_every=_POLL)
-def _watch(digest: str, what: str) -> None:
-    job = _jobs().job(digest)
+def _watch(run: Run) -> None:
+    job = _jobs().job(run.digest)
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     if job is None or job.status == "done" or time.monotonic() - job.started < _PATIENCE:
         return
-    share = job.share() or 0.0
-    with slot.container(key="preparation"):
+    what = f"ReliK of all {len(run.graph.all_triples):,} triples"
+    with slot.container(key="preparation", gap="xsmall"):
         if job.status == "failed":
-            st.caption(f"ReliK of {what} could not be prepared: {job.error}")
+            st.caption(f"{what} could not be prepared: {job.error}")
             return
-        running = job.status == "running"
-        text = f"{'Preparing' if running else 'Stopped preparing'} ReliK of {what}: "
-        text += f"{share:.0%}"
-        left = job.remaining()
-        if running and left is not None:
+        running, left = job.status == "running", job.remaining()
+        share = prepared_share(run)
+        text = f"{'Preparing' if running else 'Stopped preparing'} {what}: {share:.0%}"
+        if running and others_first():
+            text += ", after this page"
+        elif running and left is not None:
             text += f", about {_time(left)} left"
         st.progress(share, text=text)
         act = _jobs().stop if running else _jobs().go_on
-        label, icon = ("Stop", "stop") if running else ("Go on", "play_arrow")
-        icon = f":material/{icon}:"
-        st.button(label, on_click=act, args=(digest,), icon=icon, key=f"{label} preparing")
+        label, icon = ("Stop", ":material/stop:") if running else ("Go on", ":material/play_arrow:")
+        key = f"{label} preparing"
+        st.button(label, key, on_click=act, args=(run.digest,), icon=icon, type="tertiary")
 
 
 def _time(seconds: float) -> str:

@@ -7,6 +7,7 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from kgdash.files.turns import first_in_line
 from kgdash.ui.runtime import preparation
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
@@ -52,6 +53,7 @@ def work(monkeypatch):
     monkeypatch.setattr(preparation, "prepare_pages", made)
     monkeypatch.setattr(preparation, "lowest_priority", lambda: None)
     monkeypatch.setattr(preparation, "_PATIENCE", 0.0)
+    monkeypatch.setattr(preparation, "prepared_share", lambda run: 0.4)
     monkeypatch.setenv("KGDASH_PREPARE", "on")
     yield made
     made.go.set()
@@ -96,7 +98,7 @@ def test_one_line_while_it_runs_and_none_when_it_is_done(work):
     run = make_run()
     app = open_page(run)
     await_begun(work)
-    assert texts(again(app)) == ["Preparing ReliK of all 4 triples: 33%"]
+    assert texts(again(app)) == ["Preparing ReliK of all 4 triples: 40%"]
     assert [button.label for button in app.sidebar.button] == ["Stop"]
     work.go.set()
     assert job(app).wait(PATIENCE)
@@ -118,7 +120,7 @@ def test_stop_and_go_on(work):
     await_begun(work)
     press(again(app), "Stop")
     assert work.left.wait(PATIENCE)
-    assert texts(again(app)) == ["Stopped preparing ReliK of all 4 triples: 33%"]
+    assert texts(again(app)) == ["Stopped preparing ReliK of all 4 triples: 40%"]
     press(app, "Go on")
     await_begun(work, 2)
     assert texts(again(app))[0].startswith("Preparing")
@@ -159,6 +161,13 @@ def test_a_session_that_is_gone_has_nothing_open(work):
     gc.collect()
     assert running.wait(PATIENCE)
     assert running.status == "stopped"
+
+
+def test_it_says_when_a_page_comes_first(work):
+    app = open_page(make_run())
+    await_begun(work)
+    with first_in_line():
+        assert texts(again(app)) == ["Preparing ReliK of all 4 triples: 40%, after this page"]
 
 
 def test_quick_work_is_not_shown(work, monkeypatch):
