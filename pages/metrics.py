@@ -26,7 +26,7 @@ from kgdash.ui.widgets.choices import (
 from kgdash.ui.widgets.table import download, written
 
 run = current_run()
-st.title("Metrics")
+st.title("All metrics")
 
 with settings():
     split, side, rank_type = choose_split(run.graph), choose_side(), choose_rank_type()

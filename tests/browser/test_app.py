@@ -10,8 +10,8 @@ from tests.browser.driver import expect_cards, go_to, open_page, select, settle
 
 PAGES = {
     "": "Overview",
-    "local?size=12": "Subgraph",
-    "study?subgraphs=10&study_size=15": "ReliK and performance",
+    "local?size=12": "Local reliability",
+    "study?subgraphs=10&study_size=15": "Correlation study",
 }
 
 _LUMINANCE = """() => {

@@ -1,6 +1,7 @@
 """The page Local reliability shows what `compare` computes."""
 
 import re
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import kgdash
 from kgdash.runs.bundled import FOLDER_CHOICE
 from kgdash.statistics.estimate import number
-from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.reliability.local_comparison import Mean, compare
 from kgdash.ui.runtime.computed import _STOPPED
 from kgdash.ui.subgraphs.form import SubgraphChoice
 from kgdash.ui.widgets.markdown import plain
@@ -107,19 +108,47 @@ def test_nonsense_in_the_address_is_dropped(run, size):
     assert_shows(app, compare(run, run.subgraph(first_entity(run))))
 
 
-def test_sampled_relik_shows_its_interval(run):
+def test_sampled_relik_shows_its_interval_and_names_its_middle(run):
     app = open_page("local", size="20")
     comparison = compare(run, run.subgraph(first_entity(run), size=20), method="sampled")
-    ends = [number(comparison.means[end].value) for end in ("relik_low", "relik_high")]
-
-    def intervals() -> list[str]:
-        texts = [*(caption.value for caption in app.caption), *messages(app)]
-        return [text for text in texts if all(end in text for end in ends)]
-
-    assert not intervals()
+    low, middle, high = (
+        number(comparison.means[key].value) for key in ("relik_low", "relik", "relik_high")
+    )
+    assert " – " not in cards(app)["Mean ReliK"]
     choose(app, relik_method="sampled, with interval")
-    assert_shows(app, comparison)
-    assert len(intervals()) == 1
+    assert cards(app)["Mean ReliK"] == f"{low} – {high}"
+    (card,) = [each for each in app.main.metric if each.label.startswith("Mean ReliK")]
+    assert f"geometric middle {middle}" in card.delta
+    assert counts(app)["Mean ReliK"] == len(comparison.triples)
+    assert any("where in it is not known" in text for text in messages(app))
+
+
+def test_while_relik_is_counted_its_mean_is_an_estimate_and_single_ones_are_blank(run, monkeypatch):
+    part = run.subgraph(first_entity(run), size=60)
+    last = compare(run, part)
+    some = last.triples.assign(relik=last.triples["relik"].where(last.triples.index % 3 > 0))
+    ends = {"relik": Mean(0.02, 9), "relik_low": Mean(0.01, 9), "relik_high": Mean(0.04, 9)}
+    step = replace(last, method="growing", triples=some, means=last.means | ends, share=0.4)
+    go = threading.Event()
+
+    def steps(*_, progress, **__):
+        yield step
+        while not go.wait(0.01):
+            progress(1, 2)
+        yield last
+
+    monkeypatch.setattr("kgdash.studies.reliability.local_comparison.compare_steps", steps)
+    monkeypatch.setattr("kgdash.ui.runtime.refined._PATIENCE", 0.0)
+    app = open_page("local", restart="0.35", size="60")
+    assert cards(app)["Mean ReliK"] == "–"
+    assert cards(app)["Tail MRR"] == number(last.means["tail_mrr"].value)
+    (bar,) = app.main.get("progress")
+    assert bar.proto.text.startswith("Mean ReliK about 0.0200 (95 %: 0.0100 to 0.0400). Counting")
+    assert table(app, "relation", "relik", "tail_rank")["relik"].isna().any()
+    go.set()
+    assert app.session_state["refining_job"][1].wait(60)
+    app.run()
+    assert cards(app)["Mean ReliK"] == number(last.means["relik"].value)
 
 
 def lonely_entity(run) -> str:

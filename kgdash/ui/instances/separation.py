@@ -1,4 +1,4 @@
-"""What the page Queries and rules shows of labelled instances: cards, groups, distributions."""
+"""What is shown of labelled instances: cards, groups, distributions."""
 
 from __future__ import annotations
 
