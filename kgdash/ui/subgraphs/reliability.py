@@ -18,6 +18,7 @@ from kgdash.ui.graph_view.component import Selection, show_graph
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.subgraphs.local import so_far
 from kgdash.ui.subgraphs.scale import run_scale
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.chart import clicked_point, show_chart
@@ -49,6 +50,12 @@ _TINY = {
 
 #: entities drawn of a community or region
 _DRAWN = 150
+
+
+def mapped_so_far(map_: ReliabilityMap) -> str:
+    """Say what the mean ReliK is about while it is counted."""
+    step = map_.step
+    return "" if step is None else so_far(step.mean, step.low, step.high)
 
 
 def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
