@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kgdash.files.table_cache import stored_table
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
+from kgdash.runs.preparation import prepared_share
 
 #: triples drawn where not all are known yet
 _SAMPLE = 1_000
@@ -16,16 +16,15 @@ _SMALL = 10_000
 def run_relik(run: Run, progress: Progress = silent) -> tuple[np.ndarray, str]:
     """Return the exact ReliK of the run's known triples, and of which: a text.
 
-    Of all of them where that is stored already, as the reliability map leaves it, or on a small
-    graph; else of 1,000 drawn at random (the same each time), whose percentiles 1, 50 and 99
-    estimate those of all.
+    Of all of them where they are counted already, or on a small graph; else of 1,000 drawn at
+    random (the same each time), whose percentiles 1, 50 and 99 estimate those of all.
 
     :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on NaN scores
     """
     triples, graph = run.graph.all_triples, run.graph
     known = graph.num_entities * graph.num_relations <= _SMALL or len(triples) <= _SAMPLE
-    known = known or stored_table({"kind": "relik", **run.table_key(triples)}) is not None
+    known = known or prepared_share(run) == 1
     source = f"all {len(triples):,} known triples"
     if not known:
         rows = np.random.default_rng(0).choice(len(triples), _SAMPLE, replace=False)

@@ -18,13 +18,15 @@ from kgdash.ui.graph_view.component import Selection, show_graph
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.subgraphs.local import so_far
 from kgdash.ui.subgraphs.scale import run_scale
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
+from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table, written
+from kgdash.ui.widgets.table import download, number_columns, written
 
 #: columns of each view's table
 _GROUPS = ["relik", "low", "high", "typical", "triples", "mrr", "evaluated"]
@@ -48,6 +50,12 @@ _TINY = {
 
 #: entities drawn of a community or region
 _DRAWN = 150
+
+
+def mapped_so_far(map_: ReliabilityMap) -> str:
+    """Say what the mean ReliK is about while it is counted."""
+    step = map_.step
+    return "" if step is None else so_far(step.mean, step.low, step.high)
 
 
 def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
@@ -236,11 +244,9 @@ def _draw(map_: ReliabilityMap, members: np.ndarray, title: str, key: tuple[Any,
     with right:
         _show_picked(picked, drawing, graph)
     with st.expander("Its triples, the least reliable first"):
-        show_table(
-            graph.with_names(triples.sort_values("relik")),
-            "region_triples",
-            f"{map_.run.name}-region",
-        )
+        rows = triples.sort_values("relik")
+        name = f"{map_.run.name}-region"
+        show_triples(graph, rows[IDS].to_numpy(), graph.with_names(rows), "region_triples", name)
 
 
 def _show_picked(picked: Selection, drawing: GraphDrawing, graph: KnowledgeGraph) -> None:

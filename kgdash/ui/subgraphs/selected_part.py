@@ -7,8 +7,8 @@ import streamlit as st
 from kgdash.graph import KnowledgeGraph
 from kgdash.statistics.estimate import number
 from kgdash.ui.graph_view.component import Selection
+from kgdash.ui.widgets.inspect_link import IDS, offer_inspection, show_triples
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.table import show_table
 
 #: shown of each fact, where the table has it; a `LocalComparison` has all
 _COLUMNS = ("relik", "head_rank", "tail_rank", "split")
@@ -37,7 +37,11 @@ def show_part(picked: Selection, graph: KnowledgeGraph, triples: pd.DataFrame) -
         shown = named.assign(other=other)[["relation", "other", *columns]]
     else:
         shown = named[["relation", *columns]]
-    show_table(shown, "picked", f"{graph.name}-selected", named, other="to or from")
+    ids = part[IDS].to_numpy()
+    if len(part) == 1:
+        offer_inspection(graph, ids[0], "inspect_picked")
+    name = f"{graph.name}-selected"
+    show_triples(graph, ids, shown, "picked", name, named, other="to or from")
 
 
 def chosen_rows(picked: Selection, triples: pd.DataFrame) -> np.ndarray:
