@@ -106,6 +106,11 @@ def stored_table(key: Mapping[str, Any]) -> pd.DataFrame | None:
     return _read(_path(key))
 
 
+def is_stored(key: Mapping[str, Any]) -> bool:
+    """Tell whether a table is stored under a key, without reading it."""
+    return _path(key).is_file()
+
+
 def list_cache() -> pd.DataFrame:
     """List the stored tables, the latest used first.
 

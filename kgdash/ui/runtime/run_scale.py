@@ -2,6 +2,7 @@
 
 from kgdash.charts.relik_scale import ReliKScale, relik_scale
 from kgdash.runs import Run
+from kgdash.studies.reliability.reliability_map import ReliabilityMap
 from kgdash.studies.reliability.run_relik import run_relik
 from kgdash.ui.runtime.computed import computed
 
@@ -12,3 +13,9 @@ def run_scale(run: Run) -> ReliKScale:
         "Scale of ReliK", (run.digest, "scale"), lambda report: run_relik(run, report)
     )
     return relik_scale(*values)
+
+
+def map_scale(map_: ReliabilityMap) -> ReliKScale:
+    """Return the scale of a map's run: once the map is exact, that of `run_scale`."""
+    triples = map_.relik["relik"]
+    return relik_scale(triples, f"all {len(triples):,} known triples")
