@@ -27,7 +27,7 @@ def test_regions(run, map_):
     assert shown["Regions of high ReliK"] == str((sure["kind"] == "high").sum())
     np.testing.assert_array_equal(table(app, "p", "z")["z"], sure["z"])
     inside = np.isin(map_.relik[["head", "tail"]], found.members[int(sure.index[0])]).all(axis=1)
-    drawn = table(app, "head", "relation", "relik")
+    drawn = table(app, "fact", "relik")
     assert drawn["relik"].tolist() == sorted(relik[inside])
 
     choose(app, chance=True, dealt="triples", largest=20)
