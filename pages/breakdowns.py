@@ -9,13 +9,14 @@ from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
 from kgdash.ui.metrics.custom_groups_form import custom_groupings, edit_groupings
+from kgdash.ui.metrics.group_triples import show_group_triples
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point, selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns, written
 
 run = current_run()
 st.title("Breakdowns")
@@ -85,7 +86,7 @@ listed = groups.drop(columns="side").assign(
 )
 row = selected_row(
     st.dataframe(
-        listed,
+        written(listed),
         hide_index=True,
         placeholder="–",
         column_config={
@@ -105,16 +106,7 @@ point = selected_point(bars)
 picked = groups["group"][row] if row is not None else point
 if picked in groups["group"].to_numpy():
     st.subheader(plain(picked))
-    first = st.segmented_control(
-        "Order of the triples",
-        ["best first", "worst first"],
-        default="worst first",
-        required=True,
-        key="triples_order",
-        label_visibility="collapsed",
-    )
-    triples = run.graph.with_names(group_ranks(ranks, members, picked, side, rank_type))
-    triples = triples[::-1] if first == "worst first" else triples
-    show_table(triples, "triples_of_group", f"{run.name}-{chosen.split}-{picked}")
+    triples = group_ranks(ranks, members, picked, side, rank_type)
+    show_group_triples(run.graph, triples, picked, f"{run.name}-{chosen.split}-{picked}")
 
 edit_groupings(run, custom_groupings(run))

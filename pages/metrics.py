@@ -1,6 +1,5 @@
 """Rank-based metrics per side and rank type."""
 
-import pandas as pd
 import streamlit as st
 
 from kgdash.charts.metrics import metric_bars, rank_ecdf
@@ -24,10 +23,10 @@ from kgdash.ui.widgets.choices import (
     choose_side,
     choose_split,
 )
-from kgdash.ui.widgets.table import download
+from kgdash.ui.widgets.table import download, written
 
 run = current_run()
-st.title("Metrics")
+st.title("All metrics")
 
 with settings():
     split, side, rank_type = choose_split(run.graph), choose_side(), choose_rank_type()
@@ -90,17 +89,10 @@ frame["depends on |E|"] = [
     "yes" if guide[key].depends_on_num_entities else "no" for key in frame.index
 ]
 st.dataframe(
-    frame,
+    written(frame),
     hide_index=True,
     height=420,
-    column_config={
-        "metric": st.column_config.TextColumn("metric", pinned=True),
-        **{
-            column: st.column_config.NumberColumn(column, format="%.4g")
-            for column in frame.columns
-            if pd.api.types.is_float_dtype(frame[column])
-        },
-    },
+    column_config={"metric": st.column_config.TextColumn("metric", pinned=True)},
     key="all_metrics",
 )
 download(frame.rename_axis("key").reset_index(), f"{run.name}-{split}-metrics")

@@ -13,7 +13,7 @@ from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.parallel_chart import show_parallel
 from kgdash.ui.widgets.search_picker import choose_study
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 ensure_navigation()
 st.title("Model selection")
@@ -81,6 +81,10 @@ show_chart(importance_bars(shares), "importance", f"{study.path.stem}-importance
 
 st.subheader("All trials")
 st.dataframe(
-    trials, hide_index=True, column_config=number_columns(trials), placeholder="–", key="trials"
+    written(trials),
+    hide_index=True,
+    column_config=number_columns(trials),
+    placeholder="–",
+    key="trials",
 )
 download(trials, study.path.stem)

@@ -12,7 +12,7 @@ from kgdash.ui.widgets.choices import choose_filter, choose_side, choose_split
 from kgdash.ui.widgets.finding_cards import show_findings
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point, selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 run = current_run()
 st.title("Score health")
@@ -75,7 +75,7 @@ if len(ties):
         listed = ties[["equal_scores", *ties.columns.drop("equal_scores")]]
         row = selected_row(
             st.dataframe(
-                listed,
+                written(listed),
                 hide_index=True,
                 column_config=number_columns(listed, equal_scores="tied"),
                 on_select="rerun",

@@ -20,7 +20,7 @@ from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric import Metric, RatioMetric
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators
 from kgdash.ranking.metrics import POOLS
-from kgdash.ranking.ratio_metrics import ratio_intervals
+from kgdash.ranking.ratio_metrics import FEWEST, ratio_intervals
 from kgdash.statistics.bootstrap import check_level
 
 #: groups of fewer triples are marked: their values say little
@@ -38,7 +38,8 @@ def breakdown(
     """Compute a metric per group of triples and side, with its interval and the blur of ties.
 
     The interval is a bootstrap over the group's triples (`ratio_intervals`); a
-    triple's two ranks are drawn together. It has no width where all values of a group are equal.
+    triple's two ranks are drawn together. There is none for fewer than 10 triples, nor where all
+    values of a group are equal: resampling those would claim a certainty that they do not give.
 
     :param annotated: of `add_rank_facts`, or some of its rows
     :param by: one of `kgdash.breakdowns.grouping.GROUPINGS`, or groups of this table: of
@@ -49,8 +50,8 @@ def breakdown(
     :return: one row per side ("head", "tail", "both" pooled, "relation", as far as the table has
         them) and group that has ranks there, groups in their order: ``group``, ``side`` (str),
         ``count`` (int64: ranks), ``triples`` (int64), ``value``, ``low``, ``high`` (float64; the
-        ends NaN for one triple and for metrics that are no function of a ratio of sums), ``small``
-        (bool: fewer than 30 triples), ``optimistic``, ``pessimistic`` (the metric by these ranks),
+        ends NaN without an interval, and for metrics that are no function of a ratio of sums),
+        ``small`` (bool: fewer than 30 triples), ``optimistic``, ``pessimistic`` (by these ranks),
         ``gap`` (their distance, ≥ 0), ``tied_share`` (of the ranks whose true answer shares its
         score with another candidate, in [0, 1]), ``largest_tie`` (int64: scores in the largest such
         group, the true one included; 1: none)
@@ -78,6 +79,8 @@ def breakdown(
         table["low"], table["high"] = np.nan, np.nan
         if asked.ratio is not None and level is not None:
             table[["low", "high"]] = _intervals(rows, asked.ratio, rank_type, level, seed)
+            certain = (table["triples"] < FEWEST) | (table["low"] == table["high"])
+            table.loc[certain, ["low", "high"]] = np.nan
         table.insert(0, "group", groups)
         table.insert(1, "side", side)
         tables.append(table[table["count"] > 0])

@@ -63,6 +63,7 @@ def compare_labels(
     """
     from kgdash.studies.instances.instances import score_instances
     from kgdash.studies.instances.separation import COMPARED, compare_measures, measure_column
+    from kgdash.studies.instances.separation_verdict import separation_verdict
 
     check_name("choice of triples", options.over, COMPARED, "kgdash")
     measures, aggregate = COMPARED[options.over], options.aggregate
@@ -74,8 +75,11 @@ def compare_labels(
         _write_results(run, found, instances.notes, options, context)
     if options.as_json:
         about = {"aggregate": aggregate, "over": options.over, "notes": instances.notes}
+        about["verdict"] = separation_verdict(found)
         print_json({"run": run.name, **about} | _values(found, scored, aggregate))
     elif options.results is None and not wrote:
+        for sentence in separation_verdict(found):
+            print(f"# {sentence}")
         for measure, separated in found.by_measure.items():
             print(f"# {measure}")
             write_or_print(separated, None)

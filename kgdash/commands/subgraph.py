@@ -42,7 +42,7 @@ def subgraph(
     choices = (loaded, part, evaluated, relik_method)
     if sys.stderr.isatty():
         for comparison in compare_steps(*choices, progress=terminal("subgraph")):
-            if comparison.method != relik_method:
+            if comparison.share < 1 and comparison.means["relik"].value > 0:
                 low, high = (comparison.means[end].value for end in ("relik_low", "relik_high"))
                 print(f"\rmean ReliK between {low:.3g} and {high:.3g} (95 %)", file=sys.stderr)
     else:

@@ -14,12 +14,35 @@ from kgdash.engine.workers import run_in_threads
 from kgdash.progress import silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.statistics.bootstrap import percentile_interval
+from kgdash.statistics.estimate import Estimate
 
 #: resamples of a bootstrap, and the triples from which on its limit takes its place
 RESAMPLES, LARGE = 1000, 2000
 
+#: triples below which resampling says too little for an interval
+FEWEST = 10
+
 #: groups that a thread resamples before it takes more
 _AT_ONCE = 4
+
+
+def mean_estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
+    """Return a mean over triples with its bootstrap interval.
+
+    :param values: float64, one per triple
+    :param level: of the interval, in (0, 1)
+    :return: without an interval where there are fewer than `FEWEST` values or all are equal:
+        resampling them would claim a certainty that they do not give
+    """
+    if not len(values):
+        return Estimate(np.nan, np.nan, np.nan, 0)
+    mean, ends = float(values.mean()), np.array([np.nan, np.nan])
+    if len(values) >= FEWEST and np.ptp(values) > 0:
+        sizes = np.array([len(values)])
+        ends = ratio_intervals(RatioMetric(), values, np.ones(len(values)), sizes, level, [(0, 0)])[
+            0
+        ]
+    return Estimate(mean, float(ends[0]), float(ends[1]), len(values))
 
 
 def ratio_intervals(

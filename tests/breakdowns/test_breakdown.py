@@ -188,10 +188,12 @@ def test_intervals_do_not_depend_on_the_other_groups(umls):
 @pytest.mark.parametrize("metric", [k for k in metric_records() if find_metric(k).ratio])
 def test_intervals_hold_their_value(umls, metric):
     found = breakdown(umls, "relation", metric)
-    many = found[found["triples"] > 1]
-    assert (many["low"] <= many["value"] + 1e-9).all()
-    assert (many["value"] <= many["high"] + 1e-9).all()
-    assert found.loc[found["triples"] == 1, ["low", "high"]].isna().all(axis=None)
+    sure = found[found["low"].notna()]
+    assert len(sure) > 10
+    assert (sure["triples"] >= 10).all()
+    assert (sure["low"] < sure["high"]).all()
+    assert (sure["low"] <= sure["value"] + 1e-9).all()
+    assert (sure["value"] <= sure["high"] + 1e-9).all()
     narrow = breakdown(umls, "relation", metric, level=0.5)
     assert (narrow["high"] - narrow["low"]).sum() < (found["high"] - found["low"]).sum()
 
@@ -278,20 +280,21 @@ def test_both_ranks_of_a_triple_are_drawn_together():
         "relation",
         "arithmetic_mean_rank",
     ).set_index("side")
-    assert found.loc["both", ["value", "low", "high"]].tolist() == [20.5] * 3
+    assert found.loc["both", "value"] == 20.5
+    assert found.loc["both", ["low", "high"]].isna().all()
     assert found.loc["head", "high"] - found.loc["head", "low"] > 1
 
 
 @settings(max_examples=20)
-@given(st.lists(st.integers(1, 9), min_size=1, max_size=12), st.integers(0, 3))
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=14), st.integers(0, 3))
 def test_any_ranks(ranks, others):
     graph = make_graph([(0, 0, 1)], test=[(e, 0, e + 1) for e in range(1, len(ranks) + 1)])
     rows = add_rank_facts(table(graph, ranks, ranks, others, candidates=12), graph)
     for row in breakdown(rows, "relation").itertuples():
         assert row.value == pytest.approx(np.mean([1 / (r + others / 2) for r in ranks]))
         assert (row.largest_tie, row.tied_share) == (others + 1, float(others > 0))
-        if len(ranks) > 1:
-            assert row.low - 1e-12 <= row.value <= row.high + 1e-12
+        assert np.isnan(row.low) == (len(ranks) < 10 or len(set(ranks)) == 1)
+        assert np.isnan(row.low) or row.low - 1e-12 <= row.value <= row.high + 1e-12
 
 
 # The triples of a group

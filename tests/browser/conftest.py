@@ -58,6 +58,7 @@ def fresh_address(server_folder) -> Iterator[str]:
                 **os.environ,
                 "KGDASH_CACHE": str(server_folder / "cache"),
                 "KGDASH_DATA": str(server_folder / "data"),
+                "KGDASH_PREPARE": "off",
             },
             stdout=log,
             stderr=subprocess.STDOUT,

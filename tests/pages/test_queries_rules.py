@@ -45,7 +45,7 @@ def assert_shows(app, run, instances, measure="relik", aggregate="max", over="al
         "AUC of ReliK": number(relik["roc_auc"]),
         "AUC of reciprocal rank": number(rank["roc_auc"]),
         "AUC of raw score": number(score["roc_auc"]),
-        "ReliK less rank": f"{difference:+.3f}",
+        "ReliK minus reciprocal rank": f"{difference:+.3f}",
     }
     groups, expected = table(app, "group", "cohens_d"), found.by_measure[measure]
     for column in expected.columns.drop("group"):

@@ -16,9 +16,8 @@ from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
-from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.metrics import tie_summary
-from kgdash.ranking.ratio_metrics import ratio_intervals
+from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.overview.verdict import performance_verdict, region_verdict
@@ -53,7 +52,8 @@ class Overview:
     ``values``: "mrr", "hits_at_1", "hits_at_10" (realistic, both sides, filtered by all splits, of
     the test triples; n counts triples) and "relik" (of all known triples), each with a 95 %
     interval. ``communities``: of `ReliabilityMap.by`, with ``mrr_low`` and ``mrr_high``; its
-    intervals hold jointly (Bonferroni). ``leads``: what to look at first, the gravest first.
+    intervals hold jointly (Bonferroni); empty while ReliK is counted. ``leads``: what to look at
+    first, the gravest first.
     """
 
     map: ReliabilityMap
@@ -72,18 +72,16 @@ class Overview:
         }
 
 
-def overview_steps(
-    run: Run, progress: Progress = silent, earlier: Overview | None = None
-) -> Iterator[Overview]:
-    """Look at a run, first with sampled ReliK where exact takes long, then with exact.
+def overview_steps(run: Run, progress: Progress = silent) -> Iterator[Overview]:
+    """Look at a run, once while ReliK is being counted, and when it is.
 
     :param progress: called with (done, total); may raise to cancel
-    :param earlier: what an earlier call yielded first, to go on from there
     :raises KgdashError: on NaN scores
     """
     first, second = phases(progress, [0.95, 0.05])
-    for map_ in reliability_steps(run, first, earlier.map if earlier else None):
-        yield overview(map_, second)
+    for step, map_ in enumerate(reliability_steps(run, first)):
+        if map_.method == "exact" or not step:
+            yield overview(map_, second)
 
 
 def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
@@ -93,15 +91,18 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     """
     run = map_.run
     relik = map_.relik["relik"].to_numpy()
-    values = {"mrr": _estimate(map_.reciprocal), "relik": _estimate(relik)}
+    values = {"mrr": mean_estimate(map_.reciprocal), "relik": mean_estimate(relik)}
+    counting = map_.step is not None and not map_.step.exact
+    if map_.step is not None and counting:
+        values["relik"] = Estimate(map_.step.mean, map_.step.low, map_.step.high, len(relik))
     hits = {k: np.zeros(0) for k in (1, 10)}
     leads: list[Lead] = []
     if len(map_.test):
         ranks = run.ranks("test", progress=progress)
         hits = {k: _hits(ranks, k) for k in hits}
         leads += [*_weakest_relation(run, ranks), *_ties(ranks)]
-    values |= {f"hits_at_{k}": _estimate(share) for k, share in hits.items()}
-    communities = _communities(map_)
+    values |= {f"hits_at_{k}": mean_estimate(share) for k, share in hits.items()}
+    communities = pd.DataFrame() if counting else _communities(map_)
     is_exact = map_.method == "exact"
     if is_exact:
         leads += [*_least_reliable(map_, communities), *_least_likely(map_)]
@@ -110,17 +111,6 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
         performance_verdict(values["mrr"], values["hits_at_10"]),
     )
     return Overview(map_, values, communities, verdict, tuple(leads))
-
-
-def _estimate(values: np.ndarray) -> Estimate:
-    """Return the mean of one value per triple with its bootstrap interval over triples."""
-    if not len(values):
-        return Estimate(np.nan, np.nan, np.nan, 0)
-    sizes = np.array([len(values)])
-    low, high = ratio_intervals(RatioMetric(), values, np.ones(len(values)), sizes, 0.95, [(0, 0)])[
-        0
-    ]
-    return Estimate(float(values.mean()), float(low), float(high), len(values))
 
 
 def _hits(ranks: pd.DataFrame, k: int) -> np.ndarray:
@@ -169,7 +159,7 @@ def _ties(ranks: pd.DataFrame) -> Iterator[Lead]:
 
 def _least_reliable(map_: ReliabilityMap, communities: pd.DataFrame) -> Iterator[Lead]:
     large = communities[communities["triples"] >= SMALL]
-    whole = _estimate(map_.relik["relik"].to_numpy())
+    whole = mean_estimate(map_.relik["relik"].to_numpy())
     if not len(large) or not large["high"].min() < whole.low:
         return
     row = large.sort_values("relik", kind="stable").iloc[0]

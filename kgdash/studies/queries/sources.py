@@ -40,7 +40,9 @@ def sample_queries(
         for kind, asked in drawn.items()
         if len(asked) < sampling.per_type
     ]
-    return replace(made, notes=(f"hard means {sampling.hard}", *notes, *made.notes))
+    return replace(
+        made, notes=(f"true answers need at least one triple {sampling.hard}", *notes, *made.notes)
+    )
 
 
 def queries_of_file(

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from kgdash.files.table_cache import is_stored
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
+from kgdash.runs.preparation import prepared_share
 
 #: triples drawn where not all are known yet
 _SAMPLE = 300
@@ -17,7 +17,7 @@ def run_relik_known(run: Run) -> bool:
     """Tell whether the exact ReliK of all known triples is stored, or takes but a moment."""
     triples, graph = run.graph.all_triples, run.graph
     few = graph.num_entities * graph.num_relations <= _SMALL or len(triples) <= _SAMPLE
-    return few or is_stored({"kind": "relik", **run.table_key(triples)})
+    return few or prepared_share(run) == 1
 
 
 def run_relik(run: Run, progress: Progress = silent) -> tuple[np.ndarray, str]:

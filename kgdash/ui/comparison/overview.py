@@ -20,7 +20,7 @@ from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 _ORDERS = ("as they are", "most triples")
 
@@ -163,9 +163,11 @@ def _show_wide(
     config = number_columns(shown) | {
         rows: st.column_config.TextColumn(rows, pinned=True, width="large" if guide else "medium"),
         **{f"{n} · position": st.column_config.NumberColumn("position") for n in compared.runs},
-        **{n: st.column_config.NumberColumn(n, format="%.4g") for n in compared.runs},
+        **{n: st.column_config.NumberColumn(n) for n in compared.runs},
     }
-    st.dataframe(shown, hide_index=True, placeholder="–", column_config=config, key=f"{rows}_table")
+    st.dataframe(
+        written(shown), hide_index=True, placeholder="–", column_config=config, key=f"{rows}_table"
+    )
 
 
 def _titled(info: Metric) -> str:

@@ -29,7 +29,7 @@ from kgdash.ui.runtime.run_picker import load_source
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import pick_triple
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.table import number_columns, show_table
+from kgdash.ui.widgets.table import number_columns, show_table, written
 
 #: facts of an end whose ReliK is taken, and rows of short lists
 _FACTS, _FEW = 50, 8
@@ -70,7 +70,7 @@ def _show_better(found: Inspection, better: BetterNegatives, types: Any, called:
     ids = better.best[["head", "relation", "tail"]].to_numpy()
     key = "_".join(map(str, found.triple.parts))
     pick_triple(
-        found.run,
+        graph,
         ids,
         graph.with_names(better.best)[[other, "score", "relation"]],
         f"better_{side}_{key}",
@@ -91,7 +91,7 @@ def _short(table: pd.DataFrame, heading: str, key: str) -> None:
     shown = table[["count", *table.columns.drop(["count", "share"])]]
     config = number_columns(shown)
     config["count"] = st.column_config.NumberColumn("count", format="localized", width=70)
-    st.dataframe(shown, hide_index=True, column_config=config, row_height=28, key=key)
+    st.dataframe(written(shown), hide_index=True, column_config=config, row_height=28, key=key)
 
 
 def show_ends(found: Inspection) -> None:
@@ -128,7 +128,7 @@ def _show_end(run: Run, side: str, entity: int) -> None:
     ids = table[["head", "relation", "tail"]].to_numpy()
     shown = graph.with_names(table)[["head", "tail", "relik", "split", "relation"]]
     pick_triple(
-        run, ids, shown, f"facts_{side}_{entity}", f"facts of {graph.entity_labels[entity]}"
+        graph, ids, shown, f"facts_{side}_{entity}", f"facts of {graph.entity_labels[entity]}"
     )
 
 

@@ -99,8 +99,8 @@ def show_candidate_rows(
             side: [_label(graph, side, i) for i in rows["id"]],
             **({"distance": rows["distance"]} if "distance" in rows else {}),
             "score": rows["score"],
-            "rank": rows["filtered_rank"],
-            "raw_rank": rows["raw_rank"],
+            "rank": _whole(rows["filtered_rank"]),
+            "raw_rank": _whole(rows["raw_rank"]),
             "known": [
                 f"{split} (this)" if own else split
                 for split, own in zip(known, rows["answer"], strict=True)
@@ -108,7 +108,7 @@ def show_candidate_rows(
         }
     )
     pick_triple(
-        found.run,
+        graph,
         with_candidates(found.triple, side, rows["id"].tolist()),
         shown,
         f"{key}_{'_'.join(map(str, found.triple.parts))}",
@@ -121,6 +121,11 @@ def with_candidates(triple: InspectedTriple, side: str, ids: Sequence[int]) -> n
     rows = np.repeat(triple.row, len(ids), axis=0)
     rows[:, SIDES[side][1]] = ids
     return rows
+
+
+def _whole(ranks: pd.Series) -> pd.Series:
+    """Return ranks as whole numbers where they are all whole: equal scores make halves."""
+    return ranks.astype("int64") if (ranks % 1 == 0).all() else ranks
 
 
 def _label(graph: KnowledgeGraph, side: str, number: int) -> str:

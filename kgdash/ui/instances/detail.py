@@ -6,11 +6,11 @@ import streamlit as st
 
 from kgdash.charts.instance_path import path_figure
 from kgdash.runs import Run
-from kgdash.studies.instances.instances import MEASURES, ScoredInstances, instance_triples
+from kgdash.studies.instances.instances import IDS, MEASURES, ScoredInstances, instance_triples
 from kgdash.ui.runtime.run_scale import run_scale
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.inspect_link import show_triples
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.table import show_table
 
 _BEST, _ALL = "the best", "all"
 
@@ -52,4 +52,11 @@ def show_instance(run: Run, scored: ScoredInstances, instance: int, measure: str
         "known fact. Colours are the same in all drawings of the run."
     )
     triples = instance_triples(run.graph, scored.triples, instance)
-    show_table(triples, "grounding", f"{run.name}-instance-{instance}")
+    every = scored.triples.loc[scored.triples["instance"] == instance, IDS].to_numpy()
+    show_triples(
+        run.graph,
+        every,
+        triples,
+        f"grounding_{instance}_triples",
+        f"{run.name}-instance-{instance}",
+    )

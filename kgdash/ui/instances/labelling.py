@@ -20,8 +20,9 @@ from kgdash.studies.labelling.results import instances_of_labels, label_table
 from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.rules.rule import readings
 from kgdash.ui.widgets.file_name import file_name
+from kgdash.ui.widgets.inspect_link import IDS, pick_triple
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.table import download, number_columns
+from kgdash.ui.widgets.table import download, number_columns, written
 
 _REFUSED = "label_refused"
 
@@ -74,7 +75,7 @@ def show_labels(run: Run, state: Labelling) -> None:
     )
     listed = table.drop(columns="number").assign(at=pd.to_datetime(table["at"], utc=True))
     event: Any = st.dataframe(
-        listed,
+        written(listed),
         hide_index=True,
         column_config=number_columns(listed),
         on_select="rerun",
@@ -107,7 +108,7 @@ def _offer_instances(run: Run, state: Labelling) -> None:
         icon=":material/download:",
         key="labelled_instances",
         on_click="ignore",
-        help="For Queries and rules, “My own table”, and for `python -m kgdash rules --table`.",
+        help="For Rule predictions, “My own table”, and for `python -m kgdash rules --table`.",
     )
 
 
@@ -166,9 +167,12 @@ def _grounding(queue: LabelQueue, instance: int, rule: str) -> None:
         }
     )
     facts = facts if facts["way"].max() > 1 else facts.drop(columns="way")
-    columns = number_columns(facts, relik="ReliK")
-    columns["way"] = st.column_config.NumberColumn(width=50)
-    st.dataframe(facts, hide_index=True, column_config=columns, key=f"grounding {instance}")
+    rows = queue.triples[queue.triples["instance"] == instance]
+    ids = rows.loc[~rows["is_answer_triple"], IDS].to_numpy()
+    way = st.column_config.NumberColumn("way", width=50)
+    pick_triple(
+        queue.graph, ids, facts, f"grounding {instance}", "facts behind it", relik="ReliK", way=way
+    )
 
 
 def _try(step: Callable[[], Any]) -> None:

@@ -68,7 +68,7 @@ def _choose_types() -> tuple[str, ...]:
 def _choose_hard() -> str:
     return str(
         choice(
-            "True answers need a triple",
+            "True answers need a triple that is",
             list(HARD),
             "hard",
             help="A true answer holds in the whole graph but can not be found on this part of it.",
@@ -79,7 +79,7 @@ def _choose_hard() -> str:
 def _choose_intermediates(run: Run) -> tuple[tuple[str | int, ...], Beam | None]:
     """Return what to add to the key, and the beam."""
     source = choose_one(
-        "Entities in between",
+        "Entities on the path",
         INTERMEDIATES,
         "intermediates",
         help="Entities between the anchors and the answer: those that lead there in the graph, or "

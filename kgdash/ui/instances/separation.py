@@ -1,4 +1,4 @@
-"""What the page Queries and rules shows of labelled instances: cards, groups, distributions."""
+"""What is shown of labelled instances: cards, groups, distributions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 _HEADINGS = {
     "roc_auc": "ROC-AUC ↑",
@@ -87,10 +87,10 @@ def show_cards(separated: Separated) -> None:
             )
         row = found.difference(others[0])
         show_card(
-            "ReliK less rank",
+            "ReliK minus reciprocal rank",
             f"{row['difference']:+.3f}" if pd.notna(row["difference"]) else "–",
             f"{number(row['low'])} to {number(row['high'])}",
-            "ROC-AUC of ReliK less that of the reciprocal rank, on the same instances and "
+            "ROC-AUC of ReliK minus that of the reciprocal rank, on the same instances and "
             "resamples, with its bootstrap 95 % interval: above 0, ReliK tells true from false "
             "better.",
         )
@@ -190,7 +190,7 @@ def pick_instance(
     shown = listed if most is None else listed.head(most).drop(columns="label")
     row = selected_row(
         st.dataframe(
-            shown,
+            written(shown),
             hide_index=True,
             column_config=number_columns(shown),
             on_select="rerun",

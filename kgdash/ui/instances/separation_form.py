@@ -1,4 +1,4 @@
-"""What is chosen on Queries and rules, and the widgets for how instances are compared."""
+"""What is chosen of queries and rules, and the widgets for how instances are compared."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def choose_separation() -> SeparationChoice:
             "comparable.",
         )
         over = choose_one(
-            "Mean over",
+            "ReliK of",
             list(COMPARED),
             "over",
             help="All triples that lead to the answer, or those alone that give it: a rule's head, "
             "the last triple of a path, every branch of an intersection.",
         )
         aggregate = choose_one(
-            "Several groundings of an answer",
+            "If an answer has several groundings",
             AGGREGATES,
             "chains",
             "max",

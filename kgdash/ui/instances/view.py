@@ -7,6 +7,7 @@ import streamlit as st
 from kgdash.runs import Run
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import compare_measures
+from kgdash.studies.instances.separation_verdict import separation_verdict
 from kgdash.studies.rules.rule import readings
 from kgdash.ui.instances.likely_errors import show_likely_errors
 from kgdash.ui.instances.separation import (
@@ -49,6 +50,8 @@ def show_instances(run: Run, source: InstancesChoice) -> None:
     )
     names = readings(scored.table["group"].unique(), run.graph)
     shown = Separated(run, scored, choice, found, names, key)
+    for sentence in separation_verdict(found):
+        st.markdown(sentence)
     show_cards(shown)
     _VIEWS[choose_view(list(_VIEWS))](shown)
     for note in instances.notes:

@@ -32,7 +32,7 @@ _LINKS = {
     "relation": ("pages/breakdowns.py", "Metrics by relation", {"order_relation": "worst first"}),
     "community": ("pages/local.py", "Its neighbourhood", {"method": "Neighbourhood"}),
     "triple": ("pages/local.py", "Around its head", {}),
-    "ties": ("pages/score_health.py", "Scores and ties", {}),
+    "ties": ("pages/score_health.py", "Score health", {}),
 }
 
 

@@ -20,12 +20,12 @@ MENU: dict[str, dict[str, str]] = {
     "": {"overview": "Overview"},
     "Metrics": {
         "metrics": "All metrics",
-        "breakdowns": "By group",
-        "score_health": "Scores and ties",
-        "classification": "True or false",
+        "breakdowns": "Breakdowns",
+        "score_health": "Score health",
+        "classification": "Triple classification",
         "metric_guide": "Metric guide",
     },
-    "Reliability": {"local": "Subgraph", "reliability": "Map of the graph"},
+    "Reliability": {"local": "Local reliability", "reliability": "Reliability map"},
     "Predictions": {
         "inspect": "Inspect",
         "queries": "Query answers",
@@ -33,13 +33,13 @@ MENU: dict[str, dict[str, str]] = {
         "label": "Label predictions",
     },
     "Compare": {
-        "compare": "Runs side by side",
+        "compare": "Compare runs",
         "which_model": "Which model where",
         "model_selection": "Model selection",
         "obl2021": "OBL2021",
     },
     "Studies": {
-        "study": "ReliK and performance",
+        "study": "Correlation study",
         "expected_performance": "Expected performance",
         "confounders": "Confounders of ReliK",
     },

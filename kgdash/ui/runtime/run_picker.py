@@ -13,6 +13,7 @@ from kgdash.runs.bundled import DEFAULT_RUN, DEMO, FOLDER_CHOICE, bundled_names
 from kgdash.runs.loading import load
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.navigation import ensure_navigation
+from kgdash.ui.runtime.preparation import show_preparation
 from kgdash.ui.runtime.refined import stop_refining
 from kgdash.ui.runtime.sidebar import footer, lay_out_sidebar
 
@@ -54,6 +55,8 @@ def pick_run() -> None:
         + ("  \n:material/info: about this run" if run.notes else ""),
         help="  \n".join(run.notes) or None,
     )
+    with place:
+        show_preparation(run)
 
 
 def _folder() -> tuple[str, str]:

@@ -3,16 +3,14 @@
 from kgdash.charts.relik_scale import ReliKScale, relik_scale
 from kgdash.runs import Run
 from kgdash.studies.reliability.reliability_map import ReliabilityMap
-from kgdash.studies.reliability.run_relik import run_relik
+from kgdash.studies.reliability.run_relik import run_relik, run_relik_known
 from kgdash.ui.runtime.computed import computed
 
 
 def run_scale(run: Run) -> ReliKScale:
     """Return the run's scale: of all its known triples, or of a sample if that would take long."""
-    values = computed(
-        "Scale of ReliK", (run.digest, "scale"), lambda report: run_relik(run, report)
-    )
-    return relik_scale(*values)
+    key = (run.digest, "scale", run_relik_known(run))
+    return relik_scale(*computed("Scale of ReliK", key, lambda report: run_relik(run, report)))
 
 
 def map_scale(map_: ReliabilityMap) -> ReliKScale:

@@ -1,6 +1,6 @@
 """What the page Local reliability shows of a subgraph: its cards, its drawing, what is clicked."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 
 import numpy as np
 import streamlit as st
@@ -8,12 +8,14 @@ import streamlit as st
 from kgdash.charts.graph_drawing import GraphDrawing
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
-from kgdash.studies.reliability.local_comparison import LocalComparison, Mean
+from kgdash.studies.reliability.local_comparison import LocalComparison
 from kgdash.ui.graph_view.component import show_graph
 from kgdash.ui.runtime.run_scale import run_scale
 from kgdash.ui.subgraphs.drawing import add_neighbours, added_entities, stable_layout, with_added
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.card import show_card
+
+_ENDS = ("relik_low", "relik_high")
 
 _CARDS = {
     "relik": "Mean ReliK ↑",
@@ -24,17 +26,40 @@ _CARDS = {
 }
 
 
-def show_local_cards(means: Mapping[str, Mean]) -> None:
-    """Show one card per measure.
+def counted_so_far(comparison: LocalComparison) -> str:
+    """Say what the mean ReliK is about while it is counted."""
+    value, low, high = (comparison.means[key].value for key in ("relik", *_ENDS))
+    return so_far(value, low, high)
 
-    :param means: of `LocalComparison`
-    """
-    relik_of = "triples, sampled" if "relik_low" in means else "triples"
+
+def so_far(value: float, low: float, high: float) -> str:
+    """Say what the mean ReliK is about; NaN: too little is counted for that."""
+    if not value > 0:
+        return ""
+    return f"Mean ReliK about {number(value)} (95 %: {number(low)} to {number(high)})."
+
+
+def show_local_cards(comparison: LocalComparison) -> None:
+    """Show one card per measure; of ReliK that is sampled, the interval, and none in the making."""
+    means, method = comparison.means, comparison.method
     with st.container(horizontal=True):
         for name, label in _CARDS.items():
             value, count = means[name]
-            unit = relik_of if name == "relik" else "ranks"
-            show_card(label, number(value), f"n = {count:,} {unit}")
+            text, unit = number(value), f"n = {count:,} {'triples' if name == 'relik' else 'ranks'}"
+            if name == "relik" and comparison.share < 1:
+                text, unit = "–", f"{count:,} of {len(comparison.triples):,} triples counted"
+            elif name == "relik" and _ENDS[0] in means:
+                middle, ends = text, (number(means[end].value) for end in _ENDS)
+                text = " – ".join(ends)
+                unit += f", {method}; geometric middle {middle}"
+            show_card(label, text, unit)
+    if method == "sampled":
+        st.info(
+            "ReliK is sampled, 1,000 negatives a side: the true mean lies in the interval shown "
+            "(95 %), and where in it is not known. Single triples show the geometric middle of "
+            "their intervals. Choose exact for the true values.",
+            icon=":material/casino:",
+        )
 
 
 def show_drawing(

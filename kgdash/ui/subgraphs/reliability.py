@@ -19,13 +19,13 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.subgraphs.local import so_far
 from kgdash.ui.subgraphs.selected_part import show_part
-from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns
+from kgdash.ui.widgets.table import download, number_columns, written
 
 #: columns of each view's table
 _GROUPS = ["relik", "low", "high", "typical", "triples", "mrr", "evaluated"]
@@ -49,6 +49,12 @@ _TINY = {
 
 #: entities drawn of a community or region
 _DRAWN = 150
+
+
+def mapped_so_far(map_: ReliabilityMap) -> str:
+    """Say what the mean ReliK is about while it is counted."""
+    step = map_.step
+    return "" if step is None else so_far(step.mean, step.low, step.high)
 
 
 def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
@@ -126,38 +132,49 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         (*key, "regions", scan),
         lambda report: scan_regions(map_, scan, report),
     )
+    with more_settings():
+        everything = st.toggle(
+            "List regions not beyond chance too", key="chance", bind="query-params"
+        )
     sure = found.table[found.table["p"] <= _SIGNIFICANT]
-    counts = {kind: int((sure["kind"] == kind).sum()) for kind in ("low", "high")}
-    with st.container(horizontal=True):
-        for kind, label in (("low", "Regions of low ReliK"), ("high", "Regions of high ReliK")):
-            show_card(label, counts[kind], "p ≤ 0.05, family-wise")
-    everything = st.toggle(
-        "Also those that chance explains", key="chance", bind="query-params", value=False
+    table = (found.table if everything else sure).sort_values(
+        "kind", ascending=False, kind="stable"
     )
-    table = found.table if everything else sure
-    show_chart(baseline_figure(table, found.baseline), "baseline", f"{name}-baseline")
-    if table.empty:
+    low, high = (int((sure["kind"] == kind).sum()) for kind in ("low", "high"))
+    st.markdown(
+        f"**{low}** connected {'region is' if low == 1 else 'regions are'} less reliable than "
+        f"chance explains, **{high}** more (5 % over the whole graph)."
+    )
+    if len(table):
+        row = _table(table[_REGIONS], table, "regions", name) or 0
+        region = int(table["region"].iloc[min(row, len(table) - 1)])
+        title = _region_title(found.table.iloc[region])
+        _draw(map_, found.members[region], title, (*key, scan, region))
+    else:
         st.info(
             "No region stands out: what differences there are, chance explains.",
             icon=":material/info:",
         )
-        return
-    st.caption(
-        "p: the share of permutations in which any region, anywhere, stood out as far. Select a "
-        "row to draw another region."
-    )
-    row = _table(table[_REGIONS], table, "regions", name) or 0
-    region = int(table["region"].iloc[min(row, len(table) - 1)])
-    own = found.table.iloc[region]
-    title = f"{own['kind']} ReliK around {graph.entity_labels[own['seed_entity']]}"
-    _draw(map_, found.members[region], title, (*key, scan, region))
+    with st.expander("How sure is that?", icon=":material/casino:"):
+        st.caption(
+            "p: the share of permutations in which any region, anywhere, stood out as far. Bars: "
+            "how far the greatest of each permutation did; marked: the regions found."
+        )
+        show_chart(baseline_figure(table, found.baseline), "baseline", f"{name}-baseline")
+
+
+def _region_title(region: pd.Series) -> str:
+    """Name a region by its most central entity and its most frequent relation."""
+    central = str(region["central"]).split(", ")[0].removesuffix(" …")
+    relation = str(region["relations"]).split(", ")[0]
+    return f"{region['kind']} ReliK around {central}" + f" · {relation}" * bool(relation)
 
 
 def _choose_scan(entities: int) -> RegionScan:
     with more_settings():
         null_model = choice(
-            "Chance is",
-            {name: f"{name} permuted" for name in NULL_MODELS},
+            "Chance: shuffled are",
+            {name: name for name in NULL_MODELS},
             "dealt",
             help="Entities: is an entity's own reliability like that of those around it, more than "
             "among entities of like degree? Triples: is ReliK here unlike that of other triples of "
@@ -165,8 +182,10 @@ def _choose_scan(entities: int) -> RegionScan:
             "where entities share most of their triples; the latter what single entities explain.",
         )
         most = max(5, min(500, entities // 2))
-        smallest = choose_number("Entities, at least", (2, most), 5, "smallest")
-        largest = choose_number("at most", (smallest, most), min(100, most), "largest")
+        smallest = choose_number("Entities of a region, at least", (2, most), 5, "smallest")
+        largest = choose_number(
+            "Entities of a region, at most", (smallest, most), min(100, most), "largest"
+        )
         permutations = choose_number(
             "Permutations",
             (19, 9999),
@@ -180,12 +199,12 @@ def _choose_scan(entities: int) -> RegionScan:
 def _table(shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str) -> int | None:
     """Show rows of a table, offer all of it as a file, and return which row is selected."""
     columns = number_columns(shown, mrr="MRR ↑", evaluated="test triples") | {
-        column: st.column_config.NumberColumn(label, format="%.2e")
+        column: st.column_config.NumberColumn(label)
         for column, label in _TINY.items()
         if column in shown
     }
     event = st.dataframe(
-        shown,
+        written(shown),
         hide_index=True,
         placeholder="–",
         column_config=columns,

@@ -8,7 +8,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.ui.graph_view.component import Selection
-from kgdash.ui.widgets.inspect_link import show_triples
+from kgdash.ui.widgets.inspect_link import IDS, offer_inspection, show_triples
 from kgdash.ui.widgets.markdown import plain
 
 #: shown of each fact, where the table has it; a `LocalComparison` has all
@@ -32,14 +32,16 @@ def show_part(picked: Selection, run: Run, triples: pd.DataFrame) -> None:
     else:
         st.markdown(f"**{_title(picked, run.graph, part)}**")
         _show_means(part)
-    ids = part[["head", "relation", "tail"]].to_numpy()
+    ids = part[IDS].to_numpy()
+    if len(part) == 1:
+        offer_inspection(run.graph, ids[0], "inspect_picked")
     name = f"{run.name}-drawn"
     wide = {
         column: st.column_config.Column(label, width=width)
         for column, label, width in (("fact", "fact", 280), ("relation", "relation", 110))
     }
-    shown = _listed(picked, run.graph, part)
-    show_triples(run, ids, shown, "picked", name, other="to or from", **wide)
+    shown, named = _listed(picked, run.graph, part), run.graph.with_names(part)
+    show_triples(run.graph, ids, shown, "picked", name, named, other="to or from", **wide)
 
 
 def chosen_rows(picked: Selection, triples: pd.DataFrame) -> np.ndarray:

@@ -7,13 +7,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from kgdash.statistics.estimate import number
 from kgdash.ui.widgets.file_name import file_name
 
-_TINY = {"relik", "relik_low", "relik_high", "relik_max", "relik_mean"}
+#: cells beyond which floats keep the browser's format: writing each takes too long
+_MOST_CELLS = 10_000
 
 
 def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
-    """Describe numeric columns for `st.dataframe`: ReliK in scientific notation, ranks whole.
+    """Describe columns for `st.dataframe`: headings, and whole numbers as such.
 
     :param labels: column -> heading where it is not the column's name, or all of `st.column_config`
     """
@@ -22,15 +24,24 @@ def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
         heading = labels.get(column, str(column).replace("_", " "))
         if not isinstance(heading, str):
             config[column] = heading
-        elif column in _TINY:
-            config[column] = st.column_config.NumberColumn(heading, format="%.3e")
         elif pd.api.types.is_integer_dtype(table[column]):
             config[column] = st.column_config.NumberColumn(heading, format="%d")
         elif pd.api.types.is_float_dtype(table[column]):
-            config[column] = st.column_config.NumberColumn(heading, format="%.4g")
+            config[column] = st.column_config.NumberColumn(heading)
         else:
             config[column] = st.column_config.Column(heading)
     return config
+
+
+def written(table: pd.DataFrame) -> Any:
+    """Return a table for `st.dataframe` whose floats are written to three digits, as on cards.
+
+    They still sort by value. Large tables come back as they are.
+    """
+    floats = table.select_dtypes("float").columns
+    if table.size > _MOST_CELLS or not len(floats) or not table.index.is_unique:
+        return table
+    return table.style.format(dict.fromkeys(floats, number), na_rep="–")
 
 
 def show_table(
@@ -44,7 +55,7 @@ def show_table(
     :param labels: as for `number_columns`
     """
     st.dataframe(
-        table,
+        written(table),
         hide_index=True,
         placeholder="–",
         column_config=number_columns(table, **labels),

@@ -36,7 +36,7 @@ def test_a_path_query_by_hand():
     false = sampled.triples[~sampled.triples["label"]]
     assert false["tail"].tolist() == [1, 4, 2, 4]
     assert sampled.notes == (
-        "hard means outside train",
+        "true answers need at least one triple outside train",
         "2p: 1 of 10 queries found; the graph has few with an answer outside train",
     )
 

@@ -1,0 +1,46 @@
+"""Whether ReliK tells true from false instances, in sentences that its intervals carry."""
+
+from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.studies.instances.separation import ALL, Comparison
+
+_NAMES = {"reciprocal_rank": "the reciprocal rank", "score": "the raw score"}
+
+
+def separation_verdict(found: Comparison) -> list[str]:
+    """Say how well ReliK separates, beside the other measures, and where it points the wrong way.
+
+    :param found: ReliK's measure first
+    :return: one or two sentences
+    """
+    relik, *others = found.by_measure
+    overall = _auc(found.by_measure[relik].set_index("group").loc[ALL])
+    chance = Estimate(0.5, 0.5, 0.5, 0)
+    if overall.is_above(chance):
+        said = f"ReliK tells true from false: ROC-AUC {with_interval(overall)}"
+    elif chance.is_above(overall):
+        said = f"ReliK points the wrong way: ROC-AUC {with_interval(overall)}"
+    else:
+        said = (
+            f"ReliK does not tell true from false beyond chance: ROC-AUC {with_interval(overall)}"
+        )
+    beside = [_against(found, measure) for measure in others]
+    said = f"{', '.join([said, *beside])}."
+    groups = found.by_measure[relik]
+    wrong = groups[(groups["auc_high"] < chance.value) & (groups["group"] != ALL)]
+    if not len(wrong):
+        return [said]
+    named = ", ".join(f"{row.group} ({number(row.roc_auc)})" for row in wrong.itertuples())
+    return [said, f"It points the wrong way on {named}: the whole interval lies below 0.5."]
+
+
+def _against(found: Comparison, measure: str) -> str:
+    row = found.difference(measure)
+    name = _NAMES[measure.removesuffix("_answer")]
+    value = number(found.overall(measure)["roc_auc"])
+    if row["low"] > 0:
+        return f"better than {name} ({value})"
+    return f"worse than {name} ({value})" if row["high"] < 0 else f"like {name} ({value})"
+
+
+def _auc(row) -> Estimate:
+    return Estimate(row["roc_auc"], row["auc_low"], row["auc_high"], int(row["n_true"]))

@@ -1,0 +1,63 @@
+"""What a subgraph's values say, with intervals: is the model reliable here, and do ranks agree?"""
+
+import numpy as np
+
+from kgdash.breakdowns.breakdown import SMALL
+from kgdash.ranking.metrics import POOLS
+from kgdash.ranking.ratio_metrics import mean_estimate
+from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.studies.reliability.local_comparison import LocalComparison
+
+
+def local_estimates(comparison: LocalComparison) -> dict[str, Estimate]:
+    """Return the means of a comparison with 95 % bootstrap intervals over triples.
+
+    :return: by measure as ``comparison.means`` has them: "relik", "tail_mrr", "head_mrr",
+        "both_mrr" (a triple's two ranks are drawn together), "relation_mrr"; n counts triples.
+        ReliK that is sampled has the interval of its triples' bounds instead
+    """
+    triples, means = comparison.triples, comparison.means
+    found = {"relik": mean_estimate(triples["relik"].dropna().to_numpy(np.float64))}
+    if "relik_low" in means:
+        ends = (means["relik_low"].value, means["relik_high"].value)
+        found["relik"] = Estimate(means["relik"].value, *ends, means["relik"].n)
+    for side, pool in POOLS.items():
+        ranks = triples[[f"{one}_rank" for one in pool]].dropna().to_numpy(np.float64)
+        found[f"{side}_mrr"] = mean_estimate((1 / ranks).mean(axis=1))
+    return found
+
+
+def local_verdict(estimates: dict[str, Estimate], whole: dict[str, Estimate] | None) -> list[str]:
+    """Say whether the model is more or less reliable here than in the whole graph.
+
+    :param estimates: of `local_estimates`
+    :param whole: "relik" and "both_mrr" of the whole graph, or None where they are not counted yet
+    :return: sentences, none stronger than the intervals
+    """
+    relik, mrr = estimates["relik"], estimates["both_mrr"]
+    if not relik.n:
+        return []
+    said = [f"Mean ReliK here is {with_interval(relik)}."]
+    if whole is not None:
+        said[0] = (
+            f"ReliK here is {_against(relik, whole['relik'])} the whole graph's: mean "
+            f"{with_interval(relik)} against {number(whole['relik'].value)}."
+        )
+    if mrr.n < SMALL:
+        said.append(
+            f"Only {mrr.n} triples are ranked here, too few to say how well."
+            if mrr.n
+            else "No triple is ranked here, so there is no MRR."
+        )
+    elif whole is not None and whole["both_mrr"].n:
+        said.append(
+            f"The MRR is {_against(mrr, whole['both_mrr'])} the whole graph's: "
+            f"{with_interval(mrr)} against {number(whole['both_mrr'].value)}, n = {mrr.n:,}."
+        )
+    return said
+
+
+def _against(here: Estimate, whole: Estimate) -> str:
+    if here.is_above(whole):
+        return "above"
+    return "below" if whole.is_above(here) else "not told apart from"
