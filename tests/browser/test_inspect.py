@@ -6,7 +6,7 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import inspect_triple
 from kgdash.studies.reliability.local_comparison import compare
-from tests.browser.driver import expect_cards, open_page, settle
+from tests.browser.driver import CARDS, expect_cards, open_page, settle
 
 #: pixels of a table's header, and of its rows
 HEADER, ROW = 35, 28
@@ -51,6 +51,17 @@ def test_a_row_opens_its_triple_and_the_next_follows(address, tab, run):
 
     tab.reload()
     expect_cards(tab, figures(run, triples[2]))
+
+
+def test_back_leads_to_the_list_and_stays_there(address, tab, run):
+    open_page(tab, f"{address}/local?entity=virus&size=12")
+    cards = tab.evaluate(CARDS)
+    select_row(tab, "triples", 1)
+    tab.wait_for_url("**/inspect**")
+    settle(tab)
+    tab.go_back()
+    expect_cards(tab, [tuple(card) for card in cards])
+    tab.wait_for_url("**/local?entity=virus&size=12")
 
 
 def test_a_candidate_is_one_click_away(address, tab, run):

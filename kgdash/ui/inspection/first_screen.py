@@ -23,6 +23,10 @@ from kgdash.ui.widgets.markdown import plain
 #: candidates listed
 K = 10
 
+_RANK = (
+    "That of this candidate's own triple: filtered, so that facts that rank higher do not count."
+)
+
 
 def show_verdict(found: Inspection) -> None:
     """Say in plain words how the triple ranks, what beats it, and whether it is known."""
@@ -92,15 +96,15 @@ def show_candidate_rows(
     :param rows: of `SideCandidates.rows`; ``distance``, if there, is shown too
     :param key: of the widget, one per triple
     """
-    graph, side = found.run.graph, candidates.side
+    graph, side, near = found.run.graph, candidates.side, "distance" in rows
     known = [split or "–" for split in rows["known"]]
     shown = pd.DataFrame(
         {
             side: [_label(graph, side, i) for i in rows["id"]],
-            **({"distance": rows["distance"]} if "distance" in rows else {}),
+            **({"distance": rows["distance"]} if near else {}),
             "score": rows["score"],
             "rank": _whole(rows["filtered_rank"]),
-            "raw_rank": _whole(rows["raw_rank"]),
+            **({} if near else {"raw_rank": _whole(rows["raw_rank"])}),
             "known": [
                 f"{split} (this)" if own else split
                 for split, own in zip(known, rows["answer"], strict=True)
@@ -113,6 +117,7 @@ def show_candidate_rows(
         shown,
         f"{key}_{'_'.join(map(str, found.triple.parts))}",
         f"candidates for the {side}",
+        rank=st.column_config.NumberColumn("rank", help=_RANK),
     )
 
 
