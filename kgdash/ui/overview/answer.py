@@ -12,6 +12,7 @@ from kgdash.statistics.estimate import Estimate, number
 from kgdash.studies.overview.overview import Lead, Overview
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point
@@ -53,7 +54,9 @@ def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
     lines = computed("Averaging", (*key, "lines"), lambda _: between(found.map, groups))
     st.header("ReliK of the graph's communities")
     picked = clicked_point(
-        community_map(found.communities, lines), "overview_map", f"{found.map.run.name}-overview"
+        community_map(found.communities, lines, map_scale(found.map)),
+        "overview_map",
+        f"{found.map.run.name}-overview",
     )
     if picked is not None:
         members = (groups == found.communities["id"].iloc[int(picked)]).nonzero()[0]
