@@ -57,14 +57,7 @@ _MOVED = {
 }
 
 #: room above a page, the size of headings, and contrast where Streamlit has too little
-_STYLE = """<style>
-.stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
-.stMainBlockContainer h1 { font-size: 1.6rem; padding: 0 0 .25rem; }
-.stMainBlockContainer h2 { font-size: 1.15rem; padding: .25rem 0 0; }
-[data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
-@media (prefers-color-scheme: dark) { [data-testid="stMultiSelect"] span[title] { color: #12171d; } }
-[data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }
-</style>"""
+_STYLE = Path(__file__).with_name("style.css")
 
 
 def navigation() -> Any:
