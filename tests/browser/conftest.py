@@ -70,7 +70,7 @@ def fresh_address(server_folder) -> Iterator[str]:
     _wait_for_health(port, server, server_folder / "log.txt")
     yield f"http://localhost:{port}"
     server.terminate()
-    server.wait(timeout=20)
+    server.wait(timeout=60)
 
 
 def _wait_for_health(port: int, server: subprocess.Popen, log: Path) -> None:
