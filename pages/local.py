@@ -11,6 +11,7 @@ from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.form import choose_subgraph
 from kgdash.ui.subgraphs.local import counted_so_far, show_drawing, show_local_cards
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.inspect_link import IDS, offer_inspection, show_triples
 from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import show_table
 
@@ -62,7 +63,7 @@ if not means["both_mrr"].n:
 
 show_drawing(run, comparison, key, part_name)
 
-st.subheader("ReliK against reciprocal rank")
+st.header("ReliK against reciprocal rank")
 texts = triple_text(labelled["head"], labelled["relation"], labelled["tail"]).tolist()
 dots = show_chart(
     relik_scatter(triples, texts),
@@ -73,14 +74,16 @@ dots = show_chart(
 )
 dot = selected_point(dots)
 if dot is not None:
-    row = labelled.iloc[[dot]]
-    show_table(row, "dot", f"{part_name}-triple")
+    show_table(labelled.iloc[[dot]], "dot", f"{part_name}-triple")
+    offer_inspection(
+        graph, triples[IDS].iloc[dot].tolist(), "inspect_dot", triples[IDS].to_numpy(), part_name
+    )
 
-st.subheader("Triples inside")
+st.header("Triples inside")
 st.caption(
     "relik head/tail rank: among the negatives that share the head/tail; head/tail/relation "
-    "rank: realistic filtered rank, empty where not evaluated."
+    "rank: realistic filtered rank, empty where not evaluated. Select a row to inspect its triple."
 )
 first = ["relik", "reciprocal_rank"]
 ordered = labelled.sort_values("relik")[[*first, *labelled.columns.difference(first, sort=False)]]
-show_table(ordered, "triples", part_name)
+show_triples(graph, triples.loc[ordered.index, IDS].to_numpy(), ordered, "triples", part_name)

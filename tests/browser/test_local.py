@@ -162,3 +162,25 @@ def test_an_entity_is_found_and_its_neighbours_come_in_place(address, tab, run):
     expected = compare(run, run.subgraph(sought, size=12))
     mine = (expected.triples[["head", "tail"]] == sought).any(axis=1)
     expect_cards(tab, cards(expected) + part_cards(expected, mine))
+
+
+def test_what_is_dragged_stays_where_it_was_put_and_all_else_too(address, tab, run):
+    open_page(tab, f"{address}/local?entity=virus&size=12")
+    graph = Graph(tab, "drawing")
+    graph.press("Graph")
+    node = freest(graph.nodes(), graph.nodes())
+    tab.mouse.move(node["x"], node["y"])
+    tab.mouse.down()
+    tab.mouse.move(node["x"] + 30, node["y"] + 40, steps=4)
+    tab.mouse.up()
+    dragged = {one["id"]: one["at"] for one in graph.nodes()}
+    where = next(one for one in graph.nodes() if one["id"] == node["id"])
+    assert (round(where["x"] - node["x"]), round(where["y"] - node["y"])) == (30, 40)
+    assert graph.selected() is None
+
+    enter(tab, "size", 14)
+    graph.wait_for_nodes(14)
+    shared = set(run.subgraph("virus", size=14).entities.tolist()) & set(dragged)
+    after = {one["id"]: one["at"] for one in graph.nodes()}
+    assert len(shared) == 12
+    assert {e: after[e] for e in shared} == {e: dragged[e] for e in shared}

@@ -61,7 +61,7 @@ def test_every_bundled_run_opens():
 
 
 def test_unknown_run_in_the_address_is_dropped():
-    app = open_page("overview", run="no-such-run")
+    app = open_page("overview", run="no-such-run", size="a", split="1", folder="/etc")
     assert app.get_by_key("run").value == "umls-transe"
     assert "135 entities" in app.sidebar.caption[0].value
 
@@ -94,7 +94,7 @@ def refusal(*arguments) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("page", ["overview", "metrics", "local", "queries"])
+@pytest.mark.parametrize("page", ["overview", "queries"])
 def test_folder_that_is_not_there(page, tmp_path):
     folder = str(tmp_path / "nothing")
     app = choose_folder(open_page(page), folder)

@@ -32,7 +32,7 @@ def test_regions(run, map_):
     np.testing.assert_array_equal(table(app, "p", "z")["z"], ordered["z"])
     first = found.members[int(ordered.index[0])]
     inside = np.isin(map_.relik[["head", "tail"]], first).all(axis=1)
-    drawn = table(app, "head", "relation", "relik")
+    drawn = table(app, "fact", "relik")
     assert drawn["relik"].tolist() == sorted(relik[inside])
 
     choose(app, chance=True, dealt="triples", largest=20)

@@ -56,13 +56,8 @@ _MOVED = {
     "queries_rules": "queries",
 }
 
-#: room that Streamlit leaves above a page, and the size of its title
-_STYLE = """<style>
-.stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
-.stMainBlockContainer h1 { font-size: 1.6rem; padding: 0 0 .25rem; }
-.stMainBlockContainer h3 { font-size: 1.15rem; padding: .25rem 0 0; }
-[data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }
-</style>"""
+#: room above a page, the size of headings, and contrast where Streamlit has too little
+_STYLE = Path(__file__).with_name("style.css")
 
 
 def navigation() -> Any:

@@ -6,16 +6,14 @@ import numpy as np
 import streamlit as st
 
 from kgdash.charts.graph_drawing import GraphDrawing
-from kgdash.charts.local_reliability import local_bars
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import LocalComparison
-from kgdash.ui.graph_view.component import Selection, show_graph
+from kgdash.ui.graph_view.component import show_graph
+from kgdash.ui.runtime.run_scale import run_scale
 from kgdash.ui.subgraphs.drawing import add_neighbours, added_entities, stable_layout, with_added
-from kgdash.ui.subgraphs.scale import run_scale
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.card import show_card
-from kgdash.ui.widgets.chart import show_chart
 
 _ENDS = ("relik_low", "relik_high")
 
@@ -82,11 +80,7 @@ def show_drawing(
             add_neighbours(run, picked.expand, entities, key)
             st.rerun()
     with right:
-        if picked == Selection():
-            st.caption("Click an entity or a fact. Until then: the means of the whole subgraph.")
-            show_chart(local_bars(comparison.means), "bars", f"{part_name}-figures")
-            return
-        show_part(picked, run.graph, drawing.triples)
+        show_part(picked, run, drawing.triples)
         if picked.node is not None:
             _show_ways_on(run, picked.node, entities, key)
 
