@@ -38,7 +38,7 @@ def show_part(picked: Selection, run: Run, triples: pd.DataFrame) -> None:
     name = f"{run.name}-drawn"
     wide = {
         column: st.column_config.Column(label, width=width)
-        for column, label, width in (("fact", "fact", 280), ("relation", "relation", 110))
+        for column, label, width in (("fact", "fact", 205), ("relation", "relation", 110))
     }
     shown, named = _listed(picked, run.graph, part), run.graph.with_names(part)
     show_triples(run.graph, ids, shown, "picked", name, named, other="to or from", **wide)

@@ -34,6 +34,8 @@ def show_chart(
             config={
                 "toImageButtonOptions": {"filename": file_name(name, "")},
                 "displaylogo": False,
+                # Its camera does again what "Save chart" does, where that can draw.
+                "modeBarButtonsToRemove": ["toImage"] if find_browser() is not None else [],
                 "scrollZoom": scroll_zoom,
             },
             **selection,
