@@ -18,6 +18,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.form import choose_subgraph
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table
@@ -161,4 +162,5 @@ def show_local(found: Classification, key: tuple[Hashable, ...], name: str) -> N
             icon=":material/info:",
         )
         return
-    show_table(run.graph.with_names(local.triples), "local_triples", f"{name}-subgraph")
+    named, ids = run.graph.with_names(local.triples), local.triples[IDS].to_numpy()
+    show_triples(run.graph, ids, named, "local_triples", f"{name}-subgraph")

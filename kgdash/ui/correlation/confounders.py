@@ -25,6 +25,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number
+from kgdash.ui.widgets.inspect_link import IDS, offer_inspection
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import show_table
 
@@ -112,6 +113,8 @@ def _show_factor(view: ConfounderView, factor: str) -> None:
             f"of the head {row['head_degree']:,}, of the tail {row['tail_degree']:,}, frequency of "
             f"the relation {row['frequency']:,}."
         )
+        ids = view.factors[IDS].iloc[int(picked)].tolist()
+        offer_inspection(view.run.graph, ids, "inspect_factor_point")
 
 
 def show_partials(view: ConfounderView) -> None:
