@@ -51,7 +51,7 @@ function drawLegend(pen, scale, ink, width, isGraph, unknown = false) {
     const side = 11, corners = [[0, -1], [1, -1], [1, 0], [0, 0]].map(([u, v]) => [left + u * side, y + 5 + v * side]);
     pen.area(corners, { colour: scale.colour(low) });
     pen.line([corners[3], corners[1]], { colour: "#fff", width: 1.3 });
-    pen.text("less reliable; a cell is the mean of what its two entities share", [left + side + 6, y], { colour: ink });
+    pen.text("less reliable; a cell is the mean of its facts", [left + side + 6, y], { colour: ink });
     return;
   }
   const keys = [["less reliable", low], ["as usual", middle], ["more reliable", high],
