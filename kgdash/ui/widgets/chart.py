@@ -34,8 +34,7 @@ def show_chart(
             config={
                 "toImageButtonOptions": {"filename": file_name(name, "")},
                 "displaylogo": False,
-                # Its camera does again what "Save chart" does, where that can draw.
-                "modeBarButtonsToRemove": ["toImage"] if find_browser() is not None else [],
+                "modeBarButtonsToRemove": ["toImage"],  # "Save chart" has more
                 "scrollZoom": scroll_zoom,
             },
             **selection,
