@@ -26,6 +26,7 @@ from kgdash.studies.instances.thresholds import judged_thresholds
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.reliability.local_verdict import local_estimates, local_verdict, whole_estimates
 from kgdash.studies.rules.confidence import rule_confidence
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
@@ -152,6 +153,9 @@ def test_subgraph_json(call, run, options, subgraph, comparison):
     assert found["counts"] == {name: count for name, (_, count) in figures.items()}
     labelled = run.graph.with_names(expected.triples)
     assert found["triples"] == without_nan(labelled.to_dict("records"))
+    estimates = local_estimates(expected)
+    assert found["verdict"] == local_verdict(estimates, whole_estimates(run))
+    assert found["intervals"] == without_nan({n: [e.low, e.high] for n, e in estimates.items()})
 
 
 def test_what_is_not_defined_is_null(call, run):

@@ -18,7 +18,7 @@ def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, group: str, n
         ["best first", "worst first"],
         default="worst first",
         required=True,
-        key="triples_order",
+        key=f"triples_order_{group}",
         label_visibility="collapsed",
     )
     st.caption("Select a row to inspect its triple.")
