@@ -107,6 +107,6 @@ picked = groups["group"][row] if row is not None else point
 if picked in groups["group"].to_numpy():
     st.header(plain(picked))
     triples = group_ranks(ranks, members, picked, side, rank_type)
-    show_group_triples(run.graph, triples, picked, f"{run.name}-{chosen.split}-{picked}")
+    show_group_triples(run.graph, triples, f"{run.name}-{chosen.split}-{picked}")
 
 edit_groupings(run, custom_groupings(run))

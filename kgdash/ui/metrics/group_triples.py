@@ -7,7 +7,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
 
 
-def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, group: str, name: str) -> None:
+def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, name: str) -> None:
     """Show the ranks of a group.
 
     :param ranks: of `kgdash.breakdowns.grouping.group_ranks`, the best first
@@ -23,5 +23,5 @@ def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, group: str, n
     )
     st.caption("Select a row to inspect its triple.")
     rows = ranks[::-1] if first == "worst first" else ranks
-    key = f"triples_of_group_{group}_{first}"
-    show_triples(graph, rows[IDS].to_numpy(), graph.with_names(rows), key, name)
+    ids = rows[IDS].to_numpy()
+    show_triples(graph, ids, graph.with_names(rows), "triples_of_group", name)
