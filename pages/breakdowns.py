@@ -52,6 +52,14 @@ with st.container(horizontal=True):
         f"score, at most {tied['largest_tie']:,} of one query.",
     )
 
+
+def show_triples_of(group: str) -> None:
+    """Show the triples of a group that was picked."""
+    st.header(plain(group))
+    triples = group_ranks(ranks, members, group, side, rank_type)
+    show_group_triples(run.graph, triples, group, f"{run.name}-{chosen.split}-{group}")
+
+
 left, right = st.columns([3, 2], gap="large")
 with left:
     st.header("Values with 95 % intervals")
@@ -66,14 +74,18 @@ with left:
         on_select="rerun",
         selection_mode="points",
     )
+point = selected_point(bars)
 with right:
-    st.header("Group by side")
-    st.caption("The bluer, the better. * a small group.")
-    show_chart(
-        side_heatmap(table, info, groups["group"].tolist()),
-        "sides",
-        f"{run.name}-{chosen.split}-by-{chosen.by}-and-side",
-    )
+    if point in groups["group"].to_numpy():
+        show_triples_of(point)
+    else:
+        st.header("Group by side")
+        st.caption("The bluer, the better. * a small group.")
+        show_chart(
+            side_heatmap(table, info, groups["group"].tolist()),
+            "sides",
+            f"{run.name}-{chosen.split}-by-{chosen.by}-and-side",
+        )
 
 st.header("All groups")
 st.caption(
@@ -102,11 +114,7 @@ row = selected_row(
 )
 download(table, f"{run.name}-{chosen.split}-by-{chosen.by}")
 
-point = selected_point(bars)
-picked = groups["group"][row] if row is not None else point
-if picked in groups["group"].to_numpy():
-    st.header(plain(picked))
-    triples = group_ranks(ranks, members, picked, side, rank_type)
-    show_group_triples(run.graph, triples, f"{run.name}-{chosen.split}-{picked}")
+if row is not None and groups["group"][row] != point:
+    show_triples_of(groups["group"][row])
 
 edit_groupings(run, custom_groupings(run))

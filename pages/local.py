@@ -9,26 +9,29 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.form import choose_subgraph
-from kgdash.ui.subgraphs.local import counted_so_far, show_drawing, show_local_cards
+from kgdash.ui.subgraphs.local import (
+    counted_so_far,
+    show_drawing,
+    show_local_cards,
+    show_local_verdict,
+)
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import IDS, offer_inspection, show_triples
+from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import show_table
 
 run = current_run()
 graph = run.graph
-st.title("Local reliability")
-st.caption(
-    "Pick a part of the graph. **ReliK** tells, without any test triples, how high the model "
-    "scores the triples there among all their negatives; the **MRRs** tell how well it predicts "
-    "there."
-)
+title = st.empty()
+title.title("Local reliability")
 choice = choose_subgraph(run)
 key = (run.digest, choice)
 
 subgraph = computed(
     "Walking the graph", (*key, "subgraph"), lambda _: run.subgraph(**dict(choice.arguments))
 )
+title.title(f"Local reliability around {plain(graph.entity_labels[subgraph.seed_entity])}")
 comparison = refined(
     "Comparing ReliK with MRR",
     (*key, "comparison"),
@@ -41,6 +44,7 @@ labelled = graph.with_names(triples)
 part_name = f"{run.name}-{graph.entities[subgraph.seed_entity]}-subgraph"
 
 show_refinement(counted_so_far)
+show_local_verdict(run, comparison)
 show_local_cards(comparison)
 evaluated = "test triples" if choice.evaluated == "test" else "known triples"
 st.caption(

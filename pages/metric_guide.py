@@ -6,6 +6,7 @@ from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
 from kgdash.charts.candidate_subsampling import candidates_lines
 from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, expected_metrics
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
+from kgdash.ui.metrics.relik_card import show_relik
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.results import metrics_of, ranks_of
 from kgdash.ui.runtime.run_picker import current_run
@@ -60,6 +61,8 @@ with right:
         "Hits@10 only take off what guessing gains."
     )
     show_chart(candidates_lines(fewer), "fewer", f"{run.name}-{split}-fewer-candidates")
+
+show_relik(run)
 
 st.header("Sides")
 for sentence in describe_sides(sides):

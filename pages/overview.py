@@ -21,8 +21,9 @@ show_refinement(lambda _: "ReliK is being counted.")
 for sentence in found.verdict:
     st.markdown(sentence)
 show_values(found)
-left, right = st.columns([3, 2], gap="large")
+right = st.container()
 if len(found.communities):
+    left, right = st.columns([3, 2], gap="large")
     with left:
         show_map(found, (*key, found.map.method))
 with right:

@@ -26,6 +26,7 @@ from kgdash.studies.instances.thresholds import judged_thresholds
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.reliability.local_verdict import local_estimates, local_verdict, whole_estimates
 from kgdash.studies.rules.confidence import rule_confidence
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
@@ -152,6 +153,9 @@ def test_subgraph_json(call, run, options, subgraph, comparison):
     assert found["counts"] == {name: count for name, (_, count) in figures.items()}
     labelled = run.graph.with_names(expected.triples)
     assert found["triples"] == without_nan(labelled.to_dict("records"))
+    estimates = local_estimates(expected)
+    assert found["verdict"] == local_verdict(estimates, whole_estimates(run))
+    assert found["intervals"] == without_nan({n: [e.low, e.high] for n, e in estimates.items()})
 
 
 def test_what_is_not_defined_is_null(call, run):
@@ -173,7 +177,7 @@ def test_subgraph_on_screen_and_in_a_file(call, run, tmp_path):
 
 
 def test_subgraph_on_a_terminal_shows_what_is_counted_so_far(monkeypatch, capsys, run):
-    monkeypatch.setattr("kgdash.ranking.relik_table._FIRST", 135 * 46 * 80)
+    monkeypatch.setattr("kgdash.ranking.relik_table._LEAST", 135 * 46 * 80)
     monkeypatch.setattr("kgdash.files.row_table._LEAST", 1e-9)
     monkeypatch.setattr("kgdash.files.row_table._TIMES", 0)
     monkeypatch.setattr("kgdash.runs.loading.load", lambda *_: replace(run))
@@ -183,7 +187,7 @@ def test_subgraph_on_a_terminal_shows_what_is_counted_so_far(monkeypatch, capsys
     assert code == 0
     exact = compare(run, run.subgraph("virus", size=60))
     assert json.loads(out)["relik"] == exact.means["relik"].value
-    assert re.search(r"mean ReliK between 0\.0\d+ and 0\.\d+ \(95 %\)", err)
+    assert re.search(r"mean ReliK between 0\.\d+ and 0\.\d+ \(95 %\)", err)
     logging.disable(logging.NOTSET)
 
 
@@ -305,9 +309,13 @@ class TestCache:
         listed = json.loads(call("cache", "list", "--json"))
         assert listed["directory"] == str(cache_folder)
         ranks, relik = listed["tables"]
-        assert (ranks["kind"], ranks["filter"], ranks["sides"]) == ("ranks", "train+valid", "tail")
+        assert (ranks["kind"], ranks["filter"]) == ("ranks", "train+valid")
         assert (relik["kind"], relik["method"]) == ("relik", "exact")
-        assert relik["triples"] == len(run.graph.splits["test"])
+        # Those are counted, too, that share a head or a tail with one asked for.
+        heads, tails = (run.graph.splits["test"][:, column] for column in (0, 2))
+        every = run.graph.all_triples
+        counted = np.isin(every[:, 0], heads) | np.isin(every[:, 2], tails)
+        assert relik["triples"] == counted.sum()
         assert relik["run_digest"] == run.digest
         assert pd.Timestamp(relik["created"]) == filled["created"][1]
 

@@ -44,6 +44,7 @@ def finish(figure: go.Figure, height: int = 360, top: float = 40, **layout: obje
         plot_bgcolor="rgba(0,0,0,0)",
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
         hoverlabel={"align": "left"},
+        modebar={"bgcolor": "rgba(0,0,0,0)"},
     )
     figure.update_xaxes(automargin=True, gridcolor="rgba(128,138,150,0.22)", zeroline=False)
     figure.update_yaxes(automargin=True, gridcolor="rgba(128,138,150,0.22)", zeroline=False)

@@ -92,7 +92,7 @@ def _add_edges(
         },
         text=[
             f"{escape(labels[int(row.a)])} – {escape(labels[int(row.b)])}<br>"
-            f"mean ReliK {number(row.relik)} over {row.triples} triple(s)"
+            f"mean ReliK {number(row.relik)} over {row.triples} triple{'s' * (row.triples != 1)}"
             for row in pairs.itertuples()
         ],
         hovertemplate="%{text}<extra></extra>",
@@ -148,7 +148,7 @@ def _add_nodes(
         },
         hovertext=[
             f"{escape(labels[e])}{' (seed)' if e == seed_entity else ''}<br>"
-            f"{int(d)} triple ends inside"
+            f"in {int(d)} triples here"
             for e, d in zip(entities.tolist(), degree, strict=True)
         ],
         hovertemplate="%{hovertext}<extra></extra>",

@@ -25,8 +25,9 @@ from kgdash.scoring import ENTITY_SIDES, Scorer
 #: columns of the table
 COLUMNS = tuple(f"{side}_{name}" for side in ENTITY_SIDES for name in ("greater", "equal"))
 
-#: scores that the anchors of the first turn have together
-_FIRST = 2**29
+#: scores that the anchors counted in a step have together at least: with fewer, what is done once
+#: for all anchors takes longer than they do
+_LEAST = 2**30
 
 _ANCHOR = {"head": 0, "tail": 2}
 
@@ -104,7 +105,7 @@ class ReliKTable:
         :raises KgdashError: if a score is NaN
         """
         done, total = 0, len(anchors.entity)
-        size = max(1, _FIRST // (self.scorer.num_entities * self.scorer.num_relations))
+        size = least = max(1, _LEAST // (self.scorer.num_entities * self.scorer.num_relations))
         with nullcontext() if gives_way else first_in_line(), self.table.saved():
             while done < total:
                 some = Anchors(*(each[done : done + size] for each in anchors))
@@ -113,11 +114,11 @@ class ReliKTable:
                 try:
                     self._count_some(some, report, gives_way)
                 except _GivesWay:
-                    size = max(1, size // 2)
                     wait_for_others(partial(report, 0.0, 1.0))
                     continue
-                pace = self.table.seconds_per_turn / max(time.monotonic() - start, 1e-6)
-                size = max(1, int(size * min(max(pace, 0.25), 4.0)))
+                # A turn for heads and one for tails.
+                pace = 2 * self.table.seconds_per_turn / max(time.monotonic() - start, 1e-6)
+                size = max(least, int(size * min(max(pace, 0.25), 4.0)))
                 done += len(some.entity)
                 yield done
 
@@ -127,20 +128,21 @@ class ReliKTable:
             if gives_way and others_first():
                 raise _GivesWay
 
-        with self.table.turn(partial(report, 0.0, 1.0)):
-            counts = [len(anchors.of(number)) for number in range(2)]
-            reports = phases(report, [float(count) for count in counts])
-            for number, side in enumerate(ENTITY_SIDES):
-                entities = np.sort(anchors.of(number))
-                first = self._rows[number][self._slices[number][entities]]
-                counted = self.table.column(f"{side}_greater")[first] != MISSING
-                self._count_side(number, entities[~counted], reports[number])
-            report(1.0, 1.0)
+        counts = [float(len(anchors.of(number))) for number in range(2)]
+        for number, part in enumerate(phases(report, counts)):
+            entities = np.sort(anchors.of(number))
+            if len(entities):
+                with self.table.turn(partial(part, 0.0, 1.0)):
+                    self._count_side(number, entities, part)
+        report(1.0, 1.0)
 
     def _count_side(self, number: int, entities: np.ndarray, progress: Progress) -> None:
+        """Count around entities as heads, or as tails, but for those that others have counted."""
+        side, slices = ENTITY_SIDES[number], self._slices[number]
+        first = self._rows[number][slices[entities]]
+        entities = entities[self.table.column(f"{side}_greater")[first] == MISSING]
         if not len(entities):
             return
-        side, slices = ENTITY_SIDES[number], self._slices[number]
         start = time.monotonic()
         _, places = expand_slices(slices[entities], np.diff(slices)[entities])
         rows = self._rows[number][places]

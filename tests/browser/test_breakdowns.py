@@ -41,10 +41,10 @@ def test_a_click_on_a_bar_shows_its_triples(address, tab, run):
     settle(tab)
     triples = run.graph.with_names(group_ranks(rows, "cardinality", bar["group"], "tail"))
     names = ["head", "relation", "tail"]
-    assert table_texts(tab)[0][:3] == triples[names].iloc[-1].tolist()
-    press(tab, "triples_order", "best first")
+    assert table_texts(tab, 0)[0][:3] == triples[names].iloc[-1].tolist()
+    press(tab, f"triples_order_{bar['group']}", "best first")
     tab.wait_for_function(
-        "wanted => [...document.querySelectorAll('[data-testid=stDataFrame]')].at(-1)"
+        "wanted => [...document.querySelectorAll('[data-testid=stDataFrame]')][0]"
         ".querySelector('tbody td').textContent === wanted",
         arg=triples["head"].iloc[0],
     )

@@ -131,8 +131,18 @@ def test_a_dense_part_is_a_matrix_whose_cells_are_its_facts(address, tab, run, t
     mine = expected.triples.index.isin(pairs[tuple(map(int, cell["id"].split()))])
     expect_cards(tab, cards(expected) + part_cards(expected, mine))
 
-    graph.press("Graph")
+    graph.stage.press("ArrowDown")
+    relations = run.graph.with_names(expected.triples)["relation"].value_counts()
+    graph.root.locator(".relation").select_option("-2")
+    graph.stage.press("ArrowRight")
+    graph.stage.press("Enter")
+    graph.root.get_by_role("button", name="Graph", exact=True).click()
     tab.wait_for_url("**drawing_view=graph**")
+    shown = graph.root.locator(".relation option:checked").text_content()
+    assert shown in [f"{name} ({count})" for name, count in relations.items()]
+    graph.root.locator(".relation").select_option("-1")
+    graph.stage.press("ArrowRight")
+    assert "drawn" in graph.said()
     written = save(tab, graph.button("SVG"), tmp_path).read_text("utf-8")
     assert ElementTree.fromstring(written).tag.endswith("svg")
     assert written.count("<path") >= 100

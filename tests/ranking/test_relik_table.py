@@ -52,7 +52,7 @@ def test_any_parts_in_any_order_give_the_rows_of_all_at_once(world, data):
 
 @pytest.mark.parametrize("name", ["umls-distmult", "umls-rotate", "umls-conve"])
 def test_bundled_runs(bundled, name, monkeypatch):
-    monkeypatch.setattr(relik_table, "_FIRST", 6210 * 20)
+    monkeypatch.setattr(relik_table, "_LEAST", 6210 * 20)
     run = bundled(name)
     expected = relik_exact(run.scorer, run.graph.all_triples, run.graph.known())
     table = table_of(run.scorer, run.graph, name)
@@ -96,7 +96,7 @@ class TestAnchors:
 
 
 def test_stopped_it_keeps_what_was_yielded_and_goes_on_there(monkeypatch):
-    monkeypatch.setattr(relik_table, "_FIRST", 1)
+    monkeypatch.setattr(relik_table, "_LEAST", 1)
     monkeypatch.setattr(row_table, "_LEAST", 0)
     monkeypatch.setattr(row_table, "_TIMES", 0)  # one anchor at a time
     monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
@@ -147,7 +147,7 @@ import kgdash
 from kgdash.files import row_table, table_cache as store
 from kgdash.ranking import relik_table
 store._WORTH_KEEPING = -1
-relik_table._FIRST = 6210 * 8
+relik_table._LEAST = 6210 * 8
 row_table._LEAST = row_table._TIMES = 0.02
 run = kgdash.load("umls-distmult")
 counted, own = 0, relik_table.count_negatives

@@ -24,7 +24,7 @@ GRAPH = make_graph(ROWS[:150], ROWS[150:170], ROWS[170:], 40, 2)
 
 @pytest.fixture
 def run(monkeypatch):
-    monkeypatch.setattr(relik_table, "_FIRST", 40 * 2 * 10)
+    monkeypatch.setattr(relik_table, "_LEAST", 40 * 2 * 10)
     monkeypatch.setattr(row_table, "_LEAST", 1e-9)
     monkeypatch.setattr(row_table, "_TIMES", 0)
     monkeypatch.setattr(store, "_WORTH_KEEPING", -1)

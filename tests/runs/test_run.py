@@ -60,7 +60,7 @@ class TestReliKSteps:
 
     @pytest.fixture
     def run(self, monkeypatch):
-        monkeypatch.setattr(relik_table, "_FIRST", 80 * 2 * 20)
+        monkeypatch.setattr(relik_table, "_LEAST", 80 * 2 * 20)
         monkeypatch.setattr(row_table, "_LEAST", 1e-9)
         monkeypatch.setattr(row_table, "_TIMES", 0)
         return fake_run(self.graph, random_scorer(80, 2, seed=5, inverse=True))

@@ -43,8 +43,8 @@ class GraphPicture {
   }
   // Where an item is seen well.
   view(item) {
-    const edge = item.kind === "edge" ? this.model.edgeOf.get(item.id) : null;
-    const ends = edge ? [this.model.nodes[edge.a], this.model.nodes[edge.b]] : [this.model.node(item)];
+    const [fact] = item.kind === "node" ? [] : this.model.facts(item), { nodes } = this.model;
+    const ends = fact ? [nodes[fact.a], nodes[fact.b]] : [this.model.node(item)];
     const x = ends.reduce((sum, node) => sum + node.x, 0) / ends.length;
     const y = ends.reduce((sum, node) => sum + node.y, 0) / ends.length;
     return { x, y, zoom: Math.max(this.camera.zoom, (this.fitted || 1) * 1.6) };
@@ -252,10 +252,14 @@ class GraphPicture {
     const seed = this.model.nodes.find((node) => node.seed) || this.model.nodes[0];
     return seed ? { kind: "node", id: seed.id } : null;
   }
+  // The entity that an item starts from.
+  anchor(item) {
+    return item.kind === "node" ? this.model.node(item) : this.model.nodes[this.model.facts(item)[0].a];
+  }
   // The next entity in a direction: near, and not far off it.
   step(item, [dx, dy]) {
     const { model } = this;
-    const from = item.kind === "edge" ? model.nodes[model.edgeOf.get(item.id).a] : model.node(item);
+    const from = this.anchor(item);
     let best = null, least = Infinity;
     for (const node of model.nodes) {
       const [x, y] = [node.x - from.x, node.y - from.y], long = Math.hypot(x, y);
@@ -268,7 +272,7 @@ class GraphPicture {
   // The next fact of the entity, the least reliable first.
   cycle(item, way) {
     const { model } = this;
-    const from = item.kind === "edge" ? this.walked ?? model.edgeOf.get(item.id).a : model.indexOf.get(item.id);
+    const from = item.kind === "edge" ? this.walked ?? this.anchor(item).index : this.anchor(item).index;
     this.walked = from;
     const facts = [...model.at[from]].reverse();
     if (!facts.length) return item;

@@ -46,8 +46,14 @@ function drawLegend(pen, scale, ink, width, isGraph, unknown = false) {
     pen.line([[x, isMedian ? 14 : 28], [x, 33]], { colour: ink, width: isMedian ? 2 : 1 });
     pen.text(text, [Math.max(x, half), 40], { colour: ink, bold: isMedian, align: "center" });
   }
-  if (!isGraph) return;
   const [low, middle, high] = scale.logs.map((log) => 10 ** log), y = 56;
+  if (!isGraph) {
+    const side = 11, corners = [[0, -1], [1, -1], [1, 0], [0, 0]].map(([u, v]) => [left + u * side, y + 5 + v * side]);
+    pen.area(corners, { colour: scale.colour(low) });
+    pen.line([corners[3], corners[1]], { colour: "#fff", width: 1.3 });
+    pen.text("less reliable; a cell is the mean of its facts", [left + side + 6, y], { colour: ink });
+    return;
+  }
   const keys = [["less reliable", low], ["as usual", middle], ["more reliable", high],
     ...(unknown ? [["not known yet", null]] : [])];
   let x = left;

@@ -106,7 +106,7 @@ class View {
     if (!this.model || !this.look.width) return;
     const pen = new SvgPen(), width = this.look.width;
     this.explain(pen);
-    this.at(".legend").innerHTML = pen.svg(width, this.kind === "graph" ? LEGEND_HEIGHT : 48);
+    this.at(".legend").innerHTML = pen.svg(width, LEGEND_HEIGHT);
     this.at(".legend svg").setAttribute("role", "img");
     this.at(".legend svg").setAttribute("aria-label", `${this.model.scale.title}. Lines far below the median are dashed.`);
   }
@@ -217,7 +217,7 @@ class View {
     this.model.show(shown, relation < 0 ? -1 : relation);
     this.relationName = this.model.relations[relation];
     for (const picture of Object.values(this.pictures)) picture.renew(this.model);
-    this.hover = null;
+    this.hover = this.focus = null;
     this.at(".relation").value = String(relation);
     this.say(`${this.kind === "graph" ? this.model.visible.length : this.model.chosen.length} facts drawn`);
     this.render();

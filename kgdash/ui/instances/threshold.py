@@ -39,7 +39,6 @@ def show_threshold(separated: Separated) -> None:
         format_func=lambda g: "all groups" if g == ALL else separated.names.get(g, g),
         key="threshold_group",
         bind="query-params",
-        width=420,
     )
     labels, values, _ = measured(separated.scored.table, choice.measure, choice.aggregate, group)
     curve, judged = computed(

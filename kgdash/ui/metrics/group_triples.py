@@ -7,7 +7,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
 
 
-def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, name: str) -> None:
+def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, group: str, name: str) -> None:
     """Show the ranks of a group.
 
     :param ranks: of `kgdash.breakdowns.grouping.group_ranks`, the best first
@@ -18,10 +18,10 @@ def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, name: str) ->
         ["best first", "worst first"],
         default="worst first",
         required=True,
-        key="triples_order",
+        key=f"triples_order_{group}",
         label_visibility="collapsed",
     )
     st.caption("Select a row to inspect its triple.")
     rows = ranks[::-1] if first == "worst first" else ranks
-    ids = rows[IDS].to_numpy()
-    show_triples(graph, ids, graph.with_names(rows), "triples_of_group", name)
+    key = f"triples_of_group_{group}"  # one for both orders: made anew, a table blinks
+    show_triples(graph, rows[IDS].to_numpy(), graph.with_names(rows), key, name)

@@ -36,12 +36,12 @@ def show_part(picked: Selection, run: Run, triples: pd.DataFrame) -> None:
     if len(part) == 1:
         offer_inspection(run.graph, ids[0], "inspect_picked")
     name = f"{run.name}-drawn"
-    wide = {
-        column: st.column_config.Column(label, width=width)
-        for column, label, width in (("fact", "fact", 280), ("relation", "relation", 110))
+    columns = (("fact", "fact", 205), ("relation", "relation", 95), ("other", "to or from", 115))
+    narrow = {
+        column: st.column_config.Column(label, width=width) for column, label, width in columns
     }
     shown, named = _listed(picked, run.graph, part), run.graph.with_names(part)
-    show_triples(run.graph, ids, shown, "picked", name, named, other="to or from", **wide)
+    show_triples(run.graph, ids, shown, "picked", name, named, **narrow)
 
 
 def chosen_rows(picked: Selection, triples: pd.DataFrame) -> np.ndarray:

@@ -126,7 +126,7 @@ class TestSteps:
 
     @pytest.fixture
     def run(self, monkeypatch):
-        monkeypatch.setattr(relik_table, "_FIRST", 90 * 3 * 70)  # 70 of some 180 anchors
+        monkeypatch.setattr(relik_table, "_LEAST", 90 * 3 * 70)  # 70 of some 180 anchors
         monkeypatch.setattr(row_table, "_LEAST", 1e-9)
         monkeypatch.setattr(row_table, "_TIMES", 0)
         return fake_run(self.graph, random_scorer(90, 3, seed=3))

@@ -106,7 +106,7 @@ def test_loops_count_once_and_isolated_entities_do_not():
 
 
 def test_maps_while_it_is_counted(monkeypatch):
-    monkeypatch.setattr(relik_table, "_FIRST", 60 * 3 * 70)
+    monkeypatch.setattr(relik_table, "_LEAST", 60 * 3 * 70)
     monkeypatch.setattr(row_table, "_LEAST", 1e-9)
     monkeypatch.setattr(row_table, "_TIMES", 0)
     rng = np.random.default_rng(0)
