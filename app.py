@@ -2,6 +2,7 @@
 
 from kgdash.ui.runtime.navigation import navigation
 from kgdash.ui.runtime.run_picker import pick_run
+from kgdash.ui.runtime.tour import show_tour
 from kgdash.ui.runtime.warm_up import warm_in_background
 from kgdash.ui.widgets.inspect_link import skip_stopover
 
@@ -9,4 +10,5 @@ warm_in_background()
 page = navigation()
 skip_stopover(page)
 pick_run()
+show_tour()
 page.run()

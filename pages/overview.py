@@ -8,6 +8,7 @@ from kgdash.ui.overview.answer import show_leads, show_map, show_values
 from kgdash.ui.overview.training import show_bundled, show_training
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run, show_notes
+from kgdash.ui.runtime.tour import offer_tour
 
 run = current_run()
 st.title(f"Where can {run.spec.name} on {run.graph.name} be trusted?")
@@ -28,7 +29,9 @@ if len(found.communities):
         show_map(found, (*key, found.map.method))
 with right:
     show_leads(found)
-offer_report(run)
+with st.container(horizontal=True):
+    offer_tour()
+    offer_report(run)
 show_notes(run)
 with st.expander("Training and configuration", icon=":material/model_training:"):
     show_training(run)

@@ -76,13 +76,13 @@ def show_leads(found: Overview) -> None:
                 page,
                 label=label,
                 icon=":material/arrow_forward:",
-                query_params={**choices, **_entity(lead), "run": found.map.run.name},
+                query_params={**choices, **_named(lead)},
             )
     if not found.leads:
         st.caption("Nothing stands out so far.")
 
 
-def _entity(lead: Lead) -> dict[str, str]:
+def _named(lead: Lead) -> dict[str, str]:
     if lead.kind == "triple":
         return dict(zip(IDS, lead.triple, strict=True))
     return {"entity": lead.name} if lead.kind == "community" else {}
