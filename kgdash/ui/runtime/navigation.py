@@ -46,7 +46,7 @@ MENU: dict[str, dict[str, str]] = {
 }
 
 #: pages that no menu has
-_HIDDEN = {"cache": "Cache"}
+_HIDDEN = {"runs": "Runs", "cache": "Cache"}
 
 #: address of a former page -> that of today's
 _MOVED = {
@@ -61,6 +61,7 @@ _STYLE = """<style>
 .stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
 .stMainBlockContainer h1 { font-size: 1.6rem; padding: 0 0 .25rem; }
 .stMainBlockContainer h3 { font-size: 1.15rem; padding: .25rem 0 0; }
+.st-key-run_address { display: none; }
 [data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }
 </style>"""
 
@@ -84,6 +85,11 @@ def navigation() -> Any:
         stop_refining()
     st.session_state[_PAGE] = page.title
     return page
+
+
+def needs_run(page: Any) -> bool:
+    """Tell whether a page is about the chosen run."""
+    return page.title not in _HIDDEN.values()
 
 
 def ensure_navigation() -> None:
