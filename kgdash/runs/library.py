@@ -4,11 +4,13 @@ A run is a folder in it with a ``run.json``. It appears, changes its name and go
 so that nobody ever finds half of one; what begins with a dot is not a run.
 """
 
+import contextlib
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -51,10 +53,20 @@ def list_runs() -> list[dict[str, Any]]:
 
     :return: as `describe_run`, and ``place``: "own" or "bundled"
     """
-    own = [describe_run(name, runs_folder() / name) | {"place": "own"} for name in own_names()]
+    own = [_describe_own(name) for name in own_names()]
     own.sort(key=lambda row: row["created"] or "", reverse=True)
     bundled = [describe_run(name, DEMO / name) for name in bundled_names()]
     return own + [row | {"place": "bundled"} for row in bundled]
+
+
+def _describe_own(name: str) -> dict[str, Any]:
+    """Describe one of the user's runs; one that does not say when it was written has its file's."""
+    folder = runs_folder() / name
+    row = describe_run(name, folder) | {"place": "own"}
+    with contextlib.suppress(OSError):
+        changed = datetime.fromtimestamp((folder / "run.json").stat().st_mtime, UTC)
+        row["created"] = row["created"] or changed.isoformat(timespec="seconds")
+    return row
 
 
 def suggested_name(graph: str, model: str) -> str:

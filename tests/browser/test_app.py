@@ -6,7 +6,7 @@ import socket
 import pytest
 
 import kgdash
-from kgdash.runs.bundled import DEMO
+from kgdash.runs.bundled import DEMO, FOLDER_CHOICE
 from kgdash.statistics.estimate import number
 from tests.browser.driver import enter, expect_cards, go_to, open_page, select, settle
 
@@ -64,7 +64,7 @@ def test_choice_of_the_run_holds_on_every_page_and_in_the_address(address, tab, 
     open_page(tab, address)
     expect_cards(tab, overview(run))
     other = kgdash.load("umls-rotate")
-    select(tab, "run", "umls-rotate")
+    select(tab, "run_choice", "umls-rotate · MRR 0.846 · RotatE on umls")
     expect_cards(tab, overview(other))
     go_to(tab, "Metrics", "All metrics")
     tab.get_by_role("heading", name="Metrics", exact=True).wait_for()
@@ -78,8 +78,7 @@ def test_choice_of_the_run_holds_on_every_page_and_in_the_address(address, tab, 
 
 def test_folder_in_the_sidebar(address, tab, tmp_path):
     open_page(tab, address)
-    tab.locator(".st-key-run").get_by_role("combobox").click()
-    tab.get_by_role("option").last.click()
+    select(tab, "run_choice", FOLDER_CHOICE)
     enter(tab, "folder", tmp_path / "nothing")
     with pytest.raises(kgdash.KgdashError) as caught:
         kgdash.load(str(tmp_path / "nothing"))
@@ -90,7 +89,9 @@ def test_folder_in_the_sidebar(address, tab, tmp_path):
 
 
 def test_an_address_that_names_nothing_is_no_disaster(address, tab, run):
-    open_page(tab, f"{address}/?run=no-such-run&size=a&split=1&folder=/etc")
+    tab.goto(f"{address}/?run=no-such-run&size=a&split=1&folder=/etc")
+    tab.get_by_test_id("stAlert").filter(has_text="There is no run 'no-such-run' here").wait_for()
+    select(tab, "run_choice", "umls-transe · MRR 0.754 · TransE on umls")
     expect_cards(tab, overview(run))
 
 

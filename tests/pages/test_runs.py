@@ -71,9 +71,9 @@ def test_the_choice_says_of_each_run_what_it_is(tmp_path):
     app = choose_folder(open_page("overview"), tmp_path / "lately")
     keep_run(demo, "mine")
     options = run(app).get_by_key("run_choice").options
-    assert options[0] == "mine · RotatE on umls · MRR 0.858"
-    assert "umls-transe · TransE on umls · MRR 0.789" in options
-    assert options[-2] == f"lately · RotatE on umls · MRR 0.858 · {tmp_path / 'lately'}"
+    assert options[0] == "mine · MRR 0.846 · RotatE on umls"
+    assert "umls-transe · MRR 0.754 · TransE on umls" in options
+    assert options[-2] == f"lately · MRR 0.846 · RotatE on umls · {tmp_path / 'lately'}"
     assert options[-1] == FOLDER_CHOICE
     choose(app, run_choice="mine")
     assert app.get_by_key("run").value == "mine"

@@ -42,7 +42,7 @@ def show_runs() -> None:
     )
     download(table, "kgdash-runs")
     if _clicked(event, values) is not None:
-        st.switch_page("pages/overview.py")
+        st.switch_page("pages/overview.py", query_params={})
 
 
 def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -109,7 +109,7 @@ def _follow() -> None:
 
 
 def _texts() -> dict[str, str]:
-    """Return what the choices read: the name, the model on its graph, and the recorded MRR."""
+    """Return what the choices read: the name, the recorded MRR, the model on its graph."""
     texts = {row["name"]: " · ".join(_parts(row)) for row in list_runs()}
     for row in describe_recent():
         texts[row["folder"]] = " · ".join([*_parts(row), row["folder"]])
@@ -119,7 +119,7 @@ def _texts() -> dict[str, str]:
 def _parts(row: dict[str, Any]) -> list[str]:
     about = " on ".join(filter(None, (row["model"], row["graph"])))
     mrr = "" if row["mrr"] is None else f"MRR {number(row['mrr'])}"
-    return [part for part in (row["name"], about, mrr) if part]
+    return [part for part in (row["name"], mrr, about) if part]
 
 
 def _folder() -> tuple[str, str]:
