@@ -3,8 +3,10 @@
 from kgdash.ui.runtime.navigation import navigation, needs_run
 from kgdash.ui.runtime.run_picker import pick_run
 from kgdash.ui.runtime.warm_up import warm_in_background
+from kgdash.ui.widgets.inspect_link import skip_stopover
 
 warm_in_background()
 page = navigation()
+skip_stopover(page)
 pick_run(needs_run(page))
 page.run()

@@ -16,8 +16,8 @@ import pandas as pd
 from playwright.sync_api import Page, sync_playwright
 
 from kgdash.charts.graph_drawing import GraphDrawing
+from kgdash.charts.graph_layout import layout, pairs_of
 from kgdash.charts.relik_scale import relik_scale
-from kgdash.charts.subgraph import layout, pairs_of
 from kgdash.ui.graph_view.component import FOLDER, scripts
 
 _COUNT = """() => { window.gaps = []; let last = performance.now();

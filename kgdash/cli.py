@@ -65,6 +65,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "open": open_app,
     "overview": overview.overview,
     "predict-performance": predict_performance.predict_performance,
+    "prepare": relik.prepare,
     "queries": queries.queries,
     "reliability": reliability.reliability,
     "relik": relik.relik,

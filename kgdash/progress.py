@@ -48,13 +48,17 @@ def terminal(label: str) -> Progress:
     """Show progress as one line on standard error, only if that is a terminal."""
     if not sys.stderr.isatty():
         return silent
-    estimate = Estimate()
+    estimate, ended = Estimate(), False
 
     def show(done: float, total: float) -> None:
+        nonlocal ended
+        if ended:
+            return
+        ended = done >= total
         left = estimate.remaining(done, total)
         text = f"\r{label}: {done / max(total, 1e-9):4.0%}"
         sys.stderr.write(text + (f", {left:.0f} s left   " if left is not None else ""))
-        sys.stderr.write("\n" if done >= total else "")
+        sys.stderr.write("\n" if ended else "")
         sys.stderr.flush()
 
     return show

@@ -9,13 +9,14 @@ from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
 from kgdash.ui.metrics.custom_groups_form import custom_groupings, edit_groupings
+from kgdash.ui.metrics.group_triples import show_group_triples
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point, selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table, written
+from kgdash.ui.widgets.table import download, number_columns, written
 
 run = current_run()
 st.title("Breakdowns")
@@ -51,9 +52,17 @@ with st.container(horizontal=True):
         f"score, at most {tied['largest_tie']:,} of one query.",
     )
 
+
+def show_triples_of(group: str) -> None:
+    """Show the triples of a group that was picked."""
+    st.header(plain(group))
+    triples = group_ranks(ranks, members, group, side, rank_type)
+    show_group_triples(run.graph, triples, group, f"{run.name}-{chosen.split}-{group}")
+
+
 left, right = st.columns([3, 2], gap="large")
 with left:
-    st.subheader("Values with 95 % intervals")
+    st.header("Values with 95 % intervals")
     st.caption(
         f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all "
         "groups. Hatched: a small group. Click a bar to see its triples."
@@ -65,16 +74,20 @@ with left:
         on_select="rerun",
         selection_mode="points",
     )
+point = selected_point(bars)
 with right:
-    st.subheader("Group by side")
-    st.caption("The bluer, the better. * a small group.")
-    show_chart(
-        side_heatmap(table, info, groups["group"].tolist()),
-        "sides",
-        f"{run.name}-{chosen.split}-by-{chosen.by}-and-side",
-    )
+    if point in groups["group"].to_numpy():
+        show_triples_of(point)
+    else:
+        st.header("Group by side")
+        st.caption("The bluer, the better. * a small group.")
+        show_chart(
+            side_heatmap(table, info, groups["group"].tolist()),
+            "sides",
+            f"{run.name}-{chosen.split}-by-{chosen.by}-and-side",
+        )
 
-st.subheader("All groups")
+st.header("All groups")
 st.caption(
     "Optimistic and pessimistic values, their gap, and how many ranks are tied tell how much equal "
     "scores blur a value. Select a row to see its triples."
@@ -101,20 +114,7 @@ row = selected_row(
 )
 download(table, f"{run.name}-{chosen.split}-by-{chosen.by}")
 
-point = selected_point(bars)
-picked = groups["group"][row] if row is not None else point
-if picked in groups["group"].to_numpy():
-    st.subheader(plain(picked))
-    first = st.segmented_control(
-        "Order of the triples",
-        ["best first", "worst first"],
-        default="worst first",
-        required=True,
-        key="triples_order",
-        label_visibility="collapsed",
-    )
-    triples = run.graph.with_names(group_ranks(ranks, members, picked, side, rank_type))
-    triples = triples[::-1] if first == "worst first" else triples
-    show_table(triples, "triples_of_group", f"{run.name}-{chosen.split}-{picked}")
+if row is not None and groups["group"][row] != point:
+    show_triples_of(groups["group"][row])
 
 edit_groupings(run, custom_groupings(run))

@@ -30,7 +30,7 @@ if listed.empty:
         icon=":material/info:",
     )
     st.stop()
-st.subheader("Tables kept")
+st.header("Tables kept")
 st.caption("Click a heading to sort. Select rows to clear only those.")
 buttons = st.container(horizontal=True)
 chosen = choose_tables(listed)

@@ -50,15 +50,15 @@ for note in (*found.notes, majority_note(found)):
 
 left, right = st.columns(2, gap="large")
 with left:
-    st.subheader("ROC curve")
+    st.header("ROC curve")
     show_chart(roc_figure(tables["roc"], confusion), "roc", f"{name}-roc")
 with right:
-    st.subheader("Precision and recall")
+    st.header("Precision and recall")
     show_chart(pr_figure(tables["pr"], confusion), "pr", f"{name}-pr")
 
 left, right = st.columns(2, gap="large")
 with left:
-    st.subheader("Scores")
+    st.header("Scores")
     one = found.fitted.overall if found.setting.thresholds == "global" else None
     show_chart(labelled_histogram(tables["histogram"], one), "scores", f"{name}-scores")
     st.markdown(
@@ -68,7 +68,7 @@ with left:
     )
     download(tables["scores"], f"{name}-triples")
 with right:
-    st.subheader("Calibration")
+    st.header("Calibration")
     show_chart(calibration_figure(tables["calibration"]), "calibration", f"{name}-calibration")
     st.caption(
         "Scores as probabilities, at the share of true triples that there is here: "
@@ -84,16 +84,16 @@ with right:
         brier_score="Brier score ↓",
     )
 
-st.subheader("Per relation")
+st.header("Per relation")
 st.caption("Select a row to see the relation's scores. Majority: calling all what most are.")
 show_relations(found, tables["relations"], name)
 
-st.subheader("Does ReliK predict where?")
+st.header("Does ReliK predict where?")
 st.caption(
     "True test triples in quantiles of their ReliK. Where ReliK predicts performance, the model "
     "classifies those of high ReliK right more often."
 )
 show_accuracy_by_relik(found, key, name)
 
-st.subheader("In a part of the graph")
+st.header("In a part of the graph")
 show_local(found, key, name)

@@ -49,12 +49,12 @@ expected = computed(
 ).iloc[0]
 name = f"{run.name}-expected-{task}"
 
-st.subheader(f"Around {plain(graph.entity_labels[subgraph.seed_entity])}")
+st.header(f"Around {plain(graph.entity_labels[subgraph.seed_entity])}")
 show_expected(expected, task, prediction.level)
 
 left, right = st.columns([3, 2], gap="large")
 with left:
-    st.subheader("What was learnt")
+    st.header("What was learnt")
     st.caption(
         "A point is a subgraph, its interval learnt from others. The band is for the usual number "
         "of evaluated triples. Click a point to open it on the page Local reliability."
@@ -75,11 +75,11 @@ if picked is not None:
     walked = {k: v for k, v in part.parameters.items() if k != "hops" or part.method != "rwr"}
     open_local(part.method, here.evaluated, entity=graph.entities[part.seed_entity], **walked)
 with right:
-    st.subheader("Did intervals hold?")
+    st.header("Did intervals hold?")
     st.caption("Subgraphs not learnt from; bars: 95 % intervals (Clopper and Pearson).")
     show_chart(coverage_figure(prediction.coverage), "coverage", f"{name}-coverage")
 
-st.subheader("How good is it?")
+st.header("How good is it?")
 show_checks(prediction, len(learnt), name)
 with st.expander("Every subgraph learnt from"):
     named = points.assign(seed_entity=[graph.entities[e] for e in points["seed_entity"]])

@@ -14,7 +14,7 @@ run = current_run()
 st.title("Label predictions")
 st.caption(
     "Rules predict triples that are in no split: some are facts that nobody wrote down, others are "
-    "wrong. Say which. Every label is kept at once, and Queries and rules compares ReliK on them."
+    "wrong. Say which. Every label is kept at once, and Rule predictions compares ReliK on them."
 )
 choice = choose_predictions(run)
 predictions = computed("Mining rules", (run.digest, "predictions", *choice.key), choice.make)

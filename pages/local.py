@@ -4,56 +4,48 @@ import streamlit as st
 
 from kgdash.charts.local_reliability import relik_scatter
 from kgdash.graph import triple_text
-from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare_steps
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.form import choose_subgraph
-from kgdash.ui.subgraphs.local import show_drawing, show_local_cards
+from kgdash.ui.subgraphs.local import (
+    counted_so_far,
+    show_drawing,
+    show_local_cards,
+    show_local_verdict,
+)
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.inspect_link import IDS, offer_inspection, show_triples
+from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import show_table
 
 run = current_run()
 graph = run.graph
-st.title("Local reliability")
-st.caption(
-    "Pick a part of the graph. **ReliK** tells, without any test triples, how high the model "
-    "scores the triples there among all their negatives; the **MRRs** tell how well it predicts "
-    "there."
-)
+title = st.empty()
+title.title("Local reliability")
 choice = choose_subgraph(run)
 key = (run.digest, choice)
 
 subgraph = computed(
     "Walking the graph", (*key, "subgraph"), lambda _: run.subgraph(**dict(choice.arguments))
 )
+title.title(f"Local reliability around {plain(graph.entity_labels[subgraph.seed_entity])}")
 comparison = refined(
     "Comparing ReliK with MRR",
     (*key, "comparison"),
-    lambda report, sampled: compare_steps(
-        run, subgraph, choice.evaluated, choice.relik_method, progress=report, sampled=sampled
+    lambda report, _: compare_steps(
+        run, subgraph, choice.evaluated, choice.relik_method, progress=report
     ),
 )
 triples, means = comparison.triples, comparison.means
-is_sampled = "relik_low" in means
 labelled = graph.with_names(triples)
 part_name = f"{run.name}-{graph.entities[subgraph.seed_entity]}-subgraph"
 
-interval = ""
-if is_sampled:
-    low, high = (number(means[end].value) for end in ("relik_low", "relik_high"))
-    interval = f"between {low} and {high} (95 %)"
-show_refinement(f"Sampled so far: mean ReliK {interval}.")
-show_local_cards(means)
-if choice.relik_method == "sampled":
-    st.info(
-        f"ReliK is sampled, 1,000 negatives a side: the mean lies {interval}. "
-        "A triple counts as 1 while no sampled negative beats it, so the estimate leans high. "
-        "Choose exact for the true value.",
-        icon=":material/casino:",
-    )
+show_refinement(counted_so_far)
+show_local_verdict(run, comparison)
+show_local_cards(comparison)
 evaluated = "test triples" if choice.evaluated == "test" else "known triples"
 st.caption(
     f"{len(subgraph.entities)} entities, {len(triples):,} known triples inside; MRRs are "
@@ -75,7 +67,7 @@ if not means["both_mrr"].n:
 
 show_drawing(run, comparison, key, part_name)
 
-st.subheader("ReliK against reciprocal rank")
+st.header("ReliK against reciprocal rank")
 texts = triple_text(labelled["head"], labelled["relation"], labelled["tail"]).tolist()
 dots = show_chart(
     relik_scatter(triples, texts),
@@ -86,14 +78,16 @@ dots = show_chart(
 )
 dot = selected_point(dots)
 if dot is not None:
-    row = labelled.iloc[[dot]]
-    show_table(row, "dot", f"{part_name}-triple")
+    show_table(labelled.iloc[[dot]], "dot", f"{part_name}-triple")
+    offer_inspection(
+        graph, triples[IDS].iloc[dot].tolist(), "inspect_dot", triples[IDS].to_numpy(), part_name
+    )
 
-st.subheader("Triples inside")
+st.header("Triples inside")
 st.caption(
     "relik head/tail rank: among the negatives that share the head/tail; head/tail/relation "
-    "rank: realistic filtered rank, empty where not evaluated."
+    "rank: realistic filtered rank, empty where not evaluated. Select a row to inspect its triple."
 )
 first = ["relik", "reciprocal_rank"]
 ordered = labelled.sort_values("relik")[[*first, *labelled.columns.difference(first, sort=False)]]
-show_table(ordered, "triples", part_name)
+show_triples(graph, triples.loc[ordered.index, IDS].to_numpy(), ordered, "triples", part_name)

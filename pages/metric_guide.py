@@ -6,6 +6,7 @@ from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
 from kgdash.charts.candidate_subsampling import candidates_lines
 from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, expected_metrics
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
+from kgdash.ui.metrics.relik_card import show_relik
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.results import metrics_of, ranks_of
 from kgdash.ui.runtime.run_picker import current_run
@@ -39,7 +40,7 @@ fewer = computed(
 
 left, right = st.columns(2, gap="large")
 with left:
-    st.subheader("Plain and adjusted")
+    st.header("Plain and adjusted")
     st.caption(
         "The index is 0 for guessing and 1 for perfect, whatever the number of candidates. The "
         "z-score says how many standard deviations lie between the model and guessing."
@@ -53,7 +54,7 @@ with left:
         z_score="z-score ↑",
     )
 with right:
-    st.subheader("The same model among fewer candidates")
+    st.header("The same model among fewer candidates")
     st.caption(
         "Each query keeps its answer and a random part of its rivals (exact expectations, "
         f"{whole} ranks). Plain metrics rise as candidates get fewer. AMRI stays; adjusted MRR and "
@@ -61,7 +62,9 @@ with right:
     )
     show_chart(candidates_lines(fewer), "fewer", f"{run.name}-{split}-fewer-candidates")
 
-st.subheader("Sides")
+show_relik(run)
+
+st.header("Sides")
 for sentence in describe_sides(sides):
     st.markdown(f"- {sentence}")
 show_table(
@@ -78,7 +81,7 @@ show_table(
     adjusted_arithmetic_mean_rank_index="AMRI ↑",
 )
 
-st.subheader("All metrics")
+st.header("All metrics")
 table = guide_table(values)
 st.dataframe(
     table.drop(columns=["key", "use"]),
@@ -91,5 +94,5 @@ st.dataframe(
 )
 download(table, f"{run.name}-{split}-metric-guide")
 
-st.subheader("When to use which")
+st.header("When to use which")
 st.table(uses_table(), hide_index=True)

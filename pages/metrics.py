@@ -26,7 +26,7 @@ from kgdash.ui.widgets.choices import (
 from kgdash.ui.widgets.table import download, written
 
 run = current_run()
-st.title("Metrics")
+st.title("All metrics")
 
 with settings():
     split, side, rank_type = choose_split(run.graph), choose_side(), choose_rank_type()
@@ -72,15 +72,15 @@ if ties["tied_share"] > 0:
 
 left, right = st.columns(2, gap="large")
 with left:
-    st.subheader("One metric, every side and rank type")
+    st.header("One metric, every side and rank type")
     metric = choose_metric(metrics=guide)
     show_chart(metric_bars(values, metric), "bars", f"{run.name}-{split}-{metric.key}")
 with right:
-    st.subheader("Distribution of ranks")
+    st.header("Distribution of ranks")
     st.caption(f"Share of {rank_type} ranks up to r. Dotted lines: r = {', '.join(map(str, ks))}.")
     show_chart(rank_ecdf(ranks, rank_type, ks), "ecdf", f"{run.name}-{split}-ranks")
 
-st.subheader("All metrics")
+st.header("All metrics")
 frame = values.frame.copy()
 frame.columns = [f"{s} · {t}" for s, t in frame.columns]
 frame.insert(0, "metric", [f"{guide[key].label} {guide[key].arrow}".strip() for key in frame.index])

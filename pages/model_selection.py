@@ -41,10 +41,10 @@ st.caption(
 
 left, right = st.columns([3, 2], gap="large")
 with left:
-    st.subheader("Best so far")
+    st.header("Best so far")
     show_chart(best_so_far(trials), "best_so_far", f"{study.path.stem}-best-so-far")
 with right:
-    st.subheader("The best configuration")
+    st.header("The best configuration")
     if best is None:
         st.info("No trial has finished yet.", icon=":material/hourglass_empty:")
     else:
@@ -60,9 +60,9 @@ with right:
 if best is not None:
     st.caption("The command that trains it, with the same seed:")
     command = computed("The command", (*key, "command"), lambda _: best_command(study))
-    st.code(command, language="sh", wrap_lines=True)
+    st.code(command, language=None, wrap_lines=True)
 
-st.subheader("Trials side by side")
+st.header("Trials side by side")
 st.caption(
     "One line per trial: the bluer, the better. Drag along an axis to keep only the lines that "
     "cross it there. Pruned trials have the value at which they were cut."
@@ -71,7 +71,7 @@ show_parallel(
     parallel_coordinates(trials, study.parameters), "parallel", f"{study.path.stem}-trials"
 )
 
-st.subheader("Which parameters mattered")
+st.header("Which parameters mattered")
 st.caption(
     "Share of each parameter in what sets good trials apart (PED-ANOVA), over the finished ones. "
     "A rough guide: with few trials it changes from one to the next."
@@ -79,7 +79,7 @@ st.caption(
 shares = computed("Importance", (*key, "importance"), lambda _: importances(study))
 show_chart(importance_bars(shares), "importance", f"{study.path.stem}-importance")
 
-st.subheader("All trials")
+st.header("All trials")
 st.dataframe(
     written(trials),
     hide_index=True,

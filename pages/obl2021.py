@@ -73,7 +73,7 @@ st.caption(
 )
 
 if source == _SOURCES[0]:
-    st.subheader("Submission")
+    st.header("Submission")
     st.caption(
         f"`pred_top10`, int32, shape ({2 * len(triples):,}, 10): tails first, then heads, in the "
         f"order of the {split} triples as the run holds them. The form asks for this line too:"
@@ -89,7 +89,7 @@ if source == _SOURCES[0]:
         on_click="ignore",
     )
 else:
-    st.subheader("Submissions")
+    st.header("Submissions")
     table = scores_table(names, scores)
     show_table(
         table,

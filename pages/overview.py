@@ -15,15 +15,17 @@ key = (run.digest, "overview")
 found = refined(
     "Ranking held-out triples and counting ReliK",
     key,
-    lambda report, earlier: overview_steps(run, report, earlier),
+    lambda report, _: overview_steps(run, report),
 )
-show_refinement("ReliK is being counted.")
+show_refinement(lambda _: "ReliK is being counted.")
 for sentence in found.verdict:
     st.markdown(sentence)
 show_values(found)
-left, right = st.columns([3, 2], gap="large")
-with left:
-    show_map(found, (*key, found.map.method))
+right = st.container()
+if len(found.communities):
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        show_map(found, (*key, found.map.method))
 with right:
     show_leads(found)
 offer_report(run)

@@ -6,7 +6,12 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.reliability_map import reliability_steps
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run
-from kgdash.ui.subgraphs.reliability import show_communities, show_groups, show_regions
+from kgdash.ui.subgraphs.reliability import (
+    mapped_so_far,
+    show_communities,
+    show_groups,
+    show_regions,
+)
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.choices import choose_view
 
@@ -19,15 +24,17 @@ st.caption(
 map_ = refined(
     "Mapping the ReliK of all triples",
     (run.digest, "reliability map"),
-    lambda report, ranked: reliability_steps(run, report, ranked),
+    lambda report, _: reliability_steps(run, report),
 )
 relik = map_.relik["relik"]
-show_refinement(
-    f"Sampled so far: mean ReliK between {number(map_.relik['relik_low'].mean())} and "
-    f"{number(map_.relik['relik_high'].mean())} (95 %)."
-    if map_.method == "sampled"
-    else ""
-)
+show_refinement(mapped_so_far)
+if map_.method == "growing":
+    st.info(
+        "The map is drawn when the ReliK of all triples is counted. What is counted stays: the "
+        "next time it goes on from there.",
+        icon=":material/hourglass_top:",
+    )
+    st.stop()
 key = (run.digest, "reliability", map_.method)
 with st.container(horizontal=True):
     show_card(

@@ -19,9 +19,9 @@ st.caption(
 show_runs()
 left, right = st.columns([3, 2], gap="large")
 with left:
-    st.subheader("Add a run")
+    st.header("Add a run")
     show_adding()
 with right:
-    st.subheader("Rename or remove")
+    st.header("Rename or remove")
     show_changing()
 st.caption(f"Yours are in `{runs_folder()}`; `KGDASH_RUNS` moves it.")

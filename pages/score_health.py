@@ -35,7 +35,7 @@ tables = computed(
 name = f"{run.name}-{split}-{side}"
 show_findings(health.findings(side))
 
-st.subheader("True answers against candidates")
+st.header("True answers against candidates")
 summary = tables["summary"]
 true, rivals = (int(count) for count in summary["finite"])
 st.caption(
@@ -49,12 +49,12 @@ with st.expander("The histogram as a table"):
     show_table(tables["histogram"], "bins", f"{name}-score-histogram")
 
 if len(tables["missing"]):
-    st.subheader("Whose scores are NaN")
+    st.header("Whose scores are NaN")
     st.caption("Those first whose every score is NaN: their embeddings are the cause.")
     show_table(tables["missing"], "missing", f"{name}-nan")
 
 if len(tables["entities"]):
-    st.subheader("Entities that always tie")
+    st.header("Entities that always tie")
     st.caption("Entities of a group have equal scores in every query: nothing tells them apart.")
     show_table(tables["entities"], "twins", f"{name}-always-tied")
 
@@ -62,7 +62,7 @@ if health.ranks is None:
     st.info("Ties and gaps are about ranks, of which this model has none.")
     st.stop()
 
-st.subheader("Largest ties")
+st.header("Largest ties")
 ties, row = tables["ties"], None
 if len(ties):
     st.caption("Select a row, or click a bar, to see who ties with the true answer.")
@@ -97,7 +97,7 @@ if row is not None and int(row) < len(ties):
     )
     show_table(tied, "tied", f"{name}-tied-with-row-{int(row) + 1}")
 
-st.subheader("Gap per relation")
+st.header("Gap per relation")
 relations = tables["relations"]
 st.caption("MRR by optimistic less MRR by pessimistic ranks: how much equal scores blur it.")
 listed = relations.assign(tied_share=100 * relations["tied_share"])

@@ -13,7 +13,8 @@ run = current_run()
 st.title("Correlation study")
 st.caption(
     "Where ReliK is high, does the model predict better? **ReliK** needs no test triples; the "
-    "performance of random subgraphs does. What correlates, ReliK predicts."
+    "performance of random subgraphs does. Subgraphs overlap, so that p-values flatter; the page "
+    "Expected performance tests prediction itself."
 )
 choice = choose_correlation_study(run)
 key = ("study", *choice.study)

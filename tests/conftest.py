@@ -90,6 +90,7 @@ def cache_folder(request, common_folder, new_folder, monkeypatch) -> Path:
     folder = common_folder / "tables" if shares else new_folder()
     monkeypatch.setenv("KGDASH_CACHE", str(folder))
     monkeypatch.setenv("KGDASH_DATA", str(new_folder()))
+    monkeypatch.setenv("KGDASH_PREPARE", "off")
     return folder
 
 

@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from numba.core.caching import _CacheLocator
+
+from kgdash.engine.compiled import _folder
 from tests.support.paths import ROOT
 
 TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -38,8 +41,9 @@ def test_recipes_can_be_followed(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(test, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", *names]
+    environment = clean() | {"NUMBA_CACHE_DIR": str(kernels_of(tmp_path))}
     done = subprocess.run(
-        command, cwd=tmp_path, env=clean(), capture_output=True, text=True, check=False
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"(?m)^\.{4} |\b4 passed", done.stdout)
@@ -59,6 +63,19 @@ def apply(path: Path, change: str) -> None:
         else:
             context += line[1:]
     path.write_text(text, encoding="utf-8")
+
+
+def kernels_of(copy: Path) -> Path:
+    """Return a folder where Numba finds for a copy of the engine what it compiled for this one."""
+    here, there = (
+        _CacheLocator.get_suitable_cache_subpath(str(root / "kgdash" / "engine" / "kernels.py"))
+        for root in (ROOT, copy)
+    )
+    kept, folder = Path(_folder(), here), copy / "kernels"
+    kept.mkdir(parents=True, exist_ok=True)
+    folder.mkdir()
+    (folder / there).symlink_to(kept)
+    return folder
 
 
 def clean() -> dict[str, str]:

@@ -16,7 +16,7 @@ from kgdash.statistics.estimate import number
 ROOMY = 4
 
 #: first → last position, dark enough throughout for white figures
-_POSITIONS = [[0.0, "#1e5fb4"], [0.5, "#6d6675"], [1.0, "#b5421f"]]
+_POSITIONS = [[0.0, "#1e5fb4"], [1.0, "#6d7480"]]
 
 #: characters of a name beside a row, and of a run's above a column
 BESIDE, _ABOVE = 22, 14

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kgdash.charts.graph_layout import Layout
 from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.style import RELIABILITY_SCALE, SIDE_COLOURS
-from kgdash.charts.subgraph import Layout
 
 #: choices of the facts to draw in a graph, and how many are few
 FACTS = ("all", "least reliable", "most reliable")
@@ -38,8 +38,9 @@ class GraphDrawing:
 
     ``entities``: ids, each once; ``labels`` of all entities of the graph and ``relations``, labels,
     by id; ``triples``: ``head, relation, tail`` (ids), ``relik`` in (0, 1], and where it is sampled
-    ``relik_low``, ``relik_high``; ``placed`` of all the entities; ``seed_entity`` is marked, and so
-    are those that were ``added``. ``name`` is of saved files, ``caption`` stands in them.
+    ``relik_low``, ``relik_high``; ``placed`` of all the entities; ``seed_entity``, if any, is
+    marked, and so are those that were ``added``. ``name`` is of saved files, in which ``caption``
+    stands.
     """
 
     entities: np.ndarray
@@ -48,7 +49,7 @@ class GraphDrawing:
     relations: Sequence[str]
     placed: Layout
     scale: ReliKScale
-    seed_entity: int
+    seed_entity: int | None = None
     added: frozenset[int] = frozenset()
     name: str = "graph"
     caption: str = ""
@@ -61,7 +62,7 @@ class GraphDrawing:
         another part of the graph: then zoom and the chosen relation begin anew.
         """
         content = {
-            "part": str(self.seed_entity),
+            "part": f"{self.name} {self.seed_entity}",
             "nodes": self._nodes(),
             "edges": self._edges(),
             "relation_ids": self._relation_ids(),
@@ -71,7 +72,7 @@ class GraphDrawing:
             "view": readable_view(len(self.entities), len(self.triples)),
             "facts": readable_facts(len(self.triples)),
             "few": FEW,
-            "title": f"Graph around {self.labels[self.seed_entity]}",
+            "title": self.caption,
             "seedColour": SIDE_COLOURS["relation"],
             "name": self.name,
             "caption": self.caption,

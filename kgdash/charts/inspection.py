@@ -20,6 +20,12 @@ _MARKS = {
 
 _TEXT = "%{text}<extra></extra>"
 
+#: of the line at a triple's own score: no side has it
+_MARKER = "#8a4fc0"
+
+#: best candidates and neighbours whose names are written: more would cover one another
+_NAMED = 3
+
 
 def candidate_histogram(
     table: pd.DataFrame, side: str, score: float | None = None, height: int = 380
@@ -54,7 +60,7 @@ def candidate_histogram(
             hovertemplate=_TEXT,
         )
     if score is not None and np.isfinite(score):
-        figure.add_vline(x=score, line={"color": SIDE_COLOURS["tail"], "width": 3})
+        figure.add_vline(x=score, line={"color": _MARKER, "width": 3})
         right = score > (table["left"].iloc[0] + table["right"].iloc[-1]) / 2
         figure.add_annotation(
             x=score,
@@ -102,13 +108,15 @@ def plane_figure(
         if part.empty:
             continue
         names = [labels[i] for i in part["id"]]
+        shown = len(names) if symbol == "star" else _NAMED
         figure.add_scatter(
             x=part["x"],
             y=part["y"],
             mode="markers+text",
             name=group if group in ("head", "tail", "nearest") else "best candidates",
             marker={"color": colour, "symbol": symbol, "size": 16 if symbol == "star" else 9},
-            text=[escape(short_label(name)) for name in names],
+            textfont={"size": 12},
+            text=[escape(short_label(n)) if i < shown else "" for i, n in enumerate(names)],
             textposition="top center",
             customdata=part["id"].tolist(),
             hovertext=[escape(name) for name in names],

@@ -10,8 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.instance_path_layout import PathLayout, edge_curves, path_layout
+from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.separation import LABELS
-from kgdash.charts.style import GREY, empty, finish, log_relik_marker, log_span, reliability_colour
+from kgdash.charts.style import GREY, empty, finish
 from kgdash.statistics.estimate import number
 
 #: edges up to which each bears its relation's name; the names of more show on hover
@@ -29,7 +30,7 @@ def path_figure(
     entity_labels: Sequence[str],
     relation_labels: Sequence[str],
     label: bool,
-    span: tuple[float, float] | None = None,
+    scale: ReliKScale,
 ) -> go.Figure:
     """Draw an instance from left to right: anchors, what lies between, the answer.
 
@@ -41,7 +42,7 @@ def path_figure(
     :param entity_labels: of all entities, by id
     :param relation_labels: of all relations, by id
     :param label: of the instance; colours the answer
-    :param span: least and greatest ReliK of the colours (default: of these triples)
+    :param scale: of the run
     """
     if triples.empty:
         return empty("no triples to draw")
@@ -50,9 +51,7 @@ def path_figure(
     named = len(edges) <= _NAMED_EDGES
     row = (130 if placed.rows < 2 else 160) if named else 58
     curves = edge_curves(edges, placed, bend=0.95 if named else 0.5)
-    low, high = log_span(np.log10(span if span else edges["relik"].to_numpy()))
-    shares = np.clip((np.log10(edges["relik"].to_numpy()) - low) / (high - low), 0, 1)
-    colours = [reliability_colour(share) for share in shares]
+    colours = [scale.colour(value) for value in edges["relik"]]
     figure = go.Figure()
     _add_edges(figure, edges, curves, colours)
     letters = max(8, _LETTERS // placed.columns)
@@ -60,7 +59,7 @@ def path_figure(
     if named:
         names = [_wrapped(relation_labels[r], letters - 1) for r in edges["relation"]]
         _add_names(figure, edges, curves, colours, names, abouts)
-    _add_handles(figure, edges, curves, abouts, (low, high), 2 if named else 9)
+    _add_handles(figure, edges, curves, abouts, scale, 2 if named else 9)
     _add_entities(figure, placed, entity_labels, label, letters, 2 if named else 1)
     heights = np.concatenate([curve[:, 1] for curve in curves])
     top, bottom = heights.max() + (66 if named else 30) / row, -(52 if named else 36) / row
@@ -148,7 +147,7 @@ def _add_handles(
     edges: pd.DataFrame,
     curves: list[np.ndarray],
     abouts: list[str],
-    span: tuple[float, float],
+    scale: ReliKScale,
     size: int,
 ) -> None:
     """Put a mark on each edge that says on hover what it is, and bears the colour bar."""
@@ -161,7 +160,7 @@ def _add_handles(
         marker={
             "size": size,
             "symbol": "diamond",
-            **log_relik_marker(np.log10(edges["relik"].to_numpy()), span, "ReliK (log scale)", y=0),
+            **scale.marker(edges["relik"], "ReliK (log scale)", y=0),
         },
         text=abouts,
         hovertemplate="%{text}<extra></extra>",

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.style import (
     GREY,
     RELIABILITY_SCALE,
@@ -14,8 +15,6 @@ from kgdash.charts.style import (
     empty,
     finish,
     log_axis,
-    log_relik_marker,
-    log_span,
     short_label,
     whiskers,
 )
@@ -33,13 +32,13 @@ _BUBBLES, _NAMED = 60, 14
 _LINES, _WIDTHS = 200, 4
 
 
-def reliability_dots(table: pd.DataFrame) -> go.Figure:
+def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
     """Draw the mean ReliK of the most and of the least reliable, with intervals.
 
     ``customdata`` of a point is the row number in ``table``.
 
-    :param table: of `by`, in its order; intervals of
-        one triple are NaN
+    :param table: of `by`, in its order; intervals of one triple are NaN
+    :param scale: of the run
     """
     if table.empty:
         return empty("no known triple")
@@ -48,15 +47,13 @@ def reliability_dots(table: pd.DataFrame) -> go.Figure:
         rows = pd.concat([rows.head(_ENDS), rows.tail(_ENDS)])
     place = -np.arange(len(rows), dtype=float)
     low, high = (rows[end].fillna(rows["relik"]) for end in ("low", "high"))
-    values = np.log10(rows["relik"])
     figure = go.Figure()
     figure.add_scatter(
         x=rows["relik"],
         y=place,
         mode="markers",
         marker={
-            "color": values,
-            "colorscale": RELIABILITY_SCALE,
+            "color": [scale.colour(value) for value in rows["relik"]],
             "size": 10,
             "symbol": np.where(rows["small"], "circle-open", "circle"),
             "line": {"width": 2},
@@ -83,7 +80,7 @@ def reliability_dots(table: pd.DataFrame) -> go.Figure:
     return finish(figure, height=80 + 21 * len(rows), clickmode="event+select", showlegend=False)
 
 
-def community_map(table: pd.DataFrame, between: pd.DataFrame) -> go.Figure:
+def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale) -> go.Figure:
     """Draw communities as bubbles: area by entities, colour by ReliK, lines by triples between.
 
     Springs (NetworkX, seeded) place them. ``customdata`` of a bubble is the row number in
@@ -91,6 +88,7 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame) -> go.Figure:
 
     :param table: of `ReliabilityMap.by` "communities"; of more than 60, the largest are drawn
     :param between: of `kgdash.studies.reliability.reliability_map.between`
+    :param scale: of the run
     """
     if table.empty:
         return empty("no community holds a known triple")
@@ -106,8 +104,6 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame) -> go.Figure:
     figure = go.Figure()
     _add_lines(figure, lines.nlargest(_LINES, "triples"), places)
     named = set(ids[:_NAMED])
-    values = np.log10(rows["relik"].to_numpy())
-    span = log_span(values)
     figure.add_scatter(
         x=[places[i][0] for i in ids],
         y=[places[i][1] for i in ids],
@@ -121,7 +117,7 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame) -> go.Figure:
         textfont={"size": 11},
         marker={
             "size": 12 + 46 * np.sqrt(rows["entities"] / rows["entities"].max()),
-            **log_relik_marker(values, span, "mean ReliK inside (log scale)"),
+            **scale.marker(rows["relik"], "mean ReliK inside (log scale)"),
             "line": {"width": 1, "color": GREY},
             "opacity": 0.9,
         },

@@ -44,6 +44,7 @@ def finish(figure: go.Figure, height: int = 360, top: float = 40, **layout: obje
         plot_bgcolor="rgba(0,0,0,0)",
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
         hoverlabel={"align": "left"},
+        modebar={"bgcolor": "rgba(0,0,0,0)"},
     )
     figure.update_xaxes(automargin=True, gridcolor="rgba(128,138,150,0.22)", zeroline=False)
     figure.update_yaxes(automargin=True, gridcolor="rgba(128,138,150,0.22)", zeroline=False)
@@ -154,41 +155,6 @@ def log_axis(values: ArrayLike) -> dict[str, Any]:
     low, high = float(np.min(values)), float(np.max(values))
     ticks, texts = log_ticks(low, max(high, low * 1.01))
     return {"type": "log", "tickvals": ticks, "ticktext": texts}
-
-
-def log_span(values: np.ndarray) -> tuple[float, float]:
-    """Return the ends of a colour scale over logarithms, which are never one."""
-    low, high = float(values.min()), float(values.max())
-    return (low, high) if high - low > 1e-9 else (low - 0.5, high + 0.5)
-
-
-def log_relik_marker(
-    logs: np.ndarray, span: tuple[float, float], title: str, y: float = -0.02
-) -> dict[str, Any]:
-    """Describe the colours of marks by ReliK on a log scale, with the bar that explains them.
-
-    :param logs: log₁₀ of ReliK, shape ``(n,)``
-    :param span: ends of the scale, of `log_span`
-    :param y: where the bar begins, in heights of the plot
-    :return: for Plotly's ``marker``
-    """
-    ticks, texts = log_ticks(10 ** span[0], 10 ** span[1])
-    return {
-        "color": logs,
-        "cmin": span[0],
-        "cmax": span[1],
-        "colorscale": RELIABILITY_SCALE,
-        "colorbar": {
-            "title": {"text": title, "side": "top"},
-            "tickvals": np.log10(ticks),
-            "ticktext": texts,
-            "orientation": "h",
-            "thickness": 10,
-            "len": 0.7,
-            "y": y,
-            "yanchor": "top",
-        },
-    }
 
 
 def short_label(label: str, limit: int = 26) -> str:

@@ -1,14 +1,13 @@
 """A subgraph drawn: nodes, labels, and edges coloured by ReliK."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.graph_layout import Layout, layout, pairs_of
 from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.style import (
     GREY,
@@ -23,91 +22,6 @@ from kgdash.statistics.estimate import number
 _CLASSES = 24
 #: nodes whose label is always drawn, by springs and on a circle; the others' shows on hover
 _LABELLED, _CIRCLE_LABELS = 24, 80
-#: edges per node from which springs only make a tangle
-_DENSE = 1.5
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where the entities of a drawing are: id → (x, y), "circle" or "springs".
-
-    ``groups``: id → its community among the entities drawn, 0 being the largest; ``order``: ids by
-    community, in each those of most neighbours first.
-    """
-
-    shape: str
-    positions: dict[int, tuple[float, float]]
-    groups: dict[int, int]
-    order: tuple[int, ...]
-
-
-def pairs_of(triples: pd.DataFrame) -> pd.DataFrame:
-    """Join the triples between the same two entities into one drawn edge.
-
-    :param triples: ``head, relation, tail`` (ids), ``relik``
-    :return: ``a``, ``b`` (entity ids, a ≤ b), ``relik`` (mean over the triples between them),
-        ``triples`` (their number)
-    """
-    ends = np.sort(triples[["head", "tail"]].to_numpy(), axis=1)
-    table = pd.DataFrame({"a": ends[:, 0], "b": ends[:, 1], "relik": triples["relik"].to_numpy()})
-    return table.groupby(["a", "b"], as_index=False).agg(
-        relik=("relik", "mean"), triples=("relik", "size")
-    )
-
-
-def layout(entities: np.ndarray, pairs: pd.DataFrame, before: Layout | None = None) -> Layout:
-    """Place the entities, and divide them into communities (Louvain's method, seeded).
-
-    A dense subgraph goes on a circle, community by community, where every label has room; a sparse
-    one is drawn by springs (NetworkX, seeded), which show its shape.
-
-    :param entities: ids
-    :param pairs: as `pairs_of` gives them
-    :param before: entities that are placed there stay where they are
-    """
-    graph = nx.Graph()
-    graph.add_nodes_from(int(e) for e in entities)
-    graph.add_edges_from((int(a), int(b)) for a, b in zip(pairs["a"], pairs["b"], strict=True))
-    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-    groups, order = _communities(graph)
-    dense = graph.number_of_edges() > _DENSE * len(entities)
-    kept = {e: before.positions[e] for e in graph if e in before.positions} if before else {}
-    if before and kept:
-        return Layout(before.shape, _around(graph, kept, before.shape), groups, order)
-    if dense:
-        turns = 2 * np.pi * np.arange(len(order)) / max(len(order), 1)
-        places = zip(order, np.sin(turns), np.cos(turns), strict=True)
-        return Layout("circle", {e: (float(x), float(y)) for e, x, y in places}, groups, order)
-    spread = 2.5 / max(len(entities), 1) ** 0.5
-    springs = nx.spring_layout(graph, seed=0, k=spread, iterations=60)
-    positions = {e: (float(x), float(y)) for e, (x, y) in springs.items()}
-    return Layout("springs", positions, groups, order)
-
-
-def _communities(graph: nx.Graph) -> tuple[dict[int, int], tuple[int, ...]]:
-    found = nx.community.louvain_communities(graph, seed=0)
-    found = sorted(found, key=lambda members: (-len(members), min(members)))
-    groups = {e: number for number, members in enumerate(found) for e in members}
-    order = sorted(graph, key=lambda e: (groups[e], -graph.degree[e], e))
-    return groups, tuple(order)
-
-
-def _around(
-    graph: nx.Graph, kept: dict[int, tuple[float, float]], shape: str
-) -> dict[int, tuple[float, float]]:
-    """Place what is new near its neighbours that have a place, outside a circle."""
-    positions = dict(kept)
-    new = [e for e in graph if e not in kept]
-    for turn, entity in enumerate(new):
-        near = [kept[n] for n in graph[entity] if n in kept] or [(1.0, 0.0)]
-        x, y = np.mean(near, axis=0)
-        # The golden angle: no two new ones in one place.
-        angle, reach = 2.39996 * turn, 0.12 + 0.012 * turn
-        if shape == "circle":
-            angle, reach = np.arctan2(y, x) + 0.06 * (turn - len(new) / 2), 1.45
-            x = y = 0.0
-        positions[entity] = (float(x + reach * np.cos(angle)), float(y + reach * np.sin(angle)))
-    return positions
 
 
 def subgraph_figure(
@@ -178,7 +92,7 @@ def _add_edges(
         },
         text=[
             f"{escape(labels[int(row.a)])} – {escape(labels[int(row.b)])}<br>"
-            f"mean ReliK {number(row.relik)} over {row.triples} triple(s)"
+            f"mean ReliK {number(row.relik)} over {row.triples} triple{'s' * (row.triples != 1)}"
             for row in pairs.itertuples()
         ],
         hovertemplate="%{text}<extra></extra>",
@@ -234,7 +148,7 @@ def _add_nodes(
         },
         hovertext=[
             f"{escape(labels[e])}{' (seed)' if e == seed_entity else ''}<br>"
-            f"{int(d)} triple ends inside"
+            f"in {int(d)} triples here"
             for e, d in zip(entities.tolist(), degree, strict=True)
         ],
         hovertemplate="%{hovertext}<extra></extra>",

@@ -1,5 +1,6 @@
-"""``kgdash relik``: the ReliK of triples."""
+"""The commands ``relik`` and ``prepare``: the ReliK of triples, and counting it ahead."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -45,3 +46,20 @@ def relik(
         seed=seed,
     )
     write_or_print(loaded.graph.with_names(table), out)
+
+
+def prepare(run: RunOptions) -> None:
+    """Count ReliK of all known triples, the ranks of test, and what pages open with."""
+    from kgdash.engine.workers import lowest_priority
+    from kgdash.runs.preparation import prepared_share
+    from kgdash.studies.overview.preparation import prepare_pages
+
+    lowest_priority()
+    loaded = run.load()
+    try:
+        prepare_pages(loaded, terminal(f"preparing {loaded.name}"))
+    except KeyboardInterrupt:
+        share = prepared_share(loaded)
+        print(f"\n{share:.0%} of ReliK is kept: the same command goes on there", file=sys.stderr)
+        raise
+    print(f"{loaded.name}: {len(loaded.graph.all_triples):,} triples are prepared")

@@ -34,6 +34,11 @@ def subgraph(
 ) -> None:
     """Pick a subgraph and compare its ReliK with its MRRs."""
     from kgdash.studies.reliability.local_comparison import compare, compare_steps, summary
+    from kgdash.studies.reliability.local_verdict import (
+        local_estimates,
+        local_verdict,
+        whole_estimates,
+    )
 
     loaded = run.load()
     part = loaded.subgraph(
@@ -42,16 +47,20 @@ def subgraph(
     choices = (loaded, part, evaluated, relik_method)
     if sys.stderr.isatty():
         for comparison in compare_steps(*choices, progress=terminal("subgraph")):
-            if comparison.method != relik_method:
+            if comparison.share < 1 and comparison.means["relik"].value > 0:
                 low, high = (comparison.means[end].value for end in ("relik_low", "relik_high"))
                 print(f"\rmean ReliK between {low:.3g} and {high:.3g} (95 %)", file=sys.stderr)
     else:
         comparison = compare(*choices)
+    estimates = local_estimates(comparison)
+    verdict = local_verdict(estimates, whole_estimates(loaded))
+    said = {"verdict": verdict, "intervals": {n: [e.low, e.high] for n, e in estimates.items()}}
     if output.as_json:
-        print_json(summary(comparison, loaded))
+        print_json(summary(comparison, loaded) | said)
         return
     if output.out is None:
         for name, (value, count) in comparison.means.items():
             print(f"{name:14} {value:.6g}  (n = {count})")
+        print(" ".join(verdict))
         print(part.note or f"{len(part.entities)} entities")
     write_or_print(loaded.graph.with_names(comparison.triples), output.out)

@@ -1,5 +1,8 @@
 """Sharing tasks among threads, with progress and a prompt end."""
 
+import contextlib
+import os
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -65,6 +68,16 @@ def run_in_threads(
             stop.set()
             raise
     return [future.result() for future in everyone]
+
+
+def lowest_priority() -> None:
+    """Have the system run this thread, and all that it starts, when no other has anything to do.
+
+    Elsewhere than on Linux, where threads have no priority of their own, nothing changes.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 
 _NOTHING = object()

@@ -89,14 +89,14 @@ def cached_table(
     stored = _read(path)
     if stored is not None:
         return stored
-    with hold_lock(path.with_suffix(".lock"), waiting=lambda: progress(0.0, 1.0)):
+    with hold_lock(table_lock(key), waiting=lambda: progress(0.0, 1.0)):
         stored = _read(path)
         if stored is not None:
             return stored
         start = time.monotonic()
         table = compute()
         seconds = time.monotonic() - start
-        if seconds > _WORTH_KEEPING:
+        if worth_keeping(seconds):
             _write(table, path, {**(about or {}), "seconds": round(seconds, 3)}, limit)
     return table
 
@@ -104,6 +104,38 @@ def cached_table(
 def stored_table(key: Mapping[str, Any]) -> pd.DataFrame | None:
     """Return the table stored under a key, or None."""
     return _read(_path(key))
+
+
+def replace_table(key: Mapping[str, Any], table: pd.DataFrame, about: Mapping[str, Any]) -> None:
+    """Store a table under a key, in place of what was there; a full disk keeps nothing.
+
+    :param about: as for `cached_table`, and ``seconds``
+    :raises KgdashError: if the limit of the cache is no size
+    """
+    _write(table, _path(key), about, cache_limit())
+
+
+def table_note(key: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is noted of the table under a key, and note that it was used.
+
+    :return: ``created``, ``seconds`` and what it is of; empty if there is none
+    """
+    path = _path(key)
+    if not path.is_file():
+        return {}
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return _about(path)
+
+
+def table_lock(key: Mapping[str, Any]) -> Path:
+    """Return the lock file of the table under a key."""
+    return _path(key).with_suffix(".lock")
+
+
+def worth_keeping(seconds: float) -> bool:
+    """Tell whether what took so long to compute is stored."""
+    return seconds > _WORTH_KEEPING
 
 
 def list_cache() -> pd.DataFrame:
@@ -188,7 +220,7 @@ def _read(path: Path) -> pd.DataFrame | None:
 
 
 def _write(table: pd.DataFrame, path: Path, about: Mapping[str, Any], limit: int) -> None:
-    made = datetime.now(UTC).isoformat(timespec="seconds")
+    made = datetime.now(UTC).isoformat()
     note = json.dumps({**about, "created": made, "version": __version__})
     stored = pa.Table.from_pandas(table)
     stored = stored.replace_schema_metadata({**(stored.schema.metadata or {}), _ABOUT: note})

@@ -67,6 +67,17 @@ class KnowledgeGraph:
         """Return F = train ∪ valid ∪ test, each triple once: int64, shape ``(n, 3)``, sorted."""
         return np.unique(np.concatenate([self.splits[s] for s in SPLITS]), axis=0)
 
+    def positions(self, triples: np.ndarray) -> np.ndarray:
+        """Find triples, ``(n, 3)``, in `all_triples`: rows, int64, ``(n,)``; −1 where unknown."""
+        keys, sought = (
+            (rows[:, 0] * self.num_relations + rows[:, 1]) * self.num_entities + rows[:, 2]
+            for rows in (self.all_triples, np.asarray(triples, dtype=np.int64).reshape(-1, 3))
+        )
+        if not len(keys):
+            return np.full(len(sought), -1)
+        place = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+        return np.where(keys[place] == sought, place, -1)
+
     @cached_property
     def digest(self) -> str:
         """Return a SHA-256 over names and splits: only equal graphs have equal digests."""

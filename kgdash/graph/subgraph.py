@@ -178,11 +178,11 @@ def neighbourhood(
         distance[frontier] = hop
     near = np.flatnonzero(distance >= 0)
     order = np.lexsort((near, -graph.degrees[near], distance[near]))
-    note = ""
+    note, reach = "", f"{hops} hop{'s' * (hops > 1)}"
     if len(near) > size:
-        note = f"{len(near)} entities within {hops} hops; kept the {size} nearest, then by degree"
+        note = f"{len(near)} entities within {reach}; kept the {size} nearest, then by degree"
     elif len(near) < size:
-        note = f"reached {len(near)} of {size}: no more entities within {hops} hops"
+        note = f"reached {len(near)} of {size}: no more entities within {reach}"
     parameters = {"size": size, "hops": hops, "direction": direction}
     return Subgraph(graph, entity, near[order][:size], "neighbourhood", parameters, note)
 

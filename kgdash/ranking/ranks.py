@@ -12,6 +12,7 @@ from kgdash.engine.counting import count_ranks
 from kgdash.engine.memory import block_bytes
 from kgdash.engine.row_counting import count_above_thresholds
 from kgdash.errors import KgdashError
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import ENTITY_SIDES, Scorer, score_rows
@@ -44,10 +45,7 @@ def rank_triples(
         numbers.md#2-metrics, the true one included)
     :raises KgdashError: if a score is NaN, or a side is unknown
     """
-    wrong = [side for side in sides if side not in SIDES]
-    if wrong or not len(sides):
-        found = ", ".join(wrong) or "none"
-        raise KgdashError(f"expected sides out of {', '.join(SIDES)}; found {found}")
+    check_sides(sides)
     if entities is not None:
         entities = np.unique(entities)
         if not np.isin(triples[:, [0, 2]], entities).all():
@@ -57,14 +55,36 @@ def rank_triples(
         greater, equal, candidates = count_greater_and_equal(
             scorer, triples, known, side, report, entities
         )
-        table = pd.DataFrame(triples, columns=["head", "relation", "tail"])
-        table["side"] = side
-        table["optimistic"] = greater + 1
-        table["realistic"] = greater + equal / 2 + 1
-        table["pessimistic"] = greater + equal + 1
-        table["candidates"] = candidates
-        parts.append(table)
+        parts.append(rank_rows(triples, side, greater, equal, candidates))
     return pd.concat(parts, ignore_index=True)
+
+
+def check_sides(sides: Sequence[str]) -> None:
+    """Refuse sides that there are not, and none at all.
+
+    :raises KgdashError: if so
+    """
+    wrong = [side for side in sides if side not in SIDES]
+    if wrong or not len(sides):
+        found = ", ".join(wrong) or "none"
+        raise KgdashError(f"expected sides out of {', '.join(SIDES)}; found {found}")
+
+
+def rank_rows(
+    triples: np.ndarray,
+    side: str,
+    greater: np.ndarray,
+    equal: np.ndarray,
+    candidates: np.ndarray,
+) -> pd.DataFrame:
+    """Turn the counts of `count_greater_and_equal` into rows of `rank_triples`."""
+    table = pd.DataFrame(triples, columns=IDS)
+    table["side"] = side
+    table["optimistic"] = greater + 1
+    table["realistic"] = greater + equal / 2 + 1
+    table["pessimistic"] = greater + equal + 1
+    table["candidates"] = candidates
+    return table
 
 
 def count_greater_and_equal(

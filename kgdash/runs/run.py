@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.files.table_cache import cached_table, stored_table
+from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.graph.restriction import Restriction
 from kgdash.graph.subgraph import Subgraph, SubgraphOptions, SubgraphSampling
-from kgdash.progress import Progress, phases, silent
-from kgdash.ranking.ranks import rank_triples
+from kgdash.progress import Progress, silent
 from kgdash.ranking.relik import RELIK_METHODS, relik_values
-from kgdash.ranking.relik_exact import relik_exact
+from kgdash.ranking.relik_growing import GrowingReliK, growing_relik
 from kgdash.ranking.relik_sampled import NegativeSample, SamplingOptions, estimate, relik_sampled
+from kgdash.runs.exact_tables import ExactTables
 from kgdash.scoring import Scorer
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 #: raise when the meaning of a stored table changes
 _TABLE_VERSION = 2
-
-#: a sample is drawn first where there are at least so many negatives per sampled one
-_WORTH_SAMPLING = 10
 
 
 @dataclass(frozen=True)
@@ -57,6 +54,11 @@ class Run:
     def digest(self) -> str:
         """Return a SHA-256 over graph, configuration and weights: what all tables depend on."""
         return hashlib.sha256((self.graph.digest + self.weights_digest).encode()).hexdigest()
+
+    @cached_property
+    def exact_tables(self) -> ExactTables:
+        """The exact ranks and ReliK that were counted."""
+        return ExactTables(self)
 
     def ranks(
         self,
@@ -115,18 +117,7 @@ class Run:
     ) -> pd.DataFrame:
         if filter not in FILTERS:
             raise unknown_name("filter", filter, list(FILTERS), "kgdash")
-        evaluated = rows if evaluated_are_known else rows[:0]
-        known = None if filter == "none" else self.graph.known_with(evaluated, FILTERS[filter])
-        key = {"kind": "ranks", "filter": filter, "sides": list(sides), **self.table_key(rows)}
-        key["evaluated_are_known"] = evaluated_are_known
-        if entities is not None:
-            key["entities"] = hashlib.sha256(entities.tobytes()).hexdigest()
-        return cached_table(
-            key,
-            lambda: rank_triples(self.scorer, rows, known, sides, progress, entities),
-            self.table_about("ranks", rows, filter=filter, sides=", ".join(sides)),
-            progress,
-        )
+        return self.exact_tables.rank(rows, evaluated_are_known, filter, sides, entities, progress)
 
     def relik(
         self,
@@ -158,16 +149,10 @@ class Run:
         if rank_type not in RANK_TYPES:
             raise unknown_name("rank type", rank_type, RANK_TYPES, "ReliK")
         sample = NegativeSample(**sampling)
-        rows, known = self._triples(split, triples), self.graph.known()
-        key = {"kind": "relik", **self.table_key(rows)}
+        rows = self._triples(split, triples)
         if method == "exact":
-            counts = cached_table(
-                key,
-                lambda: relik_exact(self.scorer, rows, known, progress),
-                self.table_about("relik", rows, method="exact"),
-                progress,
-            )
-            return relik_values(counts, rank_type)
+            return relik_values(self.exact_tables.relik_counts(rows, progress), rank_type)
+        known, key = self.graph.known(), {"kind": "relik", **self.table_key(rows)}
         counts = cached_table(
             key | asdict(sample),
             lambda: relik_sampled(self.scorer, rows, known, **asdict(sample), progress=progress),
@@ -180,34 +165,24 @@ class Run:
         self,
         split: str = "test",
         triples: np.ndarray | None = None,
-        samples: int = 1000,
-        seed: int = 0,
         progress: Progress = silent,
-    ) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Yield the ReliK of triples as soon as there is some: first sampled, then exact.
+    ) -> Iterator[GrowingReliK]:
+        """Yield the ReliK of triples while it is counted, with an estimate of its mean.
 
-        The exact table comes alone where it is stored already, and on small graphs, where a sample
-        would be a large part of all negatives.
+        What is counted already comes alone, exact.
 
-        >>> for method, table in run.relik_steps():
-        ...     print(method, table["relik"].mean())
+        >>> for step in run.relik_steps():
+        ...     print(f"{step.low} to {step.high}, {step.share:.0%} counted")
 
         :param split: "train", "valid" or "test"; ignored if ``triples`` are given
         :param triples: int64 ids, shape ``(n, 3)``; facts or not
-        :param samples: negatives sampled per side
-        :param seed: of the sample
-        :param progress: called with (done, total) of all steps together; may raise to cancel
-        :return: pairs of "sampled" or "exact" and a table of `relik`
-        :raises KgdashError: as `relik`, when the first table is asked for
+        :param progress: may raise to cancel: what was counted is kept
+        :return: ever more of it; the last one is exact
+        :raises KgdashError: as `relik`, when the first one is asked for
         """
         rows = self._triples(split, triples)
-        first, second = phases(progress, [0.05, 0.95])
-        negatives = self.graph.num_entities * self.graph.num_relations
-        many = negatives > _WORTH_SAMPLING * samples
-        if many and stored_table({"kind": "relik", **self.table_key(rows)}) is None:
-            sampling: SamplingOptions = {"samples": samples, "seed": seed}
-            yield "sampled", self.relik(split, rows, "sampled", progress=first, **sampling)
-        yield "exact", self.relik(triples=rows, progress=second)
+        for counts, anchors, done in self.exact_tables.relik_steps(rows, progress):
+            yield growing_relik(counts, anchors, done)
 
     def subgraph(
         self,

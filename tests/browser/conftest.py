@@ -17,7 +17,11 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page, sync_playw
 from tests.browser.driver import CARDS, open_page
 from tests.support.paths import ROOT
 
+#: all tabs share a process, which compiles the scripts of the page once
 FLAGS = [
+    "--process-per-site",
+    "--renderer-process-limit=1",
+    "--in-process-gpu",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -58,6 +62,7 @@ def fresh_address(server_folder) -> Iterator[str]:
                 **os.environ,
                 "KGDASH_CACHE": str(server_folder / "cache"),
                 "KGDASH_DATA": str(server_folder / "data"),
+                "KGDASH_PREPARE": "off",
             },
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -65,7 +70,7 @@ def fresh_address(server_folder) -> Iterator[str]:
     _wait_for_health(port, server, server_folder / "log.txt")
     yield f"http://localhost:{port}"
     server.terminate()
-    server.wait(timeout=20)
+    server.wait(timeout=60)
 
 
 def _wait_for_health(port: int, server: subprocess.Popen, log: Path) -> None:
@@ -81,7 +86,7 @@ def _wait_for_health(port: int, server: subprocess.Popen, log: Path) -> None:
 
 @pytest.fixture(scope="session")
 def first_visit(fresh_address, browser) -> tuple[list[list[str]], int]:
-    """Visit the server before anybody else, by the address of a page.
+    """Visit the server before anybody else, by the address of a page; the tab stays open.
 
     :return: the cards that the page shows in the end, and how many choices of the run
     """
@@ -89,9 +94,7 @@ def first_visit(fresh_address, browser) -> tuple[list[list[str]], int]:
     open_page(tab, f"{fresh_address}/local?entity=virus&size=12")
     tab.locator(".st-key-drawing .stage").first.wait_for()
     tab.locator(".st-key-refining").wait_for(state="detached")
-    seen = tab.evaluate(CARDS), tab.locator(".st-key-run").count()
-    tab.close()
-    return seen
+    return tab.evaluate(CARDS), tab.locator(".st-key-run").count()
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,7 @@ def open_page(tab: Page, url: str) -> None:
 
 def settle(tab: Page) -> None:
     """Wait until the script has run to its end."""
-    tab.wait_for_function(_IDLE)
+    tab.wait_for_function(_IDLE, polling=100)
 
 
 def expect_cards(tab: Page, expected: Cards) -> None:
@@ -44,7 +44,9 @@ def expect_cards(tab: Page, expected: Cards) -> None:
     wanted = [list(card) for card in expected]
     try:
         tab.wait_for_function(
-            f"wanted => JSON.stringify(({CARDS})()) === JSON.stringify(wanted)", arg=wanted
+            f"wanted => JSON.stringify(({CARDS})()) === JSON.stringify(wanted)",
+            arg=wanted,
+            polling=100,
         )
     except TimeoutError:
         assert tab.evaluate(CARDS) == wanted

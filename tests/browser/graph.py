@@ -17,6 +17,7 @@ _READ = """(stage, what) => {
             return {id, ...on([x + wide / 2, y + high / 2])}; }),
         camera: () => ({...view.picture.camera}),
         kind: () => view.kind,
+        selected: () => view.selected,
         hits: () => view.model.edges.map(edge => graph.hit(along(graph.path(edge), 0.45), 4)?.id),
     }[what]();
     function along([p, c, d, q], t) {
@@ -54,6 +55,9 @@ class Graph:
 
     def kind(self) -> str:
         return self.read("kind")
+
+    def selected(self) -> dict | None:
+        return self.read("selected")
 
     def clickable_edge(self) -> dict:
         """Return an edge that no other lies over, where it will be clicked."""

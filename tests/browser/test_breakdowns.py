@@ -1,10 +1,9 @@
 """The page Breakdowns in a browser."""
 
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.custom_grouping import condition_grouping, groups_by
 from kgdash.breakdowns.grouping import group_ranks
 from kgdash.breakdowns.rank_facts import add_rank_facts
-from tests.browser.driver import enter, open_page, press, select, settle, table_texts, widget
+from tests.browser.driver import open_page, press, settle, table_texts, widget
 
 _BARS = """key => {
     const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
@@ -42,34 +41,10 @@ def test_a_click_on_a_bar_shows_its_triples(address, tab, run):
     settle(tab)
     triples = run.graph.with_names(group_ranks(rows, "cardinality", bar["group"], "tail"))
     names = ["head", "relation", "tail"]
-    assert table_texts(tab)[0][:3] == triples[names].iloc[-1].tolist()
-    press(tab, "triples_order", "best first")
+    assert table_texts(tab, 0)[0][:3] == triples[names].iloc[-1].tolist()
+    press(tab, f"triples_order_{bar['group']}", "best first")
     tab.wait_for_function(
-        "wanted => [...document.querySelectorAll('[data-testid=stDataFrame]')].at(-1)"
+        "wanted => [...document.querySelectorAll('[data-testid=stDataFrame]')][0]"
         ".querySelector('tbody td').textContent === wanted",
         arg=triples["head"].iloc[0],
     )
-
-
-def test_own_groups_are_saved_chosen_and_deleted(address, tab, run):
-    lines = ["rare: head_degree < 100"]
-    open_page(tab, f"{address}/breakdowns?side=tail")
-    tab.get_by_text("Your own groups", exact=True).click()
-    enter(tab, "grouping_name", "mine")
-    enter(tab, "row_group", "rare")
-    enter(tab, "row_value", "100")
-    settle(tab)
-    tab.get_by_role("button", name="Add row", exact=True).click()
-    tab.get_by_text(lines[0], exact=True).wait_for()
-    tab.get_by_role("button", name="Save", exact=True).click()
-    tab.get_by_role("button", name="Delete", exact=True).wait_for()
-    select(tab, "by", "mine")
-    tab.wait_for_function("() => location.search.includes('by=mine')")
-    widget(tab, "bars_mine").locator(".main-svg").first.wait_for()
-    settle(tab)
-    rows = add_rank_facts(run.ranks(), run.graph)
-    found = breakdown(rows, groups_by(rows, run.graph, condition_grouping("mine", lines)))
-    found = found[found["side"] == "tail"]
-    assert [row[0] for row in table_texts(tab)] == found["group"].tolist()
-    tab.get_by_role("button", name="Delete", exact=True).click()
-    widget(tab, "bars_relation").locator(".main-svg").first.wait_for()

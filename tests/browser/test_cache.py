@@ -25,9 +25,10 @@ def test_list_then_clear_selected_then_all(address, tab, run, cache_of_server):
     tab.get_by_role("heading", name="TransE on umls").wait_for()
     settle(tab)
     tab.get_by_role("link", name="Cache on disk").click()
+    tab.get_by_role("heading", name="Cache", exact=True).wait_for()
+    settle(tab)
     grid = tab.get_by_test_id("stDataFrame")
     grid.wait_for()
-    settle(tab)
     assert count(tab) == 2
     assert tab.get_by_role("button", name="Clear selected").is_disabled()
 

@@ -50,5 +50,3 @@ def test_choosing_runs_and_a_pair(address, tab, run):
         "b": ["umls-rotate"],
         "with": ["umls-complex", "umls-conve", "umls-rotate"],
     }
-    tab.reload()
-    expect_cards(tab, [(f"{name}: {count / 1322:.1%}", f"{count:,}") for name, count in counts])

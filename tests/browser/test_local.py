@@ -131,8 +131,18 @@ def test_a_dense_part_is_a_matrix_whose_cells_are_its_facts(address, tab, run, t
     mine = expected.triples.index.isin(pairs[tuple(map(int, cell["id"].split()))])
     expect_cards(tab, cards(expected) + part_cards(expected, mine))
 
-    graph.press("Graph")
+    graph.stage.press("ArrowDown")
+    relations = run.graph.with_names(expected.triples)["relation"].value_counts()
+    graph.root.locator(".relation").select_option("-2")
+    graph.stage.press("ArrowRight")
+    graph.stage.press("Enter")
+    graph.root.get_by_role("button", name="Graph", exact=True).click()
     tab.wait_for_url("**drawing_view=graph**")
+    shown = graph.root.locator(".relation option:checked").text_content()
+    assert shown in [f"{name} ({count})" for name, count in relations.items()]
+    graph.root.locator(".relation").select_option("-1")
+    graph.stage.press("ArrowRight")
+    assert "drawn" in graph.said()
     written = save(tab, graph.button("SVG"), tmp_path).read_text("utf-8")
     assert ElementTree.fromstring(written).tag.endswith("svg")
     assert written.count("<path") >= 100
@@ -162,3 +172,25 @@ def test_an_entity_is_found_and_its_neighbours_come_in_place(address, tab, run):
     expected = compare(run, run.subgraph(sought, size=12))
     mine = (expected.triples[["head", "tail"]] == sought).any(axis=1)
     expect_cards(tab, cards(expected) + part_cards(expected, mine))
+
+
+def test_what_is_dragged_stays_where_it_was_put_and_all_else_too(address, tab, run):
+    open_page(tab, f"{address}/local?entity=virus&size=12")
+    graph = Graph(tab, "drawing")
+    graph.press("Graph")
+    node = freest(graph.nodes(), graph.nodes())
+    tab.mouse.move(node["x"], node["y"])
+    tab.mouse.down()
+    tab.mouse.move(node["x"] + 30, node["y"] + 40, steps=4)
+    tab.mouse.up()
+    dragged = {one["id"]: one["at"] for one in graph.nodes()}
+    where = next(one for one in graph.nodes() if one["id"] == node["id"])
+    assert (round(where["x"] - node["x"]), round(where["y"] - node["y"])) == (30, 40)
+    assert graph.selected() is None
+
+    enter(tab, "size", 14)
+    graph.wait_for_nodes(14)
+    shared = set(run.subgraph("virus", size=14).entities.tolist()) & set(dragged)
+    after = {one["id"]: one["at"] for one in graph.nodes()}
+    assert len(shared) == 12
+    assert {e: after[e] for e in shared} == {e: dragged[e] for e in shared}

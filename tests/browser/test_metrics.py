@@ -1,7 +1,6 @@
 """The page Metrics in a browser."""
 
 import kgdash
-from kgdash.graph.restriction import Restriction
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.statistics.estimate import number
 from tests.browser.driver import (
@@ -59,26 +58,4 @@ def test_raw_ranks_another_side_and_k_and_the_file(address, tab, run, tmp_path):
     enter(tab, "k", 7)
     values = kgdash.metrics(run.ranks(filter="none"), (1, 3, 5, 7, 10))
     expect_cards(tab, cards(values, "head", 7))
-    tab.reload()
-    expect_cards(tab, cards(values, "head", 7))
-
-
-def test_restricted_to_a_relation_and_listed_entities(address, tab, run):
-    graph = run.graph
-    kept = [e for e in range(graph.num_entities) if graph.degrees[e] >= 60]
-    relations = [graph.relation_id("causes")]
-    open_page(tab, f"{address}/metrics?relations=causes")
-    expect_cards(
-        tab, cards(kgdash.metrics(run.ranks(restriction=Restriction(relations=relations))))
-    )
-    tab.get_by_text("Restrict", exact=True).click()
-    area = widget(tab, "only_entities").locator("textarea")
-    area.fill("\n".join(graph.entity_labels[e] for e in kept))
-    area.press("Control+Enter")
-    values = kgdash.metrics(run.ranks(restriction=Restriction(kept, relations)))
-    expect_cards(tab, cards(values))
-    area.fill("virus\nvirusses")
-    area.press("Control+Enter")
-    alert = tab.locator("[data-testid=stAlert]").filter(has_text="line 2")
-    alert.wait_for()
-    assert "unknown entity 'virusses'" in alert.inner_text()
+    assert all(part in tab.url for part in ("filter_test=none", "side=head", "k=7"))

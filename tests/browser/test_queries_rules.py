@@ -1,7 +1,6 @@
 """The page Queries and rules in a browser."""
 
 from kgdash.statistics.estimate import number
-from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import instance_triples, score_instances
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.queries.sampling import QuerySampling
@@ -10,7 +9,6 @@ from tests.browser.driver import (
     Cards,
     click_point,
     drawn_points,
-    enter,
     expect_cards,
     freest,
     open_page,
@@ -18,11 +16,10 @@ from tests.browser.driver import (
     table_texts,
     widget,
 )
-from tests.support.paths import EXAMPLE
 
 
-def cards(scored, aggregate="max") -> Cards:
-    found = compare_measures(scored.table, aggregate=aggregate)
+def cards(scored) -> Cards:
+    found = compare_measures(scored.table)
     relik, rank, score = (found.overall(measure) for measure in found.by_measure)
     return [
         ("Instances", f"{len(scored.table):,}"),
@@ -69,34 +66,6 @@ def test_a_click_on_a_point_or_a_row_draws_the_instance(address, tab, run):
     tab.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
     tab.locator("[data-testid=stMarkdown]").filter(has_text=said(scored, 0)).wait_for()
     widget(tab, "path_0").locator(".js-plotly-plot").wait_for()
-
-
-def test_types_chains_and_address(address, tab, run):
-    open_page(tab, f"{address}/queries?types=2i&types=3p&per_type=10")
-    press(tab, "types", "3p")
-    press(tab, "chains", "mean")
-    enter(tab, "query_seed", 5)
-    scored = score_instances(run, sample_queries(run.graph, QuerySampling(("2i",), 10, seed=5)))
-    expect_cards(tab, cards(scored, "mean"))
-    tab.reload()
-    expect_cards(tab, cards(scored, "mean"))
-
-
-def test_own_table_and_a_malformed_one(address, tab, run, tmp_path):
-    open_page(tab, f"{address}/rules?source=My+own+table")
-    chooser = widget(tab, "table").locator("input[type=file]")
-    chooser.set_input_files(EXAMPLE)
-    expect_cards(tab, cards(score_instances(run, read_rule_table(EXAMPLE, run.graph))))
-
-    lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
-    lines[6] = lines[6].replace("\tfalse\t", "\tmaybe\t").replace("\ttrue\t", "\tmaybe\t")
-    (tmp_path / "wrong.tsv").write_text("\n".join(lines), encoding="utf-8")
-    tab.reload()
-    chooser.set_input_files(tmp_path / "wrong.tsv")
-    error = tab.locator("[data-testid=stAlert]").filter(has_text="wrong.tsv, line 7")
-    error.wait_for()
-    assert "maybe" in error.inner_text()
-    assert tab.locator("[data-testid=stAlert]").count() == 1
 
 
 def test_a_long_computation_can_be_stopped_and_started_again(address, tab):

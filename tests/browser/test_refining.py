@@ -1,4 +1,4 @@
-"""A large graph on the page Local reliability: sampled figures first, exact ones in their place."""
+"""A large graph on the page Local reliability: what is counted so far, then exact values."""
 
 from urllib.parse import quote
 
@@ -10,9 +10,8 @@ from kgdash.formats.run_directory import read_run, write_run
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.loading import load
-from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
-from tests.browser.driver import expect_cards, go_to, open_page, settle
+from tests.browser.driver import expect_cards, open_page, settle
 from tests.browser.test_local import cards
 
 #: what the strip says may be gone before a look from outside
@@ -64,11 +63,9 @@ def page(address, folder, size) -> str:
     return f"{address}/local?run={other}&folder={quote(str(folder))}&entity=e0&size={size}"
 
 
-def test_sampled_then_exact_without_doing_anything(address, tab, large):
+def test_an_estimate_then_exact_without_doing_anything(address, tab, large):
     run, folder = large
-    part = run.subgraph("e0", size=SOME)
-    sampled, exact = compare(run, part, method="sampled"), compare(run, part)
-    assert cards(sampled) != cards(exact)
+    exact = compare(run, run.subgraph("e0", size=SOME))
     # A cold browser is busy with its first chart for longer than the exact figures take.
     open_page(tab, f"{address}/local?size=12")
     tab.locator(".st-key-drawing .main-svg").first.wait_for()
@@ -76,30 +73,28 @@ def test_sampled_then_exact_without_doing_anything(address, tab, large):
     tab.goto(page(address, folder, SOME))
     expect_cards(tab, cards(exact))
     tab.locator(".st-key-refining").wait_for(state="detached")
-    ends = [number(sampled.means[end].value) for end in ("relik_low", "relik_high")]
-    interval = f"mean ReliK between {ends[0]} and {ends[1]} (95 %)"
     texts = tab.evaluate("() => window.refiningTexts")
-    assert any(interval in text and "Refining to exact" in text for text in texts), texts
+    assert any("Counting" in text for text in texts), texts
     tab.reload()
     expect_cards(tab, cards(exact))
 
 
-def test_stop_keeps_the_sampled_figures_and_refine_starts_again(address, tab, large):
-    run, folder = large
-    sampled = compare(run, run.subgraph("e0", size=MANY), method="sampled")
+def test_stop_keeps_what_is_counted_and_it_goes_on_there(address, tab, large):
+    _, folder = large
     tab.goto(page(address, folder, MANY))
-    tab.locator(".st-key-refining").get_by_role("button", name="Stop").click()
-    again = tab.get_by_role("button", name="Refine to exact")
+    strip = tab.locator(".st-key-refining")
+    strip.get_by_text("Mean ReliK about").wait_for()
+    strip.get_by_role("button", name="Stop").click()
+    again = tab.get_by_role("button", name="Go on")
     again.wait_for()
-    expect_cards(tab, cards(sampled))
-    assert tab.get_by_role("button", name="Stop").count() == 0
+    strip.get_by_text("Stopped before all was counted").wait_for()
+    tab.locator(".st-key-drawing .main-svg").first.wait_for()
+    assert strip.get_by_role("button", name="Stop").count() == 0
     again.click()
-    tab.locator(".st-key-refining").get_by_text("Refining to exact").wait_for()
-    expect_cards(tab, cards(sampled))
+    strip.get_by_text("Counting").wait_for()
     # Leaving ends it; nothing of the job may follow to another page.
-    go_to(tab, "Overview")
-    tab.get_by_role("heading", name="DistMult on large").wait_for()
+    tab.goto(f"{address}/metrics?size=12")
     settle(tab)
-    assert tab.locator(".st-key-refining").count() == 0
+    assert strip.count() == 0
     open_page(tab, f"{address}/local?size=12")
-    assert tab.locator(".st-key-refining").count() == 0
+    assert strip.count() == 0

@@ -53,15 +53,3 @@ def test_a_click_on_a_tie_shows_who_ties(address, tab, coarse):
     assert len(expected) == row["equal_scores"]
     # The last table is of relations.
     assert table_texts(tab, -2)[0] == expected.iloc[0].tolist()
-
-
-def test_the_histogram_is_drawn(address, tab, run):
-    open_page(tab, f"{address}/score_health?side=head&log=true")
-    widget(tab, "histogram").locator(".main-svg").first.wait_for()
-    table = score_health(run).histogram("head")
-    heights = tab.evaluate(
-        "() => document.querySelector('.st-key-histogram .js-plotly-plot')._fullData"
-        ".map(trace => [...trace.y].reduce((sum, y) => sum + (y || 0), 0))"
-    )
-    assert heights == pytest.approx([1.0, 1.0])
-    assert len(table) == 60

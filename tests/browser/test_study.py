@@ -26,7 +26,7 @@ def test_a_click_on_a_point_opens_its_subgraph(address, tab, run):
     comparison = compare(run, parts[chosen["data"]], "all")
     expect_cards(tab, cards(comparison))
     # Who comes back is not sent away again by what was selected.
-    go_to(tab, "Studies", "ReliK and performance")
+    go_to(tab, "Studies", "Correlation study")
     tab.get_by_role("heading", name="Correlation study").wait_for()
     tab.locator(".st-key-study_scatter_1 .main-svg").first.wait_for()
     settle(tab)

@@ -28,10 +28,10 @@ def pixels(content: bytes) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(content)).convert("RGB"))
 
 
-@pytest.mark.parametrize(("dark", "background"), [(False, (255, 255, 255)), (True, (17, 20, 24))])
-def test_png_has_its_size_and_a_background_that_its_text_shows_on(dark, background):
-    content = figure_bytes(figure(), ".png", dark=dark, size=FigureSize(400, scale=1.5))
-    drawn = pixels(content)
+def test_png_has_its_size_and_a_background_that_its_text_shows_on():
+    """Here the dark one; the light one is that of the SVG below."""
+    content = figure_bytes(figure(), ".png", dark=True, size=FigureSize(400, scale=1.5))
+    drawn, background = pixels(content), (17, 20, 24)
     assert drawn.shape == (450, 600, 3)
     assert tuple(drawn[0, 0]) == tuple(drawn[-1, -1]) == background
     # The texts, drawn by the template's colour, stand against it as far as can be.
@@ -47,6 +47,10 @@ def test_svg_is_vectors_with_the_texts_as_text():
     texts = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert {"a", "b", "c", "relation <r>"} <= set(texts)
     assert not list(root.iter("{http://www.w3.org/2000/svg}image"))
+    whole = next(root.iter("{http://www.w3.org/2000/svg}rect"))
+    assert "fill: rgb(255, 255, 255)" in whole.get("style")
+    inks = {text.get("style") for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert all("fill: rgb(27, 31, 36)" in ink for ink in inks)
     assert b"http" not in re.sub(rb'"http://www\.w3\.org/[^"]+"', b"", content)
 
 

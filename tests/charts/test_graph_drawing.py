@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from kgdash.charts.graph_drawing import GraphDrawing, known_relik, readable_facts, readable_view
+from kgdash.charts.graph_layout import layout, pairs_of
 from kgdash.charts.relik_scale import ReliKScale
-from kgdash.charts.subgraph import layout, pairs_of
 
 TRIPLES = pd.DataFrame(
     [(7, 2, 3, 0.5), (3, 0, 7, 1e-5), (3, 0, 3, 0.04), (7, 2, 5, 0.1)],

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from kgdash.charts.instance_path import path_figure
 from kgdash.charts.instance_path_layout import edge_curves, path_layout
+from kgdash.charts.relik_scale import ReliKScale
 
 ENTITIES = [f"entity {number}" for number in range(8)]
 RELATIONS = ["lives in", "part of", "<b>born</b> in"]
@@ -76,6 +77,9 @@ def test_no_two_entities_share_a_place_and_edges_join_their_ends(rows):
         assert len({tuple(np.round(curve[12], 6)) for curve in between}) == len(between)
 
 
+SCALE = ReliKScale(1e-6, 1e-3, 1.0)
+
+
 def lines(figure):
     return [trace for trace in figure.data if trace.mode == "lines"]
 
@@ -85,11 +89,11 @@ def named(figure, name):
 
 
 def test_edges_are_dashed_where_no_fact_and_coloured_by_relik():
-    figure = path_figure(CHAIN, ENTITIES, RELATIONS, True, (1e-6, 1.0))
+    figure = path_figure(CHAIN, ENTITIES, RELATIONS, True, SCALE)
     assert [line.line.dash for line in lines(figure)] == ["solid", "solid", "dash"]
     handles = named(figure, "edges")
-    assert np.allclose(handles.marker.color, np.log10(CHAIN["relik"]))
-    assert (handles.marker.cmin, handles.marker.cmax) == (-6, 0)
+    assert np.allclose(handles.marker.color, SCALE.place(CHAIN["relik"]))
+    assert (handles.marker.cmin, handles.marker.cmax) == (0, 1)
     reds = [int(line.line.color[4:].split(",")[0]) for line in lines(figure)]
     assert reds[2] > reds[0] > reds[1]
     arrows = [trace for trace in figure.data if trace.marker.symbol == "arrow"]
@@ -99,7 +103,7 @@ def test_edges_are_dashed_where_no_fact_and_coloured_by_relik():
 
 
 def test_names_of_edges_and_entities():
-    figure = path_figure(RULE, ENTITIES, RELATIONS, False)
+    figure = path_figure(RULE, ENTITIES, RELATIONS, False, SCALE)
     notes = [note.text for note in figure.layout.annotations]
     assert [note.split("<br>")[-1] for note in notes] == [
         "<b>0.0100</b>",
@@ -117,22 +121,22 @@ def test_names_of_edges_and_entities():
 def test_of_many_edges_the_names_show_on_hover():
     rows = [(0, 0, n, False, "tail", 0.1, "train") for n in (2, 3, 4)]
     rows += [(n, 1, 1, True, "tail", 0.2, "none") for n in (2, 3, 4)]
-    figure = path_figure(triples(*rows), ENTITIES, RELATIONS, True)
+    figure = path_figure(triples(*rows), ENTITIES, RELATIONS, True, SCALE)
     assert not figure.layout.annotations
     assert len(named(figure, "edges").text) == 6
     # The same triple of two groundings is drawn once.
-    assert len(lines(path_figure(triples(*rows, rows[0]), ENTITIES, RELATIONS, True))) == 6
+    assert len(lines(path_figure(triples(*rows, rows[0]), ENTITIES, RELATIONS, True, SCALE))) == 6
 
 
 def test_labels_are_cut_to_what_a_phone_has_room_for():
     long = ["word " * 30, "x" * 80, *ENTITIES]
-    figure = path_figure(ONE, long, ["/film/film/" + "a" * 60 + "/actor"] * 3, True)
+    figure = path_figure(ONE, long, ["/film/film/" + "a" * 60 + "/actor"] * 3, True, SCALE)
     for text in (*named(figure, "entities").text, figure.layout.annotations[0].text):
         parts = text.replace("<b>", "").replace("</b>", "").split("<br>")
         assert max(map(len, parts)) <= 26
     assert "/actor" in figure.layout.annotations[0].text.replace("<br>", "")
     # Names of many parts are broken between them.
-    parts = path_figure(CHAIN, ["natural_phenomenon_or_process"] * 4, RELATIONS, True).data
+    parts = path_figure(CHAIN, ["natural_phenomenon_or_process"] * 4, RELATIONS, True, SCALE).data
     assert named(go.Figure(parts), "entities").text[0] == "natural_<br>phenomenon_…"
     # A word longer than a line is cut, not left out.
     assert named(figure, "entities").text[1].startswith("<b>" + "x" * 26)
@@ -140,7 +144,7 @@ def test_labels_are_cut_to_what_a_phone_has_room_for():
 
 @pytest.mark.parametrize("table", [ONE, CHAIN, BRANCHES, RULE])
 def test_the_drawing_holds_all_and_leaves_the_text_s_colour_to_the_page(table):
-    figure = path_figure(table, ENTITIES, RELATIONS, True)
+    figure = path_figure(table, ENTITIES, RELATIONS, True, SCALE)
     (left, right), (low, high) = figure.layout.xaxis.range, figure.layout.yaxis.range
     for trace in figure.data:
         assert all(left < x < right for x in trace.x)
@@ -151,4 +155,4 @@ def test_the_drawing_holds_all_and_leaves_the_text_s_colour_to_the_page(table):
 
 
 def test_nothing_to_draw():
-    assert path_figure(ONE.iloc[:0], ENTITIES, RELATIONS, True).layout.annotations
+    assert path_figure(ONE.iloc[:0], ENTITIES, RELATIONS, True, SCALE).layout.annotations

@@ -5,6 +5,9 @@ import pandas as pd
 import pytest
 
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
+from kgdash.charts.relik_scale import ReliKScale
+
+SCALE = ReliKScale(0.001, 0.1, 1)
 
 
 def groups(count):
@@ -27,7 +30,7 @@ def groups(count):
 def test_few_are_all_drawn():
     table = groups(3)
     table.loc[2, ["low", "high"]] = np.nan
-    figure = reliability_dots(table)
+    figure = reliability_dots(table, SCALE)
     (dots,) = figure.data
     assert list(dots.x) == table["relik"].tolist()
     assert list(dots.customdata) == [0, 1, 2]
@@ -38,27 +41,27 @@ def test_few_are_all_drawn():
 
 
 def test_of_many_the_ends_are_drawn():
-    figure = reliability_dots(groups(100))
+    figure = reliability_dots(groups(100), SCALE)
     assert list(figure.data[0].customdata) == [*range(12), *range(88, 100)]
     assert figure.layout.shapes[0].y0 == -11.5
-    assert reliability_dots(groups(0)).layout.annotations[0].text == "no known triple"
+    assert reliability_dots(groups(0), SCALE).layout.annotations[0].text == "no known triple"
 
 
 def test_communities():
     lines = pd.DataFrame({"a": [0, 0], "b": [10, 20], "triples": [1, 500], "relik": [0.1, 0.2]})
-    figure = community_map(groups(3), lines)
+    figure = community_map(groups(3), lines, SCALE)
     bubbles = figure.data[-1]
     assert list(bubbles.customdata) == [0, 1, 2]
-    assert list(bubbles.marker.color) == pytest.approx(np.log10(groups(3)["relik"]))
+    assert list(bubbles.marker.color) == pytest.approx(SCALE.place(groups(3)["relik"]))
     assert bubbles.hovertext[0].startswith("&lt;0&gt;, x<br>3 entities, 40 triples inside")
     thin, thick = figure.data[:-1]
     assert thin.line.width < thick.line.width == 4
     place = dict(zip([0, 10, 20], zip(bubbles.x, bubbles.y, strict=True), strict=True))
     assert [(thick.x[i], thick.y[i]) for i in (0, 1)] == [place[0], place[20]]
-    many = community_map(groups(80), lines)
+    many = community_map(groups(80), lines, SCALE)
     assert list(many.data[-1].customdata) == list(range(60))
-    assert community_map(groups(0), lines).layout.annotations
-    assert len(community_map(groups(1), lines).data) == 1
+    assert community_map(groups(0), lines, SCALE).layout.annotations
+    assert len(community_map(groups(1), lines, SCALE).data) == 1
 
 
 def test_baseline():

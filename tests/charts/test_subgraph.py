@@ -1,57 +1,10 @@
-"""Where the entities of a drawing are: the same each time, and they stay."""
+"""A subgraph drawn for files and reports."""
 
-import networkx as nx
 import numpy as np
 import pandas as pd
-import pytest
 
 from kgdash.charts.relik_scale import relik_scale
-from kgdash.charts.subgraph import layout, pairs_of, subgraph_figure
-
-
-def pairs(edges) -> pd.DataFrame:
-    rows = pd.DataFrame(edges, columns=["head", "tail"]).assign(relation=0, relik=0.5)
-    return pairs_of(rows)
-
-
-def two_cliques() -> tuple[np.ndarray, pd.DataFrame]:
-    first, second = (
-        [(a, b) for a in part for b in part if a < b] for part in ([0, 2, 4, 6], [1, 3, 5])
-    )
-    return np.arange(7), pairs([*first, *second, (0, 1)])
-
-
-def test_communities_come_largest_first_and_those_of_most_neighbours_first():
-    placed = layout(*two_cliques())
-    assert placed.order == (0, 2, 4, 6, 1, 3, 5)
-    assert placed.groups == {0: 0, 2: 0, 4: 0, 6: 0, 1: 1, 3: 1, 5: 1}
-
-
-def test_a_dense_part_stands_on_a_circle_in_that_order():
-    nodes = np.arange(6)
-    placed = layout(nodes, pairs([(a, b) for a in range(6) for b in range(a)]))
-    assert placed.shape == "circle"
-    turns = [np.arctan2(*placed.positions[e]) % (2 * np.pi) for e in placed.order]
-    np.testing.assert_allclose(turns, 2 * np.pi * np.arange(6) / 6, atol=1e-12)
-
-
-def test_a_sparse_part_is_drawn_by_springs_the_same_each_time():
-    edges = pairs(list(nx.path_graph(8).edges))
-    first, again = layout(np.arange(8), edges), layout(np.arange(8), edges)
-    assert first.shape == "springs"
-    assert first == again
-
-
-@pytest.mark.parametrize("chords", [0, 12])
-def test_what_was_placed_stays_and_what_is_new_has_a_place_of_its_own(chords):
-    ring = list(nx.circulant_graph(8, [1, 2] if chords else [1]).edges)
-    before = layout(np.arange(8), pairs(ring))
-    after = layout(np.arange(10), pairs([*ring, (8, 0), (9, 0)]), before)
-    assert after.shape == before.shape
-    assert {e: after.positions[e] for e in range(8)} == before.positions
-    assert len(set(after.positions.values())) == 10
-    assert set(after.order) == set(range(10))
-    assert after.groups.keys() == set(range(10))
+from kgdash.charts.subgraph import subgraph_figure
 
 
 def test_the_figure_takes_the_colours_of_the_run():

@@ -100,9 +100,6 @@ def test_the_dataset_is_for_pykeen_directories(refused, pykeen_directory, tmp_pa
     [
         (NAMES[:1], "expected 2 to 8 runs to compare; found 1"),
         ([NAMES[0], NAMES[0]], "umls-transe and umls-transe are the same run"),
-        ([*NAMES, "--by", "size"], "unknown grouping 'size'"),
-        ([*NAMES, "--by", "pattern", "--metric", "mrx"], "unknown metric 'mrx'"),
-        ([*NAMES, "--side", "relation"], "unknown side 'relation'"),
         ([*NAMES, "--rank-type", "median"], "unknown rank type 'median'"),
         ([*NAMES, "--table", "scatter"], "unknown table 'scatter'"),
         ([*NAMES, "--table", "groups"], "unknown table 'groups' in compare without --by"),
@@ -112,7 +109,6 @@ def test_the_dataset_is_for_pykeen_directories(refused, pykeen_directory, tmp_pa
             [*NAMES, "--pair", *NAMES[:2], "--table", "communities", "--resolution", "-1"],
             "expected a resolution above 0",
         ),
-        ([*NAMES, "--split", "dev"], "unknown split 'dev'"),
     ],
 )
 def test_refusals(refused, arguments, message):

@@ -1,4 +1,4 @@
-"""The command health prints what the library computes, and refuses in one message."""
+"""The command health prints what the library computes."""
 
 import pandas as pd
 import pytest
@@ -30,15 +30,3 @@ def test_tables_and_files(call, bundled, tmp_path, name):
     printed = call(*options).splitlines()
     assert printed[0].split("\t") == list(table.columns)
     assert len(printed) == len(table) + 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--side", "relation"], "unknown side 'relation'"),
-        (["--split", "dev"], "unknown split 'dev'"),
-        (["--filter", "test"], "unknown filter 'test'"),
-    ],
-)
-def test_refusals(refused, options, message):
-    assert refused("health", "umls-transe", *options).startswith(message)

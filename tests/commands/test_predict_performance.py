@@ -55,8 +55,6 @@ def test_tables(call, umls, tmp_path):
     ("options", "message"),
     [
         (["--subgraphs", 5], "too few subgraphs with a value of tail_mrr"),
-        (["--task", "mrr"], "unknown task 'mrr'"),
-        (["--level", 90], "expected a level between 0 and 1"),
         (["--entity", "viruss"], "unknown entity 'viruss'"),
         (["--table", "expected"], "--table expected needs at least one --entity"),
     ],

@@ -174,12 +174,15 @@ class TestCharts:
         )
         assert same, "no diff: these are megabytes"
 
-    def test_command_draws_vectors(self, call, tmp_path):
+    def test_command_draws_vectors(self, call, tmp_path, monkeypatch):
+        """A browser draws such charts in the tests of `kgdash.charts.export`."""
+        asked: list = []
+        monkeypatch.setattr("kgdash.charts.export._drawn", lambda *a: asked.append(a) or b"<svg/>")
         call("chart", "umls-transe", "losses", tmp_path / "losses.svg", "--width", 640)
-        text = (tmp_path / "losses.svg").read_text(encoding="utf-8")
-        assert text.startswith("<svg")
-        assert 'width="640"' in text
-        assert "training loss" in text
+        assert (tmp_path / "losses.svg").read_bytes() == b"<svg/>"
+        ((figure, options),) = asked
+        assert (options["format"], options["width"]) == ("svg", 640)
+        assert figure.layout.yaxis.title.text == "training loss"
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -57,12 +57,7 @@ def test_several_runs_as_the_paper_has_them(call, bundled):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--subgraphs", 0], "expected at least 1 subgraph"),
         (["--level", 95], "expected a level between 0 and 1"),
-        (["--evaluated", "valid"], "unknown choice of evaluated triples"),
-        (["--size", 0], "expected"),
-        (["--k", 0], "expected Hits@k with k ≥ 1"),
-        (["--corrupt", "outside"], "unknown"),
         (["--with", "umls-rotate"], "umls-rotate and umls-rotate"),
         (["--with", "nations-transe"], "unknown run"),
     ],

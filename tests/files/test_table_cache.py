@@ -370,8 +370,9 @@ class TestListed:
         assert set(table["run_digest"]) == {run.digest}
         assert set(table["graph"]) == {"tiny"}
         ranks, exact = table.loc[""], table.loc["exact"]
-        assert (ranks["kind"], ranks["filter"], ranks["sides"]) == ("ranks", "train+test", "tail")
-        assert (exact["kind"], exact["triples"]) == ("relik", 2)
+        assert (ranks["kind"], ranks["filter"], ranks["triples"]) == ("ranks", "train+test", 2)
+        # Of all triples those were counted that share a head with one asked for, or a tail.
+        assert (exact["kind"], exact["triples"]) == ("relik", 4)
         assert table.loc["sampled, 7 a side", "kind"] == "relik"
 
 
@@ -485,7 +486,10 @@ class TestOfARun:
         ]
         made = [run.ranks(**call) for call in calls]
         run.ranks_of_mixed([(1, 1, 1), (1, 1, 2)])
-        assert cache_size()[0] == len(calls) + 1
+        # One table for each of four filters, and one each for what holds a triple of no split.
+        filters = {"train+valid+test", "train+valid", "none", "train+test"}
+        assert set(list_cache()["filter"]) == filters
+        assert cache_size()[0] == len(filters) + 2
         clear_cache()
         for call, table in zip(calls, made, strict=True):
             pd.testing.assert_frame_equal(self.run().ranks(**call), table)

@@ -17,7 +17,8 @@ from kgdash.scoring.build_model import scoring_state
 from tests.support.checks import check_values, pykeen_values
 from tests.support.paths import SHARED
 
-MODELS = ("TransE", "DistMult", "RotatE", "PairRE", "ComplEx", "ConvE")
+#: for one function of both sides, and for inverse relations; all six stand in test_pykeen_ranks
+MODELS = ("RotatE", "ConvE")
 DATASETS = {"kinships": "kinships", "codex-s": str(SHARED / "codex-s")}
 
 

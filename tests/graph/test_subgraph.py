@@ -131,7 +131,7 @@ class TestNeighbourhood:
 
     def test_fewer_than_asked(self):
         found = neighbourhood(GRAPH, 0, size=10, hops=1)
-        assert found.note == "reached 3 of 10: no more entities within 1 hops"
+        assert found.note == "reached 3 of 10: no more entities within 1 hop"
 
     @pytest.mark.parametrize("hops", [0, 4, -1])
     def test_hops(self, hops):

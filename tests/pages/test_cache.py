@@ -49,7 +49,7 @@ def test_tables_and_their_sum(filled, monkeypatch):
     assert cards(app)["Limit"] == "500 MiB"
     shown = table(app, "run", "kind", "details")
     assert shown["kind"].tolist() == ["ranks", "relik"]
-    assert shown["details"].tolist() == ["train+valid; tail", "exact"]
+    assert shown["details"].tolist() == ["train+valid", "exact"]
     assert shown["run"].tolist() == ["umls-transe"] * 2
     assert shown["triples"].tolist() == filled["triples"].tolist()
 

@@ -29,7 +29,7 @@ def assert_shows(
     shown = cards(app)
     label = {"tail_mrr": "tail MRR", "accuracy": "classification accuracy"}[found.task]
     assert shown[f"Expected {label}"] == number(row["predicted"])
-    assert shown[f"True {label}"] == number(row["observed"])
+    assert shown[f"Measured {label}"] == number(row["observed"])
     assert shown["Mean ReliK"] == number(row["relik"])
     deltas = {card.label: card.delta for card in app.main.metric}
     ends = f"{number(row['low'])} to {number(row['high'])}"
@@ -85,4 +85,4 @@ def test_no_triple_and_no_evaluated_triple_inside(run, app):
     row = predict_subgraphs(run, found, learnt, [run.subgraph("virus", "neighbourhood", 12)]).iloc[
         0
     ]
-    assert cards(app)["True tail MRR"] == number(row["observed"])
+    assert cards(app)["Measured tail MRR"] == number(row["observed"])

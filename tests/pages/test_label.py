@@ -39,7 +39,7 @@ def press(app, name):
 def assert_asks(app, queue, state):
     """Check that the page asks for what the state says is next, with how far it is."""
     triple = state.open(queue.order)
-    assert app.main.subheader[0].value == plain(in_labels(triple, queue.graph))
+    assert app.main.header[0].value == plain(in_labels(triple, queue.graph))
     labelled, skipped = state.progress(queue.order)
     later = f", {skipped} skipped" if skipped else ""
     assert app.get("progress")[0].proto.text == f"{labelled} of {len(queue.order)} labelled{later}"
@@ -78,7 +78,7 @@ def test_all_labelled(run, queue, app):
     for triple in queue.order:
         judge(queue, triple, True)
     rerun(app)
-    assert app.main.subheader[0].value == "All of them have a label"
+    assert app.main.header[0].value == "All of them have a label"
     assert len(labelled_instances(run)) >= len(queue.order)
     press(app, "undo")
     assert_asks(app, queue, read_journal(run.graph))
@@ -115,7 +115,7 @@ def test_a_damaged_journal_and_a_folder_that_can_not_be_written_are_said(run, qu
     rerun(app)
     (error,) = app.main.error
     assert error.value.endswith(f"({path}, line 1). Mend or remove the line")
-    assert not app.main.subheader
+    assert not app.main.header
     path.unlink()
     rerun(app)
     assert not app.main.error

@@ -1,6 +1,7 @@
 """The page Local reliability shows what `compare` computes."""
 
 import re
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import kgdash
 from kgdash.runs.bundled import FOLDER_CHOICE
 from kgdash.statistics.estimate import number
-from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.reliability.local_comparison import Mean, compare
 from kgdash.ui.runtime.computed import _STOPPED
 from kgdash.ui.subgraphs.form import SubgraphChoice
 from kgdash.ui.widgets.markdown import plain
@@ -57,28 +58,21 @@ def test_cards_at_first_are_of_the_entity_with_most_triples(run):
         np.testing.assert_array_equal(inside[column], expected[column])
 
 
-@pytest.mark.parametrize(
-    ("widgets", "subgraph", "comparison"),
-    [
-        ({"entity": "virus"}, {"entity": "virus"}, {}),
-        ({"size": 20}, {"size": 20}, {}),
-        ({"restart": 0.75, "seed": 7}, {"restart": 0.75, "seed": 7}, {}),
-        ({"direction": "outgoing"}, {"direction": "outgoing"}, {}),
-        (
-            {"entity": "virus", "method": "Neighbourhood", "hops": 2, "direction": "incoming"},
-            {"entity": "virus", "method": "neighbourhood", "hops": 2, "direction": "incoming"},
-            {},
-        ),
-        ({"evaluated": "all triples"}, {}, {"evaluated": "all"}),
-    ],
-)
-def test_widgets_change_the_numbers(run, widgets, subgraph, comparison):
-    app = open_page("local")
-    before = cards(app)
-    choose(app, **widgets)
-    part = run.subgraph(**{"entity": first_entity(run), **subgraph})
-    assert_shows(app, compare(run, part, **comparison))
-    assert cards(app) != before
+def test_widgets_change_the_numbers(run):
+    app, chosen, seen = open_page("local"), {"entity": first_entity(run)}, []
+    for widgets in (
+        {"size": 20},
+        {"direction": "outgoing"},
+        {"restart": 0.75, "seed": 7},
+        {"entity": "virus"},
+        {"method": "Neighbourhood", "hops": 2, "direction": "incoming"},
+    ):
+        seen.append(cards(app))
+        choose(app, **widgets)
+        chosen |= widgets
+        method = chosen.get("method", "rwr").lower()
+        assert_shows(app, compare(run, run.subgraph(**{**chosen, "method": method})))
+        assert cards(app) not in seen
 
 
 def test_the_address_chooses_too(run):
@@ -108,24 +102,53 @@ def test_on_a_graph_with_labels_addresses_name_entities_by_either(tmp_path):
     assert_shows(app, compare(loaded, loaded.subgraph("bacterium", size=8)))
 
 
-@pytest.mark.parametrize("url", [{"size": "0"}, {"size": "many"}, {"restart": "1.5"}])
-def test_nonsense_in_the_address_is_dropped(run, url):
-    assert_shows(open_page("local", **url), compare(run, run.subgraph(first_entity(run))))
+@pytest.mark.parametrize("size", ["0", "many"])
+def test_nonsense_in_the_address_is_dropped(run, size):
+    app = open_page("local", size=size, restart="1.5")
+    assert_shows(app, compare(run, run.subgraph(first_entity(run))))
 
 
-def test_sampled_relik_shows_its_interval(run):
+def test_sampled_relik_shows_its_interval_and_names_its_middle(run):
     app = open_page("local", size="20")
     comparison = compare(run, run.subgraph(first_entity(run), size=20), method="sampled")
-    ends = [number(comparison.means[end].value) for end in ("relik_low", "relik_high")]
-
-    def intervals() -> list[str]:
-        texts = [*(caption.value for caption in app.caption), *messages(app)]
-        return [text for text in texts if all(end in text for end in ends)]
-
-    assert not intervals()
+    low, middle, high = (
+        number(comparison.means[key].value) for key in ("relik_low", "relik", "relik_high")
+    )
+    assert " – " not in cards(app)["Mean ReliK"]
     choose(app, relik_method="sampled, with interval")
-    assert_shows(app, comparison)
-    assert len(intervals()) == 1
+    assert cards(app)["Mean ReliK"] == f"{low} – {high}"
+    (card,) = [each for each in app.main.metric if each.label.startswith("Mean ReliK")]
+    assert f"geometric middle {middle}" in card.delta
+    assert counts(app)["Mean ReliK"] == len(comparison.triples)
+    assert any("where in it is not known" in text for text in messages(app))
+
+
+def test_while_relik_is_counted_its_mean_is_an_estimate_and_single_ones_are_blank(run, monkeypatch):
+    part = run.subgraph(first_entity(run), size=60)
+    last = compare(run, part)
+    some = last.triples.assign(relik=last.triples["relik"].where(last.triples.index % 3 > 0))
+    ends = {"relik": Mean(0.02, 9), "relik_low": Mean(0.01, 9), "relik_high": Mean(0.04, 9)}
+    step = replace(last, method="growing", triples=some, means=last.means | ends, share=0.4)
+    go = threading.Event()
+
+    def steps(*_, progress, **__):
+        yield step
+        while not go.wait(0.01):
+            progress(1, 2)
+        yield last
+
+    monkeypatch.setattr("kgdash.studies.reliability.local_comparison.compare_steps", steps)
+    monkeypatch.setattr("kgdash.ui.runtime.refined._PATIENCE", 0.0)
+    app = open_page("local", restart="0.35", size="60")
+    assert cards(app)["Mean ReliK"] == "–"
+    assert cards(app)["Tail MRR"] == number(last.means["tail_mrr"].value)
+    (bar,) = app.main.get("progress")
+    assert bar.proto.text.startswith("Mean ReliK about 0.0200 (95 %: 0.0100 to 0.0400). Counting")
+    assert table(app, "relation", "relik", "tail_rank")["relik"].isna().any()
+    go.set()
+    assert app.session_state["refining_job"][1].wait(60)
+    app.run()
+    assert cards(app)["Mean ReliK"] == number(last.means["relik"].value)
 
 
 def lonely_entity(run) -> str:

@@ -5,6 +5,7 @@ import numpy as np
 from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted
 from kgdash.ranking.metrics import metrics
+from kgdash.statistics.estimate import number
 from tests.pages.driver import choose, open_page, table
 
 
@@ -33,3 +34,17 @@ def test_another_split(run):
     assert table(app, "metric", "formula")["value"].dropna().tolist() == [
         v for v in guide_table(values)["value"] if v == v
     ]
+
+
+def test_relik_is_worked_out_on_a_triple(run):
+    row = run.relik(triples=run.graph.splits["test"][:1]).iloc[0]
+    said = next(
+        each.value
+        for each in open_page("metric_guide").main.markdown
+        if "For example" in each.value
+    )
+    assert (
+        f"½ (1/{row['head_rank']:,.0f} + 1/{row['tail_rank']:,.0f}) = **{number(row['relik'])}**"
+        in said
+    )
+    assert row["relik"] == (1 / row["head_rank"] + 1 / row["tail_rank"]) / 2

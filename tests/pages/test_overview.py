@@ -60,7 +60,7 @@ def test_every_bundled_run_opens():
 
 
 def test_unknown_run_in_the_address_is_named_and_another_one_can_be_chosen():
-    app = open_page("overview", run="no-such-run")
+    app = open_page("overview", run="no-such-run", size="a", split="1", folder="/etc")
     assert_refused(
         app,
         "There is no run 'no-such-run' here: it was removed or renamed, or is another machine's. "
@@ -100,7 +100,7 @@ def refusal(*arguments) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("page", ["overview", "metrics", "local", "queries"])
+@pytest.mark.parametrize("page", ["overview", "queries"])
 def test_folder_that_is_not_there(page, tmp_path):
     folder = str(tmp_path / "nothing")
     app = choose_folder(open_page(page), folder)

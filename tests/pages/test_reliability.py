@@ -1,6 +1,7 @@
 """The page Reliability map shows what `kgdash.studies.reliability.reliability_map` computes."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kgdash.statistics.estimate import number
@@ -23,18 +24,24 @@ def test_regions(run, map_):
     relik = map_.relik["relik"]
     shown = cards(app)
     assert shown["Mean ReliK"] == number(relik.mean())
-    assert shown["Regions of low ReliK"] == str((sure["kind"] == "low").sum())
-    assert shown["Regions of high ReliK"] == str((sure["kind"] == "high").sum())
-    np.testing.assert_array_equal(table(app, "p", "z")["z"], sure["z"])
-    inside = np.isin(map_.relik[["head", "tail"]], found.members[int(sure.index[0])]).all(axis=1)
-    drawn = table(app, "head", "relation", "relik")
+    low, high = ((sure["kind"] == kind).sum() for kind in ("low", "high"))
+    said = next(each.value for each in app.main.markdown if "connected region" in each.value)
+    assert said.startswith(f"**{low}** connected")
+    assert f"**{high}** more" in said
+    ordered = pd.concat([sure[sure["kind"] == "low"], sure[sure["kind"] == "high"]])
+    np.testing.assert_array_equal(table(app, "p", "z")["z"], ordered["z"])
+    first = found.members[int(ordered.index[0])]
+    inside = np.isin(map_.relik[["head", "tail"]], first).all(axis=1)
+    drawn = table(app, "fact", "relik")
     assert drawn["relik"].tolist() == sorted(relik[inside])
 
     choose(app, chance=True, dealt="triples", largest=20)
     found = scan_regions(map_, RegionScan("triples", largest=20, permutations=39))
     rows = table(app, "p", "z")
-    np.testing.assert_array_equal(rows["p"], found.table["p"])
-    assert rows["central"].tolist() == found.table["central"].tolist()
+    low = found.table["kind"] == "low"
+    ordered = pd.concat([found.table[low], found.table[~low]])
+    np.testing.assert_array_equal(rows["p"], ordered["p"])
+    assert rows["central"].tolist() == ordered["central"].tolist()
 
 
 def test_communities(map_):

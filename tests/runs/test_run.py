@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.files import row_table
 from kgdash.files import table_cache as store
 from kgdash.progress import Estimate, phases
+from kgdash.ranking import relik_table
 from kgdash.runs.run import check_fit
 from tests.support.checks import check_progress
 from tests.support.fakes import fake_run, make_graph, random_scorer
@@ -50,27 +52,31 @@ def test_a_model_of_another_size_is_refused():
 
 
 class TestReliKSteps:
-    """First sampled, then exact; exact alone where that is quick or known."""
+    """While it is counted, and exact when it is."""
 
-    #: 30 entities and 2 relations: some 60 negatives around each entity
-    graph = make_graph([(0, 0, 1), (1, 1, 2), (4, 0, 1)], (), [(2, 0, 0), (3, 1, 1)], 30, 2)
+    rng = np.random.default_rng(1)
+    rows = np.unique(rng.integers(0, (80, 2, 80), (400, 3)), axis=0)
+    graph = make_graph(rows[:300], (), rows[300:], 80, 2)
 
     @pytest.fixture
-    def run(self):
-        return fake_run(self.graph, random_scorer(30, 2, seed=5, inverse=True))
+    def run(self, monkeypatch):
+        monkeypatch.setattr(relik_table, "_LEAST", 80 * 2 * 20)
+        monkeypatch.setattr(row_table, "_LEAST", 1e-9)
+        monkeypatch.setattr(row_table, "_TIMES", 0)
+        return fake_run(self.graph, random_scorer(80, 2, seed=5, inverse=True))
 
-    @pytest.mark.parametrize("which", [{}, {"split": "train"}, {"triples": [(0, 1, 0), (7, 1, 8)]}])
-    def test_tables_are_those_of_relik(self, run, which):
-        (one, sampled), (two, exact) = run.relik_steps(**which, samples=4, seed=9)
-        assert (one, two) == ("sampled", "exact")
-        expected = run.relik(**which, method="sampled", samples=4, seed=9)
-        pd.testing.assert_frame_equal(sampled, expected)
-        pd.testing.assert_frame_equal(exact, run.relik(**which))
-        assert "relik_low" in sampled
-        assert "relik_low" not in exact
+    @pytest.mark.parametrize(
+        "which", [{}, {"split": "train"}, {"triples": [(0, 1, 0), (7, 1, 8), (7, 1, 8)]}]
+    )
+    def test_the_last_is_relik(self, run, which):
+        *before, last = run.relik_steps(**which)
+        assert last.exact
+        assert last.low == last.mean == last.high == last.triples["relik"].mean()
+        pd.testing.assert_frame_equal(last.triples, fake_run(self.graph, run.scorer).relik(**which))
+        assert not any(step.exact for step in before)
 
     def test_nothing_is_computed_before_it_is_asked_for(self, run):
-        steps = run.relik_steps(samples=4)
+        steps = run.relik_steps()
         assert run.scorer.asked == []
         next(steps)
         asked = len(run.scorer.asked)
@@ -78,22 +84,16 @@ class TestReliKSteps:
         next(steps)
         assert len(run.scorer.asked) > asked
 
-    @pytest.mark.parametrize(("samples", "steps"), [(5, 2), (6, 1), (1000, 1)])
-    def test_a_sample_must_be_a_small_part_of_the_negatives(self, run, samples, steps):
-        assert self.graph.num_entities * self.graph.num_relations == 60
-        assert [m for m, _ in run.relik_steps(samples=samples)][-1] == "exact"
-        assert len(list(run.relik_steps(samples=samples))) == steps
-
-    def test_a_stored_exact_table_comes_alone(self, run, monkeypatch):
+    def test_what_is_stored_comes_alone(self, run, monkeypatch):
         monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
-        assert len(list(run.relik_steps(samples=4))) == 2
+        assert len(list(run.relik_steps())) > 2
         again = fake_run(self.graph, run.scorer)
         run.scorer.asked.clear()
-        assert [method for method, _ in again.relik_steps(samples=4)] == ["exact"]
+        assert [step.exact for step in again.relik_steps()] == [True]
         assert run.scorer.asked == []
 
     def test_progress_runs_to_all_and_may_stop_it(self, run):
-        check_progress(lambda progress: list(run.relik_steps(samples=4, progress=progress)))
+        check_progress(lambda progress: list(run.relik_steps(progress=progress)))
 
     def test_refusals_are_those_of_relik(self, run):
         with pytest.raises(KgdashError, match="unknown split 'tests'"):

@@ -3,8 +3,6 @@
 Defined in numbers.md#7-triple-classification.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
@@ -19,21 +17,11 @@ BINS = 5
 _RESAMPLES = 1000
 
 
-def relik_steps(
-    found: Classification, progress: Progress = silent
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield `accuracy_by_relik` by sampled ReliK, then by exact, as `Run.relik_steps` has it.
+def exact_accuracy_by_relik(found: Classification, progress: Progress = silent) -> pd.DataFrame:
+    """Return `accuracy_by_relik` by exact ReliK.
 
-    :return: pairs of "sampled" or "exact" and the table
     :raises KgdashError: if a score is NaN
     """
-    steps = found.run.relik_steps(triples=_true_triples(found), progress=progress)
-    for method, relik in steps:
-        yield method, accuracy_by_relik(found, relik["relik"].to_numpy())
-
-
-def exact_accuracy_by_relik(found: Classification, progress: Progress = silent) -> pd.DataFrame:
-    """Return the last table of `relik_steps`, without those before."""
     relik = found.run.relik(triples=_true_triples(found), progress=progress)
     return accuracy_by_relik(found, relik["relik"].to_numpy())
 

@@ -4,8 +4,6 @@ What they are is said by numbers.md#4-relik; here they are counted by relation a
 the entity that stands in place of the triple's own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

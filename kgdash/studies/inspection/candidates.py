@@ -3,8 +3,6 @@
 Defined in numbers.md#1-ranks.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """What is known of an entity: its degree, its relations, its facts and their ReliK."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What kinds of entities there are: their types, or else what they mostly do."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from kgdash.breakdowns.custom_grouping import TypeGrouping

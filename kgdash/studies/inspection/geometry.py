@@ -1,7 +1,5 @@
 """Where a triple's entities lie in the model's own geometry: neighbours, and a plane to draw."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The triple that is inspected, one of whose sides may be left open."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 The parts are those of numbers.md#21-inspecting-a-prediction.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from kgdash.errors import unknown_name

@@ -1,7 +1,5 @@
 """The same triple under several runs of one graph."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An inspection as JSON can hold it (the command ``inspect``)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """What an inspection says, in plain words: never more than was counted."""
 
-from __future__ import annotations
-
 from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.candidates import Rank
 from kgdash.studies.inspection.inspection import Inspection

@@ -52,7 +52,8 @@ class Overview:
     ``values``: "mrr", "hits_at_1", "hits_at_10" (realistic, both sides, filtered by all splits, of
     the test triples; n counts triples) and "relik" (of all known triples), each with a 95 %
     interval. ``communities``: of `ReliabilityMap.by`, with ``mrr_low`` and ``mrr_high``; its
-    intervals hold jointly (Bonferroni). ``leads``: what to look at first, the gravest first.
+    intervals hold jointly (Bonferroni); empty while ReliK is counted. ``leads``: what to look at
+    first, the gravest first.
     """
 
     map: ReliabilityMap
@@ -71,18 +72,16 @@ class Overview:
         }
 
 
-def overview_steps(
-    run: Run, progress: Progress = silent, earlier: Overview | None = None
-) -> Iterator[Overview]:
-    """Look at a run, first with sampled ReliK where exact takes long, then with exact.
+def overview_steps(run: Run, progress: Progress = silent) -> Iterator[Overview]:
+    """Look at a run, once while ReliK is being counted, and when it is.
 
     :param progress: called with (done, total); may raise to cancel
-    :param earlier: what an earlier call yielded first, to go on from there
     :raises KgdashError: on NaN scores
     """
     first, second = phases(progress, [0.95, 0.05])
-    for map_ in reliability_steps(run, first, earlier.map if earlier else None):
-        yield overview(map_, second)
+    for step, map_ in enumerate(reliability_steps(run, first)):
+        if map_.method == "exact" or not step:
+            yield overview(map_, second)
 
 
 def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
@@ -93,6 +92,9 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     run = map_.run
     relik = map_.relik["relik"].to_numpy()
     values = {"mrr": mean_estimate(map_.reciprocal), "relik": mean_estimate(relik)}
+    counting = map_.step is not None and not map_.step.exact
+    if map_.step is not None and counting:
+        values["relik"] = Estimate(map_.step.mean, map_.step.low, map_.step.high, len(relik))
     hits = {k: np.zeros(0) for k in (1, 10)}
     leads: list[Lead] = []
     if len(map_.test):
@@ -100,7 +102,7 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
         hits = {k: _hits(ranks, k) for k in hits}
         leads += [*_weakest_relation(run, ranks), *_ties(ranks)]
     values |= {f"hits_at_{k}": mean_estimate(share) for k, share in hits.items()}
-    communities = _communities(map_)
+    communities = pd.DataFrame() if counting else _communities(map_)
     is_exact = map_.method == "exact"
     if is_exact:
         leads += [*_least_reliable(map_, communities), *_least_likely(map_)]

@@ -36,10 +36,14 @@ class LocalComparison:
     ``split``, ``relik``, ``relik_head_rank``, ``relik_tail_rank`` (ranks among the negatives; and
     ``relik_low``, ``relik_high`` if sampled), and for side in head, tail, relation the realistic
     filtered rank ``{side}_rank``, NaN for triples that are not evaluated; ``reciprocal_rank`` is
-    the mean of 1/head_rank and 1/tail_rank.
+    the mean of 1/head_rank and 1/tail_rank. Where ReliK is still being counted, it is NaN; where it
+    is sampled, it is the geometric middle of its interval.
 
-    ``means``: by measure: "relik", "tail_mrr", "head_mrr", "both_mrr", "relation_mrr", and
-    with a sampled method "relik_low", "relik_high".
+    ``means``: by measure: "relik", "tail_mrr", "head_mrr", "both_mrr", "relation_mrr"; and with a
+    sampled method, or while it is counted, the ends "relik_low", "relik_high" of an interval:
+    "relik" is then its geometric middle, or the estimate of `kgdash.ranking.relik_growing`.
+
+    ``method``: of `Run.relik`, or "growing"; ``share``: which part of ReliK is counted, in [0, 1].
     """
 
     subgraph: Subgraph
@@ -47,6 +51,7 @@ class LocalComparison:
     method: str
     triples: pd.DataFrame
     means: dict[str, Mean]
+    share: float = 1.0
 
 
 def compare(
@@ -80,31 +85,28 @@ def compare_steps(
     evaluated: str = "test",
     method: str = "exact",
     progress: Progress = silent,
-    sampled: LocalComparison | None = None,
 ) -> Iterator[LocalComparison]:
-    """Compare as soon as there are values: first with sampled, then with exact ReliK.
+    """Compare as soon as there are values: while ReliK is counted, and when it is.
 
-    The ranks are the same in both and are computed once. As `Run.relik_steps` has it, exact values
-    that are quick to have come alone; so does any other method than "exact".
+    What is counted already comes alone; so does any other method than "exact".
 
-    :param sampled: what an earlier call with the same arguments yielded first, to go on from there
-    :return: comparisons as of `compare`; the last one is of the method asked for
+    :return: comparisons as of `compare`, of the method "growing" until the last one
     :raises KgdashError: as `compare`, when the first comparison is asked for
     """
     if method != "exact":
         yield compare(run, subgraph, evaluated, method, progress=progress)
         return
     first, second = phases(progress, [0.05, 0.95])
-    ranked = sampled or _ranked(run, subgraph, evaluated, FILTER, first)
+    ranked = _ranked(run, subgraph, evaluated, FILTER, first)
     if not len(ranked.triples):
         yield replace(ranked, method=method)
         return
-    rows = subgraph.triples()
-    if sampled is not None:
-        yield _with_relik(ranked, method, run.relik(triples=rows, progress=second))
-        return
-    for step, relik in run.relik_steps(triples=rows, progress=second):
-        yield _with_relik(ranked, step, relik)
+    for step in run.relik_steps(triples=subgraph.triples(), progress=second):
+        ends = {} if step.exact else {"relik_low": step.low, "relik_high": step.high}
+        found = _with_relik(ranked, "exact" if step.exact else "growing", step.triples)
+        n = int(found.triples["relik"].notna().sum())
+        means = {name: Mean(value, n) for name, value in {"relik": step.mean, **ends}.items()}
+        yield replace(found, means=found.means | means, share=step.share)
 
 
 def _ranked(
@@ -124,19 +126,20 @@ def _ranked(
 
 
 def _with_relik(ranked: LocalComparison, method: str, relik: pd.DataFrame) -> LocalComparison:
-    """Fill in ReliK, in place of any other that was there; ``ranked`` stays as it is."""
-    ends = ("relik_low", "relik_high")
-    table = ranked.triples.drop(columns=list(ends), errors="ignore")
-    means = {name: value for name, value in ranked.means.items() if name not in ends}
+    table, means = ranked.triples.copy(), dict(ranked.means)
     for side in ("head", "tail"):
         table[f"relik_{side}_rank"] = relik[f"{side}_rank"].to_numpy()
     table["relik"] = relik["relik"].to_numpy()
     if "relik_low" in relik:
-        for offset, end in enumerate(ends, start=1):
-            table.insert(int(table.columns.get_loc("relik")) + offset, end, relik[end].to_numpy())
-    for name in ("relik", *ends):
-        if name in table:
-            means[name] = Mean(float(table[name].mean()), len(table))
+        low, high = (relik[f"relik_{end}"].to_numpy() for end in ("low", "high"))
+        for offset, (end, values) in enumerate((("low", low), ("high", high)), start=1):
+            table.insert(int(table.columns.get_loc("relik")) + offset, f"relik_{end}", values)
+            means[f"relik_{end}"] = Mean(float(values.mean()), len(table))
+        # A triple that no sampled negative beats would count as 1: far too high a mean.
+        table["relik"] = np.sqrt(low * high)
+        means["relik"] = Mean(float(np.sqrt(low.mean() * high.mean())), len(table))
+    else:
+        means["relik"] = Mean(float(table["relik"].mean()), len(table))
     return replace(ranked, method=method, triples=table, means=means)
 
 

@@ -3,10 +3,14 @@
 import numpy as np
 
 from kgdash.breakdowns.breakdown import SMALL
+from kgdash.progress import Progress, silent
 from kgdash.ranking.metrics import POOLS
 from kgdash.ranking.ratio_metrics import mean_estimate
+from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.reliability.local_comparison import LocalComparison
+from kgdash.studies.reliability.reliability_map import reliability_map
+from kgdash.studies.reliability.run_relik import run_relik_known
 
 
 def local_estimates(comparison: LocalComparison) -> dict[str, Estimate]:
@@ -25,6 +29,19 @@ def local_estimates(comparison: LocalComparison) -> dict[str, Estimate]:
         ranks = triples[[f"{one}_rank" for one in pool]].dropna().to_numpy(np.float64)
         found[f"{side}_mrr"] = mean_estimate((1 / ranks).mean(axis=1))
     return found
+
+
+def whole_estimates(run: Run, progress: Progress = silent) -> dict[str, Estimate] | None:
+    """Return mean ReliK and MRR of the whole graph, or None where its ReliK is not counted yet.
+
+    :param progress: called with (done, total); may raise to cancel
+    :return: "relik" (of all known triples) and "both_mrr" (of the test triples)
+    """
+    if not run_relik_known(run):
+        return None
+    map_ = reliability_map(run, progress=progress)
+    relik = map_.relik["relik"].to_numpy()
+    return {"relik": mean_estimate(relik), "both_mrr": mean_estimate(map_.reciprocal)}
 
 
 def local_verdict(estimates: dict[str, Estimate], whole: dict[str, Estimate] | None) -> list[str]:

@@ -18,6 +18,7 @@ from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.ratio_metrics import ratio_intervals
+from kgdash.ranking.relik_growing import GrowingReliK
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import check_level
 
@@ -32,7 +33,8 @@ _DESCRIBED = 3
 class ReliabilityMap:
     """The ReliK of all known triples, and the ranks of the test triples.
 
-    ``relik``: of `Run.relik`, rows as ``graph.all_triples``; ``method``: "exact" or "sampled".
+    ``relik``: of `Run.relik`, rows as ``graph.all_triples``; ``method``: "exact" or "sampled", or
+    "growing" while it is counted: ``step`` then tells how far that is.
     ``test``: int64 ``(n, 3)``; ``reciprocal``: float64 ``(n,)``, the mean of a test triple's two
     reciprocal ranks, realistic and filtered by all splits; both empty without test triples.
     """
@@ -42,6 +44,7 @@ class ReliabilityMap:
     relik: pd.DataFrame
     test: np.ndarray
     reciprocal: np.ndarray
+    step: GrowingReliK | None = None
 
     def by(
         self, what: str, level: float = 0.95, seed: int = 0, resolution: float = 1.0
@@ -87,25 +90,17 @@ class ReliabilityMap:
         return table.sort_values("relik", kind="stable", ignore_index=True)
 
 
-def reliability_steps(
-    run: Run, progress: Progress = silent, ranked: ReliabilityMap | None = None
-) -> Iterator[ReliabilityMap]:
-    """Map the reliability of the graph as soon as there are figures: sampled first, then exact.
+def reliability_steps(run: Run, progress: Progress = silent) -> Iterator[ReliabilityMap]:
+    """Map the reliability of the graph while it is counted, as `Run.relik_steps` has it.
 
-    As `Run.relik_steps` has it, exact values that are quick to have, or stored, come alone.
-
-    :param ranked: what an earlier call yielded first, to go on from there
+    :return: maps of the method "growing", at last an exact one
     :raises KgdashError: on NaN scores, when the first map is asked for
     """
     first, second = phases(progress, [0.05, 0.95])
-    triples = run.graph.all_triples
-    if ranked is not None:
-        exact = run.relik(triples=triples, progress=second)
-        yield ReliabilityMap(run, "exact", exact, ranked.test, ranked.reciprocal)
-        return
     test, reciprocal = _reciprocal(run, first)
-    for method, relik in run.relik_steps(triples=triples, progress=second):
-        yield ReliabilityMap(run, method, relik, test, reciprocal)
+    for step in run.relik_steps(triples=run.graph.all_triples, progress=second):
+        method = "exact" if step.exact else "growing"
+        yield ReliabilityMap(run, method, step.triples, test, reciprocal, step)
 
 
 def reliability_map(run: Run, method: str = "exact", progress: Progress = silent) -> ReliabilityMap:

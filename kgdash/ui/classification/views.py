@@ -9,16 +9,16 @@ import streamlit as st
 
 from kgdash.charts.classification import labelled_histogram, relik_accuracy_figure
 from kgdash.statistics.estimate import number
-from kgdash.studies.classification.accuracy_by_relik import relik_steps
+from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
 from kgdash.studies.classification.classification import Classification
 from kgdash.studies.classification.curves import score_histogram
 from kgdash.studies.classification.scores import METRICS
 from kgdash.studies.reliability.subgraph_classification import classify_subgraph
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.subgraphs.form import choose_subgraph
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table
@@ -117,12 +117,11 @@ def show_accuracy_by_relik(found: Classification, key: tuple[Hashable, ...], nam
     :param key: that it is remembered under
     :param name: of files, without an extension
     """
-    _, by_relik = refined(
+    by_relik = computed(
         "ReliK of the true test triples",
         (*key, "relik"),
-        lambda report, _: relik_steps(found, report),
+        lambda report: exact_accuracy_by_relik(found, report),
     )
-    show_refinement("ReliK is sampled so far.")
     show_chart(relik_accuracy_figure(by_relik), "by_relik", f"{name}-relik")
     shown = by_relik[[column for column in by_relik if by_relik[column].notna().any()]]
     show_table(shown, "relik_table", f"{name}-relik", by_relik)
@@ -163,4 +162,5 @@ def show_local(found: Classification, key: tuple[Hashable, ...], name: str) -> N
             icon=":material/info:",
         )
         return
-    show_table(run.graph.with_names(local.triples), "local_triples", f"{name}-subgraph")
+    named, ids = run.graph.with_names(local.triples), local.triples[IDS].to_numpy()
+    show_triples(run.graph, ids, named, "local_triples", f"{name}-subgraph")

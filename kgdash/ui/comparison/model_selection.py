@@ -100,7 +100,7 @@ def show_matrix(shown: Shown) -> None:
     scores = shown.scores
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.subheader("Part by part")
+        st.header("Part by part")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             measure = choice("Cells show", MEASURES, "measure")
             order = choice("Order", list(_ORDERS), "order")
@@ -114,7 +114,7 @@ def show_matrix(shown: Shown) -> None:
         show_chart(choice_matrix(table, scores.runs, measure), "matrix", f"{shown.name}-matrix")
     with right:
         table = computed("Regret", (*shown.key, "strategies"), lambda _: strategies(scores))
-        st.subheader("What choosing costs")
+        st.header("What choosing costs")
         st.caption(
             "Regret: the part's best MRR less that of the model taken, mean over parts with 95 % "
             "bootstrap intervals. Each model everywhere, picking by ReliK, and at random."
@@ -151,7 +151,7 @@ def show_pairs(shown: Shown) -> None:
         "Differences", (*shown.key, "differences"), lambda _: pair_differences(scores)
     )
     pairs = {f"{a} − {b}": (a, b) for a, b in combinations(scores.runs, 2)}
-    st.subheader("Where one beats the other")
+    st.header("Where one beats the other")
     left, right = st.columns(2, gap="large")
     with left:
         a, b = pairs[choice("Pair", list(pairs), "pair")]

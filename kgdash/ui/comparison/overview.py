@@ -28,13 +28,13 @@ _ORDERS = ("as they are", "most triples")
 def show_overall(compared: Compared) -> None:
     """Show one metric of every run as a chart, and all of them as a table."""
     table, info = _overall(compared), compared.metric
-    st.subheader(info.label)
+    st.header(info.label)
     st.caption(
         f"{compared.rank_type.capitalize()} ranks of {_count(compared)} {compared.split} triples."
     )
     one = table[(table["metric"] == info.key) & (table["rank_type"] == compared.rank_type)]
     show_chart(metric_dots(one, info), "dots", f"{compared.name}-{info.key}")
-    st.subheader("All metrics")
+    st.header("All metrics")
     st.caption(
         f"{compared.sides}. Position 1 is the best; equal values share theirs. The file has all "
         "sides and rank types."
@@ -76,16 +76,16 @@ def show_groups(compared: Compared) -> None:
         rows = rows.sort_values("triples", ascending=False, kind="stable")
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.subheader(f"{compared.metric.label} and position")
+        st.header(f"{compared.metric.label} and position")
         st.caption(f"{compared.sides}. The bluer, the better the position. * a small group.")
         groups = rows["group"].drop_duplicates().tolist()
         show_chart(position_heatmap(rows, compared.metric, groups), "positions", compared.name)
     with right:
-        st.subheader("Positions over all groups")
+        st.header("Positions over all groups")
         st.caption("Every group counts the same, however many triples it has.")
         means = mean_positions(rows).drop(columns="side").sort_values("mean_position")
         show_table(means, "mean", f"{compared.name}-by-{by}-positions", best="first in")
-    st.subheader("All groups")
+    st.header("All groups")
     _show_wide(rows, "group", compared)
     download(table, f"{compared.name}-by-{by}")
 
@@ -115,7 +115,7 @@ def show_seeds(compared: Compared) -> None:
     values, info = _overall(compared), compared.metric
     spread = seed_spread(values, names)
     at = (spread["metric"] == info.key) & (spread["rank_type"] == compared.rank_type)
-    st.subheader(info.label)
+    st.header(info.label)
     st.caption(
         f"{compared.rank_type} ranks; diamonds: mean ± standard deviation of the sample (n − 1); "
         "dots: the seeds."
@@ -126,7 +126,7 @@ def show_seeds(compared: Compared) -> None:
         & (values["rank_type"] == compared.rank_type)
     ]
     show_chart(seed_dots(of_seeds, spread[at], info), "seeds", f"{compared.name}-seeds")
-    st.subheader("All metrics")
+    st.header("All metrics")
     st.caption(f"{compared.sides}. The file has all sides and rank types.")
     guide = metric_records()
     shown = spread[(spread["side"] == compared.side) & (spread["rank_type"] == compared.rank_type)]

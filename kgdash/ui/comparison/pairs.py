@@ -26,11 +26,22 @@ from kgdash.ui.comparison.form import Compared, choose_pair
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_one
+from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import show_table
 
 #: rows of long tables on the page; the files have all
 _SHOWN = 1000
+
+_HEADINGS = {
+    "wins": "A better",
+    "losses": "B better",
+    "mrr_a": "MRR A",
+    "mrr_b": "MRR B",
+    "reciprocal_rank_a": "1/rank A",
+    "reciprocal_rank_b": "1/rank B",
+    "small": "size",
+}
 
 _RESOLUTIONS = (0.5, 1.0, 2.0, 4.0)
 
@@ -43,7 +54,7 @@ def show_tests(compared: Compared) -> None:
         (*compared.key, "tests", compared.side, compared.rank_type),
         lambda progress: paired_tests(values, list(compared.ranks), progress=progress),
     )
-    st.subheader("Is the difference more than chance?")
+    st.header("Is the difference more than chance?")
     st.caption(
         f"Reciprocal ranks of the same {len(values):,} triples; {compared.sides.lower()}, a "
         "triple's ranks kept together. Bars: 95 % interval of a paired bootstrap. p: permutation "
@@ -95,7 +106,7 @@ def show_relations(compared: Compared) -> None:
         "B wins most": ("difference", True),
     }[str(order)]
     rows = rows.sort_values(column, ascending=rising, kind="stable")
-    st.subheader("Wins, ties and losses per relation")
+    st.header("Wins, ties and losses per relation")
     st.caption(
         f"{compared.sides}: triples that A ranks better, equally, worse than B"
         f"{', by the mean of the two reciprocal ranks' * (compared.side == 'both')}. p < 0.05: a "
@@ -142,7 +153,7 @@ def show_communities(compared: Compared) -> None:
             pair_of(compared.ranks, a, b), graph, communities, *of_side
         ),
     )
-    st.subheader("Communities where A wins and B loses")
+    st.header("Communities where A wins and B loses")
     st.caption(
         f"{compared.sides}. Communities are densely connected entities (Louvain), named "
         "by their most central ones; a triple counts in the community of either end. Bars: 95 % "
@@ -151,7 +162,7 @@ def show_communities(compared: Compared) -> None:
     )
     show_chart(community_forest(table, a, b), "communities", f"{a}-{b}-communities")
     _show_long(table, "community_table", f"{a}-{b}-{compared.split}-communities", 0)
-    st.subheader("Entities where A wins and B loses")
+    st.header("Entities where A wins and B loses")
     fewest = st.number_input(
         "Fewest triples", 1, value=10, key="fewest", bind="query-params", width=140
     )
@@ -166,7 +177,7 @@ def show_communities(compared: Compared) -> None:
 
 
 def _show_ranks(compared: Compared) -> None:
-    st.subheader("Rank against rank")
+    st.header("Rank against rank")
     a, b = choose_pair(compared)
     of_side = (compared.side, compared.rank_type)
     pair = pair_of(compared.ranks, a, b)
@@ -183,30 +194,34 @@ def _show_ranks(compared: Compared) -> None:
     st.caption(f"{total:,} ranks; {compared.sides.lower()}. Below the dashed line A is better.")
     grid = rank_grid(pairs, compared.graph.num_entities)
     show_chart(rank_density(grid, a, b), "density", f"{a}-{b}-{compared.split}-ranks")
-    st.subheader("Triples")
-    st.caption("From those that A ranks better to those that B does.")
-    triples = compared.graph.with_names(triple_differences(pair, *of_side))
-    _show_long(triples, "triples", f"{a}-{b}-{compared.split}-triples", _SHOWN)
+    st.header("Triples")
+    st.caption("From those that A ranks better to those that B does. Select a row to inspect it.")
+    found, graph = triple_differences(pair, *of_side), compared.graph
+    name = f"{a}-{b}-{compared.split}-triples"
+    shown = _ends_of(found, _SHOWN)
+    show_triples(
+        graph,
+        shown[IDS].to_numpy(),
+        graph.with_names(shown),
+        "triples",
+        name,
+        graph.with_names(found),
+        **_HEADINGS,
+    )
 
 
 def _show_long(table: pd.DataFrame, key: str, name: str, most: int) -> None:
     """Show a table that is sorted by difference: its first and last rows, if there are many."""
-    half = most // 2
-    shown = pd.concat([table[:half], table[-half:]]) if 0 < most < len(table) else table
+    shown = _ends_of(table, most)
     if "small" in shown:
         shown = shown.assign(small=["small" if small else "" for small in shown["small"]])
-    if len(shown) < len(table):
-        st.caption(f"The first and last {half:,} of {len(table):,}; the file has all.")
-    show_table(
-        shown,
-        key,
-        name,
-        table,
-        wins="A better",
-        losses="B better",
-        mrr_a="MRR A",
-        mrr_b="MRR B",
-        reciprocal_rank_a="1/rank A",
-        reciprocal_rank_b="1/rank B",
-        small="size",
-    )
+    show_table(shown, key, name, table, **_HEADINGS)
+
+
+def _ends_of(table: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Return the first and the last rows, and say so, if there are more than ``most`` (0: all)."""
+    half = most // 2
+    if not 0 < most < len(table):
+        return table
+    st.caption(f"The first and last {half:,} of {len(table):,}; the file has all.")
+    return pd.concat([table[:half], table[-half:]])

@@ -25,6 +25,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number
+from kgdash.ui.widgets.inspect_link import IDS, offer_inspection
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import show_table
 
@@ -65,7 +66,7 @@ def show_factors(view: ConfounderView) -> None:
     )
     left, right = st.columns([2, 3], gap="large")
     with left:
-        st.subheader("Each factor for itself")
+        st.header("Each factor for itself")
         st.caption(
             f"{view.triples}; 95 % intervals. Blue: ReliK rises with it, orange: it falls, "
             "grey: p (Holm) ≥ 0.05."
@@ -73,7 +74,7 @@ def show_factors(view: ConfounderView) -> None:
         show_chart(factor_forest(tests), "factor_forest", f"{view.name}-factors")
     with right:
         _show_factor(view, view.factor)
-    st.subheader("Tests")
+    st.header("Tests")
     st.caption(
         "Counts: Spearman's ρ. Classes: Kruskal and Wallis' test, and ε², the share of the ranks' "
         "variance that lies between classes. p (Holm) is corrected for the number of factors. "
@@ -87,13 +88,13 @@ def _show_factor(view: ConfounderView, factor: str) -> None:
     name = f"{view.name}-{factor}"
     if factor in CLASSES:
         classes = class_table(view.factors, factor)
-        st.subheader(f"ReliK by {FACTOR_LABELS[factor]}")
+        st.header(f"ReliK by {FACTOR_LABELS[factor]}")
         st.caption("Box: quartiles and median; dashed: mean; whiskers: least and greatest.")
         show_chart(class_boxes(classes), "class_boxes", name)
         show_table(classes, "class_figures", name)
         return
     labelled = view.run.graph.with_names(view.factors)
-    st.subheader(f"ReliK against the {FACTOR_LABELS[factor]}")
+    st.header(f"ReliK against the {FACTOR_LABELS[factor]}")
     points = len(labelled) <= MOST_POINTS
     st.caption(
         "Degree and frequency count train triples. Orange: medians. "
@@ -112,6 +113,8 @@ def _show_factor(view: ConfounderView, factor: str) -> None:
             f"of the head {row['head_degree']:,}, of the tail {row['tail_degree']:,}, frequency of "
             f"the relation {row['frequency']:,}."
         )
+        ids = view.factors[IDS].iloc[int(picked)].tolist()
+        offer_inspection(view.run.graph, ids, "inspect_factor_point")
 
 
 def show_partials(view: ConfounderView) -> None:
@@ -121,7 +124,7 @@ def show_partials(view: ConfounderView) -> None:
         (*view.key, "partial correlations"),
         lambda progress: cached_tests(view.run, "partial", view.factors, progress=progress),
     )
-    st.subheader("Over triples")
+    st.header("Over triples")
     st.info(describe_partials(table, "degree"), icon=":material/filter_alt:")
     st.caption(
         f"ReliK against the reciprocal rank of {view.triples}. Rank metrics favour entities "
@@ -131,7 +134,7 @@ def show_partials(view: ConfounderView) -> None:
     show_chart(partial_forest(table), "partials", f"{view.name}-partial")
     with st.expander("The coefficients as a table"):
         show_table(table, "partial_table", f"{view.name}-partial", p_holm="p (Holm)")
-    st.subheader("Over random subgraphs")
+    st.header("Over random subgraphs")
     _show_subgraphs(view)
 
 

@@ -48,7 +48,7 @@ def show_expected(row: pd.Series, task: str, level: float) -> None:
         count = f"n = {row['evaluated']:,} triples"
         compared = ("inside" if inside else "outside") + f" the interval, {count}"
         beneath = compared if known else "no evaluated triple inside"
-        show_card(f"True {label} ↑", number(row["observed"]), beneath)
+        show_card(f"Measured {label} ↑", number(row["observed"]), beneath)
     if not row["disjoint"]:
         st.caption(
             "Fewer than "

@@ -37,7 +37,7 @@ def show_run(
     left, right = st.columns([3, 2], gap="large")
     name = f"{run.name}-study"
     with left:
-        st.subheader(f"{_capital(task_label(choice.task))} against mean ReliK")
+        st.header(f"{_capital(task_label(choice.task))} against mean ReliK")
         st.caption(
             "A point is a subgraph and grows with the number of its evaluated triples. Click one "
             "to open it on the page Local reliability."
@@ -58,10 +58,10 @@ def show_run(
     if picked is not None:
         _open(run, choice, scores.iloc[int(picked)])
     with right:
-        st.subheader("All tasks")
+        st.header("All tasks")
         st.caption("With bootstrap 95 % intervals; open where p > 0.05.")
         show_chart(task_intervals(coefficients, choice.coefficient), "study_tasks", f"{name}-tasks")
-    st.subheader("Correlations")
+    st.header("Correlations")
     st.caption(
         "p: two-sided, of each task alone; p (Holm): corrected for the number of tasks. Subgraphs "
         "overlap and so are not independent: p-values and intervals flatter."
@@ -77,7 +77,7 @@ def show_sizes(run: Run, choice: CorrelationChoice, coefficients: pd.DataFrame) 
     tasks = list(coefficients["task"].unique())
     paper = [t for t in ("tail_mrr", "head_mrr", "relation_mrr", "accuracy") if t in tasks]
     chosen = list(dict.fromkeys([*paper, choice.task]))
-    st.subheader(f"{coefficient_label(choice.coefficient)} by size")
+    st.header(f"{coefficient_label(choice.coefficient)} by size")
     st.caption(
         "Filled markers: p ≤ 0.05; open: not significant. Bars: bootstrap 95 % intervals. "
         "The larger the subgraphs, the more of them they share."
@@ -99,7 +99,7 @@ def show_runs(choice: CorrelationChoice, coefficients: pd.DataFrame) -> None:
     paper = ["tail_mrr", "relation_mrr", "accuracy", "head_mrr", "both_mrr"]
     tasks = list(dict.fromkeys([*paper, choice.task]))
     table = models_table(coefficients, choice.coefficient, tasks)
-    st.subheader(f"{coefficient_label(choice.coefficient)} of mean ReliK with each task")
+    st.header(f"{coefficient_label(choice.coefficient)} of mean ReliK with each task")
     st.caption("° p > 0.05; red: negative. The files hold all digits, p-values and coefficients.")
     texts = marked(table)
     columns = {

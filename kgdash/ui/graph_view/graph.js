@@ -43,20 +43,23 @@ class GraphPicture {
   }
   // Where an item is seen well.
   view(item) {
-    const edge = item.kind === "edge" ? this.model.edgeOf.get(item.id) : null;
-    const ends = edge ? [this.model.nodes[edge.a], this.model.nodes[edge.b]] : [this.model.node(item)];
+    const [fact] = item.kind === "node" ? [] : this.model.facts(item), { nodes } = this.model;
+    const ends = fact ? [nodes[fact.a], nodes[fact.b]] : [this.model.node(item)];
     const x = ends.reduce((sum, node) => sum + node.x, 0) / ends.length;
     const y = ends.reduce((sum, node) => sum + node.y, 0) / ends.length;
     return { x, y, zoom: Math.max(this.camera.zoom, (this.fitted || 1) * 1.6) };
   }
   path(edge, camera = this.camera) {
     const [a, b] = [this.model.nodes[edge.a], this.model.nodes[edge.b]];
-    const start = this.screen(a, camera), end = this.screen(b, camera);
+    const start = this.screen(a, camera), end = this.screen(b, camera), ring = this.model.shape === "circle";
     if (edge.a === edge.b) {
       const size = 26 + 9 * (edge.lane + (edge.lanes - 1) / 2), [x, y] = start;
-      return [start, [x - size, y - 1.5 * size], [x + size, y - 1.5 * size], end];
+      const centre = ring ? this.screen({ x: 0, y: 0 }, camera) : [x, y - 1];
+      const long = Math.hypot(centre[0] - x, centre[1] - y) || 1;
+      const [ux, uy] = [(centre[0] - x) / long, (centre[1] - y) / long];
+      const bow = (side) => [x + size * (1.5 * ux - side * uy), y + size * (1.5 * uy + side * ux)];
+      return [start, bow(-1), bow(1), end];
     }
-    const ring = this.model.shape === "circle";
     if (!ring && edge.lane === 0) return [start, end];
     const turned = edge.a < edge.b ? 1 : -1;
     const bend = 2 * turned * edge.lane * Math.min(0.14, 0.9 / edge.lanes);
@@ -140,7 +143,7 @@ class GraphPicture {
       if (item?.kind === "node" && model.exists(item)) near.add(model.indexOf.get(item.id));
     }
     for (const edge of model.at[this.sheet?.without] ?? []) this.edge(pen, edge);
-    for (const node of model.nodes) {
+    for (const node of [...model.nodes].sort((one, other) => one.seed - other.seed)) {
       const quiet = (faded && !near.has(node.index)) || !model.at[node.index].length;
       this.node(pen, node, quiet ? 0.35 : 1, [selected, focus].map((item) =>
         item?.kind === "node" && item.id === node.id));
@@ -165,7 +168,9 @@ class GraphPicture {
     const first = new Set([selected, focus, hover].filter((item) => item?.kind === "node" && model.exists(item))
       .map((item) => model.indexOf.get(item.id)));
     const rank = (node) => (first.has(node.index) ? 4 : node.seed ? 3 : 0) + node.weight;
-    const order = model.nodes.filter((node) => !only || only.has(node.index) || first.has(node.index))
+    const near = model.nodes.length <= 100 || this.camera.zoom > 1.8 * (this.fitted || 1);
+    const shows = (node) => (only ? only.has(node.index) : near || model.at[node.index].length) || node.seed;
+    const order = model.nodes.filter((node) => shows(node) || first.has(node.index))
       .sort((one, other) => rank(other) - rank(one));
     const limit = width < 500 ? 16 : 26;
     for (const node of order) {
@@ -179,10 +184,10 @@ class GraphPicture {
       }
       const left = Math.min(Math.max(x - long / 2, 3), width - long - 3);
       const high = y - this.radius(node) - 9;
-      const box = [left, high < 8 ? y + this.radius(node) + 9 : high, long].map((v, i) => (i === 1 ? v - 7 : v));
-      if (!bold && boxes.some((other) => meet(other, [...box, 14]))) continue;
-      boxes.push([...box, 14]);
-      pen.text(text, [left, box[1] + 7], style);
+      const line = high < 8 ? y + this.radius(node) + 9 : high, box = [left - 4, line - 10, long + 8, 20];
+      if (!bold && boxes.some((other) => meet(other, box))) continue;
+      boxes.push(box);
+      pen.text(text, [left, line], style);
     }
     const named = model.exists(selected) && selected.kind !== "node" ? model.facts(selected)
       : only ? model.facts(selected) : model.visible.length <= 40 ? model.visible : [];
@@ -247,10 +252,14 @@ class GraphPicture {
     const seed = this.model.nodes.find((node) => node.seed) || this.model.nodes[0];
     return seed ? { kind: "node", id: seed.id } : null;
   }
+  // The entity that an item starts from.
+  anchor(item) {
+    return item.kind === "node" ? this.model.node(item) : this.model.nodes[this.model.facts(item)[0].a];
+  }
   // The next entity in a direction: near, and not far off it.
   step(item, [dx, dy]) {
     const { model } = this;
-    const from = item.kind === "edge" ? model.nodes[model.edgeOf.get(item.id).a] : model.node(item);
+    const from = this.anchor(item);
     let best = null, least = Infinity;
     for (const node of model.nodes) {
       const [x, y] = [node.x - from.x, node.y - from.y], long = Math.hypot(x, y);
@@ -263,7 +272,7 @@ class GraphPicture {
   // The next fact of the entity, the least reliable first.
   cycle(item, way) {
     const { model } = this;
-    const from = item.kind === "edge" ? this.walked ?? model.edgeOf.get(item.id).a : model.indexOf.get(item.id);
+    const from = item.kind === "edge" ? this.walked ?? this.anchor(item).index : this.anchor(item).index;
     this.walked = from;
     const facts = [...model.at[from]].reverse();
     if (!facts.length) return item;

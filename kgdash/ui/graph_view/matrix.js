@@ -33,7 +33,7 @@ class MatrixPicture {
     return [this.rank[cell.tail], this.rank[cell.head]];
   }
   draw(context, { selected, focus, hover }) {
-    if (this.model.facets) this.facets(new CanvasPen(context), hover);
+    if (this.model.facets) this.facets(new CanvasPen(context), hover ?? focus);
     else this.paint(new CanvasPen(context), { selected, focus, hover });
     return false;
   }
@@ -109,12 +109,13 @@ class MatrixPicture {
     pen.text("head ↓", [this.gutter - 5, top - 10], { colour: ink, size: 11, align: "right", bold: true });
   }
   // The relations side by side, those of most facts first, each a small matrix.
+  get columns() { return this.look.width < 500 ? 2 : 4; }
   tiles() {
     const { width, height } = this.look, { model } = this, counts = model.relations.map(() => 0);
     for (const edge of model.edges) counts[edge.r] += 1;
     const most = counts.map((count, id) => ({ id, count })).filter(({ count }) => count)
       .sort((one, other) => other.count - one.count);
-    const columns = width < 500 ? 2 : 4, rows = width < 500 ? 3 : 3;
+    const { columns } = this, rows = 3;
     const [wide, high] = [width / columns, height / rows];
     return most.slice(0, columns * rows).map((tile, i) => ({ ...tile, x: (i % columns) * wide + 6,
       y: Math.floor(i / columns) * high + 4, wide: wide - 12, high: high - 8 }));
@@ -153,14 +154,26 @@ class MatrixPicture {
   grab() { return false; }
   release() {}
   view(item) {
+    if (this.model.facets) return { ...this.camera };
     const [id] = this.marked(item), zoom = Math.max(this.camera.zoom, 1.5);
     const [column, row] = id === undefined || item.kind === "node"
       ? [this.rank[this.model.indexOf.get(item.id)] ?? 0, this.rank[this.model.indexOf.get(item.id)] ?? 0] : this.place(id);
     const [wide, high] = this.sides.map((side) => (side / this.camera.zoom) * zoom), { width, height } = this.look;
     return { x: column - (width - this.gutter) / wide / 2, y: row - (height - this.gutter) / high / 2, zoom };
   }
-  start() { return this.walk({ at: [-1, 0] }, [1, 0]) ?? this.walk({ at: [-1, 0] }, [0, 1]); }
+  start() {
+    if (this.model.facets) return this.tile(0);
+    return this.walk({ at: [-1, 0] }, [1, 0]);
+  }
+  tile(place) {
+    const tile = this.tiles()[place];
+    return tile ? { kind: "relation", id: tile.id } : null;
+  }
   step(item, way) {
+    if (this.model.facets) {
+      const at = this.tiles().findIndex((tile) => tile.id === item.id);
+      return this.tile(at + way[0] + way[1] * this.columns) ?? item;
+    }
     const id = item.kind === "pair" ? item.id : this.marked(item)[0];
     return (id === undefined ? this.start() : this.walk({ at: this.place(id) }, way)) ?? item;
   }

@@ -28,9 +28,9 @@ class Scale {
   }
 }
 
-const LEGEND_HEIGHT = 62;
+const LEGEND_HEIGHT = 64;
 
-function drawLegend(pen, scale, ink, width, isGraph) {
+function drawLegend(pen, scale, ink, width, isGraph, unknown = false) {
   const bar = Math.min(340, width - 30), left = 12, steps = 68;
   pen.text(scale.title, [left, 8], { colour: ink, size: 12 });
   for (let i = 0; i < steps; i++) {
@@ -44,16 +44,22 @@ function drawLegend(pen, scale, ink, width, isGraph) {
     if (!isMedian && Math.abs(x - median) < half + free) continue;
     if (isMedian) free = half;
     pen.line([[x, isMedian ? 14 : 28], [x, 33]], { colour: ink, width: isMedian ? 2 : 1 });
-    pen.text(text, [Math.min(Math.max(x, half - 6), width - half), 40], { colour: ink, bold: isMedian });
+    pen.text(text, [Math.max(x, half), 40], { colour: ink, bold: isMedian, align: "center" });
   }
-  if (!isGraph) return;
-  const beside = width > 720, y = beside ? 23 : 54;
-  let x = beside ? left + bar + 40 : left;
-  const keys = [["less reliable", 0.05], ["as usual", 0.5], ["more reliable", 0.95]];
-  for (const [text, place] of keys) {
-    const value = 10 ** (place < 0.5 ? scale.logs[0] : place > 0.5 ? scale.logs[2] : scale.logs[1]);
-    pen.line([[x, y], [x + 26, y]], { colour: scale.colourAt(place), ...scale.cue(value) });
-    pen.text(text, [x + 31, y], { colour: ink });
-    x += 31 + widthOf(text, 11) + 14;
+  const [low, middle, high] = scale.logs.map((log) => 10 ** log), y = 56;
+  if (!isGraph) {
+    const side = 11, corners = [[0, -1], [1, -1], [1, 0], [0, 0]].map(([u, v]) => [left + u * side, y + 5 + v * side]);
+    pen.area(corners, { colour: scale.colour(low) });
+    pen.line([corners[3], corners[1]], { colour: "#fff", width: 1.3 });
+    pen.text("less reliable; a cell is the mean of its facts", [left + side + 6, y], { colour: ink });
+    return;
+  }
+  const keys = [["less reliable", low], ["as usual", middle], ["more reliable", high],
+    ...(unknown ? [["not known yet", null]] : [])];
+  let x = left;
+  for (const [text, value] of keys) {
+    pen.line([[x, y], [x + 24, y]], { colour: scale.colour(value), ...scale.cue(value) });
+    pen.text(text, [x + 29, y], { colour: ink });
+    x += 29 + widthOf(text, 11) + 12;
   }
 }

@@ -2,8 +2,8 @@
 
 const KEPT = ["look", "model", "pictures", "version", "given", "kind", "framed", "selected", "focus", "relationName"];
 const SETTLE = 160, CLICK = 5, FLIGHT = 350;
-const HELP = "Arrow keys walk from entity to entity, . and , along its facts, Enter selects, Esc clears, "
-  + "+ − 0 zoom. The table beside lists the same facts.";
+const HELP = "By keyboard: arrows walk, . and , go through an entity's facts, Enter selects, Esc clears, "
+  + "+ − 0 zoom, / finds. The table beside lists the same facts.";
 
 class View {
   // former: the view that stood here before Streamlit put the page together anew
@@ -105,10 +105,14 @@ class View {
   legend() {
     if (!this.model || !this.look.width) return;
     const pen = new SvgPen(), width = this.look.width;
-    drawLegend(pen, this.model.scale, this.look.ink, width, this.kind === "graph");
-    this.at(".legend").innerHTML = pen.svg(width, width > 720 || this.kind !== "graph" ? 48 : LEGEND_HEIGHT);
+    this.explain(pen);
+    this.at(".legend").innerHTML = pen.svg(width, LEGEND_HEIGHT);
     this.at(".legend svg").setAttribute("role", "img");
     this.at(".legend svg").setAttribute("aria-label", `${this.model.scale.title}. Lines far below the median are dashed.`);
+  }
+  explain(pen) {
+    const { model, look, kind } = this, unknown = model.edges.some((edge) => edge.relik === null);
+    drawLegend(pen, model.scale, look.ink, look.width, kind === "graph", unknown);
   }
   render() {
     if (this.asked || !this.model || !this.look.width) return;
@@ -213,7 +217,7 @@ class View {
     this.model.show(shown, relation < 0 ? -1 : relation);
     this.relationName = this.model.relations[relation];
     for (const picture of Object.values(this.pictures)) picture.renew(this.model);
-    this.hover = null;
+    this.hover = this.focus = null;
     this.at(".relation").value = String(relation);
     this.say(`${this.kind === "graph" ? this.model.visible.length : this.model.chosen.length} facts drawn`);
     this.render();
@@ -244,7 +248,7 @@ class View {
     const { look, model } = this, { width, height, ground, ink } = look, lower = LEGEND_HEIGHT + 24;
     const name = `${model.name}-${this.kind}.${extension}`;
     const foot = (pen) => {
-      drawLegend(pen, model.scale, ink, width, this.kind === "graph");
+      this.explain(pen);
       pen.text(model.caption, [12, LEGEND_HEIGHT + 10], { colour: ink, size: 11 });
     };
     if (extension === "svg") {

@@ -27,7 +27,7 @@ from kgdash.ui.inspection.first_screen import K, show_candidate_rows
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import load_source
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.inspect_link import pick_triple
+from kgdash.ui.widgets.inspect_link import IDS, pick_triple
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import number_columns, show_table, written
 
@@ -67,10 +67,10 @@ def _show_better(found: Inspection, better: BetterNegatives, types: Any, called:
     if not better.count:
         st.caption("Nothing beats it here.")
         return
-    ids = better.best[["head", "relation", "tail"]].to_numpy()
+    ids = better.best[IDS].to_numpy()
     key = "_".join(map(str, found.triple.parts))
     pick_triple(
-        found.run,
+        graph,
         ids,
         graph.with_names(better.best)[[other, "score", "relation"]],
         f"better_{side}_{key}",
@@ -125,10 +125,18 @@ def _show_end(run: Run, side: str, entity: int) -> None:
         f"Mean ReliK {number(table['relik'].mean())} of {len(table):,} of its facts{some}, the "
         "least reliable first:"
     )
-    ids = table[["head", "relation", "tail"]].to_numpy()
-    shown = graph.with_names(table)[["head", "tail", "relik", "split", "relation"]]
+    named = graph.with_names(table)
+    tails, heads = ("→ " + named["tail"]).tolist(), ("← " + named["head"]).tolist()
+    outgoing = (table["head"] == entity).tolist()
+    other = [tail if out else head for out, tail, head in zip(outgoing, tails, heads, strict=True)]
     pick_triple(
-        run, ids, shown, f"facts_{side}_{entity}", f"facts of {graph.entity_labels[entity]}"
+        graph,
+        table[IDS].to_numpy(),
+        named.assign(other=other)[["other", "relik", "relation", "split"]],
+        f"facts_{side}_{entity}",
+        f"facts of {graph.entity_labels[entity]}",
+        other="to or from",
+        relik="ReliK",
     )
 
 

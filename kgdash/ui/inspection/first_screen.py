@@ -23,6 +23,10 @@ from kgdash.ui.widgets.markdown import plain
 #: candidates listed
 K = 10
 
+_RANK = (
+    "That of this candidate's own triple: filtered, so that facts that rank higher do not count."
+)
+
 
 def show_verdict(found: Inspection) -> None:
     """Say in plain words how the triple ranks, what beats it, and whether it is known."""
@@ -92,15 +96,15 @@ def show_candidate_rows(
     :param rows: of `SideCandidates.rows`; ``distance``, if there, is shown too
     :param key: of the widget, one per triple
     """
-    graph, side = found.run.graph, candidates.side
+    graph, side, near = found.run.graph, candidates.side, "distance" in rows
     known = [split or "–" for split in rows["known"]]
     shown = pd.DataFrame(
         {
             side: [_label(graph, side, i) for i in rows["id"]],
-            **({"distance": rows["distance"]} if "distance" in rows else {}),
+            **({"distance": rows["distance"]} if near else {}),
             "score": rows["score"],
-            "rank": rows["filtered_rank"],
-            "raw_rank": rows["raw_rank"],
+            "rank": _whole(rows["filtered_rank"]),
+            **({} if near else {"raw_rank": _whole(rows["raw_rank"])}),
             "known": [
                 f"{split} (this)" if own else split
                 for split, own in zip(known, rows["answer"], strict=True)
@@ -108,11 +112,12 @@ def show_candidate_rows(
         }
     )
     pick_triple(
-        found.run,
+        graph,
         with_candidates(found.triple, side, rows["id"].tolist()),
         shown,
         f"{key}_{'_'.join(map(str, found.triple.parts))}",
         f"candidates for the {side}",
+        rank=st.column_config.NumberColumn("rank", help=_RANK),
     )
 
 
@@ -121,6 +126,11 @@ def with_candidates(triple: InspectedTriple, side: str, ids: Sequence[int]) -> n
     rows = np.repeat(triple.row, len(ids), axis=0)
     rows[:, SIDES[side][1]] = ids
     return rows
+
+
+def _whole(ranks: pd.Series) -> pd.Series:
+    """Return ranks as whole numbers where they are all whole: equal scores make halves."""
+    return ranks.astype("int64") if (ranks % 1 == 0).all() else ranks
 
 
 def _label(graph: KnowledgeGraph, side: str, number: int) -> str:

@@ -6,10 +6,11 @@ import streamlit as st
 
 from kgdash.charts.instance_path import path_figure
 from kgdash.runs import Run
-from kgdash.studies.instances.instances import MEASURES, ScoredInstances, instance_triples
+from kgdash.studies.instances.instances import IDS, MEASURES, ScoredInstances, instance_triples
+from kgdash.ui.runtime.run_scale import run_scale
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.inspect_link import show_triples
 from kgdash.ui.widgets.markdown import plain
-from kgdash.ui.widgets.table import show_table
 
 _BEST, _ALL = "the best", "all"
 
@@ -40,16 +41,22 @@ def show_instance(run: Run, scored: ScoredInstances, instance: int, measure: str
             best = weighed.groupby("grounding")[column].mean().idxmax()
             rows = rows[rows["grounding"] == (best if chosen == _BEST else chosen)]
     drawn = rows.assign(split=run.graph.split_of(rows[["head", "relation", "tail"]].to_numpy()))
-    span = float(scored.triples["relik"].min()), float(scored.triples["relik"].max())
     labels = run.graph.entity_labels, run.graph.relation_labels
     show_chart(
-        path_figure(drawn, *labels, bool(about["label"]), span),
+        path_figure(drawn, *labels, bool(about["label"]), run_scale(run)),
         f"path_{instance}",
         f"{run.name}-instance-{instance}-path",
     )
     st.caption(
         "The star is the answer; an edge points from head to tail and is dashed where it is no "
-        "known fact. Colours are the same for all instances."
+        "known fact. Colours are the same in all drawings of the run."
     )
     triples = instance_triples(run.graph, scored.triples, instance)
-    show_table(triples, "grounding", f"{run.name}-instance-{instance}")
+    every = scored.triples.loc[scored.triples["instance"] == instance, IDS].to_numpy()
+    show_triples(
+        run.graph,
+        every,
+        triples,
+        f"grounding_{instance}_triples",
+        f"{run.name}-instance-{instance}",
+    )

@@ -20,6 +20,7 @@ from kgdash.studies.labelling.results import instances_of_labels, label_table
 from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.rules.rule import readings
 from kgdash.ui.widgets.file_name import file_name
+from kgdash.ui.widgets.inspect_link import IDS, pick_triple
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import download, number_columns, written
 
@@ -45,7 +46,7 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
     triple = state.open(queue.order)
     with st.container(border=True, key="prediction"):
         if triple is None:
-            st.subheader("All of them have a label", anchor=False)
+            st.header("All of them have a label", anchor=False)
             st.caption("Take more rules or more predictions per rule to go on.")
         else:
             if state.progress([triple])[1]:
@@ -54,7 +55,7 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
                 st.caption("The rules below predict this. Is it true?")
             named = triple_text(*triple)
             about = in_labels(triple, queue.graph)
-            st.subheader(plain(about), anchor=False, help=plain(named) if named != about else None)
+            st.header(plain(about), anchor=False, help=plain(named) if named != about else None)
         _buttons(queue, state, triple, by)
         if triple is not None:
             _why(queue, triple)
@@ -62,7 +63,7 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
 
 def show_labels(run: Run, state: Labelling) -> None:
     """Show the labels that hold, each removable, and offer them as files."""
-    st.subheader("Labels so far", help=f"Kept in {plain(str(journal_file(run.graph)))}")
+    st.header("Labels so far", help=f"Kept in {plain(str(journal_file(run.graph)))}")
     table = label_table(state, run.graph)
     if table.empty:
         st.caption("None yet.")
@@ -107,7 +108,7 @@ def _offer_instances(run: Run, state: Labelling) -> None:
         icon=":material/download:",
         key="labelled_instances",
         on_click="ignore",
-        help="For Queries and rules, “My own table”, and for `python -m kgdash rules --table`.",
+        help="For Rule predictions, “My own table”, and for `python -m kgdash rules --table`.",
     )
 
 
@@ -166,9 +167,12 @@ def _grounding(queue: LabelQueue, instance: int, rule: str) -> None:
         }
     )
     facts = facts if facts["way"].max() > 1 else facts.drop(columns="way")
-    columns = number_columns(facts, relik="ReliK")
-    columns["way"] = st.column_config.NumberColumn(width=50)
-    st.dataframe(facts, hide_index=True, column_config=columns, key=f"grounding {instance}")
+    rows = queue.triples[queue.triples["instance"] == instance]
+    ids = rows.loc[~rows["is_answer_triple"], IDS].to_numpy()
+    way = st.column_config.NumberColumn("way", width=50)
+    pick_triple(
+        queue.graph, ids, facts, f"grounding {instance}", "facts behind it", relik="ReliK", way=way
+    )
 
 
 def _try(step: Callable[[], Any]) -> None:

@@ -120,7 +120,7 @@ def _upload(source: str) -> tuple[bytes, str]:
             "Table of rule instances",
             "label_table",
             ["tsv", "csv", "txt"],
-            "As for the page Queries and rules. The labels in it are hidden while you judge.",
+            "As for the page Rule predictions. The labels in it are hidden while you judge.",
         ),
     }[source]
     upload = settings().file_uploader(label, type=types, key=key, help=f"{about} It is not kept.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
+from kgdash.graph import KnowledgeGraph
 from kgdash.studies.instances.likely_errors import (
     likely_errors,
     plausible_missing_triples,
@@ -14,7 +16,8 @@ from kgdash.studies.rules.confidence import rule_confidence
 from kgdash.ui.instances.detail import show_instance
 from kgdash.ui.instances.separation import Separated, pick_instance
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.widgets.table import download, number_columns, written
+from kgdash.ui.widgets.inspect_link import IDS, pick_triple
+from kgdash.ui.widgets.table import download
 
 #: rows shown; the files hold all
 _MOST = 200
@@ -26,8 +29,8 @@ def show_likely_errors(separated: Separated) -> None:
     """Show instances and triples that are worth a second look."""
     st.caption(
         "Lists to check, not verdicts: a low value says that the model is unsure here, a high one "
-        "of a false instance may mean a fact that nobody wrote down. Select a row to see its "
-        "triples."
+        "of a false instance may mean a fact that nobody wrote down. Select an instance to see its "
+        "triples, a triple to inspect it."
     )
     left, right = st.columns(2, gap="large")
     chosen: list[int | None] = []
@@ -36,7 +39,7 @@ def show_likely_errors(separated: Separated) -> None:
         (right, False, "False, but most reliable"),
     ):
         with column:
-            st.subheader(title)
+            st.header(title)
             rows = likely_errors(
                 separated.scored.table, label, separated.choice.measure, separated.choice.aggregate
             )
@@ -58,26 +61,27 @@ def show_likely_errors(separated: Separated) -> None:
             ),
         ),
     )
+    graph = separated.run.graph
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("Known facts to check")
+        st.header("Known facts to check")
         st.caption("Facts of the graph among the instances' triples, least ReliK first.")
-        _show_triples(suspicious, "suspicious", f"{separated.name}-suspicious-facts")
+        _show_triples(graph, suspicious, "suspicious", f"{separated.name}-suspicious-facts")
     with right:
-        st.subheader("Missing facts to consider")
+        st.header("Missing facts to consider")
         st.caption("Triples of the instances that no split holds, most reliable first.")
-        _show_triples(plausible, "plausible", f"{separated.name}-plausible-missing")
+        _show_triples(graph, plausible, "plausible", f"{separated.name}-plausible-missing")
 
 
-def _show_triples(table: pd.DataFrame, key: str, name: str) -> None:
-    """Show triples by their labels; the files hold names too."""
+def _show_triples(graph: KnowledgeGraph, table: pd.DataFrame, key: str, name: str) -> None:
+    """Show triples by their labels, each to be inspected; the files hold names too."""
     first = ["relik", *_LABELS]
     others = table.columns.drop([*first, "head", "relation", "tail"])
     shown = table[[*first, *others]].head(_MOST)
-    config = number_columns(
-        shown, **_LABELS, mirror="mirror image", pca_confidence="PCA confidence"
-    )
-    st.dataframe(written(shown), hide_index=True, column_config=config, placeholder="–", key=key)
+    names = table[IDS].head(_MOST).to_numpy().tolist()
+    ids = [[graph.entity_id(h), graph.relation_id(r), graph.entity_id(t)] for h, r, t in names]
+    headings = {**_LABELS, "mirror": "mirror image", "pca_confidence": "PCA confidence"}
+    pick_triple(graph, np.array(ids, dtype=np.int64), shown, key, name, **headings)
     if len(table) > _MOST:
         st.caption(f"The first {_MOST} of {len(table):,}; the files hold all.")
     download(table, name)

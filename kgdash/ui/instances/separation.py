@@ -1,4 +1,4 @@
-"""What the page Queries and rules shows of labelled instances: cards, groups, distributions."""
+"""What is shown of labelled instances: cards, groups, distributions."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def show_groups(separated: Separated) -> None:
     table = separated.found.by_measure[choice.measure]
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("Separation per group")
+        st.header("Separation per group")
         st.caption(
             "ROC-AUC with bootstrap 95 % intervals; the group that ReliK separates best is on top."
         )
@@ -112,14 +112,14 @@ def show_groups(separated: Separated) -> None:
             f"{separated.name}-roc-auc",
         )
     with right:
-        st.subheader(f"Mean {MEASURE_NAMES[choice.measure]}")
+        st.header(f"Mean {MEASURE_NAMES[choice.measure]}")
         st.caption("Of true and of false instances, with bootstrap 95 % intervals.")
         show_chart(
             means_figure(table, choice.measure, choice.aggregate, separated.names),
             "means",
             f"{separated.name}-mean-{choice.measure}",
         )
-    st.subheader("Values per group")
+    st.header("Values per group")
     st.caption(
         f"Of {MEASURE_NAMES[choice.measure]}. p: Mann–Whitney, two-sided; p (Holm): corrected for "
         "the number of groups."

@@ -1,4 +1,4 @@
-"""What is chosen on Queries and rules, and the widgets for how instances are compared."""
+"""What is chosen of queries and rules, and the widgets for how instances are compared."""
 
 from __future__ import annotations
 

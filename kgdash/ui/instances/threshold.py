@@ -39,7 +39,6 @@ def show_threshold(separated: Separated) -> None:
         format_func=lambda g: "all groups" if g == ALL else separated.names.get(g, g),
         key="threshold_group",
         bind="query-params",
-        width=420,
     )
     labels, values, _ = measured(separated.scored.table, choice.measure, choice.aggregate, group)
     curve, judged = computed(
@@ -63,7 +62,7 @@ def show_threshold(separated: Separated) -> None:
         f"and {int(at['false_negative']):,} true."
     )
     _show_curves(separated, curve, threshold, at)
-    st.subheader("Does a chosen threshold hold?")
+    st.header("Does a chosen threshold hold?")
     st.caption(
         "Chosen on one half of the questions (reached: how good it is there), judged on the other: "
         "what is best on the instances at hand flatters."
@@ -87,14 +86,14 @@ def _show_curves(
 ) -> None:
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("At every threshold")
+        st.header("At every threshold")
         show_chart(
             rates_figure(curve, threshold, at, separated.choice.measure),
             "rates",
             f"{separated.name}-rates",
         )
     with right:
-        st.subheader("Precision and recall")
+        st.header("Precision and recall")
         both = curve["true_positive"].iloc[0] and curve["false_positive"].iloc[0]
         ends = curve.assign(precision=curve["precision"].fillna(1.0)) if both else curve.iloc[:0]
         counts = {

@@ -12,6 +12,7 @@ from kgdash.statistics.estimate import Estimate, number
 from kgdash.studies.overview.overview import Lead, Overview
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point
@@ -31,7 +32,7 @@ _LINKS = {
     "relation": ("pages/breakdowns.py", "Metrics by relation", {"order_relation": "worst first"}),
     "community": ("pages/local.py", "Its neighbourhood", {"method": "Neighbourhood"}),
     "triple": ("pages/local.py", "Around its head", {}),
-    "ties": ("pages/score_health.py", "Scores and ties", {}),
+    "ties": ("pages/score_health.py", "Score health", {}),
 }
 
 
@@ -51,9 +52,11 @@ def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
     graph = found.map.run.graph
     groups = find_communities(graph)
     lines = computed("Averaging", (*key, "lines"), lambda _: between(found.map, groups))
-    st.subheader("ReliK of the graph's communities")
+    st.header("ReliK of the graph's communities")
     picked = clicked_point(
-        community_map(found.communities, lines), "overview_map", f"{found.map.run.name}-overview"
+        community_map(found.communities, lines, map_scale(found.map)),
+        "overview_map",
+        f"{found.map.run.name}-overview",
     )
     if picked is not None:
         members = (groups == found.communities["id"].iloc[int(picked)]).nonzero()[0]
@@ -63,7 +66,7 @@ def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
 
 def show_leads(found: Overview) -> None:
     """List what to look at first, each with the way to it."""
-    st.subheader("Look here first")
+    st.header("Look here first")
     for lead in found.leads:
         with st.container(border=True, gap="small"):
             st.markdown(lead.text)

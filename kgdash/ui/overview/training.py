@@ -17,7 +17,7 @@ def show_training(run: Run) -> None:
     training, graph = run.training, run.graph
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.subheader("Training loss")
+        st.header("Training loss")
         show_chart(loss_curve(training.get("losses", [])), "losses", f"{run.name}-losses")
     facts = {
         "model": run.spec.name,
@@ -36,5 +36,5 @@ def show_training(run: Run) -> None:
     }
     table = pd.DataFrame({"property": facts.keys(), "value": [str(v) for v in facts.values()]})
     with right:
-        st.subheader("Model, training and graph")
+        st.header("Model, training and graph")
         show_table(table, "facts", f"{run.name}-facts")

@@ -1,4 +1,4 @@
 """What keeps the app going: navigation, the run picker, background work, cached results.
 
-Imports: runs and below. Start at `computed.py`.
+Imports: studies, studies.overview, charts, runs and below. Start at `computed.py`.
 """

@@ -13,6 +13,9 @@ from kgdash.progress import Progress
 #: takes the progress to report to and the latest result so far (None at first); yields results
 Steps = Callable[[Progress, Any], Iterable[Any]]
 
+#: the part of what is left that must be done before the pace so far foretells the rest
+_KNOWN_PACE = 0.1
+
 
 class _Cancelled(Exception):
     """Raised out of the progress report of a computation that was asked to stop."""
@@ -25,8 +28,8 @@ class _State:
         self.latest = latest
         self.error: BaseException | None = None
         self.progress = (0.0, 1.0)
-        #: when, and at which share, the latest result came
-        self.since = (time.monotonic(), 0.0)
+        #: when, and at which share, progress was first reported
+        self.since: tuple[float, float] | None = None
         self.cancel = threading.Event()
         self.ready = threading.Event()
         self.ended = threading.Event()
@@ -81,19 +84,19 @@ class Job:
         return self._state.progress
 
     def share(self) -> float | None:
-        """Return which part of the way from the latest result to the next is done, in [0, 1].
-
-        None while that is not known.
-        """
+        """Return which part is done, in [0, 1]; None before the first report."""
         done, total = self._state.progress
-        _, before = self._state.since
-        share = (done / max(total, 1e-9) - before) / max(1 - before, 1e-9)
-        return min(share, 1.0) if share > 0 else None
+        return min(done / max(total, 1e-9), 1.0) if self._state.since is not None else None
 
     def remaining(self) -> float | None:
-        """Return the seconds left at the pace since the latest result, or None without a pace."""
-        share, elapsed = self.share(), time.monotonic() - self._state.since[0]
-        return elapsed / share * (1 - share) if share and elapsed > 0.5 else None
+        """Return the seconds left at the pace since the first report.
+
+        None without a pace: before a tenth of what was left then is done.
+        """
+        share, since = self.share(), self._state.since
+        if share is None or since is None or share - since[1] < _KNOWN_PACE * (1 - since[1]):
+            return None
+        return (time.monotonic() - since[0]) / (share - since[1]) * (1 - share)
 
     def wait_for_result(self, seconds: float) -> bool:
         """Wait until there is any result, or the computation ended; return whether so."""
@@ -117,11 +120,11 @@ def _run(steps: Steps, state: _State) -> None:
         if state.cancel.is_set():
             raise _Cancelled
         state.progress = (done, total)
+        if state.since is None:
+            state.since = (time.monotonic(), done / max(total, 1e-9))
 
     try:
         for result in steps(report, state.latest):
-            done, total = state.progress
-            state.since = (time.monotonic(), done / max(total, 1e-9))
             state.latest = result
             state.ready.set()
         state.complete = True

@@ -20,12 +20,12 @@ MENU: dict[str, dict[str, str]] = {
     "": {"overview": "Overview"},
     "Metrics": {
         "metrics": "All metrics",
-        "breakdowns": "By group",
-        "score_health": "Scores and ties",
-        "classification": "True or false",
+        "breakdowns": "Breakdowns",
+        "score_health": "Score health",
+        "classification": "Triple classification",
         "metric_guide": "Metric guide",
     },
-    "Reliability": {"local": "Subgraph", "reliability": "Map of the graph"},
+    "Reliability": {"local": "Local reliability", "reliability": "Reliability map"},
     "Predictions": {
         "inspect": "Inspect",
         "queries": "Query answers",
@@ -33,13 +33,13 @@ MENU: dict[str, dict[str, str]] = {
         "label": "Label predictions",
     },
     "Compare": {
-        "compare": "Runs side by side",
+        "compare": "Compare runs",
         "which_model": "Which model where",
         "model_selection": "Model selection",
         "obl2021": "OBL2021",
     },
     "Studies": {
-        "study": "ReliK and performance",
+        "study": "Correlation study",
         "expected_performance": "Expected performance",
         "confounders": "Confounders of ReliK",
     },
@@ -56,14 +56,8 @@ _MOVED = {
     "queries_rules": "queries",
 }
 
-#: room that Streamlit leaves above a page, and the size of its title
-_STYLE = """<style>
-.stMainBlockContainer { padding-top: 4.25rem; padding-bottom: 3rem; }
-.stMainBlockContainer h1 { font-size: 1.6rem; padding: 0 0 .25rem; }
-.stMainBlockContainer h3 { font-size: 1.15rem; padding: .25rem 0 0; }
-.st-key-run_address { display: none; }
-[data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; }
-</style>"""
+#: room above a page, the size of headings, and contrast where Streamlit has too little
+_STYLE = Path(__file__).with_name("style.css")
 
 
 def navigation() -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import streamlit as st
@@ -61,19 +61,19 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps) -> Any:
     return job.latest
 
 
-def show_refinement(summary: str) -> None:
+def show_refinement(summary: Callable[[Any], str]) -> None:
     """Show that the values on the page are not the last ones, with a way to stop or to go on.
 
     Shows nothing where they are.
 
-    :param summary: what is known so far, a sentence
+    :param summary: says what is known so far in a sentence, given the latest result
     """
     _, job = st.session_state.get(_JOB, (None, None))
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     if job is not None:
         with slot.container():
             if job.status == "stopped":
-                _offer_to_go_on(summary)
+                _offer_to_go_on(summary(job.latest))
             else:
                 _watch(summary)
 
@@ -91,25 +91,27 @@ def _job_of(key: tuple[Hashable, ...]) -> Job | None:
 
 
 @st.fragment(run_every=_POLL)
-def _watch(summary: str) -> None:
+def _watch(summary: Callable[[Any], str]) -> None:
     _, job = st.session_state.get(_JOB, (None, None))
     if job is None or job.status != "running":
         if job is not None and job.status == "stopped":
-            _offer_to_go_on(summary)  # at once, while the page is run anew without this watch
+            _offer_to_go_on(
+                summary(job.latest)
+            )  # at once, while the page is run anew without this watch
         st.rerun()
     share, left = job.share(), job.remaining()
-    text = "Refining to exact" + (f": {share:.0%}" if share is not None else " …")
+    text = "Counting" + (f": {share:.0%}" if share is not None else " …")
     if left is not None:
         text += f", about {max(left, 1):.0f} s left"
     with _strip():
-        st.progress(share or 0.0, text=f"{summary} {text}")
+        st.progress(share or 0.0, text=f"{summary(job.latest)} {text}")
         st.button("Stop", on_click=job.stop, icon=":material/stop:")
 
 
 def _offer_to_go_on(summary: str) -> None:
     with _strip():
-        st.markdown(f"{summary} Stopped before the exact values.", width="stretch")
-        st.button("Refine to exact", on_click=_resume, icon=":material/play_arrow:")
+        st.markdown(f"{summary} Stopped before all was counted.", width="stretch")
+        st.button("Go on", on_click=_resume, icon=":material/play_arrow:")
 
 
 def _strip() -> Any:

@@ -15,6 +15,7 @@ from kgdash.runs.recent import describe_recent, note_opened, recent_folders
 from kgdash.statistics.estimate import number
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.navigation import ensure_navigation
+from kgdash.ui.runtime.preparation import show_preparation
 from kgdash.ui.runtime.refined import stop_refining
 from kgdash.ui.runtime.sidebar import footer, lay_out_sidebar
 
@@ -63,6 +64,8 @@ def pick_run(needed: bool = True) -> None:
         + ("  \n:material/info: about this run" if run.notes else ""),
         help="  \n".join(run.notes) or None,
     )
+    with place:
+        show_preparation(run)
 
 
 def chosen_run() -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from kgdash.charts.subgraph import Layout, layout, pairs_of
+from kgdash.charts.graph_layout import Layout, layout, pairs_of
 from kgdash.runs import Run
 from kgdash.ui.runtime.computed import computed
 

@@ -1,21 +1,30 @@
 """What the page Local reliability shows of a subgraph: its cards, its drawing, what is clicked."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 
 import numpy as np
 import streamlit as st
 
 from kgdash.charts.graph_drawing import GraphDrawing
-from kgdash.charts.local_reliability import local_bars
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
-from kgdash.studies.reliability.local_comparison import LocalComparison, Mean
-from kgdash.ui.graph_view.component import Selection, show_graph
+from kgdash.studies.reliability.local_comparison import LocalComparison
+from kgdash.studies.reliability.local_verdict import local_estimates, local_verdict, whole_estimates
+from kgdash.studies.reliability.run_relik import run_relik_known
+from kgdash.ui.graph_view.component import show_graph
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_scale import run_scale
 from kgdash.ui.subgraphs.drawing import add_neighbours, added_entities, stable_layout, with_added
-from kgdash.ui.subgraphs.scale import run_scale
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.card import show_card
-from kgdash.ui.widgets.chart import show_chart
+
+_ENDS = ("relik_low", "relik_high")
+
+_RELIK = (
+    "ReliK of a triple: ½ (1/rank among the negatives of its head + 1/rank among those of its "
+    "tail). 1: it beats them all. 0.1: about ten negatives of each end get a higher score."
+)
+_SURE = "Beneath: 95 % interval over triples; none of fewer than 10, or where all are equal."
 
 _CARDS = {
     "relik": "Mean ReliK ↑",
@@ -26,17 +35,62 @@ _CARDS = {
 }
 
 
-def show_local_cards(means: Mapping[str, Mean]) -> None:
-    """Show one card per measure.
+def counted_so_far(comparison: LocalComparison) -> str:
+    """Say what the mean ReliK is about while it is counted."""
+    value, low, high = (comparison.means[key].value for key in ("relik", *_ENDS))
+    return so_far(value, low, high)
 
-    :param means: of `LocalComparison`
-    """
-    relik_of = "triples, sampled" if "relik_low" in means else "triples"
+
+def so_far(value: float, low: float, high: float) -> str:
+    """Say what the mean ReliK is about; NaN: too little is counted for that."""
+    if not value > 0:
+        return ""
+    return f"Mean ReliK about {number(value)} (95 %: {number(low)} to {number(high)})."
+
+
+def show_local_verdict(run: Run, comparison: LocalComparison) -> None:
+    """Say whether the model is more or less reliable here than in the whole graph."""
+    if comparison.share < 1:
+        return
+    whole = computed(
+        "The whole graph",
+        (run.digest, "whole", run_relik_known(run)),
+        lambda report: whole_estimates(run, report),
+    )
+    st.markdown(" ".join(local_verdict(local_estimates(comparison), whole)))
+
+
+def show_local_cards(comparison: LocalComparison) -> None:
+    """Show one card per measure; of ReliK that is sampled, the interval, and none in the making."""
+    means, method, estimates = comparison.means, comparison.method, local_estimates(comparison)
+    graph = comparison.subgraph.graph
     with st.container(horizontal=True):
         for name, label in _CARDS.items():
             value, count = means[name]
-            unit = relik_of if name == "relik" else "ranks"
-            show_card(label, number(value), f"n = {count:,} {unit}")
+            text, unit = number(value), f"n = {count:,} {'triples' if name == 'relik' else 'ranks'}"
+            estimate = estimates[name]
+            if estimate.low == estimate.low and _ENDS[0] not in means:  # not NaN
+                unit = f"{number(estimate.low)} to {number(estimate.high)} · {unit}"
+            if name == "relik" and comparison.share < 1:
+                text, unit = "–", f"{count:,} of {len(comparison.triples):,} triples counted"
+            elif name == "relik" and _ENDS[0] in means:
+                middle, ends = text, (number(means[end].value) for end in _ENDS)
+                text = " – ".join(ends)
+                unit += f", {method}; geometric middle {middle}"
+            among = (
+                f"{graph.num_relations:,} relations"
+                if name == "relation_mrr"
+                else f"{graph.num_entities:,} entities"
+            )
+            about = _RELIK if name == "relik" else f"Realistic, filtered, among {among}. {_SURE}"
+            show_card(label, text, unit, about)
+    if method == "sampled":
+        st.info(
+            "ReliK is sampled, 1,000 negatives a side: the true mean lies in the interval shown "
+            "(95 %), and where in it is not known. Single triples show the geometric middle of "
+            "their intervals. Choose exact for the true values.",
+            icon=":material/casino:",
+        )
 
 
 def show_drawing(
@@ -57,11 +111,7 @@ def show_drawing(
             add_neighbours(run, picked.expand, entities, key)
             st.rerun()
     with right:
-        if picked == Selection():
-            st.caption("Click an entity or a fact. Until then: the means of the whole subgraph.")
-            show_chart(local_bars(comparison.means), "bars", f"{part_name}-figures")
-            return
-        show_part(picked, run.graph, drawing.triples)
+        show_part(picked, run, drawing.triples)
         if picked.node is not None:
             _show_ways_on(run, picked.node, entities, key)
 

@@ -7,25 +7,25 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.graph_drawing import GraphDrawing
+from kgdash.charts.graph_layout import layout, pairs_of
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
-from kgdash.charts.subgraph import layout, pairs_of
-from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
+from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
 from kgdash.ui.graph_view.component import Selection, show_graph
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.link import open_local
-from kgdash.ui.subgraphs.scale import run_scale
+from kgdash.ui.subgraphs.local import so_far
 from kgdash.ui.subgraphs.selected_part import show_part
-from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
 from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table, written
+from kgdash.ui.widgets.table import download, number_columns, written
 
 #: columns of each view's table
 _GROUPS = ["relik", "low", "high", "typical", "triples", "mrr", "evaluated"]
@@ -51,6 +51,12 @@ _TINY = {
 _DRAWN = 150
 
 
+def mapped_so_far(map_: ReliabilityMap) -> str:
+    """Say what the mean ReliK is about while it is counted."""
+    step = map_.step
+    return "" if step is None else so_far(step.mean, step.low, step.high)
+
+
 def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
     """Show all entities or relations by mean ReliK; an entity that is picked opens on its page.
 
@@ -73,7 +79,7 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
             else ""
         )
     )
-    picked = clicked_point(reliability_dots(shown), "reliability_dots", name)
+    picked = clicked_point(reliability_dots(shown, map_scale(map_)), "reliability_dots", name)
     words = st.text_input("Search", key="search", placeholder=f"part of a label of {several}")
     hit = shown["label"].str.contains(words.strip(), case=False, regex=False)
     hit |= shown["name"].str.contains(words.strip(), case=False, regex=False)
@@ -108,7 +114,7 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         "Bubbles grow with the number of entities, lines with that of the triples between. Click a "
         "bubble, or select a row, to draw the community."
     )
-    picked = clicked_point(community_map(table, lines), "community_map", name)
+    picked = clicked_point(community_map(table, lines, map_scale(map_)), "community_map", name)
     row = _table(table[_COMMUNITIES], table, "communities", name)
     row = picked if row is None else row
     if row is not None and int(row) < len(table):
@@ -126,38 +132,49 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         (*key, "regions", scan),
         lambda report: scan_regions(map_, scan, report),
     )
+    with more_settings():
+        everything = st.toggle(
+            "List regions not beyond chance too", key="chance", bind="query-params"
+        )
     sure = found.table[found.table["p"] <= _SIGNIFICANT]
-    counts = {kind: int((sure["kind"] == kind).sum()) for kind in ("low", "high")}
-    with st.container(horizontal=True):
-        for kind, label in (("low", "Regions of low ReliK"), ("high", "Regions of high ReliK")):
-            show_card(label, counts[kind], "p ≤ 0.05, family-wise")
-    everything = st.toggle(
-        "Also those that chance explains", key="chance", bind="query-params", value=False
+    table = (found.table if everything else sure).sort_values(
+        "kind", ascending=False, kind="stable"
     )
-    table = found.table if everything else sure
-    show_chart(baseline_figure(table, found.baseline), "baseline", f"{name}-baseline")
-    if table.empty:
+    low, high = (int((sure["kind"] == kind).sum()) for kind in ("low", "high"))
+    st.markdown(
+        f"**{low}** connected {'region is' if low == 1 else 'regions are'} less reliable than "
+        f"chance explains, **{high}** more (5 % over the whole graph)."
+    )
+    if len(table):
+        row = _table(table[_REGIONS], table, "regions", name) or 0
+        region = int(table["region"].iloc[min(row, len(table) - 1)])
+        title = _region_title(found.table.iloc[region])
+        _draw(map_, found.members[region], title, (*key, scan, region))
+    else:
         st.info(
             "No region stands out: what differences there are, chance explains.",
             icon=":material/info:",
         )
-        return
-    st.caption(
-        "p: the share of permutations in which any region, anywhere, stood out as far. Select a "
-        "row to draw another region."
-    )
-    row = _table(table[_REGIONS], table, "regions", name) or 0
-    region = int(table["region"].iloc[min(row, len(table) - 1)])
-    own = found.table.iloc[region]
-    title = f"{own['kind']} ReliK around {graph.entity_labels[own['seed_entity']]}"
-    _draw(map_, found.members[region], title, (*key, scan, region))
+    with st.expander("How sure is that?", icon=":material/casino:"):
+        st.caption(
+            "p: the share of permutations in which any region, anywhere, stood out as far. Bars: "
+            "how far the greatest of each permutation did; marked: the regions found."
+        )
+        show_chart(baseline_figure(table, found.baseline), "baseline", f"{name}-baseline")
+
+
+def _region_title(region: pd.Series) -> str:
+    """Name a region by its most central entity and its most frequent relation."""
+    central = str(region["central"]).split(", ")[0].removesuffix(" …")
+    relation = str(region["relations"]).split(", ")[0]
+    return f"{region['kind']} ReliK around {central}" + f" · {relation}" * bool(relation)
 
 
 def _choose_scan(entities: int) -> RegionScan:
     with more_settings():
         null_model = choice(
-            "Chance is",
-            {name: f"{name} permuted" for name in NULL_MODELS},
+            "Chance: shuffled are",
+            {name: name for name in NULL_MODELS},
             "dealt",
             help="Entities: is an entity's own reliability like that of those around it, more than "
             "among entities of like degree? Triples: is ReliK here unlike that of other triples of "
@@ -165,8 +182,10 @@ def _choose_scan(entities: int) -> RegionScan:
             "where entities share most of their triples; the latter what single entities explain.",
         )
         most = max(5, min(500, entities // 2))
-        smallest = choose_number("Entities, at least", (2, most), 5, "smallest")
-        largest = choose_number("at most", (smallest, most), min(100, most), "largest")
+        smallest = choose_number("Entities of a region, at least", (2, most), 5, "smallest")
+        largest = choose_number(
+            "Entities of a region, at most", (smallest, most), min(100, most), "largest"
+        )
         permutations = choose_number(
             "Permutations",
             (19, 9999),
@@ -201,7 +220,7 @@ def _draw(map_: ReliabilityMap, members: np.ndarray, title: str, key: tuple[Any,
     """Draw some entities with the triples between them; from one that is clicked a way leads on."""
     graph, every = map_.run.graph, len(members)
     members, triples = central_members(map_, members, _DRAWN)
-    st.subheader(plain(title[0].upper() + title[1:]))
+    st.header(plain(title[0].upper() + title[1:]))
     note = f" Drawn are the {_DRAWN} most central of its entities." * (every > _DRAWN)
     st.caption(
         f"{len(members):,} entities, {len(triples):,} triples of mean ReliK "
@@ -213,28 +232,19 @@ def _draw(map_: ReliabilityMap, members: np.ndarray, title: str, key: tuple[Any,
         graph.entity_labels,
         graph.relation_labels,
         computed("Drawing", (*key, "layout"), lambda _: layout(members, pairs_of(triples))),
-        run_scale(map_.run),
-        int(members[0]),
-        name=f"{map_.run.name}-region",
+        map_scale(map_),
+        name=f"{map_.run.name}-{graph.entities[members[0]]}-region",
         caption=f"{map_.run.name}: {title}",
     )
     left, right = st.columns([5, 3], gap="large")
     with left:
         picked = show_graph(drawing, "region")
     with right:
-        _show_picked(picked, drawing, graph)
-    with st.expander("Its triples, the least reliable first"):
-        show_table(
-            graph.with_names(triples.sort_values("relik")),
-            "region_triples",
-            f"{map_.run.name}-region",
-        )
+        _show_picked(picked, drawing, map_.run)
 
 
-def _show_picked(picked: Selection, drawing: GraphDrawing, graph: KnowledgeGraph) -> None:
-    if picked == Selection():
-        st.caption("Click an entity or a fact to see its numbers.")
-        return
-    show_part(picked, graph, drawing.triples)
+def _show_picked(picked: Selection, drawing: GraphDrawing, run: Run) -> None:
+    graph = run.graph
+    show_part(picked, run, drawing.triples)
     if picked.node is not None and st.button("Start here", icon=":material/my_location:"):
         open_local("neighbourhood", entity=graph.entities[picked.node], size=60, hops=1)

@@ -34,6 +34,7 @@ def show_chart(
             config={
                 "toImageButtonOptions": {"filename": file_name(name, "")},
                 "displaylogo": False,
+                "modeBarButtonsToRemove": ["toImage"],  # "Save chart" has more
                 "scrollZoom": scroll_zoom,
             },
             **selection,

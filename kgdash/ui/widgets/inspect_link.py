@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
-from kgdash.runs import Run
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, written
 
@@ -19,13 +18,16 @@ _LIST = "inspection_list"
 #: pixels of a row, so that ten candidates stand on the first screen
 _ROW = 28
 
+#: columns that hold a triple's ids
+IDS = ["head", "relation", "tail"]
+
 #: parameters of the page's address: a name or a label each, or "?"
-ADDRESS = ("head", "relation", "tail")
+ADDRESS = tuple(IDS)
 
 
 @dataclass(frozen=True)
 class TripleList:
-    """The triples among which one was opened: ids, int64, ``(n, 3)``, of a run's graph."""
+    """The triples among which one was opened: ids, int64, ``(n, 3)``, of a graph."""
 
     digest: str
     triples: np.ndarray
@@ -38,10 +40,14 @@ class TripleList:
 
 
 def open_inspection(
-    run: Run, triple: Sequence[int], siblings: np.ndarray | None = None, title: str = ""
+    graph: KnowledgeGraph,
+    triple: Sequence[int],
+    siblings: np.ndarray | None = None,
+    title: str = "",
 ) -> NoReturn:
     """Leave for a triple on the page Inspect; the choice of the run stays.
 
+    :param graph: of that run
     :param triple: ids of head, relation and tail
     :param siblings: the list that it stands in, ids, ``(n, 3)``, to go through there
     :param title: what the list is
@@ -50,8 +56,21 @@ def open_inspection(
         st.session_state.pop(_LIST, None)
     else:
         rows = np.asarray(siblings, dtype=np.int64).reshape(-1, 3)
-        st.session_state[_LIST] = TripleList(run.graph.digest, rows, title)
-    st.switch_page(_PAGE, query_params=triple_address(run.graph, triple))
+        st.session_state[_LIST] = TripleList(graph.digest, rows, title)
+    st.switch_page(_PAGE, query_params=triple_address(graph, triple))
+
+
+def skip_stopover(page: Any) -> None:
+    """Go further back if the browser's Back button led to the stopover before Inspect.
+
+    On the way there `st.switch_page` gives the address's parameters to the page that is left, as an
+    entry of the browser's history that shows nobody's choices. No page but Inspect has them else.
+
+    :param page: that is about to run
+    """
+    if page.url_path != "inspect" and all(part in st.query_params for part in ADDRESS):
+        st.html("<script>window.history.back()</script>", unsafe_allow_javascript=True)
+        st.stop()
 
 
 def triple_address(graph: KnowledgeGraph, triple: Sequence[int]) -> dict[str, str]:
@@ -67,22 +86,44 @@ def opened_list(graph: KnowledgeGraph) -> TripleList | None:
     return found if found is not None and found.digest == graph.digest else None
 
 
+def offer_inspection(
+    graph: KnowledgeGraph,
+    triple: Sequence[int],
+    key: str,
+    siblings: np.ndarray | None = None,
+    title: str = "",
+) -> None:
+    """Show a button that opens a triple on the page Inspect.
+
+    :param key: of the widget; the others as of `open_inspection`
+    """
+    if st.button("Inspect", key=key, icon=":material/frame_inspect:"):
+        open_inspection(graph, triple, siblings, title)
+
+
 def show_triples(
-    run: Run, ids: np.ndarray, table: pd.DataFrame, key: str, name: str, **labels: Any
+    graph: KnowledgeGraph,
+    ids: np.ndarray,
+    table: pd.DataFrame,
+    key: str,
+    name: str,
+    whole: pd.DataFrame | None = None,
+    **labels: Any,
 ) -> None:
     """Show a table of triples, a row of which opens its triple on the page Inspect.
 
     :param ids: head, relation and tail of each row, ``(n, 3)``
     :param key: of the widget
     :param name: of the files that offer the table, and of the list
+    :param whole: what the files hold, where that is not what is shown
     :param labels: as for `number_columns`
     """
-    pick_triple(run, ids, table, key, name, **labels)
-    download(table, name)
+    pick_triple(graph, ids, table, key, name, **labels)
+    download(table if whole is None else whole, name)
 
 
 def pick_triple(
-    run: Run, ids: np.ndarray, table: pd.DataFrame, key: str, title: str, **labels: Any
+    graph: KnowledgeGraph, ids: np.ndarray, table: pd.DataFrame, key: str, title: str, **labels: Any
 ) -> None:
     """Show a table as `show_triples` does, without files.
 
@@ -100,4 +141,4 @@ def pick_triple(
     )
     row = selected_row(event)
     if row is not None and row < len(ids):
-        open_inspection(run, ids[row], ids, title)
+        open_inspection(graph, ids[row], ids, title)

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from kgdash.studies.classification.accuracy_by_relik import accuracy_by_relik, relik_steps
+from kgdash.studies.classification.accuracy_by_relik import (
+    accuracy_by_relik,
+    exact_accuracy_by_relik,
+)
 from kgdash.studies.classification.classification import classify
 
 
@@ -14,8 +17,7 @@ def found(bundled):
 
 
 def test_quantiles_hold_their_pairs(found):
-    ((method, table),) = relik_steps(found)
-    assert method == "exact"
+    table = exact_accuracy_by_relik(found)
     half = len(found.test) // 2
     relik = found.run.relik(triples=found.test[["head", "relation", "tail"]].to_numpy()[:half])
     relik, called = relik["relik"].to_numpy(), found.test["predicted"].to_numpy()

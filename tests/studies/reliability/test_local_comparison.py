@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.files import row_table
 from kgdash.graph.subgraph import neighbourhood
+from kgdash.ranking import relik_table
 from kgdash.studies.reliability.local_comparison import compare, compare_steps, summary
 from tests.support.checks import check_progress
 from tests.support.fakes import FakeScorer, fake_run, make_graph, random_scorer
@@ -103,54 +105,72 @@ def test_no_triple_inside(run):
     assert "relik" in found.triples
 
 
-def test_sampled_figures_come_with_an_interval(run):
-    found = compare(run, inside(), method="sampled")
-    low, value, high = (found.means[key].value for key in ("relik_low", "relik", "relik_high"))
-    assert low <= value <= high
-    assert {"relik_low", "relik_high"} <= set(found.triples)
-    assert "relik_low" not in compare(run, inside()).means
+def test_sampled_figures_are_the_geometric_middle_of_an_interval(run):
+    part = inside()
+    found = compare(run, part, method="sampled")
+    table = run.relik(triples=part.triples(), method="sampled")
+    low, middle, high = (found.means[key].value for key in ("relik_low", "relik", "relik_high"))
+    assert [low, high] == [table["relik_low"].mean(), table["relik_high"].mean()]
+    assert middle == pytest.approx((low * high) ** 0.5)
+    ends = table["relik_low"] * table["relik_high"]
+    assert found.triples["relik"].to_numpy() == pytest.approx(ends.to_numpy() ** 0.5)
+    assert "relik_low" not in compare(run, part).means
 
 
 class TestSteps:
-    """As soon as there are figures: sampled, then exact, with the same ranks."""
+    """While ReliK is counted, and when it is, with the same ranks."""
 
-    graph = make_graph(
-        [(0, 0, 1), (1, 1, 2), (2, 0, 0)], (), [(0, 1, 2), (1, 0, 0)], entities=150, relations=80
-    )
+    rng = np.random.default_rng(0)
+    rows = np.unique(rng.integers(0, (90, 3, 90), (500, 3)), axis=0)
+    graph = make_graph(rows[:450], (), rows[450:], entities=90, relations=3)
 
     @pytest.fixture
-    def run(self):
-        return fake_run(self.graph, random_scorer(150, 80, seed=3))
+    def run(self, monkeypatch):
+        monkeypatch.setattr(relik_table, "_LEAST", 90 * 3 * 70)  # 70 of some 180 anchors
+        monkeypatch.setattr(row_table, "_LEAST", 1e-9)
+        monkeypatch.setattr(row_table, "_TIMES", 0)
+        return fake_run(self.graph, random_scorer(90, 3, seed=3))
 
     @pytest.fixture
     def part(self):
-        return neighbourhood(self.graph, 0, size=3)
+        return neighbourhood(self.graph, 0, size=90, hops=3)
 
     @pytest.mark.parametrize("evaluated", ["test", "all"])
-    def test_each_is_what_compare_says(self, run, part, evaluated):
-        steps = list(compare_steps(run, part, evaluated))
-        assert [step.method for step in steps] == ["sampled", "exact"]
-        for step in steps:
-            expected = compare(run, part, evaluated, step.method)
-            pd.testing.assert_frame_equal(step.triples, expected.triples)
-            assert step.means == expected.means
-            assert step.evaluated == evaluated
+    def test_the_last_is_what_compare_says(self, run, part, evaluated):
+        *before, last = compare_steps(run, part, evaluated)
+        expected = compare(run, part, evaluated)
+        pd.testing.assert_frame_equal(last.triples, expected.triples)
+        assert (last.means, last.method, last.share) == (expected.means, "exact", 1)
+        assert len(before) >= 2
+        for step in before:
+            assert (step.method, step.evaluated) == ("growing", evaluated)
+            there = step.triples["relik"].notna()
+            assert 0 < there.sum() < len(there)
+            values = last.triples["relik"][there]
+            assert step.triples["relik"][there].tolist() == values.tolist()
+            for name in ("tail_mrr", "relation_mrr"):
+                assert step.means[name] == last.means[name]
+            ends = [step.means[name].value for name in ("relik_low", "relik", "relik_high")]
+            assert ends == sorted(ends)
+            assert step.means["relik"].n == there.sum()
+        shares = [step.share for step in before]
+        assert shares == sorted(shares)
 
-    def test_ranks_are_computed_once(self, run, part):
+    def test_what_is_counted_comes_alone(self, run, part):
+        *_, last = compare_steps(run, part)
+        run.scorer.asked.clear()
+        (again,) = compare_steps(run, part)
+        pd.testing.assert_frame_equal(again.triples, last.triples)
+        assert again.means == last.means
+        assert run.scorer.asked == []
+
+    def test_stopped_it_goes_on_where_it_was(self, run, part):
         steps = compare_steps(run, part)
-        next(steps)
-        run.scorer.asked.clear()
-        next(steps)
-        assert "relations" not in {method for method, _ in run.scorer.asked}
-
-    def test_going_on_from_a_sampled_comparison(self, run, part):
-        sampled, exact = compare_steps(run, part)
-        run.scorer.asked.clear()
-        (again,) = compare_steps(run, part, sampled=sampled)
-        pd.testing.assert_frame_equal(again.triples, exact.triples)
-        assert again.means == exact.means
-        assert not {"triples", "relations"} & {method for method, _ in run.scorer.asked}
-        assert "relik_low" in sampled.triples, "the first comparison stays as it was"
+        first = next(steps)
+        steps.close()
+        second = next(compare_steps(run, part))
+        assert second.triples["relik"].notna().sum() >= first.triples["relik"].notna().sum()
+        assert run.exact_tables.relik.missing(run.graph.positions(part.triples())).entity.size
 
     @pytest.mark.parametrize("method", ["sampled", "lower-bound"])
     def test_another_method_is_one_step(self, run, part, method):
@@ -158,8 +178,9 @@ class TestSteps:
         assert only.method == method
         assert only.means == compare(run, part, method=method).means
 
-    def test_no_triple_inside(self, run):
-        (only,) = compare_steps(run, neighbourhood(self.graph, 9))
+    def test_no_triple_inside(self):
+        small = fake_run(GRAPH, random_scorer(7, 2, seed=3))
+        (only,) = compare_steps(small, neighbourhood(GRAPH, 6))
         assert (len(only.triples), only.method) == (0, "exact")
 
     def test_small_graph_is_one_step(self):

@@ -6,7 +6,9 @@ import pytest
 from scipy import stats
 
 from kgdash.errors import KgdashError
+from kgdash.files import row_table
 from kgdash.graph.communities import find_communities
+from kgdash.ranking import relik_table
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import (
     between,
@@ -103,17 +105,24 @@ def test_loops_count_once_and_isolated_entities_do_not():
     assert describe_members(graph, np.array([3])) == ("E3", "")
 
 
-def test_sampled_comes_first_where_it_pays():
+def test_maps_while_it_is_counted(monkeypatch):
+    monkeypatch.setattr(relik_table, "_LEAST", 60 * 3 * 70)
+    monkeypatch.setattr(row_table, "_LEAST", 1e-9)
+    monkeypatch.setattr(row_table, "_TIMES", 0)
     rng = np.random.default_rng(0)
-    triples = np.column_stack([rng.integers(0, e, 40) for e in (60, 200, 60)])
-    graph = make_graph(triples[8:], test=triples[:8], entities=60, relations=200)
-    run = fake_run(graph, random_scorer(60, 200))
-    first, last = reliability_steps(run)
-    assert (first.method, last.method) == ("sampled", "exact")
-    np.testing.assert_array_equal(first.reciprocal, last.reciprocal)
-    (alone,) = reliability_steps(run, ranked=first)
-    for map_ in (last, alone):
-        pd.testing.assert_frame_equal(map_.relik, reliability_map(run).relik)
+    triples = np.unique(rng.integers(0, (60, 3, 60), (300, 3)), axis=0)
+    graph = make_graph(triples[8:], test=triples[:8], entities=60, relations=3)
+    run = fake_run(graph, random_scorer(60, 3))
+    *before, last = reliability_steps(run)
+    assert {map_.method for map_ in before} == {"growing"}
+    assert last.method == "exact"
+    pd.testing.assert_frame_equal(last.relik, reliability_map(run).relik)
+    for map_ in before:
+        np.testing.assert_array_equal(map_.reciprocal, last.reciprocal)
+        assert map_.relik["relik"].isna().any()
+        assert map_.step.low < map_.step.mean < map_.step.high
+    (alone,) = reliability_steps(run)
+    pd.testing.assert_frame_equal(alone.relik, last.relik)
 
 
 def test_refusals(umls):

@@ -109,26 +109,50 @@ def test_failure_is_told_and_what_came_before_stays():
     assert (job.status, job.latest, str(job.error)) == ("failed", "first", "NaN")
 
 
-def test_share_and_time_left_count_from_the_latest_result(monkeypatch):
+def test_share_is_of_all_and_time_left_by_the_pace_since_the_first_report(monkeypatch):
     now = [100.0]
     monkeypatch.setattr("kgdash.ui.runtime.background.time.monotonic", lambda: now[0])
-    at, seen = threading.Event(), threading.Event()
+    steps = Reporting([(20, 100), (27, 100), (60, 100)])
+    job = Job(steps)
+    steps.report_next()
+    assert (job.share(), job.remaining()) == (pytest.approx(0.2), None)
+    now[0] = 102.0
+    steps.report_next()
+    assert job.share() == pytest.approx(0.27)
+    assert job.remaining() is None, "less than a tenth of what was left: no pace yet"
+    now[0] = 110.0
+    steps.report_next()
+    assert job.share() == pytest.approx(0.6)
+    assert job.remaining() == pytest.approx(10)
+    job.stop()
+
+
+def test_no_share_before_the_first_report():
+    entered = threading.Event()
 
     def steps(progress, latest):
-        progress(20, 100)
-        yield "first"
-        at.wait(PATIENCE)
-        progress(60, 100)
-        seen.set()
-        at.clear()
-        at.wait(PATIENCE)
+        entered.wait(PATIENCE)
+        yield "last"
 
     job = Job(steps)
-    assert job.wait_for_result(PATIENCE)
     assert (job.share(), job.remaining()) == (None, None)
-    now[0] = 104.0
-    at.set()
-    assert seen.wait(PATIENCE)
-    assert job.share() == pytest.approx(0.5)
-    assert job.remaining() == pytest.approx(4)
-    at.set()
+    entered.set()
+
+
+class Reporting:
+    """Reports progress when it is told to."""
+
+    def __init__(self, reports):
+        self.reports, self.go, self.told = reports, threading.Semaphore(0), threading.Semaphore(0)
+
+    def __call__(self, progress, latest):
+        for done, total in self.reports:
+            self.go.acquire(timeout=PATIENCE)
+            progress(done, total)
+            self.told.release()
+        self.go.acquire(timeout=PATIENCE)
+        yield "last"
+
+    def report_next(self):
+        self.go.release()
+        assert self.told.acquire(timeout=PATIENCE)

@@ -40,7 +40,7 @@ def page(steps, key="a"):
     from kgdash.ui.runtime.refined import refined, show_refinement
 
     value = refined("Comparing", (key,), steps)
-    show_refinement("Sampled so far." if value == "rough" else "")
+    show_refinement(lambda latest: f"So far {latest}.")
     st.title(value)
 
 
@@ -98,10 +98,10 @@ def test_stop_keeps_the_rough_figures_and_refine_goes_on(steps):
     app.button[0].click().run()
     assert steps.left.wait(PATIENCE)
     assert app.title[0].value == "rough"
-    assert buttons(app) == ["Refine to exact"]
-    assert "Stopped before the exact values" in app.markdown[0].value
+    assert buttons(app) == ["Go on"]
+    assert "So far rough. Stopped before all was counted" in app.markdown[0].value
     app.run()
-    assert buttons(app) == ["Refine to exact"]
+    assert buttons(app) == ["Go on"]
     assert steps.started == [None]
     app.button[0].click().run()
     assert app.title[0].value == "rough"

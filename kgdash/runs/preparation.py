@@ -1,0 +1,42 @@
+"""Counting ahead what every page of a run asks for: ReliK of all known triples, ranks of test."""
+
+import numpy as np
+
+from kgdash.files.row_table import MISSING
+from kgdash.graph import default_filter
+from kgdash.graph.known_triples import SIDES
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs.run import Run
+from kgdash.scoring import ENTITY_SIDES
+
+#: what the ranks take of the time
+_RANKS = 0.03
+
+
+def prepare(run: Run, progress: Progress = silent, gives_way: bool = False) -> None:
+    """Count what is still missing of ReliK on the whole graph and of the test triples' ranks.
+
+    What is counted is kept at once: after a stop, or a process that died, it goes on there.
+
+    :param progress: of the whole, what was there included
+    :param gives_way: let all other counting in this process come first
+    :raises KgdashError: if a score is NaN
+    """
+    before = prepared_share(run)
+    first, second = phases(
+        lambda done, of: progress(before + (1 - before) * done / of, 1.0), [_RANKS, 1 - _RANKS]
+    )
+    tables, test = run.exact_tables, run.graph.splits["test"]
+    if len(test):
+        ranks = tables.ranks(default_filter("test"))
+        ranks.ranks(run.graph.positions(test), list(SIDES), first, gives_way)
+    anchors = tables.relik.missing(np.arange(len(run.graph.all_triples)))
+    for _ in tables.relik.count(anchors, second, gives_way):
+        pass
+    progress(1.0, 1.0)
+
+
+def prepared_share(run: Run) -> float:
+    """Return which part of the ReliK counts of all known triples there is, in [0, 1]."""
+    table = run.exact_tables.relik.table
+    return float(np.mean([(table.column(f"{side}_greater") != MISSING) for side in ENTITY_SIDES]))

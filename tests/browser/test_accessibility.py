@@ -1,0 +1,39 @@
+"""axe finds nothing serious on any page, in light and in dark."""
+
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+
+from kgdash.ui.runtime.navigation import MENU
+from tests.browser.driver import open_page, settle
+
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+
+#: as users find them serious: of axe's impacts those that keep people from reading or operating
+IMPACTS = {"moderate", "serious", "critical"}
+
+#: choices that make a page quick; all pages are visited
+QUICK = {
+    "study": "?subgraphs=10&study_size=15",
+    "expected_performance": "?subgraphs=24&here_size=12",
+    "reliability": "?permutations=19",
+    "which_model": "?regions=relations",
+}
+
+
+@pytest.mark.parametrize("page", [page for pages in MENU.values() for page in pages])
+def test_nothing_serious(address, tab, page):
+    open_page(tab, f"{address}/{page.removeprefix('overview')}{QUICK.get(page, '')}")
+    tab.add_script_tag(content=AXE.read_text(encoding="utf-8"))
+    for scheme in ("light", "dark"):
+        tab.emulate_media(color_scheme=scheme)
+        settle(tab)
+        found = tab.evaluate("() => axe.run()")["violations"]
+        told = [
+            (rule["id"], node["html"][:200])
+            for rule in found
+            if rule["impact"] in IMPACTS
+            for node in rule["nodes"]
+        ]
+        assert not told, (scheme, told)

@@ -1,0 +1,51 @@
+"""``kgdash prepare``: all is there for what comes next."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from kgdash.files import table_cache as store
+from kgdash.files.table_cache import list_cache
+from tests.support.paths import ROOT
+
+
+@pytest.mark.own_cache
+def test_tables_of_the_run(call, monkeypatch, bundled):
+    monkeypatch.setattr("kgdash.engine.workers.lowest_priority", lambda: None)
+    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+    assert call("prepare", "umls-rotate") == "umls-rotate: 6,529 triples are prepared\n"
+    listed = list_cache()
+    relik = listed[(listed["kind"] == "relik") & (listed["method"] == "exact")]
+    assert relik["triples"].tolist() == [6529]
+    test = bundled("umls-rotate").graph.splits["test"]
+    assert listed.loc[listed["kind"] == "ranks", "triples"].tolist() == [len(test)]
+    assert call("prepare", "umls-rotate") == "umls-rotate: 6,529 triples are prepared\n"
+
+
+def test_an_unknown_run_is_refused(refused, monkeypatch):
+    monkeypatch.setattr("kgdash.engine.workers.lowest_priority", lambda: None)
+    assert "no-such-run" in refused("prepare", "no-such-run")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority of their own")
+def test_it_runs_after_all_else():
+    code = (
+        "import os, threading\n"
+        "from kgdash.engine.workers import lowest_priority\n"
+        "def nice(): return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())\n"
+        "before, found = nice(), []\n"
+        "def work():\n"
+        "    lowest_priority()\n"
+        "    found.append(nice())\n"
+        "    inner = threading.Thread(target=lambda: found.append(nice()))\n"
+        "    inner.start(); inner.join()\n"
+        "thread = threading.Thread(target=work); thread.start(); thread.join()\n"
+        "print(found, nice() == before)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert shown.stdout == "[19, 19] True\n"

@@ -1,0 +1,214 @@
+"""Tables that fill up: nothing lost, nothing twice, readable whatever ends a process."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.files import table_cache as store
+from kgdash.files.row_table import MISSING, RowTable
+from kgdash.files.table_cache import cache_size, clear_cache, list_cache
+from tests.support.paths import ROOT
+
+ABOUT = {"kind": "relik", "run": "fake"}
+
+
+def make(rows=6) -> RowTable:
+    return RowTable({"a": 1}, ["x", "y"], rows, ABOUT)
+
+
+def put(table, rows, x, y=None, seconds=1.0):
+    with table.turn():
+        numbers = {"x": np.array(x)} | ({} if y is None else {"y": np.array(y)})
+        table.put(np.array(rows), numbers, seconds)
+
+
+def test_rows_are_missing_until_they_are_put_and_found_by_others():
+    one, two = make(), make()
+    assert (one.column("x") == MISSING).all()
+    put(one, [4, 1], [7, 0])
+    assert one.column("x").tolist() == [-1, 0, -1, -1, 7, -1]
+    assert two.column("x").tolist() == one.column("x").tolist()
+    put(two, [0, 4], [3, 8], [5, 6])
+    found = make().values(np.array([4, 0, 2]))
+    assert {name: v.tolist() for name, v in found.items()} == {"x": [8, 3, -1], "y": [6, 5, -1]}
+    assert one.column("x").tolist() == [3, 0, -1, -1, 8, -1]
+
+
+def test_values_are_copies():
+    table = make()
+    put(table, [0], [1])
+    table.column("x")[0] = 9
+    table.values()["x"][0] = 9
+    assert table.column("x")[0] == 1
+
+
+def test_what_is_quick_waits_for_more_and_is_kept_meanwhile():
+    table = make()
+    put(table, [0], [1], seconds=0.2)
+    assert cache_size()[0] == 0
+    assert table.column("x")[0] == 1
+    put(table, [1], [2], seconds=0.2)
+    (row,) = list_cache().to_dict("records")
+    assert (row["kind"], row["run"], row["triples"], row["seconds"]) == ("relik", "fake", 2, 0.4)
+    put(table, [2], [2], seconds=2)
+    assert list_cache()["seconds"].tolist() == [2.4]
+
+
+def test_what_was_put_before_a_turn_fails_is_kept():
+    table = make()
+
+    def work():
+        with table.saved(), table.turn():
+            table.put(np.array([1]), {"x": np.array([2])}, 1.0)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert make().column("x")[1] == 2
+
+
+def test_turns_are_longer_where_writing_is_slow(monkeypatch):
+    table = make()
+    assert table.seconds_per_turn == 1
+    monkeypatch.setattr(table, "_writing", 0.5)
+    assert table.seconds_per_turn == 10
+
+
+def test_a_turn_that_fails_lets_others_in():
+    table = make()
+    with pytest.raises(KeyboardInterrupt), table.turn():
+        raise KeyboardInterrupt
+    put(table, [1], [2])
+    assert make().column("x")[1] == 2
+
+
+def test_cleared_means_missing():
+    table = make()
+    put(table, [0, 1, 2], [1, 2, 3])
+    clear_cache()
+    assert (table.column("x") == MISSING).all()
+    put(table, [1], [2])
+    assert make().column("x").tolist() == [-1, 2, -1, -1, -1, -1]
+
+
+def test_another_folder_is_another_table(monkeypatch, tmp_path, cache_folder):
+    table = make()
+    put(table, [0], [1])
+    monkeypatch.setenv("KGDASH_CACHE", str(tmp_path))
+    put(table, [1], [2], seconds=0.1)
+    assert table.column("x").tolist()[:2] == [-1, 2]
+    monkeypatch.setenv("KGDASH_CACHE", str(cache_folder))
+    assert table.column("x").tolist()[:2] == [1, -1]
+
+
+def test_nothing_counted_is_not_stored(monkeypatch):
+    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+    with make().saved(), make().turn():
+        pass
+    assert cache_size()[0] == 0
+
+
+def test_reading_is_using(cache_folder):
+    table = make()
+    put(table, [0], [1])
+    (path,) = cache_folder.glob("*.parquet")
+    os.utime(path, (0, 0))
+    table.column("x")
+    assert path.stat().st_mtime > time.time() - 60
+
+
+@pytest.mark.parametrize("damage", [b"", b"PAR1 not a table", "half"])
+def test_a_damaged_file_is_as_none(cache_folder, damage):
+    put(make(), [0], [1])
+    (path,) = cache_folder.glob("*.parquet")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if damage == "half" else damage)
+    table = make()
+    assert (table.column("x") == MISSING).all()
+    put(table, [3], [4])
+    assert make().column("x").tolist() == [-1, -1, -1, 4, -1, -1]
+
+
+def test_a_file_of_another_shape_is_not_taken():
+    put(make(rows=5), [0], [1])
+    table = make()
+    assert (table.column("x") == MISSING).all()
+    put(table, [3], [4])
+    assert make().column("x").tolist() == [-1, -1, -1, 4, -1, -1]
+
+
+def test_without_a_disk_rows_live_in_memory(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("KGDASH_CACHE", str(tmp_path / "file" / "cache"))
+    table = make()
+    put(table, [0], [1])
+    put(table, [1], [2])
+    assert table.column("x").tolist() == [1, 2, -1, -1, -1, -1]
+    monkeypatch.setenv("KGDASH_CACHE_LIMIT", "much")
+    with pytest.raises(KgdashError, match="such as 500M or 2G"):
+        make()
+
+
+FILL = """
+import sys, time
+import numpy as np
+from kgdash.files import table_cache as store
+from kgdash.files.row_table import RowTable
+store._WORTH_KEEPING = -1
+rows, twice = 300, 0
+table = RowTable({"a": 1}, ["x", "y"], rows, {"kind": "relik"})
+order = np.random.default_rng(int(sys.argv[1])).permutation(rows).reshape(-1, 5)
+for some in order:
+    with table.turn():
+        left = some[table.column("x")[some] < 0]
+        time.sleep(0.002)
+        table.put(left, {"x": left * 7, "y": left * 11}, 1.0)
+    print(len(left), flush=True)
+"""
+
+
+def start(seed):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", FILL, str(seed)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def whole():
+    return {"x": np.arange(300) * 7, "y": np.arange(300) * 11}
+
+
+def test_two_processes_fill_it_together_and_nothing_twice():
+    processes = [start(seed) for seed in (1, 2)]
+    shares = [sum(map(int, process.communicate(timeout=240)[0].split())) for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert sum(shares) == 300
+    found = RowTable({"a": 1}, ["x", "y"], 300, ABOUT).values()
+    assert {name: v.tolist() for name, v in found.items()} == {
+        name: v.tolist() for name, v in whole().items()
+    }
+
+
+def test_killed_at_any_time_it_stays_readable_and_goes_on(cache_folder):
+    for seed, lines in ((3, 4), (4, 11)):
+        process = start(seed)
+        for _ in range(lines):
+            process.stdout.readline()
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        found = RowTable({"a": 1}, ["x", "y"], 300, ABOUT).values()
+        there = found["x"] != MISSING
+        assert 5 * (lines - 1) <= there.sum() < 300
+        for name, expected in whole().items():
+            assert (found[name][there] == expected[there]).all()
+            assert (found[name][~there] == MISSING).all()
+    assert start(5).wait(timeout=240) == 0
+    found = RowTable({"a": 1}, ["x", "y"], 300, ABOUT).values()
+    assert (found["x"] == whole()["x"]).all()
+    store.clear_cache(keys=[])
+    assert [path.suffix for path in cache_folder.iterdir()] == [".parquet"]

@@ -1,0 +1,195 @@
+"""Preparing in the background: one job per run, seen by all, stopped and gone on with."""
+
+import gc
+import threading
+import time
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from kgdash.files.turns import first_in_line
+from kgdash.ui.runtime import preparation
+from tests.support.fakes import fake_run, make_graph, random_scorer
+
+PATIENCE = 60
+
+GRAPH = make_graph([(0, 0, 1), (1, 1, 2)], [(2, 0, 0)], [(0, 1, 0)])
+
+
+class Work:
+    """Stands for `prepare_pages`: reports a third, and ends when it is let go."""
+
+    def __init__(self):
+        self.go, self.left, self.begun, self.runs = threading.Event(), threading.Event(), [], []
+
+    def __call__(self, run, progress, gives_way=False):
+        assert gives_way
+        self.begun.append(time.monotonic())
+        self.runs.append(run.digest)
+        self.left.clear()
+        try:
+            progress(1, 3)
+            while not self.go.wait(0.01):
+                progress(1, 3)
+        finally:
+            self.left.set()
+
+
+def page(run):
+    """Stand for a page; AppTest runs its source, so it imports inside."""
+    import streamlit as st
+
+    from kgdash.ui.runtime.preparation import show_preparation
+
+    with st.sidebar:
+        show_preparation(run)
+    st.title("page")
+
+
+@pytest.fixture
+def work(monkeypatch):
+    made = Work()
+    preparation._jobs.clear()
+    monkeypatch.setattr(preparation, "prepare_pages", made)
+    monkeypatch.setattr(preparation, "lowest_priority", lambda: None)
+    monkeypatch.setattr(preparation, "_PATIENCE", 0.0)
+    monkeypatch.setattr(preparation, "prepared_share", lambda run: 0.4)
+    monkeypatch.setenv("KGDASH_PREPARE", "on")
+    yield made
+    made.go.set()
+
+
+def open_page(run) -> AppTest:
+    return again(AppTest.from_function(page, default_timeout=PATIENCE, kwargs={"run": run}))
+
+
+def again(app: AppTest) -> AppTest:
+    app.run()
+    assert not app.exception
+    return app
+
+
+def make_run(seed=0):
+    return fake_run(GRAPH, random_scorer(3, 2, seed))
+
+
+def await_begun(work, times=1):
+    end = time.monotonic() + PATIENCE
+    while len(work.begun) < times:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def job(app):
+    return preparation._jobs().job(app.session_state["preparation"].digest)
+
+
+def texts(app) -> list[str]:
+    return [element.proto.text for element in app.sidebar.get("progress")]
+
+
+def press(app, label):
+    (button,) = [each for each in app.sidebar.button if each.label == label]
+    button.click()
+    return again(app)
+
+
+def test_one_line_while_it_runs_and_none_when_it_is_done(work):
+    run = make_run()
+    app = open_page(run)
+    await_begun(work)
+    assert texts(again(app)) == ["Preparing ReliK of all 4 triples: 40%"]
+    assert [button.label for button in app.sidebar.button] == ["Stop"]
+    work.go.set()
+    assert job(app).wait(PATIENCE)
+    assert texts(again(app)) == []
+    assert not app.sidebar.button
+
+
+def test_one_job_for_all_sessions_and_all_pages(work):
+    run = make_run()
+    one, two = open_page(run), open_page(run)
+    again(one)
+    await_begun(work)
+    assert job(one) is job(two)
+    assert work.runs == [run.digest]
+
+
+def test_stop_and_go_on(work):
+    app = open_page(make_run())
+    await_begun(work)
+    press(again(app), "Stop")
+    assert work.left.wait(PATIENCE)
+    assert texts(again(app)) == ["Stopped preparing ReliK of all 4 triples: 40%"]
+    press(app, "Go on")
+    await_begun(work, 2)
+    assert texts(again(app))[0].startswith("Preparing")
+
+
+def test_another_run_ends_what_nobody_has_open(work):
+    one, two = make_run(0), make_run(1)
+    app = open_page(one)
+    await_begun(work)
+    app.kwargs["run"] = two
+    again(app)
+    await_begun(work, 2)
+    assert work.left.wait(PATIENCE)
+    assert preparation._jobs().job(one.digest) is None
+    assert work.runs == [one.digest, two.digest]
+
+
+def test_it_goes_on_while_another_session_has_it_open(work):
+    one, two = make_run(0), make_run(1)
+    app, other = open_page(one), open_page(one)
+    await_begun(work)
+    running = job(other)
+    app.kwargs["run"] = two
+    again(app)
+    await_begun(work, 2)
+    assert running.status == "running"
+    other.kwargs["run"] = two
+    again(other)
+    assert running.wait(PATIENCE)
+    assert running.status == "stopped"
+
+
+def test_a_session_that_is_gone_has_nothing_open(work):
+    app = open_page(make_run())
+    await_begun(work)
+    running = job(app)
+    app.session_state["preparation"] = None
+    gc.collect()
+    assert running.wait(PATIENCE)
+    assert running.status == "stopped"
+
+
+def test_it_says_when_a_page_comes_first(work):
+    app = open_page(make_run())
+    await_begun(work)
+    with first_in_line():
+        assert texts(again(app)) == ["Preparing ReliK of all 4 triples: 40%, after this page"]
+
+
+def test_quick_work_is_not_shown(work, monkeypatch):
+    monkeypatch.setattr(preparation, "_PATIENCE", PATIENCE)
+    app = open_page(make_run())
+    await_begun(work)
+    assert texts(again(app)) == []
+
+
+def test_a_model_that_can_not_be_scored_says_so(work, monkeypatch):
+    def refuse(run, progress, gives_way):
+        raise ValueError("2 scores are NaN")
+
+    monkeypatch.setattr(preparation, "prepare_pages", refuse)
+    app = open_page(make_run())
+    assert job(app).wait(PATIENCE)
+    (caption,) = again(app).sidebar.caption
+    assert "2 scores are NaN" in caption.value
+
+
+def test_switched_off(work, monkeypatch):
+    monkeypatch.setenv("KGDASH_PREPARE", "off")
+    app = open_page(make_run())
+    assert "preparation" not in app.session_state
+    assert work.begun == []
