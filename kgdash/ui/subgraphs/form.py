@@ -58,8 +58,9 @@ def choose_subgraph(
         evaluated = choose_evaluated(evaluated_label, before)
         relik_method = choose_relik_method(
             f"{before}relik_method",
-            "Exact counts every negative; on large graphs sampled values show until it is "
-            "done. Sampled draws 1,000 negatives per entity and side and gives a 95 % interval.",
+            "Exact counts every negative; on large graphs an estimate of the mean shows until "
+            "it is done. Sampled draws 1,000 negatives per entity and side and gives a 95 % "
+            "interval.",
         )
     show_unknown_entity(f"{before}entity")
     arguments = {
