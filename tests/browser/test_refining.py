@@ -88,7 +88,7 @@ def test_stop_keeps_what_is_counted_and_it_goes_on_there(address, tab, large):
     again = tab.get_by_role("button", name="Go on")
     again.wait_for()
     strip.get_by_text("Stopped before all was counted").wait_for()
-    tab.locator(".st-key-scatter .main-svg").first.wait_for()
+    tab.locator(".st-key-drawing .stage").first.wait_for()
     assert strip.get_by_role("button", name="Stop").count() == 0
     again.click()
     strip.get_by_text("Counting").wait_for()

@@ -23,5 +23,5 @@ def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, group: str, n
     )
     st.caption("Select a row to inspect its triple.")
     rows = ranks[::-1] if first == "worst first" else ranks
-    key = f"triples_of_group_{group}_{first}"
+    key = f"triples_of_group_{group}"  # one for both orders: made anew, a table blinks
     show_triples(graph, rows[IDS].to_numpy(), graph.with_names(rows), key, name)

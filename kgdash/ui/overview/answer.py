@@ -7,6 +7,7 @@ from collections.abc import Hashable
 import streamlit as st
 
 from kgdash.charts.reliability_map import community_map
+from kgdash.graph import IDS
 from kgdash.graph.communities import find_communities
 from kgdash.statistics.estimate import Estimate, number
 from kgdash.studies.overview.overview import Lead, Overview
@@ -31,7 +32,7 @@ _CARDS = {
 _LINKS = {
     "relation": ("pages/breakdowns.py", "Metrics by relation", {"order_relation": "worst first"}),
     "community": ("pages/local.py", "Its neighbourhood", {"method": "Neighbourhood"}),
-    "triple": ("pages/local.py", "Around its head", {}),
+    "triple": ("pages/inspect.py", "Inspect it", {}),
     "ties": ("pages/score_health.py", "Score health", {}),
 }
 
@@ -83,7 +84,7 @@ def show_leads(found: Overview) -> None:
 
 def _entity(lead: Lead) -> dict[str, str]:
     if lead.kind == "triple":
-        return {"entity": lead.triple[0]}
+        return dict(zip(IDS, lead.triple, strict=True))
     return {"entity": lead.name} if lead.kind == "community" else {}
 
 
