@@ -1,6 +1,6 @@
 """kgdash: see where a knowledge-graph embedding can be trusted. Start: streamlit run app.py."""
 
-from kgdash.ui.runtime.navigation import navigation
+from kgdash.ui.runtime.navigation import navigation, needs_run
 from kgdash.ui.runtime.run_picker import pick_run
 from kgdash.ui.runtime.warm_up import warm_in_background
 from kgdash.ui.widgets.inspect_link import skip_stopover
@@ -8,5 +8,5 @@ from kgdash.ui.widgets.inspect_link import skip_stopover
 warm_in_background()
 page = navigation()
 skip_stopover(page)
-pick_run()
+pick_run(needs_run(page))
 page.run()
