@@ -1,6 +1,6 @@
 """kgdash: see where a knowledge-graph embedding can be trusted. Start: streamlit run app.py."""
 
-from kgdash.ui.runtime.navigation import navigation
+from kgdash.ui.runtime.navigation import navigation, needs_run
 from kgdash.ui.runtime.run_picker import pick_run
 from kgdash.ui.runtime.tour import show_tour
 from kgdash.ui.runtime.warm_up import warm_in_background
@@ -9,6 +9,6 @@ from kgdash.ui.widgets.inspect_link import skip_stopover
 warm_in_background()
 page = navigation()
 skip_stopover(page)
-pick_run()
+pick_run(needs_run(page))
 show_tour()
 page.run()

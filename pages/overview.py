@@ -5,7 +5,7 @@ import streamlit as st
 from kgdash.studies.overview.overview import overview_steps
 from kgdash.ui.metrics.report_button import offer_report
 from kgdash.ui.overview.answer import show_leads, show_map, show_values
-from kgdash.ui.overview.training import show_bundled, show_training
+from kgdash.ui.overview.training import show_training
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.runtime.tour import offer_tour
@@ -35,5 +35,4 @@ with st.container(horizontal=True):
 show_notes(run)
 with st.expander("Training and configuration", icon=":material/model_training:"):
     show_training(run)
-with st.expander("Bundled runs", icon=":material/folder:"):
-    show_bundled()
+st.page_link("pages/runs.py", label="All runs, and adding one", icon=":material/folder:")

@@ -16,14 +16,15 @@ import typer
 from kgdash.commands.options.common import DatasetOption
 from kgdash.commands.options.output import load_run
 from kgdash.errors import KgdashError
-from kgdash.runs.bundled import DEFAULT_RUN, FOLDER_CHOICE, bundled_names
+from kgdash.runs.bundled import DEFAULT_RUN, FOLDER_CHOICE
+from kgdash.runs.library import named_runs
 
 _FIRST_PORT = 8501
 
 
 def open_app(
     run: Annotated[
-        str, typer.Argument(help="A bundled name, a safe directory or a PyKEEN one.")
+        str, typer.Argument(help="A name (kgdash runs), a safe directory or a PyKEEN one.")
     ] = DEFAULT_RUN,
     dataset: DatasetOption = None,
     port: Annotated[
@@ -54,7 +55,7 @@ def dashboard() -> Path:
 
 def run_query(run: str, dataset: str | None = None) -> str:
     """Return the part of an address, "?" and on, with which the dashboard opens on a run."""
-    if run in bundled_names():
+    if run in named_runs():
         return "?" + urlencode({"run": run})
     parts = {"run": FOLDER_CHOICE, "folder": str(Path(run).resolve())}
     if dataset is not None:

@@ -1,4 +1,4 @@
-"""The commands ``runs`` and ``import``: the bundled runs, and a safe copy of a PyKEEN directory."""
+"""The commands ``runs`` and ``import``: all runs by name, and a safe copy of a PyKEEN directory."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,27 +6,27 @@ from typing import Annotated
 import pandas as pd
 import typer
 
-from kgdash.commands.options.common import DatasetOption, JsonOption
-from kgdash.commands.options.output import print_json
+from kgdash.commands.options.common import DatasetOption, JsonOption, OutRunArgument
+from kgdash.commands.options.output import print_json, write_new_run
 
 
 def runs(as_json: JsonOption = False) -> None:
-    """List the bundled runs."""
-    from kgdash.runs.bundled import bundled_runs
+    """List the runs that go by a name: yours, in the folder of runs, and the bundled ones."""
+    from kgdash.runs.library import list_runs
 
-    rows = bundled_runs()
+    rows = list_runs()
     if as_json:
         print_json({"runs": rows})
     else:
-        print(pd.DataFrame(rows).to_string(index=False))
+        print(pd.DataFrame(rows).astype(object).fillna("–").to_string(index=False))
 
 
 def import_run(
     directory: Annotated[Path, typer.Argument(help="As PyKEEN's save_to_directory wrote it.")],
-    out: Annotated[Path, typer.Argument(help="Directory to write; must not exist.")],
+    out: OutRunArgument = None,
     dataset: DatasetOption = None,
 ) -> None:
     """Convert a PyKEEN directory to the safe form; nothing of its pickle runs."""
     from kgdash.runs.loading import convert
 
-    print(f"wrote {convert(directory, out, dataset)}")
+    write_new_run(out, lambda folder: convert(directory, folder, dataset))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgdash.commands.options.common import SeedOption
+from kgdash.commands.options.common import OutRunArgument, SeedOption
 from kgdash.commands.options.groups import Output
+from kgdash.commands.options.output import write_new_run
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -28,9 +29,9 @@ _VALUES = "With --search: also A,B,C or LOW:HIGH; default: PyKEEN's range."
 
 
 def train(
-    out: Annotated[Path, typer.Argument(help="Directory to write; must not exist.")],
     dataset: Annotated[str, typer.Option(help="PyKEEN dataset name, or folder.")],
     model: Annotated[str, typer.Option(help="PyKEEN model name; with --search: or several, A,B.")],
+    out: OutRunArgument = None,
     dim: Annotated[
         str | None, typer.Option(help=f"Embedding dimension, default {_DIMENSION}. {_VALUES}")
     ] = None,
@@ -103,6 +104,7 @@ def train(
         create_inverse_triples=inverse,
         random_seed=seed,
     )
+    runs: list[Run] = []
     only = {"--trials": trials, "--seconds": seconds, "--study": study, "--prune": prune}
     only |= {"--check-every": check_every, "--patience": patience}
     if search:
@@ -111,14 +113,14 @@ def train(
 
         plan = SearchPlan(space, sampler, check_every, patience, prune)
         limit = _TRIALS if trials is None and seconds is None else trials
-        path = study or out.with_name(f"{out.name}.study.db")
-        run = _search(load_dataset(dataset), plan, path, out, Budget(limit, seconds))
+        graph, budget = load_dataset(dataset), Budget(limit, seconds)
+        path = study or _study_file(out, graph, space)
+        write_new_run(out, lambda o: runs.append(_search(graph, plan, path, o, budget)))
     elif wrong := [name for name, value in only.items() if value]:
         raise KgdashError(f"{', '.join(wrong)}: only with --search")
     else:
-        run = _train(dataset, space, out)
-    print(f"wrote {out}")
-    for key, value in run.training.get("evaluation", {}).items():
+        write_new_run(out, lambda folder: runs.append(_train(dataset, space, folder)))
+    for key, value in runs[0].training.get("evaluation", {}).items():
         print(f"{key:30} {value:.4f}")
 
 
@@ -173,6 +175,13 @@ def _train(dataset: str, space: SearchSpace, out: Path) -> Run:
     values = {"model.embedding_dim": int(_DIMENSION), **space.values}
     config = fixed_configuration(replace(space, values=values))
     return run_training(load_dataset(dataset), config, out, terminal(f"training {config.model}"))
+
+
+def _study_file(out: Path | None, graph: KnowledgeGraph, space: SearchSpace) -> Path:
+    from kgdash.runs.library import runs_folder, suggested_name
+
+    out = out or runs_folder() / suggested_name(graph.name, "-".join(space.models))
+    return out.with_name(f"{out.name}.study.db")
 
 
 def _search(graph: KnowledgeGraph, plan: SearchPlan, path: Path, out: Path, budget: Budget) -> Run:

@@ -2,7 +2,8 @@
 
 ::
 
-    run.json              format, model configuration, training record, SHA-256 of the other files
+    run.json              format, model configuration, training record, graph's name, when it was
+                          written, SHA-256 of the other files
     weights.safetensors   the tensors that scoring needs
     graph.json            name, entities, relations, their labels
     triples.safetensors   train, valid, test: ids of head, relation, tail, shape (n, 3)
@@ -13,6 +14,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,8 @@ def write_run(
             "model": spec.to_json(),
             "training": dict(training),
             "provenance": dict(provenance),
+            "graph": graph.name,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "sha256": {name: _sha256(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)},
         }
         _write_json(draft / MANIFEST, manifest)

@@ -7,7 +7,7 @@ from kgdash.breakdowns.breakdown import SMALL
 from kgdash.graph.filter_advice import use_case
 from kgdash.reports.evaluation import Evaluation
 from kgdash.runs import Run
-from kgdash.runs.bundled import bundled_names
+from kgdash.runs.library import named_runs
 
 
 def method(evaluated: Evaluation) -> list[str]:
@@ -53,7 +53,7 @@ def group_command(evaluated: Evaluation, by: str) -> str:
 
 def _command_name(run: Run) -> str:
     """Name the run as a command takes it; a folder's place on this machine is nobody's business."""
-    name = run.name if run.provenance.get("source") in bundled_names() else f"path/to/{run.name}"
+    name = run.name if run.provenance.get("source") in named_runs() else f"path/to/{run.name}"
     dataset = run.provenance.get("dataset")
     if run.provenance.get("form") != "PyKEEN directory" or not dataset:
         return shlex.quote(name)

@@ -1,8 +1,9 @@
-"""The demo runs that come with kgdash, and a look into a run that costs nothing."""
+"""The demo runs that come with kgdash."""
 
-import json
 from pathlib import Path
 from typing import Any
+
+from kgdash.runs.description import describe_run
 
 DEMO = Path(__file__).parents[1] / "demo"
 
@@ -22,25 +23,5 @@ def bundled_names() -> list[str]:
 
 
 def bundled_runs() -> list[dict[str, Any]]:
-    """Describe the bundled runs without loading a model.
-
-    :return: for each: ``name``, ``model``, ``dataset``, ``dimension``, ``seed``, ``mrr`` and
-        ``hits_at_10`` (realistic, both sides, filtered, test), as recorded when it was trained
-    """
-    rows = []
-    for name in bundled_names():
-        manifest = json.loads((DEMO / name / "run.json").read_text(encoding="utf-8"))
-        training = manifest["training"]
-        evaluation = training.get("evaluation", {})
-        rows.append(
-            {
-                "name": name,
-                "model": manifest["model"]["name"],
-                "dataset": training.get("dataset"),
-                "dimension": manifest["model"]["kwargs"].get("embedding_dim"),
-                "seed": training.get("random_seed"),
-                "mrr": evaluation.get("inverse_harmonic_mean_rank"),
-                "hits_at_10": evaluation.get("hits_at_10"),
-            }
-        )
-    return rows
+    """Describe the bundled runs without loading a model, as `describe_run` does."""
+    return [describe_run(name, DEMO / name) for name in bundled_names()]

@@ -13,7 +13,7 @@ from kgdash.formats.pykeen_directory import MODEL_FILE, read_pykeen_directory
 from kgdash.formats.run_directory import MANIFEST, read_run, write_run
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
-from kgdash.runs.bundled import DEMO, bundled_names
+from kgdash.runs.library import named_runs, run_folder
 from kgdash.runs.run import check_fit
 from kgdash.scoring.build_model import build_model
 from kgdash.scoring.kernel_scorer import fastest_scorer
@@ -24,13 +24,13 @@ from kgdash.scoring.pykeen_scorer import best_device
 def load(source: str | Path, dataset: str | Path | None = None) -> Run:
     """Load a run.
 
-    :param source: a bundled name (`bundled_names`), a directory in our safe form, or
-        a directory as PyKEEN's ``PipelineResult.save_to_directory`` writes it
+    :param source: the name of a bundled run or of one in the folder of runs (`named_runs`), a
+        directory in our safe form, or one as PyKEEN's ``PipelineResult.save_to_directory`` makes
     :param dataset: for a PyKEEN directory: the dataset's PyKEEN name or folder
     :return: the run, its model in evaluation mode on the accelerator if there is one
     :raises KgdashError: if nothing is there, it is damaged or hostile, or does not fit the dataset
     """
-    folder = DEMO / source if str(source) in bundled_names() else Path(source)
+    folder = run_folder(source)
     name = folder.name or folder.resolve().name
     if (folder / MANIFEST).is_file():
         if dataset is not None:
@@ -55,7 +55,9 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
         )
     if folder.exists():
         raise KgdashError(f"{folder} is a file; give the directory of a run")
-    raise unknown_name("run", str(source), bundled_names(), "the bundled runs, nor a directory")
+    if len(Path(source).parts) > 1:
+        raise KgdashError(f"There is no folder {source}.")
+    raise unknown_name("run", str(source), list(named_runs()), "the runs here, nor a directory")
 
 
 def assemble(

@@ -11,16 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_data_path
-
 from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
 from kgdash.files.text import decode_text, read_content
+from kgdash.files.user_data import data_folder
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.bundled import bundled_names
+from kgdash.runs.library import run_folder
 
 _FILE, _FORMAT, _VERSION = "groupings.json", "kgdash-groupings", 2
 
@@ -32,13 +32,12 @@ _ByName = dict[str, dict[str, Any]]
 def groupings_file(run: Run) -> Path:
     """Return where a run's groupings are saved; the file need not exist."""
     source = str(run.provenance.get("source", ""))
-    folder = Path(source)
+    folder = run_folder(source)
     if source and source not in bundled_names() and (folder / MANIFEST).is_file():
         own = folder / _FILE
         if os.access(own if own.exists() else folder, os.W_OK):
             return own
-    folder = Path(os.environ.get("KGDASH_DATA") or user_data_path("kgdash"))
-    return folder / "groupings" / f"{run.graph.digest}.json"
+    return data_folder() / "groupings" / f"{run.graph.digest}.json"
 
 
 def saved_groupings(run: Run) -> dict[str, CustomGrouping]:

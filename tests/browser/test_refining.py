@@ -68,7 +68,7 @@ def test_an_estimate_then_exact_without_doing_anything(address, tab, large):
     exact = compare(run, run.subgraph("e0", size=SOME))
     # A cold browser is busy with its first chart for longer than the exact figures take.
     open_page(tab, f"{address}/local?size=12")
-    tab.locator(".st-key-drawing .main-svg").first.wait_for()
+    tab.locator(".st-key-scatter .main-svg").first.wait_for()
     tab.add_init_script(_KEEP_TEXTS)
     tab.goto(page(address, folder, SOME))
     expect_cards(tab, cards(exact))
@@ -88,7 +88,7 @@ def test_stop_keeps_what_is_counted_and_it_goes_on_there(address, tab, large):
     again = tab.get_by_role("button", name="Go on")
     again.wait_for()
     strip.get_by_text("Stopped before all was counted").wait_for()
-    tab.locator(".st-key-drawing .main-svg").first.wait_for()
+    tab.locator(".st-key-drawing .stage").first.wait_for()
     assert strip.get_by_role("button", name="Stop").count() == 0
     again.click()
     strip.get_by_text("Counting").wait_for()

@@ -30,7 +30,7 @@ def coarse(tmp_path_factory):
 
 def test_a_click_on_a_tie_shows_who_ties(address, tab, coarse):
     open_page(tab, f"{address}/score_health?side=tail")
-    select(tab, "run", "A folder on this machine …")
+    select(tab, "run_choice", "A folder on this machine …")
     enter(tab, "folder", coarse)
     chart = widget(tab, "tie_bars").locator(".js-plotly-plot")
     chart.locator(".main-svg").first.wait_for()

@@ -14,6 +14,7 @@ from kgdash.hpo.selection import best_command, best_configuration
 from kgdash.hpo.space import SearchSpace
 from kgdash.hpo.study_file import read_study
 from kgdash.runs.bundled import DEMO_STUDY
+from kgdash.runs.library import runs_folder
 from kgdash.runs.training import TrainingConfig
 from tests.support.cli import strict_json
 
@@ -101,6 +102,23 @@ def test_search(call, tmp_path):
     )
     assert again.splitlines()[0] == f"wrote {tmp_path / '2'}"
     assert kgdash.load(tmp_path / "2").weights_digest == run.weights_digest
+
+
+def test_without_a_place_it_goes_to_the_folder_of_runs_and_by_its_name(call):
+    options = (*NATIONS, "--epochs", 1, "--batch-size", 512, "--dim", 4)
+    for name in ("nations-transe", "nations-transe-2"):
+        kept = runs_folder() / name
+        assert call("train", *options).splitlines()[0] == f"wrote {kept}; its name is {name}"
+    assert kgdash.load("nations-transe-2").graph.name == "nations"
+    rows = {row["name"]: row for row in strict_json(call("runs", "--json"))["runs"]}
+    run = rows["nations-transe"]
+    assert (run["model"], run["graph"], run["place"]) == ("TransE", "nations", "own")
+    found = strict_json(call("metrics", "nations-transe", "--json"))
+    assert found["metrics"]["both"]["realistic"][MRR] == pytest.approx(run["mrr"], abs=1e-6)
+    # The study of a search lies beside the runs.
+    small = (*NATIONS, *SMALL, "--search", "--trials", 1)
+    assert f"wrote {runs_folder() / 'nations-transe-3'}" in call("train", *small)
+    assert (runs_folder() / "nations-transe-3.study.db").is_file()
 
 
 def test_nothing_is_searched_for_a_run_that_can_not_be_written(refused, tmp_path):

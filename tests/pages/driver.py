@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+from kgdash.runs.bundled import FOLDER_CHOICE
 from tests.support.paths import ROOT
 
 APP = ROOT / "app.py"
@@ -44,9 +45,9 @@ def _has(app: AppTest, key: str) -> bool:
 
 
 def choose_folder(app: AppTest, folder: Path | str, dataset: str | None = None) -> AppTest:
-    """Name a folder in the sidebar, whose last choice is for that."""
+    """Name a folder in the sidebar."""
     named = {"folder": str(folder)} | ({} if dataset is None else {"dataset": dataset})
-    return choose(app, run=app.get_by_key("run").options[-1], **named)
+    return choose(app, run=FOLDER_CHOICE, **named)
 
 
 def cards(app: AppTest) -> dict[str, str]:

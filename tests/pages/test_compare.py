@@ -178,7 +178,7 @@ def test_folders_and_their_notes(tmp_path):
         "changed and changed are the same run: their weights are equal. Leave one of them out"
     ]
     choose(app, folders=f"{tmp_path}/nothing")
-    assert errors(app)[0].startswith(f"unknown run '{tmp_path}/nothing'")
+    assert errors(app) == [f"There is no folder {tmp_path}/nothing."]
 
 
 def test_a_pykeen_directory_on_another_graph(pykeen_directory):

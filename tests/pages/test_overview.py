@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 import kgdash
-from kgdash.runs.bundled import DEMO, bundled_names, bundled_runs
+from kgdash.runs.bundled import DEMO, FOLDER_CHOICE, bundled_names
 from kgdash.statistics.estimate import number
 from kgdash.studies.overview.overview import overview_steps
 from tests.pages.driver import assert_refused, cards, choose, choose_folder, open_page, table
@@ -35,12 +35,11 @@ def test_it_opens_with_the_verdict_and_each_lead_has_its_way(run):
     assert all(lead.text in shown for lead in found.leads)
 
 
-def test_tables_of_facts_and_of_bundled_runs():
+def test_table_of_facts():
     app = open_page("overview")
     facts = table(app, "property", "value").set_index("property")["value"]
     assert facts["model"] == "TransE"
     assert facts["embedding dim"] == "50"
-    assert table(app, "name", "mrr").to_dict("records") == bundled_runs()
 
 
 def test_choosing_another_run_changes_every_page():
@@ -60,10 +59,17 @@ def test_every_bundled_run_opens():
         assert not app.error
 
 
-def test_unknown_run_in_the_address_is_dropped():
+def test_unknown_run_in_the_address_is_named_and_another_one_can_be_chosen():
     app = open_page("overview", run="no-such-run", size="a", split="1", folder="/etc")
-    assert app.get_by_key("run").value == "umls-transe"
-    assert "135 entities" in app.sidebar.caption[0].value
+    assert_refused(
+        app,
+        "There is no run 'no-such-run' here: it was removed or renamed, or is another machine's. "
+        "Choose a run in the sidebar.",
+    )
+    assert app.get_by_key("run_choice").value is None
+    choose(app, run_choice="umls-rotate")
+    assert app.get_by_key("run").value == "umls-rotate"
+    assert "Test MRR" in cards(app)
 
 
 def test_folder_of_a_run(tmp_path):
@@ -82,7 +88,7 @@ def test_a_run_that_was_replaced_is_loaded_anew(tmp_path):
 
 def test_no_folder_named_yet_is_no_error():
     app = open_page("overview")
-    choose(app, run=app.get_by_key("run").options[-1])
+    choose(app, run=FOLDER_CHOICE)
     assert len(app.info) == 1
     assert not app.error
     assert not app.main.metric

@@ -20,12 +20,14 @@ def test_six_steps_on_and_back():
         assert said(app) == f"Step {number} of 6. {step.text}"
         assert app.get_by_key("run").value == "umls-distmult"
         titles.append(app.title[0].value)
+        if number == 3:
+            press(app, "tour_back")
+            assert app.title[0].value == titles[1]
+            press(app, "tour_next")
         if number < len(STEPS):
             press(app, "tour_next")
     assert len(set(titles)) == 6
     assert app.get_by_key("tour_next").disabled
-    assert app.title[0].value == titles[-1]
-    press(app, "tour_back")
-    assert said(app).startswith("Step 5 of 6")
     press(app, "tour_end")
+    assert app.title[0].value == titles[-1]
     assert not [each for each in app.main.markdown if each.value.startswith("Step ")]

@@ -43,7 +43,7 @@ def test_bundled_runs_are_listed_without_their_models():
         "ConvE",
     }
     for row in rows:
-        assert row["dataset"] == "umls"
+        assert row["graph"] == "umls"
         assert row["dimension"] == 50
         assert 0 < row["mrr"] <= row["hits_at_10"] <= 1
 
@@ -74,6 +74,10 @@ class TestRefusals:
             KgdashError, match=r"unknown run 'umls-trans' .*did you mean 'umls-transe'"
         ):
             load("umls-trans")
+
+    def test_a_path_that_leads_nowhere(self):
+        with pytest.raises(KgdashError, match=r"^There is no folder /nope/nothing\.$"):
+            load("/nope/nothing")
 
     def test_dataset_beside_a_safe_form(self):
         with pytest.raises(KgdashError, match="holds its own graph; leave the dataset out"):

@@ -23,7 +23,15 @@ def _no_negative(seed: int) -> int:
 
 
 RunArgument = Annotated[
-    str, typer.Argument(metavar="RUN", help="A bundled name, a safe directory or a PyKEEN one.")
+    str,
+    typer.Argument(metavar="RUN", help="A name (kgdash runs), a safe directory or a PyKEEN one."),
+]
+OutRunArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[OUT]",
+        help="Directory to write; must not exist. Default: a new one in the folder of runs.",
+    ),
 ]
 DatasetOption = Annotated[
     str | None, typer.Option(help="For a PyKEEN directory: its dataset, by name or folder.")

@@ -6,7 +6,7 @@ import json
 import math
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,21 @@ def load_run(source: str, dataset: str | None) -> Run:
     for note in run.notes:
         print(f"note: {note}", file=sys.stderr)
     return run
+
+
+def write_new_run(out: Path | None, write: Callable[[Path], Any]) -> None:
+    """Let a run be written to ``out``, or into the folder of runs, and say where it is.
+
+    :param write: is given the path of a folder that does not exist
+    """
+    from kgdash.runs.library import keep_run
+
+    if out is None:
+        kept = keep_run(write)
+        print(f"wrote {kept}; its name is {kept.name}")
+    else:
+        write(out)
+        print(f"wrote {out}")
 
 
 def write_or_print(table: pd.DataFrame, out: Path | None, index: bool = False) -> None:

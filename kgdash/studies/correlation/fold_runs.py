@@ -5,15 +5,13 @@ Defined in numbers.md#16-cross-validation.
 
 import hashlib
 import json
-import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from platformdirs import user_data_path
-
 from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
+from kgdash.files.user_data import data_folder
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.graph.folds import Fold
 from kgdash.progress import Progress, silent
@@ -27,7 +25,7 @@ _VERSION = 1
 
 def default_workdir() -> Path:
     """Return where models of folds are kept: in ``$KGDASH_DATA``, or the user's data folder."""
-    return Path(os.environ.get("KGDASH_DATA") or user_data_path("kgdash")) / "cross-validation"
+    return data_folder() / "cross-validation"
 
 
 def run_folder(workdir: Path, fold: Fold, config: TrainingConfig) -> Path:

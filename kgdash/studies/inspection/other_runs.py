@@ -9,7 +9,7 @@ from kgdash.errors import KgdashError
 from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, read_manifest
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.runs.bundled import DEMO, bundled_names
+from kgdash.runs.library import named_runs, run_folder
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import FILTER, inspect_triple
 
@@ -18,7 +18,7 @@ _MOST = 64
 
 
 def runs_on_same_graph(run: Run) -> list[str]:
-    """Name the other runs of a run's graph: bundled ones, and those in folders beside its own.
+    """Name the other runs of a run's graph: those with a name, and in folders beside its own.
 
     Whose manifest gives the same checksums of the graph's files is of that graph. A run that was
     read from a PyKEEN directory has no such files, and so no others.
@@ -26,13 +26,12 @@ def runs_on_same_graph(run: Run) -> list[str]:
     :return: what `kgdash.runs.loading.load` takes
     """
     source = str(run.provenance.get("source", ""))
-    bundled = {name: DEMO / name for name in bundled_names()}
-    own = bundled.get(source, Path(source))
+    named, own = named_runs(), run_folder(source)
     checksums = _checksums(own) if source else None
     if checksums is None:
         return []
-    folders = dict(bundled)
-    if source not in bundled:
+    folders = dict(named)
+    if source not in named:
         beside = sorted(path.parent for path in own.resolve().parent.glob(f"*/{MANIFEST}"))
         folders |= {str(folder): folder for folder in beside[:_MOST]}
     return [

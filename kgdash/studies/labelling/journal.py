@@ -10,10 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_data_path
-
 from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
+from kgdash.files.user_data import data_folder
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.labelling.events import (
     LABEL,
@@ -33,8 +32,7 @@ _MAX_BYTES = 256 * 2**20
 
 def journal_file(graph: KnowledgeGraph) -> Path:
     """Return where the labels of a graph are kept; the file need not exist."""
-    folder = Path(os.environ.get("KGDASH_DATA") or user_data_path("kgdash"))
-    return folder / "labels" / f"{graph.digest}.jsonl"
+    return data_folder() / "labels" / f"{graph.digest}.jsonl"
 
 
 def read_journal(graph: KnowledgeGraph) -> Labelling:

@@ -6,8 +6,9 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
-from kgdash.runs.bundled import bundled_names, bundled_runs
+from kgdash.runs.library import named_runs
 from kgdash.studies.comparison.comparison import FEWEST, MOST, check_comparable, distinct_names
+from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.run_picker import load_source
 from kgdash.ui.runtime.sidebar import settings
@@ -21,17 +22,19 @@ def choose_runs(run: Run, suggested: int = 2) -> dict[str, Run]:
     """Show the choice of the runs and load them; a refusal ends the page's run.
 
     :param run: of the sidebar, which always comes first
-    :param suggested: how many bundled runs are chosen at first
+    :param suggested: how many runs of its graph are chosen at first
     :return: 2 to 8 runs on its graph, by distinct names
     """
+    names = list(named_runs())
+    same = [name for name in runs_on_same_graph(run) if name in names]
     others = settings().multiselect(
         f"Compare {plain(run.name)} with",
-        bundled_names(),
-        default=_others(run)[:suggested],
+        names,
+        default=same[:suggested],
         max_selections=MOST - 1,
         key="with",
         bind="query-params",
-        help="Bundled runs. The run of the sidebar is always one of those compared.",
+        help="Bundled runs and yours. The run of the sidebar is always one of those compared.",
     )
     folders = settings().text_area(
         "and with runs in folders, one a line",
@@ -77,10 +80,3 @@ def _load(lines: list[str], run: Run) -> list[Run]:
         if loaded.digest != run.digest:
             runs.append(loaded)
     return runs
-
-
-def _others(run: Run) -> list[str]:
-    """Return the other bundled runs of the same dataset."""
-    dataset = next((row["dataset"] for row in bundled_runs() if row["name"] == run.name), None)
-    same = [row["name"] for row in bundled_runs() if row["dataset"] == dataset]
-    return [name for name in same if name != run.name]

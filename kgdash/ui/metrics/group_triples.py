@@ -24,4 +24,5 @@ def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, group: str, n
     st.caption("Select a row to inspect its triple.")
     rows = ranks[::-1] if first == "worst first" else ranks
     key = f"triples_of_group_{group}"  # one for both orders: made anew, a table blinks
-    show_triples(graph, rows[IDS].to_numpy(), graph.with_names(rows), key, name)
+    narrow = {name: st.column_config.TextColumn(name, width=110) for name in IDS}
+    show_triples(graph, rows[IDS].to_numpy(), graph.with_names(rows), key, name, **narrow)

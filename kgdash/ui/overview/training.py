@@ -1,4 +1,4 @@
-"""How a run was trained, and the runs that come with kgdash."""
+"""How a run was trained."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import streamlit as st
 from kgdash.charts.metrics import loss_curve
 from kgdash.graph import SPLITS
 from kgdash.runs import Run
-from kgdash.runs.bundled import bundled_runs
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.table import show_table
 
@@ -39,13 +38,3 @@ def show_training(run: Run) -> None:
     with right:
         st.header("Model, training and graph")
         show_table(table, "facts", f"{run.name}-facts")
-
-
-def show_bundled() -> None:
-    """List the bundled runs with what they were found to be worth."""
-    st.caption(
-        "Trained on UMLS, sLCWA. MRR and Hits@10: realistic, both sides, filtered by all known "
-        "triples, on test."
-    )
-    bundled = pd.DataFrame(bundled_runs())
-    show_table(bundled, "bundled", "bundled-runs", mrr="MRR ↑", hits_at_10="Hits@10 ↑")

@@ -46,7 +46,7 @@ MENU: dict[str, dict[str, str]] = {
 }
 
 #: pages that no menu has
-_HIDDEN = {"cache": "Cache"}
+_HIDDEN = {"runs": "Runs", "cache": "Cache"}
 
 #: address of a former page -> that of today's
 _MOVED = {
@@ -79,6 +79,11 @@ def navigation() -> Any:
         stop_refining()
     st.session_state[_PAGE] = page.title
     return page
+
+
+def needs_run(page: Any) -> bool:
+    """Tell whether a page is about the chosen run."""
+    return page.title not in _HIDDEN.values()
 
 
 def ensure_navigation() -> None:

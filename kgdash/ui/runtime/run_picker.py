@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
-from kgdash.runs.bundled import DEFAULT_RUN, DEMO, FOLDER_CHOICE, bundled_names
+from kgdash.runs.bundled import DEFAULT_RUN, FOLDER_CHOICE
+from kgdash.runs.library import list_runs, named_runs, run_folder
 from kgdash.runs.loading import load
+from kgdash.runs.recent import describe_recent, note_opened, recent_folders
+from kgdash.statistics.estimate import number
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.navigation import ensure_navigation
 from kgdash.ui.runtime.preparation import show_preparation
@@ -19,35 +21,42 @@ from kgdash.ui.runtime.sidebar import footer, lay_out_sidebar
 
 _CURRENT = "current_run"
 
+#: the address's parameter, and the visible choice
+_RUN, _CHOICE = "run", "run_choice"
+
 #: runs that stay loaded: as many as can be compared, and the next one
 _LOADED = 9
 
 
-def pick_run() -> None:
-    """Show the choice of the run in the sidebar and load it; a refusal takes the page's place."""
+def pick_run(needed: bool = True) -> None:
+    """Show the choice of the run in the sidebar and load it; a refusal takes the page's place.
+
+    :param needed: whether the page is about the run; else it is only chosen, not loaded
+    """
     place = lay_out_sidebar()
     with footer():
+        st.page_link("pages/runs.py", label="Runs", icon=":material/folder:")
         st.page_link("pages/cache.py", label="Cache on disk", icon=":material/database:")
     with place:
-        choices = [*bundled_names(), FOLDER_CHOICE]
-        chosen = st.selectbox(
-            "Run",
-            choices,
-            index=choices.index(DEFAULT_RUN),
-            key="run",
-            bind="query-params",
-            help="A trained model with its graph: one of the bundled ones, or your own.",
-        )
-        source, dataset = _folder() if chosen == FOLDER_CHOICE else (chosen, "")
+        source, dataset = _chosen()
+    if not needed:
+        return
     if not source:
         _no_run()
         st.info("Name the folder of a run in the sidebar.", icon=":material/folder_open:")
         st.stop()
     try:
+        if chosen_run() not in (FOLDER_CHOICE, *named_runs()):
+            raise KgdashError(
+                f"There is no run {source!r} here: it was removed or renamed, or is another "
+                "machine's. Choose a run in the sidebar."
+            )
         run = load_source(source, dataset)
     except KgdashError as error:
         _no_run()
         refuse(error)
+    if chosen_run() == FOLDER_CHOICE:
+        note_opened(source, dataset)
     st.session_state[_CURRENT] = run
     place.caption(
         f"**{run.spec.name}** on **{run.graph.name}**: {run.graph.num_entities:,} entities, "
@@ -57,6 +66,63 @@ def pick_run() -> None:
     )
     with place:
         show_preparation(run)
+
+
+def chosen_run() -> str:
+    """Return the name of the chosen run, or `FOLDER_CHOICE`."""
+    return str(st.session_state.get(_RUN, DEFAULT_RUN))
+
+
+def choose_run(value: str) -> None:
+    """Choose a run, as a click in the sidebar does; only in a widget's callback.
+
+    :param value: a name, `FOLDER_CHOICE`, or a folder that was opened lately
+    """
+    if value == FOLDER_CHOICE or value in named_runs():
+        st.session_state[_RUN] = value
+    else:
+        st.session_state[_RUN] = FOLDER_CHOICE
+        st.session_state["folder"] = value
+        st.session_state["dataset"] = dict(recent_folders()).get(value, "")
+
+
+def _chosen() -> tuple[str, str]:
+    """Show the choice; return what was chosen, and the dataset of a PyKEEN directory."""
+    # An address has the name alone, a choice more: the field, which nobody sees, is the address.
+    with st.container(key="run_address"):
+        chosen = st.text_input("Run in the address", DEFAULT_RUN, key=_RUN, bind="query-params")
+    texts = _texts()
+    st.session_state[_CHOICE] = chosen if chosen in texts else None
+    st.selectbox(
+        "Run",
+        list(texts),
+        index=0 if chosen in texts else None,
+        format_func=lambda value: texts.get(value, value),
+        key=_CHOICE,
+        on_change=_follow,
+        placeholder="Choose a run",
+        help="A trained model with its graph: one of the bundled ones, or your own.",
+    )
+    return _folder() if chosen == FOLDER_CHOICE else (chosen, "")
+
+
+def _follow() -> None:
+    if (value := st.session_state[_CHOICE]) is not None:
+        choose_run(value)
+
+
+def _texts() -> dict[str, str]:
+    """Return what the choices read: the name, the recorded MRR, the model on its graph."""
+    texts = {row["name"]: " · ".join(_parts(row)) for row in list_runs()}
+    for row in describe_recent():
+        texts[row["folder"]] = " · ".join([*_parts(row), row["folder"]])
+    return texts | {FOLDER_CHOICE: FOLDER_CHOICE}
+
+
+def _parts(row: dict[str, Any]) -> list[str]:
+    about = " on ".join(filter(None, (row["model"], row["graph"])))
+    mrr = "" if row["mrr"] is None else f"MRR {number(row['mrr'])}"
+    return [part for part in (row["name"], mrr, about) if part]
 
 
 def _folder() -> tuple[str, str]:
@@ -89,7 +155,7 @@ def current_run() -> Run:
 def load_source(source: str, dataset: str = "") -> Run:
     """Load a run, once for all sessions and again when its files change.
 
-    :param source: a bundled name, or a folder
+    :param source: the name of a run, or a folder
     :param dataset: for a PyKEEN directory; may be empty
     :raises KgdashError: as `kgdash.runs.loading.load`
     """
@@ -114,9 +180,8 @@ def _load(source: str, dataset: str | None, stamp: Any) -> Run:
 
 def _stamp(source: str) -> tuple[tuple[str, int, int], ...]:
     """Return what changes when the files of a run do, so that a changed run is loaded anew."""
-    folder = DEMO / source if source in bundled_names() else Path(source)
     try:
-        files = [p for p in sorted(folder.iterdir()) if p.is_file()][:64]
+        files = [p for p in sorted(run_folder(source).iterdir()) if p.is_file()][:64]
         return tuple((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files)
     except OSError:
         return ()

@@ -1,0 +1,78 @@
+"""Taking a run into the folder of runs: from a folder on this machine, or from a zip file."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from kgdash.errors import KgdashError
+from kgdash.formats.pykeen_directory import MODEL_FILE
+from kgdash.formats.run_directory import MANIFEST
+from kgdash.formats.zipped_run import FILES, unpack_run
+from kgdash.runs.library import keep_run, named_runs, suggested_name
+from kgdash.runs.loading import convert, load
+
+
+def add_folder(folder: str | Path, dataset: str | None = None, name: str = "") -> Path:
+    """Copy a run on this machine into the folder of runs; it is loaded once, to be sure of it.
+
+    :param folder: in our safe form, or as PyKEEN's ``save_to_directory`` writes it, which is
+        converted; nothing of its pickle runs
+    :param dataset: of a PyKEEN directory, by PyKEEN name or folder
+    :param name: to keep it under; else made of its folder's name, with a number if that is taken
+    :return: its folder in the folder of runs
+    :raises KgdashError: as `kgdash.runs.loading.load`, or if the name can not be had
+    """
+    source = Path(folder)
+    if not source.is_dir():
+        raise KgdashError(f"There is no folder {folder}.")
+    if source.resolve() in [kept.resolve() for kept in named_runs().values()]:
+        raise KgdashError(f"{folder} is among the runs already")
+    return _keep(lambda out: _copy(source, dataset, out), name, source.resolve().name)
+
+
+def add_zip(content: bytes, shown: str, dataset: str | None = None, name: str = "") -> Path:
+    """Unpack a zip file of a run into the folder of runs; it is loaded once, to be sure of it.
+
+    :param content: of the zip file
+    :param shown: its file name
+    :param dataset: as for `add_folder`
+    :param name: as for `add_folder`, else made of the file's name
+    :return: its folder in the folder of runs
+    :raises KgdashError: as `kgdash.formats.zipped_run.unpack_run` and `add_folder`; nothing of it
+        is kept then
+    """
+
+    def write(out: Path) -> None:
+        unpacked = unpack_run(content, shown, out.parent / "unpacked" / out.name)
+        try:
+            _copy(unpacked, dataset, out)
+        except KgdashError as error:
+            raise KgdashError(str(error).replace(str(unpacked), shown)) from error
+
+    return _keep(write, name, Path(shown).stem)
+
+
+def _keep(write: Callable[[Path], None], name: str, fallback: str) -> Path:
+    return keep_run(write, name.strip() or suggested_name(fallback, ""), numbered=not name.strip())
+
+
+def _copy(source: Path, dataset: str | None, out: Path) -> None:
+    """Write the run of a folder to ``out``, checked as it lies there then."""
+    if (source / MANIFEST).is_file():
+        if dataset:
+            raise KgdashError(f"{source} holds its own graph; leave the dataset out")
+        try:
+            out.mkdir()
+            for name in FILES:
+                if (source / name).is_file():
+                    shutil.copyfile(source / name, out / name)
+        except OSError as error:
+            raise KgdashError(f"can not copy {source}: {error.strerror or error}") from error
+        try:
+            load(out)
+        except KgdashError as error:
+            raise KgdashError(str(error).replace(str(out), str(source))) from error
+    elif (source / MODEL_FILE).is_file():
+        convert(source, out, dataset or None)
+    else:
+        load(source)  # says what is missing

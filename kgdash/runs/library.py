@@ -1,0 +1,210 @@
+"""The folder of a user's runs: kept by name, listed, renamed, removed.
+
+A run is a folder in it with a ``run.json``. It appears, changes its name and goes in one step each,
+so that nobody ever finds half of one; what begins with a dot is not a run.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from kgdash.errors import KgdashError, check_name
+from kgdash.files.user_data import data_folder
+from kgdash.runs.bundled import DEMO, bundled_names
+from kgdash.runs.description import describe_run
+
+#: what a name may be: letters, digits and _, between them also dots, hyphens and spaces
+_NAME = re.compile(r"\w(?:[\w. -]*\w)?")
+
+_LONGEST = 80
+
+
+def runs_folder() -> Path:
+    """Return the folder of runs: ``$KGDASH_RUNS`` if set, else in the user's data folder."""
+    return Path(os.environ.get("KGDASH_RUNS") or data_folder() / "runs")
+
+
+def own_names() -> list[str]:
+    """Return the names of the runs in the folder of runs, sorted; no bundled one is hidden."""
+    found = {path.parent.name for path in runs_folder().glob("*/run.json")}
+    return sorted(name for name in found - set(bundled_names()) if _is_name(name))
+
+
+def named_runs() -> dict[str, Path]:
+    """Return the folders of all runs that go by a name: bundled ones, then the user's own."""
+    bundled = {name: DEMO / name for name in bundled_names()}
+    return bundled | {name: runs_folder() / name for name in own_names()}
+
+
+def run_folder(source: str | Path) -> Path:
+    """Return the folder of what a user names: a run by its name, or a folder."""
+    return named_runs().get(str(source)) or Path(source)
+
+
+def list_runs() -> list[dict[str, Any]]:
+    """Describe the user's own runs, latest first, then the bundled ones; no model is loaded.
+
+    :return: as `describe_run`, and ``place``: "own" or "bundled"
+    """
+    own = [_describe_own(name) for name in own_names()]
+    own.sort(key=lambda row: row["created"] or "", reverse=True)
+    bundled = [describe_run(name, DEMO / name) for name in bundled_names()]
+    return own + [row | {"place": "bundled"} for row in bundled]
+
+
+def _describe_own(name: str) -> dict[str, Any]:
+    """Describe one of the user's runs; one that does not say when it was written has its file's."""
+    folder = runs_folder() / name
+    row = describe_run(name, folder) | {"place": "own"}
+    with contextlib.suppress(OSError):
+        changed = datetime.fromtimestamp((folder / "run.json").stat().st_mtime, UTC)
+        row["created"] = row["created"] or changed.isoformat(timespec="seconds")
+    return row
+
+
+def suggested_name(graph: str, model: str) -> str:
+    """Make a free name for a run of a model on a graph: ``umls-transe``, ``umls-transe-2``, …"""
+    return next(_free_names(_stem({"graph": graph, "model": model})))
+
+
+def keep_run(write: Callable[[Path], Any], name: str = "", numbered: bool = False) -> Path:
+    """Let a run be written, then put it into the folder of runs under a name, whole.
+
+    :param write: is given a path that does not exist, in a hidden folder; makes a run there
+    :param name: if empty, made of the graph and the model, with a number where that is taken
+    :param numbered: whether a name that is taken gets a number; else it is refused
+    :return: the run's folder
+    :raises KgdashError: if the name can not be had, or the folder of runs not be written; or as
+        ``write``. Nothing is left then
+    """
+    if name:
+        check_new_name(name, free=not numbered)
+    folder = runs_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        hidden = Path(tempfile.mkdtemp(dir=folder, prefix=".new-"))
+    except OSError as error:
+        raise KgdashError(f"can not write {folder}: {error.strerror or error}") from error
+    try:
+        draft = hidden / (name or "run")
+        write(draft)
+        if name and not numbered:
+            return _move(draft, folder / name)
+        for free in _free_names(name or _stem(describe_run("run", draft))):
+            try:
+                return _move(draft, folder / free)
+            except _Taken:
+                continue
+        raise AssertionError("there is always a next number")
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def rename_run(old: str, new: str) -> Path:
+    """Give one of the user's runs another name.
+
+    :return: its folder
+    :raises KgdashError: if it is not there any more, or the new name can not be had
+    """
+    folder = _own_folder(old)
+    if new == old:
+        return folder
+    check_new_name(new)
+    return _move(folder, runs_folder() / new)
+
+
+def remove_run(name: str) -> None:
+    """Delete one of the user's runs with all that stands in its folder.
+
+    :raises KgdashError: if it is not there (any more), or can not be deleted
+    """
+    folder = _own_folder(name)
+    try:
+        hidden = Path(tempfile.mkdtemp(dir=runs_folder(), prefix=".removed-"))
+    except OSError as error:
+        raise KgdashError(f"can not remove {name}: {error.strerror or error}") from error
+    try:
+        gone = _move(folder, hidden / name)
+        if gone.is_symlink():  # the folder of another place stays
+            gone.unlink()
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
+
+
+def check_new_name(name: str, free: bool = True) -> None:
+    """Refuse a name that a run can not have.
+
+    :param free: whether a name that one of the user's runs has is refused, too
+    :raises KgdashError: saying why
+    """
+    if not _is_name(name):
+        raise KgdashError(
+            "expected a name of letters and digits, between them also dots, hyphens and spaces, "
+            f"at most {_LONGEST} characters; found {name[: _LONGEST + 1]!r}"
+        )
+    if name in bundled_names():
+        raise KgdashError(f"{name} is the name of a bundled run; choose another one")
+    if free and os.path.lexists(runs_folder() / name):
+        raise _taken(name)
+
+
+class _Taken(KgdashError):
+    """The name is another run's."""
+
+
+def _taken(name: str) -> _Taken:
+    return _Taken(f"there is a run {name} already; choose another name")
+
+
+def _stem(about: dict[str, Any]) -> str:
+    text = f"{about['graph'] or ''}-{about['model'] or ''}".lower().replace("_", "-")
+    return "-".join(re.findall(r"\w+", text))[: _LONGEST // 2].rstrip("-") or "run"
+
+
+def _is_name(name: str) -> bool:
+    short = len(name) <= _LONGEST and len(name.encode("utf-8", "replace")) <= 2 * _LONGEST
+    return short and _NAME.fullmatch(name) is not None
+
+
+def _free_names(name: str) -> Any:
+    """Yield the name and those with a number that nothing has, as far as can be seen."""
+    taken = set(bundled_names())
+    for number in count(1):
+        numbered = name if number == 1 else f"{name}-{number}"
+        if numbered not in taken and not os.path.lexists(runs_folder() / numbered):
+            yield numbered
+
+
+def _own_folder(name: str) -> Path:
+    if name in bundled_names():
+        raise KgdashError(f"{name} is a bundled run: it can be neither removed nor renamed")
+    check_name("run", name, own_names(), f"your runs, {runs_folder()}")
+    return runs_folder() / name
+
+
+def _move(folder: Path, target: Path) -> Path:
+    """Move a run in one step; a folder that is not empty is never replaced.
+
+    :raises _Taken: if something of that name is there
+    """
+    if os.path.lexists(target):
+        raise _taken(target.name)
+    try:
+        return folder.rename(target)
+    except FileNotFoundError:
+        raise KgdashError(
+            f"the run {folder.name} is not there any more: it was removed or renamed meanwhile"
+        ) from None
+    except OSError as error:
+        if os.path.lexists(target):
+            raise _taken(target.name) from None
+        raise KgdashError(
+            f"can not move {folder} to {target}: {error.strerror or error}"
+        ) from error

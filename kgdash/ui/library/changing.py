@@ -1,0 +1,74 @@
+"""Renaming and removing one's own runs, each after a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from kgdash.errors import KgdashError
+from kgdash.runs.bundled import DEFAULT_RUN
+from kgdash.runs.library import own_names, remove_run, rename_run
+from kgdash.ui.library.message import say
+from kgdash.ui.runtime.run_picker import choose_run, chosen_run
+from kgdash.ui.widgets.markdown import plain
+
+
+def show_changing() -> None:
+    """Let one of the user's runs be chosen, renamed and removed."""
+    names = own_names()
+    if not names:
+        st.caption("There is none of yours yet. Bundled runs can not be changed.")
+        return
+    name = st.selectbox("Your run", names, key="changed_run")
+    with st.container(horizontal=True):
+        if st.button("Rename …", icon=":material/edit:", key="rename"):
+            _ask_name(name)
+        if st.button("Remove …", icon=":material/delete:", key="remove"):
+            _ask_removal(name)
+
+
+@st.dialog("Rename a run")
+def _ask_name(old: str) -> None:
+    key = f"new name of {old}"
+    st.text_input(f"New name of {plain(old)}", old, key=key)
+    _answers("Rename", lambda: _rename(old, st.session_state[key].strip()))
+
+
+@st.dialog("Remove a run")
+def _ask_removal(name: str) -> None:
+    st.write(
+        f"Delete {plain(name)} with its model and groupings? This can not be undone. Labels and "
+        "tables in the cache stay."
+    )
+    _answers("Delete", lambda: _remove(name))
+
+
+def _answers(label: str, act: Callable[[], Any]) -> None:
+    with st.container(horizontal=True):
+        if st.button(label, type="primary", on_click=_attempt, args=(act,)):
+            st.rerun()
+        if st.button("Cancel"):
+            st.rerun()
+
+
+def _attempt(act: Callable[[], str]) -> None:
+    try:
+        say(act())
+    except KgdashError as error:
+        say(str(error), done=False)
+
+
+def _rename(old: str, new: str) -> str:
+    rename_run(old, new)
+    if chosen_run() == old:
+        choose_run(new)
+    return f"{old} is now {new}."
+
+
+def _remove(name: str) -> str:
+    remove_run(name)
+    if chosen_run() == name:
+        choose_run(DEFAULT_RUN)
+    return f"Removed {name}."

@@ -1,0 +1,109 @@
+"""Runs from elsewhere become one's own, whole or not at all."""
+
+import io
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+
+from kgdash.errors import KgdashError
+from kgdash.runs.adding import add_folder, add_zip
+from kgdash.runs.bundled import DEMO
+from kgdash.runs.library import list_runs, own_names, runs_folder
+from kgdash.runs.loading import load
+
+
+def zipped(folder: Path) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in folder.rglob("*"):
+            archive.write(path, Path(folder.name) / path.relative_to(folder))
+    return buffer.getvalue()
+
+
+def spoil(folder: Path) -> Path:
+    whole = (folder / "weights.safetensors").read_bytes()
+    (folder / "weights.safetensors").write_bytes(whole[:-4] + b"\0\0\0\0")
+    return folder
+
+
+def nothing_left() -> bool:
+    return not runs_folder().exists() or not list(runs_folder().iterdir())
+
+
+@pytest.fixture
+def mine(tmp_path):
+    folder = Path(shutil.copytree(DEMO / "umls-rotate", tmp_path / "My run"))
+    (folder / "groupings.json").write_text("{}")
+    (folder / "notes.txt").write_text("not part of the run")
+    return folder
+
+
+@pytest.mark.parametrize("how", ["folder", "zip"])
+def test_a_run_in_our_form(mine, bundled, how):
+    def add(name: str = "") -> Path:
+        return (
+            add_folder(mine, name=name)
+            if how == "folder"
+            else add_zip(zipped(mine), "My run.zip", name=name)
+        )
+
+    kept = add()
+    assert kept == runs_folder() / "my-run"
+    assert not (kept / "notes.txt").exists()
+    assert (kept / "groupings.json").read_text() == "{}"
+    assert load("my-run").digest == bundled("umls-rotate").digest
+    assert add().name == "my-run-2"
+    assert add(" By name ").name == "By name"
+    with pytest.raises(KgdashError, match="there is a run By name already"):
+        add("By name")
+    assert own_names() == ["By name", "my-run", "my-run-2"]
+
+
+@pytest.mark.parametrize("how", ["folder", "zip"])
+def test_a_pykeen_directory(pykeen_directory, how):
+    def add(dataset: str | None) -> Path:
+        if how == "folder":
+            return add_folder(pykeen_directory, dataset)
+        return add_zip(zipped(pykeen_directory), "tiny.zip", dataset)
+
+    with pytest.raises(KgdashError, match="is a PyKEEN directory, which does not say"):
+        add(None)
+    with pytest.raises(KgdashError, match="was trained on 14 entities"):
+        add("umls")
+    assert nothing_left()
+    assert add("nations").name == "tiny"
+    assert [(row["model"], row["graph"]) for row in list_runs()[:1]] == [("TransE", "nations")]
+    assert {path.suffix for path in (runs_folder() / "tiny").iterdir()} == {".json", ".safetensors"}
+    pairs = torch.tensor([[0, 1], [5, 2]])
+    found, expected = load("tiny"), load(pykeen_directory, "nations")
+    assert torch.equal(found.scorer.score_tails(pairs), expected.scorer.score_tails(pairs))
+
+
+def test_what_is_damaged_is_named_as_it_was_given(mine):
+    spoil(mine)
+    with pytest.raises(KgdashError) as caught:
+        add_folder(mine)
+    assert str(caught.value).startswith(f"{mine / 'weights.safetensors'} is damaged")
+    with pytest.raises(KgdashError) as caught:
+        add_zip(zipped(mine), "mine.zip")
+    assert str(caught.value).startswith("mine.zip/weights.safetensors is damaged")
+    assert nothing_left()
+
+
+def test_refusals(mine, tmp_path):
+    for arguments, message in [
+        ((tmp_path / "nope",), "There is no folder .*nope"),
+        ((mine / "run.json",), "There is no folder .*run.json"),
+        ((mine, "umls"), "holds its own graph; leave the dataset out"),
+        ((mine, None, "../x"), "expected a name of letters"),
+        ((tmp_path,), "is not a run"),
+        ((DEMO / "umls-rotate",), "is among the runs already"),
+    ]:
+        with pytest.raises(KgdashError, match=message):
+            add_folder(*arguments)
+    with pytest.raises(KgdashError, match=r"x\.zip is not a zip file"):
+        add_zip(b"something else", "x.zip")
+    assert nothing_left()

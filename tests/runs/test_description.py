@@ -1,0 +1,54 @@
+"""What a run says of itself, read without its model."""
+
+import json
+
+import pytest
+
+from kgdash.formats.run_directory import read_run, write_run
+from kgdash.runs.bundled import DEMO
+from kgdash.runs.description import describe_run
+
+NOTHING = ("model", "graph", "dimension", "seed", "mrr", "hits_at_10", "created")
+
+
+def test_a_bundled_run():
+    manifest = json.loads((DEMO / "umls-complex" / "run.json").read_text())
+    assert describe_run("x", DEMO / "umls-complex") == {
+        "name": "x",
+        "model": "ComplEx",
+        "graph": "umls",
+        "dimension": 50,
+        "seed": 0,
+        "mrr": manifest["training"]["evaluation"]["inverse_harmonic_mean_rank"],
+        "hits_at_10": manifest["training"]["evaluation"]["hits_at_10"],
+        "created": None,
+    }
+
+
+def test_a_run_that_was_never_trained_here_says_its_graph_and_when(tmp_path):
+    graph, spec, state, _ = read_run(DEMO / "umls-rotate")
+    write_run(tmp_path / "mine", graph, spec, state, {}, {})
+    found = describe_run("mine", tmp_path / "mine")
+    assert (found["model"], found["graph"], found["mrr"]) == ("RotatE", "umls", None)
+    assert found["created"].endswith("+00:00")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        b"",
+        b"[1]",
+        b"[" * 100_000,
+        b"\xff",
+        b'{"model": 3, "training": [], "graph": {}, "created": 7}',
+        b'{"model": {"name": 4, "kwargs": {"embedding_dim": "wide"}}, "created": "soon"}',
+        b'{"training": {"evaluation": {"inverse_harmonic_mean_rank": true, "hits_at_10": "x"}}}',
+        b'{"created": "0001-01-01T00:00:00+23:00"}',
+    ],
+)
+def test_a_manifest_that_says_nothing(tmp_path, content):
+    if content is not None:
+        (tmp_path / "run.json").write_bytes(content)
+    found = describe_run("x", tmp_path)
+    assert [found[key] for key in NOTHING] == [None] * len(NOTHING)
