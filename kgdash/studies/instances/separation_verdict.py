@@ -1,4 +1,7 @@
-"""Whether ReliK tells true from false instances, in sentences that its intervals carry."""
+"""Whether ReliK tells true from false instances, in sentences that its intervals carry.
+
+Rules: numbers.md#22-verdicts.
+"""
 
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.instances.separation import ALL, Comparison

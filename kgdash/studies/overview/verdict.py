@@ -1,4 +1,4 @@
-"""Verdicts: sentences made from values by rules that are written down here and tested.
+"""Verdicts: sentences made from values by rules (numbers.md#22-verdicts).
 
 A sentence claims a difference only where the two intervals do not overlap, calls what they do not
 separate the same, and says how few triples there are below 30.

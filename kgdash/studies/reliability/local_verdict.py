@@ -1,4 +1,7 @@
-"""What a subgraph's values say, with intervals: is the model reliable here, and do ranks agree?"""
+"""What a subgraph's values say, with intervals: is the model reliable here, and do ranks agree?
+
+Rules: numbers.md#22-verdicts.
+"""
 
 import numpy as np
 
