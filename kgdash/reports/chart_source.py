@@ -8,9 +8,11 @@ from kgdash.progress import Progress, silent
 from kgdash.reports.evaluation import Evaluation
 from kgdash.runs import Run
 from kgdash.studies.instances.instances import ScoredInstances, score_instances
+from kgdash.studies.overview.overview import Overview, overview
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import LocalComparison, compare
+from kgdash.studies.reliability.reliability_map import reliability_map
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
 
@@ -45,6 +47,11 @@ class ChartSource:
             raise KgdashError("charts of a subgraph need the entity that it is around (--entity)")
         part = self.run.subgraph(self.entity, size=self.size, seed=self.seed)
         return compare(self.run, part, progress=self.progress)
+
+    @cached_property
+    def overview(self) -> Overview:
+        """Return the answer of the run, with the ReliK of all its known triples."""
+        return overview(reliability_map(self.run, progress=self.progress))
 
     def instances(self, kind: str) -> ScoredInstances:
         """Return the scored instances of "queries" or "rules", as these commands sample them.

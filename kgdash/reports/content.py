@@ -1,7 +1,7 @@
 """What a report of a run says: facts, metrics, ties, groups and where they come from, as tables."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
@@ -17,6 +17,9 @@ from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports.evaluation import Evaluation, evaluation
 from kgdash.reports.method import commands, group_command, method
 from kgdash.runs import Run
+from kgdash.studies.overview.overview import overview
+from kgdash.studies.reliability.reliability_map import reliability_map
+from kgdash.studies.reliability.run_relik import run_relik_known
 from kgdash.version import __version__
 
 #: groupings that a report has, in its order
@@ -47,6 +50,16 @@ class Grouped:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """Where the run can be trusted: of `kgdash.studies.overview.overview.overview`."""
+
+    verdict: list[str]
+    values: pd.DataFrame
+    communities: pd.DataFrame
+    leads: list[str]
+
+
+@dataclass(frozen=True)
 class ReportContent:
     """All that a report says; ``evaluation`` and ``raw`` are what its charts are drawn from."""
 
@@ -59,6 +72,7 @@ class ReportContent:
     everything: pd.DataFrame
     ties: pd.DataFrame
     groupings: list[Grouped]
+    answer: Answer | None
     glossary: pd.DataFrame
     method: list[str]
     commands: dict[str, str]
@@ -95,6 +109,7 @@ def report_content(
         everything=_everything(asked),
         ties=ties,
         groupings=groupings,
+        answer=_answer(run),
         glossary=_glossary(),
         method=method(asked),
         commands=commands(asked),
@@ -235,6 +250,22 @@ def _grouped(evaluated: Evaluation, by: str) -> Grouped:
     left_out = max(0, len(groups) - MOST_GROUPS)
     return Grouped(
         by, groups.head(MOST_GROUPS), best, worst, left_out, group_command(evaluated, by)
+    )
+
+
+def _answer(run: Run) -> Answer | None:
+    """Sum up the ReliK of all known triples, or None where it is not counted and takes long."""
+    if not run_relik_known(run):
+        return None
+    found = overview(reliability_map(run))
+    labels = {"mrr": "MRR", "hits_at_1": "Hits@1", "hits_at_10": "Hits@10", "relik": "mean ReliK"}
+    values = [{"value of": label, **asdict(found.values[name])} for name, label in labels.items()]
+    columns = ["label", "entities", "triples", "relik", "low", "high", "mrr", "evaluated"]
+    return Answer(
+        [sentence.replace("**", "") for sentence in found.verdict],
+        pd.DataFrame(values).rename(columns={"n": "triples"}),
+        found.communities[columns].rename(columns={"label": "around", "evaluated": "test triples"}),
+        [lead.text.replace("**", "") for lead in found.leads],
     )
 
 

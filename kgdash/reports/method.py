@@ -35,6 +35,7 @@ def commands(evaluated: Evaluation) -> dict[str, str]:
     given = {
         "This report": f"report {name} report.html {choices} {rank_type} "
         f"--metric {evaluated.metric}",
+        "Where it can be trusted": f"overview {name} --json",
         "All metrics, ties": f"metrics {name} {choices} --json",
         "Raw metrics": f"metrics {name} --split {evaluated.split} --filter none --json",
         "The main table for LaTeX": f"metrics {name} {choices} --latex",

@@ -11,16 +11,19 @@ from kgdash.charts.instance_distribution import values_figure
 from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.local_reliability import local_bars, relik_scatter
 from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
+from kgdash.charts.reliability_map import community_map
 from kgdash.charts.relik_scale import relik_scale
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.subgraph import subgraph_figure
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.graph import triple_text
+from kgdash.graph.communities import find_communities
 from kgdash.ranking.metric_lookup import DEFAULT_KS
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.instances.thresholds import best_of, measured, rates_at, threshold_curve
+from kgdash.studies.reliability.reliability_map import between
 from kgdash.studies.reliability.run_relik import run_relik
 from kgdash.studies.rules.rule import readings
 
@@ -89,6 +92,14 @@ def _subgraph(source: ChartSource) -> go.Figure:
     return subgraph_figure(part.entities, labels, part.seed_entity, source.local.triples, scale)
 
 
+def _communities(source: ChartSource) -> go.Figure:
+    found = source.overview
+    lines = between(found.map, find_communities(source.run.graph))
+    relik = found.map.relik["relik"]
+    scale = relik_scale(relik, f"all {len(relik):,} known triples")
+    return community_map(found.communities, lines, scale)
+
+
 def _relik(source: ChartSource) -> go.Figure:
     named = source.run.graph.with_names(source.local.triples)
     texts = triple_text(named["head"], named["relation"], named["tail"]).tolist()
@@ -125,6 +136,7 @@ NAMED_CHARTS: dict[str, Draw] = {
     "losses": lambda source: loss_curve(source.run.training.get("losses", [])),
     **{f"breakdown-by-{name}": _bars(by) for name, by in _GROUPS.items()},
     **{f"sides-by-{name}": _sides(by) for name, by in _GROUPS.items()},
+    "communities": _communities,
     "subgraph": _subgraph,
     "subgraph-figures": lambda source: local_bars(source.local.means),
     "subgraph-relik": _relik,
