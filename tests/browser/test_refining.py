@@ -26,7 +26,7 @@ _KEEP_TEXTS = """
 ENTITIES, RELATIONS = 15_000, 200
 
 #: exact ReliK of so many entities takes seconds; of so many, longer than a person is patient
-SOME, MANY = 250, 1000
+SOME, MANY = 700, 1000
 
 
 @pytest.fixture(scope="module")
