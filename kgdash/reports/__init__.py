@@ -1,4 +1,4 @@
 """A run's evaluation told as HTML, a LaTeX table or a single chart by name.
 
-Imports: studies, charts and below. Start at `html.py`.
+Imports: studies.overview, charts and below. Start at `html.py`.
 """
