@@ -67,12 +67,17 @@ def describe_sides(table: pd.DataFrame) -> list[str]:
         f"{asked[worse]}: MRR {mrr[better]:.3f} against {mrr[worse]:.3f}. A {better} query has "
         f"{answers[better]:.1f} known answers on average, a {worse} query {answers[worse]:.1f}."
     ]
-    fewer = "tail" if answers["tail"] <= answers["head"] else "head"
-    texts.append(
-        f"That is what one expects: the fewer answers fit, the more a query tells ({fewer}s here)."
-        if fewer == better
-        else f"The numbers of answers do not explain it: {fewer} queries have fewer of them."
-    )
+    if answers["tail"] == answers["head"]:
+        texts.append("The numbers of answers do not explain it: they are the same.")
+    elif answers[better] < answers[worse]:
+        texts.append(
+            "That is what one expects: the fewer answers fit, the more a query tells "
+            f"({better}s here)."
+        )
+    else:
+        texts.append(
+            f"The numbers of answers do not explain it: {worse} queries have fewer of them."
+        )
     median = rows["median_rank"]
     texts.append(
         f"“both” pools the {rows.loc['both', 'ranks']:,} ranks of the two sides, as many of each. "

@@ -66,6 +66,7 @@ def compare(
     from kgdash.ranking.metric_lookup import find_metric
     from kgdash.ranking.rank_setting import RankSetting
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names, pair_of
+    from kgdash.studies.comparison.comparison_verdict import comparison_verdict
 
     key = find_metric(metric).key
     wanted = table or ("groups" if by else "relations" if pair else "overall")
@@ -88,6 +89,7 @@ def compare(
     about: dict[str, Any] = {"runs": list(named), "split": split, "filter": chosen, "side": side}
     about |= {"by": by, "metric": key, "rank_type": rank_type, "pair": pair, "seed": seed}
     if output.as_json:
+        about["verdict"] = comparison_verdict(tables["tests"]())
         print_json(about | records({name: make() for name, make in tables.items()}))
     if output.out is not None or not output.as_json:
         write_or_print(tables[wanted](), output.out)

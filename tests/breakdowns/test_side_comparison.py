@@ -58,6 +58,8 @@ def test_in_words(umls):
     )
     other = "head" if better == "tail" else "tail"
     assert describe_sides(mirrored)[0].startswith(f"{other.capitalize()}s ")
+    alike = describe_sides(table.assign(answers=2.0))
+    assert alike[1] == "The numbers of answers do not explain it: they are the same."
 
 
 def test_one_side_alone_says_nothing():

@@ -21,6 +21,7 @@ from kgdash.studies.comparison.comparison import (
     pair_of,
     reciprocal_ranks,
 )
+from kgdash.studies.comparison.comparison_verdict import comparison_verdict
 from kgdash.studies.comparison.run_pairs import rank_pairs, relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
@@ -55,6 +56,11 @@ def assert_wide(shown, found, rows):
         positions = of_run["position"].tolist()
         assert shown[f"{name} · position"].tolist() == positions
     assert len(shown) == found[rows].nunique()
+
+
+def test_it_opens_with_the_verdict(ranks):
+    tests = paired_tests(reciprocal_ranks(ranks), list(ranks))
+    assert open_page("compare").main.markdown[0].value == comparison_verdict(tests)
 
 
 def test_overall_at_first(ranks):

@@ -16,6 +16,7 @@ from kgdash.studies.comparison.community_differences import (
     entity_differences,
 )
 from kgdash.studies.comparison.comparison import pair_of, reciprocal_ranks
+from kgdash.studies.comparison.comparison_verdict import comparison_verdict
 from kgdash.studies.comparison.run_pairs import (
     rank_grid,
     rank_pairs,
@@ -46,18 +47,29 @@ _HEADINGS = {
 _RESOLUTIONS = (0.5, 1.0, 2.0, 4.0)
 
 
-def show_tests(compared: Compared) -> None:
-    """Show the paired tests of all pairs, and how the ranks of two runs go together."""
+def show_verdict(compared: Compared) -> None:
+    """Say which run is best, and which may be as good."""
+    st.markdown(comparison_verdict(_tests(compared)))
+
+
+def _tests(compared: Compared) -> pd.DataFrame:
     values = reciprocal_ranks(compared.ranks, compared.side, compared.rank_type)
-    tests = computed(
+    tests: pd.DataFrame = computed(
         "Testing all pairs of runs",
         (*compared.key, "tests", compared.side, compared.rank_type),
         lambda progress: paired_tests(values, list(compared.ranks), progress=progress),
     )
+    return tests
+
+
+def show_tests(compared: Compared) -> None:
+    """Show the paired tests of all pairs, and how the ranks of two runs go together."""
+    tests = _tests(compared)
     st.header("Is the difference more than chance?")
     st.caption(
-        f"Reciprocal ranks of the same {len(values):,} triples; {compared.sides.lower()}, a "
-        "triple's ranks kept together. Bars: 95 % interval of a paired bootstrap. p: permutation "
+        f"Reciprocal ranks of the same {tests['triples'].iloc[0]:,} triples; "
+        f"{compared.sides.lower()}, a triple's ranks kept together. Bars: 95 % interval of a "
+        "paired bootstrap. p: permutation "
         f"test that swaps the two runs triple by triple ({RESAMPLES:,} draws each; all swaps where "
         f"at most {EXACT} triples differ), by Holm's correction over all pairs. Coloured below "
         "5 %: blue where the first run is better."
