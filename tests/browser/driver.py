@@ -15,6 +15,10 @@ CARDS = """() => [...document.querySelectorAll("[data-testid=stMain] [data-testi
 _IDLE = """() => document.querySelector("[data-testid=stApp]")
     ?.getAttribute("data-test-script-state") === "notRunning" """
 
+_STILL = """() => Promise.all(document.getAnimations()
+    .filter(each => each.effect.getComputedTiming().iterations !== Infinity)
+    .map(each => each.finished.catch(() => null)))"""
+
 _POINTS = """([key, name]) => {
     const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
     const box = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
@@ -71,6 +75,8 @@ def widget(tab: Page, key: str) -> Locator:
     folded = tab.locator("details:not([open])").filter(has=found)
     if folded.count():
         folded.first.locator("summary").click()
+        # A list that opens while things still move closes again.
+        tab.evaluate(_STILL)
     return found
 
 

@@ -98,8 +98,8 @@ def test_a_report_draws_sorts_and_fits_a_phone_without_any_network(run, tmp_path
             ink,
         )
     shown = page.evaluate(_SHOWN)
-    assert [name for name, _, _ in shown][:3] == ["losses", "metrics", "ranks"]
-    assert len(shown) == 3 + len(content.groupings)
+    assert [name for name, _, _ in shown][:4] == ["communities", "losses", "metrics", "ranks"]
+    assert len(shown) == 4 + len(content.groupings)
     assert all(drawn for _, drawn, _ in shown)
     # Charts follow a change of the window's width a moment later.
     wait_until(page, "document.documentElement.scrollWidth <= 390")

@@ -69,7 +69,8 @@ def test_a_click_on_a_point_or_a_row_draws_the_instance(address, tab, run):
 
 
 def test_a_long_computation_can_be_stopped_and_started_again(address, tab):
-    tab.goto(f"{address}/queries?per_type=1000&query_seed=1")
+    beam = "intermediates=model&beam=100"
+    tab.goto(f"{address}/queries?per_type=1000&query_seed=1&types=2p&types=3p&{beam}")
     tab.get_by_role("button", name="Stop", exact=True).click()
     tab.get_by_text("was stopped").wait_for()
     assert tab.locator("[data-testid=stMain] [data-testid=stMetric]").count() == 0
