@@ -1,13 +1,16 @@
 """Finding entities by what people type: a name, a label, or a part of one."""
 
-from kgdash.errors import KgdashError
 from kgdash.graph.knowledge_graph import KnowledgeGraph
 
 
-def entity_text(graph: KnowledgeGraph, entity: int) -> str:
-    """Write an entity for people: its label, and its name behind it where they differ."""
-    name, label = graph.entities[entity], graph.entity_labels[entity]
+def label_and_name(label: str, name: str) -> str:
+    """Write what has a name for people: its label, and its name behind it where they differ."""
     return label if label == name else f"{label} ({name})"
+
+
+def entity_text(graph: KnowledgeGraph, entity: int) -> str:
+    """Write an entity as `label_and_name` does."""
+    return label_and_name(graph.entity_labels[entity], graph.entities[entity])
 
 
 def search_entities(graph: KnowledgeGraph, text: str, most: int = 8) -> list[int]:
@@ -22,16 +25,12 @@ def search_entities(graph: KnowledgeGraph, text: str, most: int = 8) -> list[int
     text = text.strip()
     if not text:
         return []
-    candidates = [text]
-    if text.endswith(")") and " (" in text:
-        candidates.append(text[text.rindex(" (") + 2 : -1])
-    for candidate in candidates:
-        try:
-            found = graph.entity_id(candidate)
-        except KgdashError:
-            continue
-        if candidate is text or entity_text(graph, found) == text:
-            return [found]
+    called = graph.entities_called(text)
+    if len(called) != 1 and text.endswith(")") and " (" in text:
+        behind = graph.entities_called(text[text.rindex(" (") + 2 : -1])
+        called = [entity for entity in behind if entity_text(graph, entity) == text]
+    if len(called) == 1:
+        return called
     wanted = text.casefold()
     hits = []
     for entity, (name, label) in enumerate(zip(graph.entities, graph.entity_labels, strict=True)):

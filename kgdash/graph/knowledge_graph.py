@@ -187,6 +187,10 @@ class KnowledgeGraph:
         """
         return _find(name, self._entity_lookup, "entity", self)
 
+    def entities_called(self, name: str) -> list[int]:
+        """Return the entities of a name, else of a label, else of either regardless of case."""
+        return _matches(name, self._entity_lookup)
+
     def relation_id(self, name: str) -> int:
         """Find a relation like :meth:`entity_id` finds an entity."""
         return _find(name, self._relation_lookup, "relation", self)
@@ -218,18 +222,22 @@ def _lookup(names: Sequence[str], labels: Sequence[str]) -> list[dict[str, list[
     return tables
 
 
+def _matches(name: str, tables: list[dict[str, list[int]]]) -> list[int]:
+    keys = zip(tables, (name, name, name.casefold()), strict=True)
+    return next((found for table, key in keys if (found := table.get(key))), [])
+
+
 def _find(name: str, tables: list[dict[str, list[int]]], kind: str, graph: KnowledgeGraph) -> int:
     names = graph.entities if kind == "entity" else graph.relations
-    for table, key in zip(tables, (name, name, name.casefold()), strict=True):
-        found = table.get(key, [])
-        if len(found) == 1:
-            return found[0]
-        if found:
-            several = ", ".join(repr(names[i]) for i in found[:5])
-            raise KgdashError(
-                f"{len(found)} entries of graph {graph.name} are labelled {name!r}; "
-                f"give the name of the {kind} instead: {several}"
-            )
+    found = _matches(name, tables)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        several = ", ".join(repr(names[i]) for i in found[:5])
+        raise KgdashError(
+            f"{len(found)} entries of graph {graph.name} are labelled {name!r}; "
+            f"give the name of the {kind} instead: {several}"
+        )
     known = list(dict.fromkeys([*tables[0], *tables[1]]))
     raise unknown_name(kind, name, known, f"graph {graph.name}")
 

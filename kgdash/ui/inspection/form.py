@@ -7,6 +7,7 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.entity_search import entity_text, label_and_name
 from kgdash.runs import Run
 from kgdash.studies.inspection.inspected_triple import OPEN, InspectedTriple, find_triple
 from kgdash.ui.runtime.computed import computed
@@ -114,11 +115,7 @@ def _first_names(graph: KnowledgeGraph) -> list[str]:
 def _choices(graph: KnowledgeGraph) -> tuple[dict[str, str], dict[str, str]]:
     """Return the texts of entities, those with most triples first, and of relations, by name."""
     order = (-graph.degrees).argsort(kind="stable").tolist()
-    entities = {graph.entities[e]: _text(graph.entities[e], graph.entity_labels[e]) for e in order}
+    entities = {graph.entities[e]: entity_text(graph, e) for e in order}
     pairs = zip(graph.relations, graph.relation_labels, strict=True)
-    relations = {name: _text(name, label) for name, label in pairs}
+    relations = {name: label_and_name(label, name) for name, label in pairs}
     return {OPEN: OPEN} | entities, {OPEN: OPEN} | relations
-
-
-def _text(name: str, label: str) -> str:
-    return name if name == label else f"{label} ({name})"
