@@ -14,11 +14,10 @@ from kgdash.ranking.main_table import MAIN_METRICS, evaluated_text, main_table
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import MetricsTable
 from kgdash.ranking.rank_setting import RankSetting
+from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation, evaluation
 from kgdash.reports.method import commands, group_command, method
 from kgdash.runs import Run
-from kgdash.studies.overview.overview import overview
-from kgdash.studies.reliability.reliability_map import reliability_map
 from kgdash.studies.reliability.run_relik import run_relik_known
 from kgdash.version import __version__
 
@@ -61,9 +60,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class ReportContent:
-    """All that a report says; ``evaluation`` and ``raw`` are what its charts are drawn from."""
+    """All that a report says; its charts are drawn from ``source``."""
 
-    evaluation: Evaluation
+    source: ChartSource
     raw: MetricsTable | None
     notes: list[str]
     facts: dict[str, str]
@@ -76,6 +75,11 @@ class ReportContent:
     glossary: pd.DataFrame
     method: list[str]
     commands: dict[str, str]
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """Return the ranks and metrics that the report is about."""
+        return self.source.evaluation
 
 
 def report_content(
@@ -92,7 +96,7 @@ def report_content(
     """
     first, second, third = phases(progress, [0.45, 0.45, 0.1])
     asked = evaluation(run, setting, metric, first)
-    ties = _ties(asked)
+    ties, source = _ties(asked), ChartSource(asked)
     raw = asked.raw_values(second) if asked.filter != "none" else None
     groupings = []
     for number, by in enumerate(REPORTED):
@@ -100,7 +104,7 @@ def report_content(
         groupings.append(_grouped(asked, by))
     third(1, 1)
     return ReportContent(
-        evaluation=asked,
+        source=source,
         raw=raw,
         notes=_notes(asked),
         facts=_facts(run),
@@ -109,7 +113,7 @@ def report_content(
         everything=_everything(asked),
         ties=ties,
         groupings=groupings,
-        answer=_answer(run),
+        answer=_answer(source),
         glossary=_glossary(),
         method=method(asked),
         commands=commands(asked),
@@ -253,11 +257,11 @@ def _grouped(evaluated: Evaluation, by: str) -> Grouped:
     )
 
 
-def _answer(run: Run) -> Answer | None:
+def _answer(source: ChartSource) -> Answer | None:
     """Sum up the ReliK of all known triples, or None where it is not counted and takes long."""
-    if not run_relik_known(run):
+    if not run_relik_known(source.run):
         return None
-    found = overview(reliability_map(run))
+    found = source.overview
     labels = {"mrr": "MRR", "hits_at_1": "Hits@1", "hits_at_10": "Hits@10", "relik": "mean ReliK"}
     values = [{"value of": label, **asdict(found.values[name])} for name, label in labels.items()]
     columns = ["label", "entities", "triples", "relik", "low", "high", "mrr", "evaluated"]

@@ -17,7 +17,6 @@ from plotly.offline import get_plotlyjs
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.ranking.metric_lookup import metric_records
-from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.content import MOST_GROUPS, ReportContent, report_caption
 from kgdash.reports.named_charts import draw_chart
 from kgdash.statistics.estimate import number
@@ -64,10 +63,9 @@ def report_html(content: ReportContent, made: str = "") -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"rows": table_rows, "figure": _figure_json}
-    source = ChartSource(content.evaluation)
     template = environment.from_string(
         (_FOLDER / "report.html.j2").read_text(encoding="utf-8"),
-        globals={"chart": lambda name: draw_chart(name, source)},
+        globals={"chart": lambda name: draw_chart(name, content.source)},
     )
     return template.render(
         content=content,
