@@ -1,9 +1,6 @@
 """The demo runs that come with kgdash."""
 
 from pathlib import Path
-from typing import Any
-
-from kgdash.runs.description import describe_run
 
 DEMO = Path(__file__).parents[1] / "demo"
 
@@ -20,8 +17,3 @@ FOLDER_CHOICE = "A folder on this machine …"
 def bundled_names() -> list[str]:
     """Return the names of the bundled runs, sorted."""
     return sorted(p.parent.name for p in DEMO.glob("*/run.json"))
-
-
-def bundled_runs() -> list[dict[str, Any]]:
-    """Describe the bundled runs without loading a model, as `describe_run` does."""
-    return [describe_run(name, DEMO / name) for name in bundled_names()]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from kgdash.errors import check_name
 from kgdash.files.row_table import MISSING, RowTable
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS
@@ -117,7 +118,11 @@ class ExactTables:
         entities: np.ndarray | None,
         progress: Progress,
     ) -> pd.DataFrame:
-        """Return `kgdash.ranking.ranks.rank_triples` of triples, known or not."""
+        """Return `kgdash.ranking.ranks.rank_triples` of triples, known or not.
+
+        :raises KgdashError: on an unknown filter; as there
+        """
+        check_name("filter", filter, FILTERS, "kgdash")
         run = self.run
         evaluated = rows if evaluated_are_known else rows[:0]
         known = None if filter == "none" else run.graph.known_with(evaluated, FILTERS[filter])

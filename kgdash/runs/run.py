@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, unknown_name
+from kgdash.errors import KgdashError, check_name
 from kgdash.files.table_cache import cached_table
-from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array
+from kgdash.graph import KnowledgeGraph, default_filter, triple_array
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.graph.restriction import Restriction
 from kgdash.graph.subgraph import Subgraph, SubgraphOptions, SubgraphSampling
@@ -89,7 +89,7 @@ class Run:
         restriction = restriction or Restriction()
         filter = filter or default_filter(None if triples is not None else split)
         rows = restriction.of_triples(self._triples(split, triples), self.graph)
-        return self._ranks(rows, True, filter, sides, restriction.entities, progress)
+        return self.exact_tables.rank(rows, True, filter, sides, restriction.entities, progress)
 
     def ranks_of_mixed(
         self,
@@ -104,20 +104,8 @@ class Run:
         Parameters, result and errors are as for `ranks`.
         """
         rows = triple_array(triples, self.graph)
-        return self._ranks(rows, False, filter or default_filter(None), sides, None, progress)
-
-    def _ranks(
-        self,
-        rows: np.ndarray,
-        evaluated_are_known: bool,
-        filter: str,
-        sides: Sequence[str],
-        entities: np.ndarray | None,
-        progress: Progress,
-    ) -> pd.DataFrame:
-        if filter not in FILTERS:
-            raise unknown_name("filter", filter, list(FILTERS), "kgdash")
-        return self.exact_tables.rank(rows, evaluated_are_known, filter, sides, entities, progress)
+        filter = filter or default_filter(None)
+        return self.exact_tables.rank(rows, False, filter, sides, None, progress)
 
     def relik(
         self,
@@ -144,10 +132,8 @@ class Run:
         :raises KgdashError: on an unknown split or method, an empty or malformed set of triples, or
             NaN scores
         """
-        if method not in RELIK_METHODS:
-            raise unknown_name("method", method, RELIK_METHODS, "ReliK")
-        if rank_type not in RANK_TYPES:
-            raise unknown_name("rank type", rank_type, RANK_TYPES, "ReliK")
+        check_name("method", method, RELIK_METHODS, "ReliK")
+        check_name("rank type", rank_type, RANK_TYPES, "ReliK")
         sample = NegativeSample(**sampling)
         rows = self._triples(split, triples)
         if method == "exact":
