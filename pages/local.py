@@ -9,12 +9,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.form import choose_subgraph
-from kgdash.ui.subgraphs.local import (
-    counted_so_far,
-    show_drawing,
-    show_local_cards,
-    show_local_verdict,
-)
+from kgdash.ui.subgraphs.local import counted_so_far, show_drawing, show_local_answer
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import IDS, offer_inspection, show_triples
 from kgdash.ui.widgets.markdown import plain
@@ -44,8 +39,7 @@ labelled = graph.with_names(triples)
 part_name = f"{run.name}-{graph.entities[subgraph.seed_entity]}-subgraph"
 
 show_refinement(counted_so_far)
-show_local_verdict(run, comparison)
-show_local_cards(comparison)
+show_local_answer(run, comparison)
 evaluated = "test triples" if choice.evaluated == "test" else "known triples"
 st.caption(
     f"{len(subgraph.entities)} entities, {len(triples):,} known triples inside; MRRs are "

@@ -15,6 +15,13 @@ class Estimate:
     high: float
     n: int
 
+    @property
+    def ends(self) -> str:
+        """Write the interval: "0.738 to 0.770"; empty where there is none."""
+        if math.isnan(self.low) or math.isnan(self.high):
+            return ""
+        return f"{number(self.low)} to {number(self.high)}"
+
     def is_above(self, other: Estimate) -> bool:
         """Tell whether this interval lies wholly above the other; False without intervals."""
         return self.low > other.high
@@ -32,9 +39,7 @@ def number(value: float) -> str:
 def with_interval(estimate: Estimate) -> str:
     """Write a value with its interval: "0.754 (0.738 to 0.770)"."""
     value = number(estimate.value)
-    if math.isnan(estimate.low) or math.isnan(estimate.high):
-        return value
-    return f"{value} ({number(estimate.low)} to {number(estimate.high)})"
+    return f"{value} ({estimate.ends})" if estimate.ends else value
 
 
 def _scientific(value: float) -> str:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import tie_summary
@@ -105,12 +106,21 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     communities = pd.DataFrame() if counting else _communities(map_)
     is_exact = map_.method == "exact"
     if is_exact:
-        leads += [*_least_reliable(map_, communities), *_least_likely(map_)]
+        leads += [*_least_reliable(map_, communities, values["relik"]), *_least_likely(map_)]
     verdict = (
         region_verdict(communities, is_exact),
         performance_verdict(values["mrr"], values["hits_at_10"]),
     )
     return Overview(map_, values, communities, verdict, tuple(leads))
+
+
+def busiest_entity(graph: KnowledgeGraph, is_member: np.ndarray) -> str:
+    """Name the entity of highest degree, the first of equals, among some.
+
+    :param is_member: bool, ``(|E|,)``
+    """
+    members = np.flatnonzero(is_member)
+    return graph.entities[int(members[np.argmax(graph.degrees[members])])]
 
 
 def _hits(ranks: pd.DataFrame, k: int) -> np.ndarray:
@@ -157,21 +167,20 @@ def _ties(ranks: pd.DataFrame) -> Iterator[Lead]:
         )
 
 
-def _least_reliable(map_: ReliabilityMap, communities: pd.DataFrame) -> Iterator[Lead]:
+def _least_reliable(
+    map_: ReliabilityMap, communities: pd.DataFrame, whole: Estimate
+) -> Iterator[Lead]:
     large = communities[communities["triples"] >= SMALL]
-    whole = mean_estimate(map_.relik["relik"].to_numpy())
     if not len(large) or not large["high"].min() < whole.low:
         return
     row = large.sort_values("relik", kind="stable").iloc[0]
     value = Estimate(row["relik"], row["low"], row["high"], int(row["triples"]))
-    groups = find_communities(map_.run.graph)
-    members = np.flatnonzero(groups == row["id"])
-    degrees = map_.run.graph.degrees[members]
+    graph = map_.run.graph
     yield Lead(
         "community",
         f"The community around **{row['label']}** is less reliable than the graph: mean ReliK "
         f"{with_interval(value)}, {value.n:,} triples.",
-        map_.run.graph.entities[int(members[np.argmax(degrees)])],
+        busiest_entity(graph, find_communities(graph) == row["id"]),
     )
 
 

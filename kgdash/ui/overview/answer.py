@@ -9,24 +9,20 @@ import streamlit as st
 from kgdash.charts.reliability_map import community_map
 from kgdash.graph import IDS
 from kgdash.graph.communities import find_communities
-from kgdash.statistics.estimate import Estimate, number
-from kgdash.studies.overview.overview import Lead, Overview
+from kgdash.statistics.estimate import number
+from kgdash.studies.overview.overview import Lead, Overview, busiest_entity
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.subgraphs.link import open_local
-from kgdash.ui.widgets.card import show_card
+from kgdash.ui.widgets.card import ABOUT_RELIK, show_card
 from kgdash.ui.widgets.chart import clicked_point
 
 _CARDS = {
     "mrr": ("Test MRR ↑", "Mean reciprocal rank: realistic, both sides, filtered by all splits."),
     "hits_at_1": ("Hits@1 ↑", "Share of queries whose true answer is ranked first."),
     "hits_at_10": ("Hits@10 ↑", "Share of queries whose true answer is among the ten best."),
-    "relik": (
-        "Mean ReliK ↑",
-        "ReliK of a triple: ½ (1/rank among the negatives of its head + 1/rank among those of its "
-        "tail). 1: it beats them all. 0.1: about ten negatives of each end get a higher score.",
-    ),
+    "relik": ("Mean ReliK ↑", ABOUT_RELIK),
 }
 
 _LINKS = {
@@ -45,7 +41,9 @@ def show_values(found: Overview) -> None:
             if name == "relik" and found.map.method != "exact":
                 show_card(label, "…", "being counted", about)
             else:
-                show_card(label, number(estimate.value), _beneath(estimate), about)
+                count = f"n = {estimate.n:,}"
+                beneath = f"{estimate.ends} · {count}" if estimate.ends else count
+                show_card(label, number(estimate.value), beneath, about)
 
 
 def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
@@ -60,9 +58,8 @@ def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
         f"{found.map.run.name}-overview",
     )
     if picked is not None:
-        members = (groups == found.communities["id"].iloc[int(picked)]).nonzero()[0]
-        central = members[graph.degrees[members].argmax()]
-        open_local("neighbourhood", entity=graph.entities[central], size=60, hops=1)
+        entity = busiest_entity(graph, groups == found.communities["id"].iloc[int(picked)])
+        open_local("neighbourhood", entity=entity, size=60, hops=1)
 
 
 def show_leads(found: Overview) -> None:
@@ -86,10 +83,3 @@ def _named(lead: Lead) -> dict[str, str]:
     if lead.kind == "triple":
         return dict(zip(IDS, lead.triple, strict=True))
     return {"entity": lead.name} if lead.kind == "community" else {}
-
-
-def _beneath(estimate: Estimate) -> str:
-    if estimate.low != estimate.low:  # NaN
-        return f"n = {estimate.n:,}"
-    ends = f"{number(estimate.low)} to {number(estimate.high)}"
-    return f"{ends} · n = {estimate.n:,}"

@@ -7,7 +7,7 @@ import streamlit as st
 
 from kgdash.charts.graph_drawing import GraphDrawing
 from kgdash.runs import Run
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import Estimate, number
 from kgdash.studies.reliability.local_comparison import LocalComparison
 from kgdash.studies.reliability.local_verdict import local_estimates, local_verdict, whole_estimates
 from kgdash.studies.reliability.run_relik import run_relik_known
@@ -16,14 +16,10 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_scale import run_scale
 from kgdash.ui.subgraphs.drawing import add_neighbours, added_entities, stable_layout, with_added
 from kgdash.ui.subgraphs.selected_part import show_part
-from kgdash.ui.widgets.card import show_card
+from kgdash.ui.widgets.card import ABOUT_RELIK, show_card
 
 _ENDS = ("relik_low", "relik_high")
 
-_RELIK = (
-    "ReliK of a triple: ½ (1/rank among the negatives of its head + 1/rank among those of its "
-    "tail). 1: it beats them all. 0.1: about ten negatives of each end get a higher score."
-)
 _SURE = "Beneath: 95 % interval over triples; none of fewer than 10, or where all are equal."
 
 _CARDS = {
@@ -48,7 +44,14 @@ def so_far(value: float, low: float, high: float) -> str:
     return f"Mean ReliK about {number(value)} (95 %: {number(low)} to {number(high)})."
 
 
-def show_local_verdict(run: Run, comparison: LocalComparison) -> None:
+def show_local_answer(run: Run, comparison: LocalComparison) -> None:
+    """Show the verdict, once all is counted, and the cards."""
+    estimates = local_estimates(comparison)
+    _show_verdict(run, comparison, estimates)
+    _show_cards(comparison, estimates)
+
+
+def _show_verdict(run: Run, comparison: LocalComparison, estimates: dict[str, Estimate]) -> None:
     """Say whether the model is more or less reliable here than in the whole graph."""
     if comparison.share < 1:
         return
@@ -57,20 +60,20 @@ def show_local_verdict(run: Run, comparison: LocalComparison) -> None:
         (run.digest, "whole", run_relik_known(run)),
         lambda report: whole_estimates(run, report),
     )
-    st.markdown(" ".join(local_verdict(local_estimates(comparison), whole)))
+    st.markdown(" ".join(local_verdict(estimates, whole)))
 
 
-def show_local_cards(comparison: LocalComparison) -> None:
+def _show_cards(comparison: LocalComparison, estimates: dict[str, Estimate]) -> None:
     """Show one card per measure; of ReliK that is sampled, the interval, and none in the making."""
-    means, method, estimates = comparison.means, comparison.method, local_estimates(comparison)
+    means, method = comparison.means, comparison.method
     graph = comparison.subgraph.graph
     with st.container(horizontal=True):
         for name, label in _CARDS.items():
             value, count = means[name]
             text, unit = number(value), f"n = {count:,} {'triples' if name == 'relik' else 'ranks'}"
             estimate = estimates[name]
-            if estimate.low == estimate.low and _ENDS[0] not in means:  # not NaN
-                unit = f"{number(estimate.low)} to {number(estimate.high)} · {unit}"
+            if estimate.ends and _ENDS[0] not in means:
+                unit = f"{estimate.ends} · {unit}"
             if name == "relik" and comparison.share < 1:
                 text, unit = "–", f"{count:,} of {len(comparison.triples):,} triples counted"
             elif name == "relik" and _ENDS[0] in means:
@@ -82,7 +85,9 @@ def show_local_cards(comparison: LocalComparison) -> None:
                 if name == "relation_mrr"
                 else f"{graph.num_entities:,} entities"
             )
-            about = _RELIK if name == "relik" else f"Realistic, filtered, among {among}. {_SURE}"
+            about = (
+                ABOUT_RELIK if name == "relik" else f"Realistic, filtered, among {among}. {_SURE}"
+            )
             show_card(label, text, unit, about)
     if method == "sampled":
         st.info(
