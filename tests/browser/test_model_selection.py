@@ -1,24 +1,11 @@
 """The page Model selection in a browser: it follows a search that goes on."""
 
 from kgdash.hpo.selection import Budget, search
-from kgdash.hpo.space import SearchSpace
 from kgdash.hpo.study_file import read_study
-from kgdash.hpo.trial import SearchPlan
 from kgdash.runs.bundled import DEMO_STUDY
 from kgdash.statistics.estimate import number
 from tests.browser.driver import download, enter, expect_cards, open_page, select, widget
-
-PLAN = SearchPlan(
-    SearchSpace(
-        ("TransE",),
-        values={
-            "model.embedding_dim": [4, 8],
-            "training.num_epochs": 1,
-            "training.batch_size": 512,
-            "negative_sampler.num_negs_per_pos": 1,
-        },
-    )
-)
+from tests.support.small_search import PLAN
 
 
 def cards(study):

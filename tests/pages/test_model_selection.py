@@ -3,26 +3,14 @@
 import pytest
 
 from kgdash.hpo.selection import Budget, best_command, search
-from kgdash.hpo.space import SearchSpace
 from kgdash.hpo.study_file import read_study
-from kgdash.hpo.trial import SearchPlan
 from kgdash.runs.bundled import DEMO_STUDY
 from kgdash.statistics.estimate import number
 from tests.pages.driver import cards, choose, messages, open_page, table
 from tests.pages.driver import run as rerun
+from tests.support.small_search import PLAN
 
 FILE = "A file on this machine …"
-PLAN = SearchPlan(
-    SearchSpace(
-        ("TransE",),
-        values={
-            "model.embedding_dim": [4, 8],
-            "training.num_epochs": 1,
-            "training.batch_size": 512,
-            "negative_sampler.num_negs_per_pos": 1,
-        },
-    )
-)
 
 
 def check(app, study):
