@@ -130,10 +130,12 @@ def test_another_run_ends_what_nobody_has_open(work):
     one, two = make_run(0), make_run(1)
     app = open_page(one)
     await_begun(work)
+    ended = job(app)
     app.kwargs["run"] = two
     again(app)
     await_begun(work, 2)
-    assert work.left.wait(PATIENCE)
+    assert ended.wait(PATIENCE)
+    assert ended.status == "stopped"
     assert preparation._jobs().job(one.digest) is None
     assert work.runs == [one.digest, two.digest]
 
