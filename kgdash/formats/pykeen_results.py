@@ -48,6 +48,8 @@ def recorded_evaluation(results: object) -> dict[str, float]:
     """
     for key in ("metrics", "both", "realistic"):
         results = results.get(key) if isinstance(results, dict) else None
-    values = [results.get(key) for key in _KEPT] if isinstance(results, dict) else []
-    known = [float(v) for v in values if type(v) in (int, float) and 0 <= v <= 1]
-    return dict(zip(_KEPT, known, strict=True)) if len(known) == len(_KEPT) else {}
+    if not isinstance(results, dict):
+        return {}
+    found = {key: results.get(key) for key in _KEPT}
+    known = {k: float(v) for k, v in found.items() if type(v) in (int, float) and 0 <= v <= 1}
+    return known if len(known) == len(found) else {}
