@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from kgdash.errors import KgdashError
 
@@ -50,6 +50,10 @@ def recorded_evaluation(results: object) -> dict[str, float]:
         results = results.get(key) if isinstance(results, dict) else None
     if not isinstance(results, dict):
         return {}
-    found = {key: results.get(key) for key in _KEPT}
-    known = {k: float(v) for k, v in found.items() if type(v) in (int, float) and 0 <= v <= 1}
-    return known if len(known) == len(found) else {}
+    values = (results.get(key) for key in _KEPT)
+    known = [float(v) for v in values if _is_share(v)]
+    return dict(zip(_KEPT, known, strict=True)) if len(known) == len(_KEPT) else {}
+
+
+def _is_share(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
