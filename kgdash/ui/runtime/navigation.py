@@ -92,10 +92,10 @@ def needs_run(page: Any) -> bool:
 
 
 def ensure_navigation() -> None:
-    """Start over under app.py if this page's file was run alone.
+    """Start over under dashboard.py if this page's file was run alone.
 
     Streamlit does so at the first visit to a fresh server, if that opens a page by its address: it
-    does not know app.py's pages yet.
+    does not know dashboard.py's pages yet.
     """
     if _PAGE not in st.session_state:
         navigation()
