@@ -31,8 +31,8 @@ class _Name(str):
 def read_plain_pickle(data: bytes, where: str) -> Any:
     """Read a pickle (protocols 2 to 5) that holds nothing but plain containers.
 
-    :return: dicts, lists, tuples, sets, text, integers of 32 bits, booleans and None; a ``defaultdict`` comes
-        back as a dict, a ``frozenset`` as a set
+    :return: dicts, lists, tuples, sets, text, integers of 32 bits, booleans and None; a
+        ``defaultdict`` comes back as a dict, a ``frozenset`` as a set
     :raises KgdashError: if it holds anything else, is damaged, or is too large
     """
     if len(data) > MAX_BYTES:
