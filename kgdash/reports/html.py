@@ -16,6 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.ranking.glossary import glossary_table, metric_text
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.reports.content import MOST_GROUPS, ReportContent, report_caption
 from kgdash.reports.named_charts import draw_chart
@@ -77,6 +78,7 @@ def report_html(content: ReportContent, made: str = "") -> str:
         most_groups=MOST_GROUPS,
         made=made,
         version=__version__,
+        terms=glossary_table(),
         style=(_FOLDER / "report.css").read_text(encoding="utf-8"),
         library=_packed(library),
         script=script,
@@ -118,7 +120,7 @@ def _cards(content: ReportContent) -> Sequence[tuple[str, str, str, str]]:
             f"{guide[key].label} {guide[key].arrow}",
             number(values[key]),
             f"raw {number(raw[key])}" if raw else "",
-            f"{guide[key].formula}, range {guide[key].value_range}",
+            metric_text(guide[key]),
         )
         for key in _CARDS
     ]
