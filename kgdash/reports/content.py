@@ -267,10 +267,10 @@ def _answer(source: ChartSource) -> Answer | None:
     values = [{"value of": label, **asdict(found.values[name])} for name, label in labels.items()]
     columns = ["label", "entities", "triples", "relik", "low", "high", "mrr", "evaluated"]
     return Answer(
-        [sentence.replace("**", "") for sentence in found.verdict],
+        list(found.verdict),
         pd.DataFrame(values).rename(columns={"n": "triples"}),
         found.communities[columns].rename(columns={"label": "around", "evaluated": "test triples"}),
-        [lead.text.replace("**", "") for lead in found.leads],
+        [lead.text for lead in found.leads],
     )
 
 

@@ -12,8 +12,8 @@ from kgdash.runs.bundled import FOLDER_CHOICE
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import Mean, compare
 from kgdash.ui.runtime.computed import _STOPPED
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.subgraphs.form import SubgraphChoice
-from kgdash.ui.widgets.markdown import plain
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 from tests.support.tiny_runs import DEFAULT_RUN, DEMO, altered_run, read_run, write_run
 

@@ -8,6 +8,7 @@ from kgdash.studies.instances.separation import separation
 from kgdash.studies.rules.files import RuleFile, read_rules
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
+from kgdash.ui.runtime.markdown import plain
 from tests.pages.driver import choose, choose_folder, open_page, table
 from tests.pages.driver import run as rerun
 from tests.support.tiny_runs import DEFAULT_RUN, DEMO, dataset_folder, read_run, write_run
@@ -39,7 +40,7 @@ def test_rules_of_a_file(run):
     assert not rerun(app).error
     instances = find_instances(run.graph, RuleSelection(2, per_rule=5), RuleFile(ROWS))
     assert_groups(app, run, instances)
-    assert any("'none_such', line 3" in caption.value for caption in app.main.caption)
+    assert any(plain("'none_such', line 3") in caption.value for caption in app.main.caption)
 
 
 def test_what_counts_as_false_is_asked_where_people_verified_it(run, tmp_path):
