@@ -12,6 +12,9 @@ from kgdash.ranking.metric import Metric
 from kgdash.ranking.metrics import MetricsTable, pooled
 from kgdash.statistics.estimate import number
 
+#: ranks drawn of each tenfold range; more are finer than a screen
+_PER_DECADE = 150
+
 
 def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
     """Draw one metric over side × rank type.
@@ -58,6 +61,8 @@ def _with_room(heights: Sequence[float]) -> list[float] | None:
 def rank_ecdf(ranks: pd.DataFrame, rank_type: str, ks: Sequence[int] = ()) -> go.Figure:
     """Draw the share of ranks ≤ r against r (log axis): Hits@k for every k at once.
 
+    Exact at each rank that is drawn: all up to 50, then some hundred in each tenfold range.
+
     :param ranks: a table of ranks
     :param rank_type: which of the ranks
     :param ks: marked by dotted lines
@@ -67,9 +72,10 @@ def rank_ecdf(ranks: pd.DataFrame, rank_type: str, ks: Sequence[int] = ()) -> go
     figure = go.Figure()
     for side, rows in pooled(ranks):
         values, counts = np.unique(rows[rank_type].to_numpy(dtype=float), return_counts=True)
+        drawn = np.append(np.diff(np.floor(_PER_DECADE * np.log10(values))) > 0, True)
         figure.add_scatter(
-            x=values,
-            y=np.cumsum(counts) / len(rows),
+            x=values[drawn],
+            y=(np.cumsum(counts) / len(rows))[drawn],
             name=side,
             mode="lines",
             line={
