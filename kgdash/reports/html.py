@@ -19,6 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.ranking.glossary import glossary_table, metric_text
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.reports.content import ReportContent, report_caption
 from kgdash.reports.groups import MOST_GROUPS
@@ -105,6 +106,7 @@ def _page(template: str, **values: Any) -> str:
     return environment.get_template(template).render(
         values,
         version=__version__,
+        terms=glossary_table(),
         style=(_FOLDER / "report.css").read_text(encoding="utf-8"),
         library=(len(packed), _in_text(packed)),
         script=script,
@@ -148,7 +150,7 @@ def _cards(content: ReportContent) -> Sequence[tuple[str, str, str, str]]:
             f"{guide[key].label} {guide[key].arrow}",
             number(values[key]),
             f"raw {number(raw[key])}" if raw else "",
-            f"{guide[key].formula}, range {guide[key].value_range}",
+            metric_text(guide[key]),
         )
         for key in _CARDS
     ]

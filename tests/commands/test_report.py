@@ -11,6 +11,7 @@ import pytest
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.charts.export import FigureSize, figure_bytes
+from kgdash.charts.message import message_of
 from kgdash.charts.separation import MEASURE_NAMES
 from kgdash.graph.restriction import Restriction
 from kgdash.ranking.latex_table import latex_table
@@ -267,10 +268,13 @@ class TestCharts:
     def test_command_draws_vectors(self, call, tmp_path, monkeypatch):
         """A browser draws such charts in the tests of `kgdash.charts.export`."""
         asked: list = []
-        monkeypatch.setattr("kgdash.charts.export._drawn", lambda *a: asked.append(a) or b"<svg/>")
+        monkeypatch.setattr(
+            "kgdash.charts.export._drawn", lambda *a: asked.append(a) or b"<svg></svg>"
+        )
         call("chart", "umls-transe", "losses", tmp_path / "losses.svg", "--width", 640)
-        assert (tmp_path / "losses.svg").read_bytes() == b"<svg/>"
         ((figure, options),) = asked
+        described = f"<svg><desc>{message_of(figure)}</desc></svg>"
+        assert (tmp_path / "losses.svg").read_text(encoding="utf-8") == described
         assert (options["format"], options["width"]) == ("svg", 640)
         assert figure.layout.yaxis.title.text == "training loss"
 
