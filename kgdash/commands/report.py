@@ -44,8 +44,8 @@ def chart(
             metavar="NAME",
             help="metrics, ranks, losses; breakdown-by-… or sides-by-… relation, cardinality, "
             "pattern, head-degree, tail-degree, answers or frequency; communities, "
-            "relik-by-relation; subgraph, subgraph-figures, subgraph-relik; classification-… scores, roc, calibration "
-            "or relik; queries-… or rules-… values, means, auc or "
+            "relik-by-relation; subgraph, subgraph-figures, subgraph-relik; classification-… "
+            "scores, roc, calibration or relik; queries-… or rules-… values, means, auc or "
             "thresholds.",
         ),
     ],
