@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 import kgdash
+from kgdash.ranking.glossary import explained
 from kgdash.runs.bundled import DEMO, FOLDER_CHOICE, bundled_names
 from kgdash.statistics.estimate import number
 from kgdash.studies.overview.overview import overview_steps
@@ -136,3 +137,10 @@ def test_pykeen_directory_needs_its_dataset(pykeen_directory):
 def test_pykeen_directory_with_a_dataset_that_does_not_fit(pykeen_directory):
     app = choose_folder(open_page("overview"), pykeen_directory, "umls")
     assert_refused(app, refusal(str(pykeen_directory), "umls"))
+
+
+def test_cards_say_on_hovering_what_they_show():
+    page = open_page("overview")
+    about = {card.label: card.help for card in page.main.metric}
+    assert about == {label: explained(label) for label in about}
+    assert len(set(about.values())) == 4

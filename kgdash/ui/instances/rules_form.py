@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
@@ -70,7 +71,7 @@ def _choose_rules(run: Run) -> InstancesChoice:
             0.05,
             key="min_pca",
             bind="query-params",
-            help="Of rules from AnyBURL: least confidence, as the file gives it.",
+            help=explained("PCA confidence", "Of rules from AnyBURL: the confidence of the file."),
         )
     with more_settings():
         min_support = choose_number("Minimum support", (1, 10**6), 2, "min_support")

@@ -81,6 +81,11 @@ def navigation() -> Any:
     return page
 
 
+def compares_runs() -> bool:
+    """Tell whether this page is about several runs."""
+    return st.session_state.get(_PAGE) in MENU["Compare"].values()
+
+
 def needs_run(page: Any) -> bool:
     """Tell whether a page is about the chosen run."""
     return page.title not in _HIDDEN.values()

@@ -10,6 +10,7 @@ from kgdash.charts.graph_drawing import GraphDrawing
 from kgdash.charts.graph_layout import layout, pairs_of
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
 from kgdash.graph.communities import find_communities
+from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
@@ -186,20 +187,14 @@ def _choose_scan(entities: int) -> RegionScan:
         largest = choose_number(
             "Entities of a region, at most", (smallest, most), min(100, most), "largest"
         )
-        permutations = choose_number(
-            "Permutations",
-            (19, 9999),
-            199,
-            "permutations",
-            help="The smallest p-value is 1 / (permutations + 1).",
-        )
+        permutations = choose_number("Permutations", (19, 9999), 199, "permutations")
     return RegionScan(null_model, int(smallest), int(largest), int(permutations))
 
 
 def _table(shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str) -> int | None:
     """Show rows of a table, offer all of it as a file, and return which row is selected."""
     columns = number_columns(shown, mrr="MRR ↑", evaluated="test triples") | {
-        column: st.column_config.NumberColumn(label)
+        column: st.column_config.NumberColumn(label, help=explained(label))
         for column, label in _TINY.items()
         if column in shown
     }

@@ -10,8 +10,10 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.graph import FILTERS, SPLITS, KnowledgeGraph, default_filter
 from kgdash.graph.known_triples import RANK_TYPES
+from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metric_lookup import find_metric, metric_records
+from kgdash.ui.runtime.sidebar import note_setting
 
 _RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 
@@ -27,6 +29,7 @@ def choice(
 
     :param options: or options with the text that shows each
     :param default: the first option if not given
+    :param help: shown on hovering, after what the glossary says of the label
     """
     texts = options if isinstance(options, Mapping) else {}
     return st.selectbox(
@@ -36,7 +39,7 @@ def choice(
         format_func=lambda option: texts.get(option, option),
         key=key,
         bind="query-params",
-        help=help,
+        help=explained(label, help),
     )
 
 
@@ -51,6 +54,7 @@ def choose_one(
     """Show options side by side, one of them always chosen, kept in the URL.
 
     :param default: the first option if not given
+    :param help: as of `choice`
     :param more: of `st.segmented_control`
     """
     chosen = st.segmented_control(
@@ -60,7 +64,7 @@ def choose_one(
         required=True,
         key=key,
         bind="query-params",
-        help=help,
+        help=explained(label, help),
         **more,
     )
     return str(chosen)
@@ -71,42 +75,38 @@ def choose_number(
 ) -> int:
     """Show a whole number, kept in the URL.
 
-    :param bounds: the least and the greatest that there may be
+    :param bounds: the least and the greatest that there may be; the help says them
     :param value: at first; the nearest within the bounds
     """
     least, most = bounds
     first = min(max(value, least), most)
-    return int(st.number_input(label, least, most, first, key=key, bind="query-params", help=help))
+    about = explained(label, f"{help or ''} From {least:,} to {most:,}.".strip())
+    return int(st.number_input(label, least, most, first, key=key, bind="query-params", help=about))
 
 
 def choose_split(graph: KnowledgeGraph) -> str:
     """Show the splits that hold triples; test, or the last there is, at first."""
     splits = [s for s in SPLITS if len(graph.splits[s])]
-    return choice("Split", splits, "split", splits[-1])
+    split = str(choice("Split", splits, "split", splits[-1]))
+    note_setting("split", split)
+    return split
 
 
 def choose_filter(split: str) -> str:
     """Show the filters; the one that fits the split at first."""
-    return choice(
+    chosen = choice(
         "Known triples filtered out",
         {name: "none (raw ranks)" if name == "none" else name for name in FILTERS},
         f"filter_{split}",
         default_filter(split),
-        help="Candidates that would make a known triple are removed before ranking. Use "
-        "train+valid for model selection, so that test does not leak.",
     )
+    note_setting("filter", chosen)
+    return str(chosen)
 
 
 def choose_rank_type() -> str:
     """Show the rank types, realistic at first."""
-    return choice(
-        "Rank type",
-        list(RANK_TYPES),
-        "rank_type",
-        "realistic",
-        help="How equal scores count: optimistic puts the true answer first among its equals, "
-        "pessimistic last, realistic in the middle.",
-    )
+    return choice("Rank type", list(RANK_TYPES), "rank_type", "realistic")
 
 
 def choose_metric(
@@ -172,6 +172,6 @@ def choose_resolution() -> float:
         0.5,
         key="resolution",
         bind="query-params",
-        help="Of Louvain's method: the higher, the more and the smaller are the communities.",
+        help=explained("Resolution"),
     )
     return float(resolution)
