@@ -25,8 +25,8 @@ _FOLDER = "A folder on this machine …"
 
 _RECIPES = {
     "quick": "Quick: {} dimensions, {} epochs. Seconds on a bundled dataset.",
-    "good": "Good: {} dimensions, {} epochs, much as the bundled runs were trained. A minute or two on "
-    "a bundled dataset.",
+    "good": "Good: {} dimensions, {} epochs, much as the bundled runs were trained. A minute "
+    "or two on a bundled dataset.",
     "PyKEEN's": "PyKEEN's defaults: {} dimensions, {} epochs, as `kgdash train` has them.",
 }
 
