@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from kgdash.charts.style import SIDE_COLOURS, finish
+from kgdash.charts.message import along
+from kgdash.charts.style import SIDE_COLOURS, empty, finish
 
 
 def training_curves(
@@ -17,6 +18,8 @@ def training_curves(
     :param checks: pairs of an epoch (≥ 1) and the MRR after it, in [0, 1]
     :param epochs: how many there will be: as wide is the figure
     """
+    if not len(losses):
+        return empty("no epoch has ended yet")
     figure = go.Figure()
     lines = (
         ("loss ↓", np.arange(1, len(losses) + 1), losses, "lines", "both", "y"),
@@ -41,7 +44,8 @@ def training_curves(
             hovertemplate=f"{name}, epoch %{{x}}: %{{y:.3g}}<extra></extra>",
         )
     figure.update_xaxes(title="epoch", range=[0.5, max(epochs, 2) + 0.5])
-    finish(figure, height=200, showlegend=True)
+    runs = [along(name, "epoch", x, y) for name, x, y, *_ in lines if len(y)]
+    finish(figure, f"{'; '.join(runs)}.", height=200, showlegend=True)
     axes = {
         axis: {"rangemode": "tozero", "tickfont": {"color": SIDE_COLOURS[colour]}, "nticks": 5}
         for *_, colour, axis in lines

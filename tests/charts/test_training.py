@@ -2,6 +2,7 @@
 
 import pytest
 
+from kgdash.charts.message import message_of
 from kgdash.charts.training import training_curves
 
 
@@ -13,8 +14,12 @@ def test_loss_and_mrr_by_epoch():
     assert tuple(figure.layout.xaxis.range) == (0.5, 10.5)
 
 
-@pytest.mark.parametrize(("losses", "checks"), [([], []), ([1.0], []), ([float("nan")], [(1, 0)])])
-def test_it_begins_with_nothing(losses, checks):
-    figure = training_curves(losses, checks, 1)
-    assert figure.to_plotly_json()["layout"]["height"] == 200
-    assert [len(trace.x) for trace in figure.data] == [len(losses), len(checks)]
+@pytest.mark.parametrize("checks", [[], [(1, 0)]])
+def test_after_the_first_epoch(checks):
+    figure = training_curves([1.0], checks, 1)
+    assert [len(trace.x) for trace in figure.data] == [1, len(checks)]
+    assert all("markers" in trace.mode for trace in figure.data if len(trace.x))
+
+
+def test_before_the_first_epoch():
+    assert message_of(training_curves([], [], 3)) == "no epoch has ended yet"

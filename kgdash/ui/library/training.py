@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from kgdash.charts.training import training_curves
@@ -37,8 +36,7 @@ def _watch() -> None:
         text = f"**Training {training.title}**: {training.summary()}"
         st.progress(training.job.share() or 0.0, text=text)
         st.button("Stop", on_click=training.stop, icon=":material/stop:", key="stop_training")
-    if state.losses:
-        st.plotly_chart(_curves(training), key="live_curves", config={"displayModeBar": False})
+    _show_curves(training)
     some = f"{state.checked:,} of {state.valid:,}" if state.checked < state.valid else "all"
     st.caption(
         "Goes on when you leave this page. Stop keeps nothing, like Ctrl-C on the command line. "
@@ -69,11 +67,12 @@ def _show_end(training: Training) -> None:
         trainings().forget()
         st.switch_page("pages/overview.py", query_params={})
     with st.expander("How it went, and the same on the command line"):
-        if training.state.losses:
-            show_chart(_curves(training), "training_curves", f"{training.config.model}-training")
+        _show_curves(training)
         st.code(training.command, language=None, wrap_lines=True)
 
 
-def _curves(training: Training) -> go.Figure:
+def _show_curves(training: Training) -> None:
     state = training.state
-    return training_curves(state.losses, state.checks, training.config.epochs)
+    if state.losses:
+        figure = training_curves(state.losses, state.checks, training.config.epochs)
+        show_chart(figure, "training_curves", f"{training.config.model}-training")
