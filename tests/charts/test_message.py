@@ -32,7 +32,6 @@ from kgdash.charts import (
     score_health,
     separation,
     subgraph,
-    training,
 )
 from kgdash.charts.message import along, bulk, by_halves, message_of, of_each
 from kgdash.charts.style import empty
@@ -354,9 +353,7 @@ EXAMPLES = {
     "separation.means_figure": lambda k: separation.means_figure(separated(k)),
     "separation.auc_figure": lambda k: separation.auc_figure({"relik": separated(k)}),
     "subgraph.subgraph_figure": a_subgraph,
-    "training.training_curves": lambda k: training.training_curves(
-        [3.0, k], [(1, 0.25), (2, k)], 9
-    ),
+    "metrics.training_curves": lambda k: metrics.training_curves([3.0, k], [(1, 0.25), (2, k)], 9),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from kgdash.charts.training import training_curves
+from kgdash.charts.metrics import training_curves
 from kgdash.runs.description import describe_run
 from kgdash.runs.library import own_names, runs_folder
 from kgdash.statistics.estimate import number
