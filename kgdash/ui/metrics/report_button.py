@@ -23,7 +23,8 @@ def offer_report(run: Run) -> None:
             "Make a report",
             icon=":material/description:",
             key="make_report",
-            help="One HTML file that works offline: model, training, metrics, ranks, groups.",
+            help="One HTML file that works offline: where the run can be trusted, true against "
+            "false, calibration, metrics, groups, training; with the commands behind it.",
             on_click=st.session_state.__setitem__,
             args=(asked, True),
         )
