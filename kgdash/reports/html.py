@@ -21,6 +21,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.ranking.glossary import glossary_table, metric_text
 from kgdash.ranking.metric_lookup import metric_records
+from kgdash.reports.comparison import ComparisonContent
 from kgdash.reports.content import ReportContent, report_caption
 from kgdash.reports.groups import MOST_GROUPS
 from kgdash.statistics.estimate import number
@@ -91,6 +92,23 @@ def report_html(content: ReportContent, made: str = "") -> str:
     )
 
 
+def comparison_html(content: ComparisonContent, made: str = "") -> str:
+    """Write the report of several runs, as `report_html` does that of one.
+
+    :param content: of `kgdash.reports.comparison.comparison_content`
+    """
+    names = ", ".join(content.runs)
+    return _page(
+        "comparison.html.j2",
+        content=content,
+        title=f"Comparison of {names}",
+        heading=f"Comparison of {len(content.runs)} runs",
+        about=f"{names} on {content.evaluated}.",
+        headings=(*content.parts, "Runs", "Glossary", "How it was computed"),
+        made=made,
+    )
+
+
 def _page(template: str, **values: Any) -> str:
     """Fill a template that extends page.html.j2."""
     packed = (_FOLDER / "plotly-cartesian.min.js.gz").read_bytes()
@@ -116,13 +134,16 @@ def _page(template: str, **values: Any) -> str:
     )
 
 
-def write_report(content: ReportContent, out: Path, made: str = "") -> None:
+def write_report(content: ReportContent | ComparisonContent, out: Path, made: str = "") -> None:
     """Write the report to a file; it appears whole or not at all.
 
     :raises KgdashError: if it is no .html, or can not be written
     """
     check_report_file(out)
-    text = report_html(content, made)
+    if isinstance(content, ReportContent):
+        text = report_html(content, made)
+    else:
+        text = comparison_html(content, made)
     write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
 
 
