@@ -13,7 +13,6 @@ from kgdash.runs.library import list_runs, named_runs, run_folder
 from kgdash.runs.loading import load
 from kgdash.runs.recent import describe_recent, note_opened, recent_folders
 from kgdash.statistics.estimate import number
-from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.navigation import compares_runs, ensure_navigation
 from kgdash.ui.runtime.preparation import show_preparation
@@ -42,7 +41,7 @@ def pick_run(needed: bool = True) -> None:
         source, dataset = _chosen()
     if not needed:
         return
-    if not source:
+    if not source and chosen_run() == FOLDER_CHOICE:
         _no_run()
         st.info("Name the folder of a run in the sidebar.", icon=":material/folder_open:")
         st.stop()
@@ -55,7 +54,9 @@ def pick_run(needed: bool = True) -> None:
         run = load_source(source, dataset)
     except KgdashError as error:
         _no_run()
-        refuse(error)
+        st.error(plain(str(error)), icon=":material/error:")
+        st.button(f"Open {DEFAULT_RUN}", "open_another", on_click=choose_run, args=(DEFAULT_RUN,))
+        st.stop()
     if chosen_run() == FOLDER_CHOICE:
         note_opened(source, dataset)
     st.session_state[_CURRENT] = run
