@@ -57,7 +57,7 @@ def _show_end(training: Training) -> None:
     elif status == "stopped":
         st.info(f"Training {training.title} was stopped; nothing was kept.")
     else:
-        st.error(str(training.job.error), icon=":material/error:")
+        st.error(plain(str(training.job.error)), icon=":material/error:")
     with st.container(horizontal=True):
         open_ = kept and st.button(
             "Open", "open_trained", type="primary", on_click=choose_run, args=(run,)
