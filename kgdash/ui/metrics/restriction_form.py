@@ -70,19 +70,22 @@ def _searched(graph: KnowledgeGraph) -> list[np.ndarray]:
 
 def _conditions(graph: KnowledgeGraph) -> tuple[int | None, int | None, np.ndarray | None]:
     """Show the conditions on entities; return least and largest degree, and those of the types."""
+    most = int(graph.degrees.max())
     with st.container(horizontal=True):
         low = st.number_input(
             "Least degree",
             0,
-            None,
-            None,
+            most,
+            0,
             key="min_degree",
             bind="query-params",
             help="Of an entity: known triples, of all splits, that it is an end of.",
         )
         high = st.number_input(
-            "Largest degree", 0, None, None, key="max_degree", bind="query-params"
+            "Largest degree", 0, most, most, key="max_degree", bind="query-params"
         )
+    # All degrees are no condition: what an entity list holds without any triple stays.
+    low, high = low or None, None if high == most else high
     types = uploaded_types(graph, "restriction_types")
     if types is None:
         return low, high, None
