@@ -150,7 +150,7 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_starts(choices, message)
 
 def test_what_only_pykeen_knows_is_said_before_anything_starts():
     app = choose(form(), train_model="ConvE", train_recipe="PyKEEN's")
-    choose(app, **{"train_model.embedding_dim PyKEEN's ConvE True": 7})
+    choose(app, **{"train_model.embedding_dim PyKEEN's ConvE": 7})
     press(app, "start_training")
     assert len(errors(app)) == 1
     assert "PyKEEN can not train ConvE" in errors(app)[0]

@@ -19,6 +19,7 @@ from kgdash.runs.library import check_new_name, runs_folder, suggested_name
 from kgdash.runs.training import TrainingConfig, rehearse
 from kgdash.scoring.model_spec import check_arguments
 from kgdash.ui.library.trainings import trainings
+from kgdash.ui.runtime.markdown import plain
 
 _BUNDLED = {"nations": "Nations", "kinships": "Kinships", "umls": "UMLS"}
 _FOLDER = "A folder on this machine …"
@@ -30,13 +31,15 @@ _RECIPES = {
     "PyKEEN's": "PyKEEN's defaults: {} dimensions, {} epochs, as `kgdash train` has them.",
 }
 
+_NEGATIVES = "negative_sampler.num_negs_per_pos"
+
 #: parameter -> label, the least and the greatest value
 _NUMBERS: dict[str, tuple[str, Any, Any]] = {
     "model.embedding_dim": ("Dimension", 1, 4096),
     "training.num_epochs": ("Epochs", 1, 100_000),
     "optimizer.lr": ("Learning rate", 1e-6, 10.0),
     "training.batch_size": ("Batch size", 1, 1_000_000),
-    "negative_sampler.num_negs_per_pos": ("Negatives per positive", 1, 10_000),
+    _NEGATIVES: ("Negatives per positive", 1, 10_000),
 }
 
 
@@ -108,31 +111,24 @@ def _settings(recipe: Recipe, model: str, key: str) -> TrainingConfig | None:
 
     :param key: of the recipe, whose widgets keep what is changed
     """
-    columns = st.columns(3)
-    loop = columns[0].selectbox("Training loop", ["sLCWA", "LCWA"], key=f"train_loop {key}")
+    # Row by row, so that a phone has them in this order.
+    cells = [cell for _ in range(3) for cell in st.columns(3)]
+    values = dict(
+        _number(cells[place], parameter, recipe, key)
+        for place, parameter in enumerate(list(_NUMBERS)[:4])
+    )
+    loop = cells[4].selectbox("Training loop", ["sLCWA", "LCWA"], key=f"train_loop {key}")
     losses = ["", *sorted(cls.__name__ for cls in loss_resolver)]
-    loss = columns[1].selectbox(
+    loss = cells[5].selectbox(
         "Loss",
         losses,
         losses.index(recipe.loss),
         format_func=lambda name: name or "the model's own",
         key=f"train_loss {key}",
     )
-    seed = columns[2].number_input("Random seed", 0, 10**9, 0, key=f"train_seed {key}")
-    values: dict[str, str] = {}
-    for place, (parameter, (label, least, most)) in enumerate(_NUMBERS.items()):
-        sampled = not parameter.startswith("negative_sampler") or loop == "sLCWA"
-        value = columns[place % 3].number_input(
-            label,
-            least,
-            most,
-            recipe.values.get(parameter) if sampled else None,
-            format="%g" if isinstance(least, float) else None,
-            placeholder="PyKEEN's" if sampled else "–",
-            disabled=not sampled,
-            key=f"train_{parameter} {key} {sampled}",
-        )
-        values |= {} if value is None else {parameter: str(value)}
+    if loop == "sLCWA":
+        values |= dict([_number(cells[6], _NEGATIVES, recipe, key)])
+    seed = cells[7].number_input("Random seed", 0, 10**9, 0, key=f"train_seed {key}")
     kept = {"loss": loss == recipe.loss, "negative_sampler": loop == "sLCWA"}
     more = st.text_area(
         "More arguments",
@@ -151,7 +147,7 @@ def _settings(recipe: Recipe, model: str, key: str) -> TrainingConfig | None:
         space = SearchSpace(
             (model,),
             (loss,) if loss else (),
-            read_settings(values, lines),
+            read_settings({k: v for k, v in values.items() if v}, lines),
             training_loop=loop,
             random_seed=int(seed),
         )
@@ -162,12 +158,27 @@ def _settings(recipe: Recipe, model: str, key: str) -> TrainingConfig | None:
     return found[0] if _accepted(configure) else None
 
 
+def _number(cell: Any, parameter: str, recipe: Recipe, key: str) -> tuple[str, str]:
+    """Show a number that a recipe has, or leaves to PyKEEN: then its text is empty."""
+    label, least, most = _NUMBERS[parameter]
+    value = cell.number_input(
+        label,
+        least,
+        most,
+        recipe.values.get(parameter),
+        format="%g" if isinstance(least, float) else None,
+        placeholder="PyKEEN's",
+        key=f"train_{parameter} {key}",
+    )
+    return parameter, "" if value is None else str(value)
+
+
 def _accepted(check: Callable[[], Any]) -> bool:
     """Check what stands in a field; a refusal is shown under it."""
     try:
         check()
     except KgdashError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(str(error)), icon=":material/error:")
         return False
     return True
 
