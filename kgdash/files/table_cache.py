@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from kgdash.files.atomic import atomic_file
 from kgdash.files.byte_sizes import bytes_from_environment
 from kgdash.files.lock import hold_lock, remove_unless_held
+from kgdash.files.shipped_tables import offered_table
 from kgdash.progress import Progress, silent
 from kgdash.version import __version__
 
@@ -122,7 +123,8 @@ def table_note(key: Mapping[str, Any]) -> dict[str, Any]:
     """
     path = _path(key)
     if not path.is_file():
-        return {}
+        offered = offered_table(path.name)
+        return {} if offered is None else _about(offered)
     with contextlib.suppress(OSError):
         os.utime(path)
     return _about(path)
@@ -206,9 +208,13 @@ def _path(key: Mapping[str, Any]) -> Path:
 
 
 def _read(path: Path) -> pd.DataFrame | None:
-    """Read a table and note that it was used; None if there is none, or a damaged one (removed)."""
+    """Read a table and note that it was used; None if there is none, or a damaged one (removed).
+
+    One that comes with kgdash stands in for one that is not there.
+    """
     if not path.is_file():
-        return None
+        offered = offered_table(path.name)
+        return None if offered is None else pd.read_parquet(offered)
     try:
         table = pd.read_parquet(path)
     except _DAMAGED:
