@@ -1,14 +1,8 @@
 """kgdash: see where a knowledge-graph embedding can be trusted. Start: streamlit run app.py."""
 
-from kgdash.ui.runtime.navigation import navigation, needs_run
-from kgdash.ui.runtime.run_picker import pick_run
-from kgdash.ui.runtime.tour import show_tour
-from kgdash.ui.runtime.warm_up import warm_in_background
-from kgdash.ui.widgets.inspect_link import skip_stopover
+from starlette.middleware import Middleware
+from streamlit.starlette import App
 
-warm_in_background()
-page = navigation()
-skip_stopover(page)
-pick_run(needs_run(page))
-show_tour()
-page.run()
+from kgdash.ui.runtime.protection import Protection
+
+app = App("dashboard.py", middleware=[Middleware(Protection)])

@@ -71,14 +71,18 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "relik": relik.relik,
     "report": report.report,
     "rules": rules.rules,
-    "runs": runs.runs,
     "study": study.study,
     "subgraph": subgraph.subgraph,
     "train": train.train,
     "trials": train.trials,
     "which-model": which_model.which_model,
 }
-GROUPS = {"cache": cache.app, "groupings": groupings.app, "obl2021": obl2021.app}
+GROUPS = {
+    "cache": cache.app,
+    "groupings": groupings.app,
+    "obl2021": obl2021.app,
+    "runs": runs.app,
+}
 for name, command in COMMANDS.items():
     app.command(name)(command)
 for name, commands in GROUPS.items():

@@ -29,7 +29,7 @@ def test_recipes_can_be_followed(tmp_path):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     (tmp_path / "tests" / "pages").mkdir()
     tools = ("tests/conftest.py", "tests/pages/conftest.py", "tests/pages/driver.py")
-    for name in ("app.py", "pyproject.toml", *tools):
+    for name in ("dashboard.py", "pyproject.toml", *tools):
         shutil.copy(ROOT / name, tmp_path / name)
     for recipe in blocks("diff"):
         for name, lines in re.findall(r"(?m)^\+\+\+ (.*)\n((?:(?!\+\+\+ ).*\n)*)", recipe):

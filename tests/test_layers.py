@@ -34,7 +34,7 @@ LAYERS = (
     "ui ui.runtime*",
     "ui.widgets*",
     "ui.[!rw]*",
-    "kgdash cli commands* __main__ app pages.*",
+    "kgdash cli commands* __main__ app dashboard pages.*",
 )
 
 #: what modules may not import, however right they stand
@@ -46,12 +46,12 @@ FORBIDDEN = {
 }
 
 #: the only ones that know Streamlit
-PAGES = ("ui*", "pages.*", "app")
+PAGES = ("ui*", "pages.*", "app", "dashboard")
 
 
 def modules() -> dict[str, Path]:
     """Map module names, without "kgdash.", to their files."""
-    found = {"app": ROOT / "app.py"}
+    found = {name: ROOT / f"{name}.py" for name in ("app", "dashboard")}
     found |= {f"pages.{path.stem}": path for path in (ROOT / "pages").glob("*.py")}
     for path in (ROOT / "kgdash").rglob("*.py"):
         parts = path.relative_to(ROOT / "kgdash").with_suffix("").parts

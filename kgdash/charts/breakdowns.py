@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.message import of_each
 from kgdash.charts.style import (
     GREY,
     RELIABILITY_SCALE,
@@ -70,7 +71,12 @@ def group_bars(table: pd.DataFrame, info: Metric, overall: float) -> go.Figure:
         title=f"{info.label} {info.arrow}".strip() + _note(table), rangemode="tozero"
     )
     leave_rows_unnamed(figure, len(rows))
-    return finish(figure, height=90 + 44 * len(rows), clickmode="event+select", top=8)
+    message = (
+        f"{info.label} by group, {rows['side'].iloc[0]}: "
+        f"{of_each(rows['group'], rows['value'], rows['low'], rows['high'])}; "
+        f"over all groups {number(overall)}."
+    )
+    return finish(figure, message, height=90 + 44 * len(rows), clickmode="event+select", top=8)
 
 
 def side_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figure:
@@ -120,7 +126,11 @@ def side_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figu
     )
     figure.update_xaxes(side="top", showgrid=False, fixedrange=True)
     name_rows(figure, [shortened(group, _BESIDE) for group in chosen])
-    return finish(figure, height=60 + 30 * len(chosen), top=30)
+    parts = [
+        f"{side}: {of_each(chosen, column)}" for side, column in zip(sides, values.T, strict=True)
+    ]
+    message = f"{info.label} by group and side. {'. '.join(parts)}."
+    return finish(figure, message, height=60 + 30 * len(chosen), top=30)
 
 
 def shortened(text: str, most: int) -> str:

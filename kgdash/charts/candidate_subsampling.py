@@ -3,6 +3,7 @@
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.message import along
 from kgdash.charts.style import finish, log_ticks
 from kgdash.ranking.metric_lookup import find_metric
 
@@ -20,7 +21,7 @@ def candidates_lines(table: pd.DataFrame) -> go.Figure:
 
     :param table: of `kgdash.ranking.candidate_subsampling.expected_metrics`, with k = 10
     """
-    figure = go.Figure()
+    figure, parts = go.Figure(), []
     for metric, (colour, dash) in ((find_metric(name), line) for name, line in _LINES.items()):
         figure.add_scatter(
             x=table["candidates"],
@@ -30,10 +31,11 @@ def candidates_lines(table: pd.DataFrame) -> go.Figure:
             line={"color": colour, "dash": dash},
             hovertemplate=f"{metric.short} %{{y:.3f}} of %{{x:,.0f}} candidates<extra></extra>",
         )
+        parts.append(along(metric.short, "n =", table["candidates"], table[metric.key]))
     low, high = table["candidates"].min(), table["candidates"].max()
     values, texts = log_ticks(low, high) if high > low else ([high], [f"{high:g}"])
     figure.update_xaxes(
         title="candidates per query (mean)", type="log", tickvals=values, ticktext=texts
     )
     figure.update_yaxes(title="value to expect", rangemode="tozero")
-    return finish(figure)
+    return finish(figure, f"Metrics to expect of n candidates per query: {'; '.join(parts)}.")

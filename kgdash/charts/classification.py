@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.message import bulk, of_each
 from kgdash.charts.separation import LABELS
 from kgdash.charts.style import GREY, empty, finish, log_axis, whiskers
 from kgdash.statistics.estimate import number
@@ -43,7 +44,11 @@ def roc_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
     figure.update_yaxes(
         title="true triples predicted true ↑", range=[-0.02, 1.04], tickformat=".0%"
     )
-    return finish(figure)
+    message = (
+        f"ROC curve: the thresholds predict {true:.1%} of true and {false:.1%} of false triples "
+        f"true. Along the curve, {_along(curve, 'true_positive_rate', 'false_positive_rate')}."
+    )
+    return finish(figure, message)
 
 
 def pr_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
@@ -63,7 +68,12 @@ def pr_figure(curve: pd.DataFrame, confusion: dict[str, int]) -> go.Figure:
         _add_point(figure, right / true, right / (right + wrong))
     figure.update_xaxes(title="recall ↑", range=[-0.02, 1.02], tickformat=".0%")
     figure.update_yaxes(title="precision ↑", range=[-0.02, 1.04], tickformat=".0%")
-    return finish(figure)
+    message = (
+        f"Precision-recall curve: the thresholds reach recall {right / true:.1%} at precision "
+        f"{right / max(right + wrong, 1):.1%}; guessing has {share:.1%}. Along the curve, "
+        f"{_along(curve, 'precision', 'recall')}."
+    )
+    return finish(figure, message)
 
 
 def labelled_histogram(table: pd.DataFrame, threshold: float | None = None) -> go.Figure:
@@ -103,7 +113,14 @@ def labelled_histogram(table: pd.DataFrame, threshold: float | None = None) -> g
         )
     figure.update_xaxes(title="score")
     figure.update_yaxes(title="triples", rangemode="tozero")
-    return finish(figure, barmode="overlay", bargap=0)
+    parts = [
+        bulk(f"{name} triples", table["left"], table["right"], table[name])
+        for name in ("true", "false")
+    ]
+    if threshold is not None and np.isfinite(threshold):
+        parts.append(f"threshold {number(threshold)}")
+    message = f"Scores: {'; '.join(parts)}."
+    return finish(figure, message, barmode="overlay", bargap=0)
 
 
 def calibration_figure(bins: pd.DataFrame) -> go.Figure:
@@ -133,7 +150,12 @@ def calibration_figure(bins: pd.DataFrame) -> go.Figure:
         )
     figure.update_xaxes(title="predicted probability", range=[-0.03, 1.03], tickformat=".0%")
     figure.update_yaxes(title="share of true triples", range=[-0.03, 1.03], tickformat=".0%")
-    return finish(figure, height=400)
+    parts = [
+        f"{_CALIBRATION_NAMES[str(name)]}: of triples predicted true with p, so many are true: "
+        + ", ".join(f"{row.predicted:.0%} → {row.observed:.0%}" for row in rows.itertuples())
+        for name, rows in bins.groupby("calibration", sort=False)
+    ]
+    return finish(figure, f"Calibration. {'. '.join(parts)}.", height=400)
 
 
 def relik_accuracy_figure(table: pd.DataFrame) -> go.Figure:
@@ -170,7 +192,8 @@ def relik_accuracy_figure(table: pd.DataFrame) -> go.Figure:
     title = "mean ReliK of the quantile (log scale)"
     figure.update_xaxes(title=title, **log_axis(table["relik"]))
     figure.update_yaxes(title="classified right ↑", tickformat=".0%", range=[None, 1.02])
-    return finish(figure)
+    right = of_each([f"ReliK {number(x)}:" for x in table["relik"]], table["recall"])
+    return finish(figure, f"Share of true triples predicted true, by ReliK: {right}.")
 
 
 def _add_curve(figure: go.Figure, curve: pd.DataFrame, x: str, y: str, name: str) -> None:
@@ -187,6 +210,14 @@ def _add_curve(figure: go.Figure, curve: pd.DataFrame, x: str, y: str, name: str
         hovertemplate=f"threshold %{{text}}<br>{x.replace('_', ' ')} %{{x:.1%}}"
         f"<br>{y.replace('_', ' ')} %{{y:.1%}}<extra></extra>",
     )
+
+
+def _along(curve: pd.DataFrame, y: str, x: str) -> str:
+    """Say y at a quarter, half and three quarters of x."""
+    order = np.argsort(curve[x].to_numpy(), kind="stable")
+    xs, ys = curve[x].to_numpy()[order], curve[y].to_numpy()[order]
+    found = [f"{np.interp(at, xs, ys):.0%} at {at:.0%}" for at in (0.25, 0.5, 0.75)]
+    return f"{y.replace('_', ' ')} is {', '.join(found)} {x.replace('_', ' ')}"
 
 
 def _add_point(figure: go.Figure, x: float, y: float) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
+from kgdash.charts.message import of_each, with_message
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows
 from kgdash.ranking.metric import Metric
 from kgdash.statistics.estimate import number
@@ -57,7 +58,12 @@ def metric_dots(table: pd.DataFrame, info: Metric) -> go.Figure:
         )
     figure.update_xaxes(title=f"{info.label} {info.arrow}".strip())
     _name_rows(figure, runs)
-    return finish(figure, height=110 + 42 * len(runs))
+    parts = [
+        f"{side}: {of_each(rows['run'], rows['value'])}"
+        for side, rows in table.groupby("side", sort=False)
+    ]
+    message = f"{info.label} of {len(runs)} runs. {'. '.join(parts)}."
+    return finish(figure, message, height=110 + 42 * len(runs))
 
 
 def position_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figure:
@@ -88,7 +94,14 @@ def position_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.
     small = table.groupby("group")["small"].first()
     names = [shortened(group, BESIDE) + "*" * bool(small[group]) for group in chosen]
     cells = HeatmapCells(positions.reshape(shape), texts, abouts)
-    return run_heatmap(cells, names, runs, _POSITIONS, (1, len(runs)))
+    first = rows[positions == 1].index.get_level_values(1).value_counts()
+    message = (
+        f"{info.label} of runs by group: of {len(chosen)} groups, first is "
+        f"{', '.join(f'{run} in {first.get(run, 0)}' for run in runs)}. "
+        f"{runs[0]}: {of_each(chosen, rows.xs(runs[0], level=1)['value'])}."
+    )
+    figure = run_heatmap(cells, names, runs, _POSITIONS, (1, len(runs)))
+    return with_message(figure, message)
 
 
 @dataclass(frozen=True)
@@ -110,7 +123,7 @@ def run_heatmap(
     scale: list[list[object]],
     ends: tuple[float, float],
 ) -> go.Figure:
-    """Draw a cell per row and run.
+    """Draw a cell per row and run; the message is its caller's to give.
 
     :param names: of the rows, from top to bottom
     :param runs: above the columns
@@ -148,7 +161,7 @@ def run_heatmap(
         fixedrange=True,
     )
     name_rows(figure, names)
-    return finish(figure, height=100 + 40 * len(names), top=60)
+    return finish(figure, "", height=100 + 40 * len(names), top=60)
 
 
 def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: Metric) -> go.Figure:
@@ -187,7 +200,12 @@ def seed_dots(table: pd.DataFrame, spread: pd.DataFrame, info: Metric) -> go.Fig
         )
     figure.update_xaxes(title=f"{info.label} {info.arrow}".strip())
     _name_rows(figure, sides)
-    return finish(figure, height=90 + 60 * len(sides))
+    parts = [
+        f"{row['side']} {number(row['mean'])} ± {number(row['standard_deviation'])}"
+        for row in spread.to_dict("records")
+    ]
+    message = f"{info.label} over seeds, mean ± standard deviation: {', '.join(parts)}."
+    return finish(figure, message, height=90 + 60 * len(sides))
 
 
 def _name_rows(figure: go.Figure, names: list[str]) -> None:

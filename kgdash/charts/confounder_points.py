@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.confounders import FACTOR_LABELS
+from kgdash.charts.message import by_halves, of_each
 from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_axis
 from kgdash.statistics.estimate import number
 
@@ -65,7 +66,9 @@ def factor_points(table: pd.DataFrame, factor: str) -> go.Figure:
     )
     figure.update_xaxes(title=f"1 + {FACTOR_LABELS[factor]}, train triples, log", **log_axis(x))
     figure.update_yaxes(title="ReliK ↑, log", **log_axis(y))
-    return finish(figure, height=440, clickmode="event+select")
+    name = FACTOR_LABELS[factor]
+    message = f"ReliK against {name}: {by_halves(f'1 + {name}', x, 'ReliK', y)}."
+    return finish(figure, message, height=440, clickmode="event+select")
 
 
 def _add_cells(figure: go.Figure, x: np.ndarray, y: np.ndarray) -> None:
@@ -131,4 +134,8 @@ def class_boxes(classes: pd.DataFrame) -> go.Figure:
     )
     ends = np.concatenate([classes["least"], classes["greatest"]])
     figure.update_yaxes(title="ReliK ↑, log", **log_axis(ends))
-    return finish(figure, height=440)
+    medians = of_each(
+        classes["class"], classes["median"], classes["lower_quartile"], classes["upper_quartile"]
+    )
+    message = f"Median ReliK by class, with its quartiles: {medians}."
+    return finish(figure, message, height=440)

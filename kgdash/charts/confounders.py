@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.message import of_each
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows, whiskers
 from kgdash.statistics.estimate import number
 
@@ -52,7 +53,10 @@ def factor_forest(tests: pd.DataFrame) -> go.Figure:
     figure = _dots(rows, colours, texts, "factors", rows["factor"].tolist())
     name_rows(figure, [FACTOR_LABELS[factor] for factor in rows["factor"]], 0.55)
     _zero(figure, "Spearman's ρ with ReliK")
-    return finish(figure, height=100 + 52 * len(rows), clickmode="event+select")
+    names = [FACTOR_LABELS[factor] for factor in rows["factor"]]
+    found = of_each(names, rows["value"], rows["low"], rows["high"])
+    message = f"Spearman's ρ of ReliK with {found}."
+    return finish(figure, message, height=100 + 52 * len(rows), clickmode="event+select")
 
 
 def partial_forest(table: pd.DataFrame) -> go.Figure:
@@ -94,7 +98,16 @@ def partial_forest(table: pd.DataFrame) -> go.Figure:
         )
     name_rows(figure, names, 0.55)
     _zero(figure, "correlation of ReliK with the reciprocal rank")
-    return finish(figure, height=110 + 44 * len(names))
+    parts = [
+        f"{coefficient}: "
+        + of_each(
+            [_row_name(row) for row in part.to_dict("records")],
+            *(part[each] for each in ("value", "low", "high")),
+        )
+        for coefficient, part in rows.groupby("coefficient", sort=False)
+    ]
+    message = f"Correlation of ReliK with the reciprocal rank. {'. '.join(parts)}."
+    return finish(figure, message, height=110 + 44 * len(names))
 
 
 def _row_name(row: dict[str, Any]) -> str:

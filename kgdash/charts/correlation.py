@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.message import along, by_halves, of_each
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, whiskers
 from kgdash.statistics.estimate import number
 
@@ -83,7 +84,9 @@ def study_scatter(
     if log_relik:
         figure.update_xaxes(**log_axis(rows["relik"]))
     figure.update_yaxes(title=task_label(task))
-    return finish(figure, height=460, clickmode="event+select")
+    found = by_halves("mean ReliK", rows["relik"], task_label(task), rows[task])
+    message = f"Subgraphs, {task_label(task)} against mean ReliK: {found}."
+    return finish(figure, message, height=460, clickmode="event+select")
 
 
 def task_intervals(coefficients: pd.DataFrame, coefficient: str) -> go.Figure:
@@ -117,7 +120,10 @@ def task_intervals(coefficients: pd.DataFrame, coefficient: str) -> go.Figure:
     figure.update_xaxes(
         title=f"{coefficient_label(coefficient)} with mean ReliK", range=[-1.05, 1.05]
     )
-    return finish(figure, height=90 + 28 * len(rows))
+    tasks = [task_label(task) for task in rows["task"]]
+    found = of_each(tasks, rows["value"], rows["low"], rows["high"])
+    message = f"{coefficient_label(coefficient)} with mean ReliK: {found}."
+    return finish(figure, message, height=90 + 28 * len(rows))
 
 
 def size_sweep(coefficients: pd.DataFrame, coefficient: str, tasks: Sequence[str]) -> go.Figure:
@@ -165,7 +171,10 @@ def size_sweep(coefficients: pd.DataFrame, coefficient: str, tasks: Sequence[str
     sizes = sorted(rows["size"].unique().tolist())
     figure.update_xaxes(title="entities in each subgraph", tickvals=sizes)
     figure.update_yaxes(title=coefficient_label(coefficient), range=[-1.05, 1.05])
-    return finish(figure, height=460)
+    by_task = [(task, rows[rows["task"] == task].sort_values("size")) for task in drawn]
+    lines = [along(task_label(task), "size", p["size"], p["value"]) for task, p in by_task]
+    message = f"{coefficient_label(coefficient)} by size of subgraphs: {'; '.join(lines)}."
+    return finish(figure, message, height=460)
 
 
 def add_band(

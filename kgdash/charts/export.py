@@ -15,6 +15,7 @@ from typing import Any
 import plotly.graph_objects as go
 import plotly.io as pio
 
+from kgdash.charts.message import message_of
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 
@@ -36,6 +37,9 @@ _NO_BROWSER = (
 
 _BACKGROUNDS = {False: ("#ffffff", "plotly_white"), True: ("#111418", "plotly_dark")}
 _TEXT = {False: "#1b1f24", True: "#e6e9ed"}
+
+#: pixels: of a figure that says nothing of its height, and of a line of text under one
+_HEIGHT, _LINE = 360, 24
 
 #: one browser at a time
 _drawing = Lock()
@@ -96,10 +100,14 @@ def figure_bytes(
     title: str = "chart",
     dark: bool = False,
     size: FigureSize | None = None,
+    caption: str = "",
 ) -> bytes:
     """Draw a figure on a light or dark background as the content of a file.
 
+    HTML and SVG hold the figure's message for those who do not see it.
+
     :param extension: one of `FIGURE_TYPES`
+    :param caption: a small line below: what it is of; plain
     :raises KgdashError: if the format is another, there is no browser to draw it, or the browser
         fails
     """
@@ -107,11 +115,14 @@ def figure_bytes(
         raise KgdashError(f"expected one of {_formats()}; found {extension!r}")
     size = size or FigureSize()
     drawn = on_background(figure, dark)
+    if caption:
+        _write_below(drawn, caption)
     if extension == ".html":
         return _html(drawn, title, _BACKGROUNDS[dark][0], size.height).encode()
     options = {"format": extension[1:], "width": size.width}
     options["height"] = size.height or drawn.layout.height
-    return _drawn(drawn, {**options, "scale": size.scale if extension == ".png" else 1})
+    content = _drawn(drawn, {**options, "scale": size.scale if extension == ".png" else 1})
+    return _described(content, message_of(figure)) if extension == ".svg" else content
 
 
 def write_figure(
@@ -145,13 +156,36 @@ def on_background(figure: go.Figure, dark: bool = False) -> go.Figure:
     return copy
 
 
+def _write_below(figure: go.Figure, caption: str) -> None:
+    """Make room under a figure and write a line there."""
+    edge = figure.layout.margin
+    figure.update_layout(
+        height=(figure.layout.height or _HEIGHT) + _LINE,
+        margin={"b": (edge.b or 0) + _LINE},
+        title={
+            "text": escape(caption),
+            "font": {"size": 11},
+            "x": 0,
+            "y": 0,
+            "yanchor": "bottom",
+            "pad": {"l": 16, "b": 10},
+        },
+    )
+
+
+def _described(content: bytes, message: str) -> bytes:
+    """Put a message into an SVG file, where screen readers look for it."""
+    start = content.index(b">", content.index(b"<svg")) + 1
+    return content[:start] + f"<desc>{escape(message)}</desc>".encode() + content[start:]
+
+
 def figure_html(figure: go.Figure, name: str, library: bool = False) -> str:
     """Return a figure as a part of an HTML page; the same figure gives the same text.
 
     :param name: the element's id: letters, digits, "-"
     :param library: put plotly.js in front, once per page
     """
-    return pio.to_html(
+    chart = pio.to_html(
         figure,
         config={
             "displaylogo": False,
@@ -161,8 +195,9 @@ def figure_html(figure: go.Figure, name: str, library: bool = False) -> str:
         include_plotlyjs=library,
         full_html=False,
         div_id=name,
-        default_height=f"{figure.layout.height or 360}px",
+        default_height=f"{figure.layout.height or _HEIGHT}px",
     )
+    return f'<div role="figure" aria-label="{escape(message_of(figure))}">{chart}</div>'
 
 
 def _html(figure: go.Figure, title: str, background: str, height: int | None) -> str:

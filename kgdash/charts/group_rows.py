@@ -26,6 +26,7 @@ def first_groups(groups: Sequence[str]) -> tuple[list[str], str]:
 
 def group_rows(
     figure: go.Figure,
+    message: str,
     groups: Sequence[str],
     names: Mapping[str, str] | None,
     height: int,
@@ -33,6 +34,7 @@ def group_rows(
 ) -> go.Figure:
     """Give each group a row, its name above: beside the row it would take a phone's whole width.
 
+    :param message: as `finish` takes it
     :param figure: group i is drawn about y = −i
     :param height: of a row, in pixels
     """
@@ -40,7 +42,7 @@ def group_rows(
     figure.update_layout(
         annotations=[
             {
-                "text": escape(shortened(_name(group, names), _NAME_LENGTH)),
+                "text": escape(shortened(group_name(group, names), _NAME_LENGTH)),
                 "hovertext": group_label(group, names),
                 "showarrow": False,
                 "xref": "paper",
@@ -70,13 +72,14 @@ def group_rows(
     figure.update_yaxes(
         range=[-len(groups) + 0.55, 0.7], showgrid=False, showticklabels=False, fixedrange=True
     )
-    return finish(figure, height=120 + height * len(groups), **layout)
+    return finish(figure, message, height=120 + height * len(groups), **layout)
 
 
 def group_label(group: str, names: Mapping[str, str] | None) -> str:
     """Return what a group is called, for a label that shows on hover."""
-    return escape(_name(group, names))
+    return escape(group_name(group, names))
 
 
-def _name(group: str, names: Mapping[str, str] | None) -> str:
+def group_name(group: str, names: Mapping[str, str] | None) -> str:
+    """Return what a group is called, plain."""
     return str((names or {}).get(group, "all groups" if group == "all" else group))

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
 
+from kgdash.charts.message import along
 from kgdash.charts.style import GREY, RELIABILITY_SCALE, SIDE_COLOURS, empty, finish, log_ticks
 from kgdash.statistics.estimate import number
 
@@ -59,7 +60,10 @@ def best_so_far(trials: pd.DataFrame) -> go.Figure:
             )
     figure.update_xaxes(title="trial")
     figure.update_yaxes(title=f"{VALUE} ↑", rangemode="tozero")
-    return finish(figure, height=340)
+    states = ", ".join(f"{n} {state}" for state, n in ended["state"].value_counts().items())
+    done = ended[ended["best_so_far"].notna()]
+    best = along(VALUE, "trial", done["trial"], done["best_so_far"]) if len(done) else "–"
+    return finish(figure, f"Trials: {states}. The best so far: {best}.", height=340)
 
 
 def parallel_coordinates(
@@ -105,7 +109,14 @@ def parallel_coordinates(
             labelside="top",
         )
     )
-    return finish(figure, height=400, margin={"l": 56, "r": 44, "t": 72, "b": 24})
+    top = rows.iloc[order[-1]]
+    best = ", ".join(f"{short[name]} {top[name]}" for name in parameters)
+    message = (
+        f"{len(rows)} trials, {VALUE} from {number(values.min())} to {number(values.max())}. "
+        f"The best: {best}."
+    )
+    margin = {"l": 56, "r": 44, "t": 72, "b": 24}
+    return finish(figure, message, height=400, margin=margin)
 
 
 def importance_bars(shares: pd.Series) -> go.Figure:
@@ -128,7 +139,9 @@ def importance_bars(shares: pd.Series) -> go.Figure:
     )
     figure.update_xaxes(title="share of the importance", tickformat=".0%", rangemode="tozero")
     figure.update_yaxes(showgrid=False)
-    return finish(figure, height=90 + 34 * len(shown), top=8)
+    found = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+    message = f"Share of the importance: {found}."
+    return finish(figure, message, height=90 + 34 * len(shown), top=8)
 
 
 def _axis(name: str, column: pd.Series, distribution: Any) -> dict[str, Any]:

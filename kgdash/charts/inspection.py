@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.message import bulk
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, short_label
 from kgdash.statistics.estimate import number
 
@@ -76,7 +77,17 @@ def candidate_histogram(
     figure.update_xaxes(title="score")
     figure.update_yaxes(title="candidates (log)", type="log", dtick=1, exponentformat="power")
     figure.update_yaxes(range=[-0.3, np.log10(max(int(table["candidates"].max()), 1)) + 0.3])
-    return finish(figure, height, barmode="overlay", bargap=0)
+    return finish(figure, _scores_message(table, score), height, barmode="overlay", bargap=0)
+
+
+def _scores_message(table: pd.DataFrame, score: float | None) -> str:
+    left, right = table["left"], table["right"]
+    parts = [bulk("candidates", left, right, table["candidates"])]
+    parts.append(bulk("known facts", left, right, table["known"]))
+    if score is not None and np.isfinite(score):
+        above = int(table.loc[left > score, "candidates"].sum())
+        parts.append(f"this triple has {number(score)}; candidates in higher bins: {above:,}")
+    return f"Scores of candidates: {'; '.join(parts)}."
 
 
 def plane_figure(
@@ -127,4 +138,12 @@ def plane_figure(
         (figure.update_yaxes, explained[1], "second"),
     ):
         update(title=f"{place} component, {share:.0%} of the variance")
-    return finish(figure, 520)
+    tops = marked[marked["group"].isin(["head", "tail"])]
+    placed = [
+        f"{labels[i]} ({x:.2g}, {y:.2g})" for i, x, y in tops[["id", "x", "y"]].to_numpy(object)
+    ]
+    message = (
+        f"Entities in the plane that shows {sum(explained):.0%} of the variance: "
+        f"{', '.join(placed)}, {len(marked) - len(tops)} others marked, {len(background):,} around."
+    )
+    return finish(figure, message, 520)

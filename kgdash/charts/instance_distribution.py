@@ -8,8 +8,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from scipy.stats import gaussian_kde
 
-from kgdash.charts.group_rows import first_groups, group_label, group_rows
-from kgdash.charts.separation import LABELS, LabelStyle, is_raw, measure_axis
+from kgdash.charts.group_rows import first_groups, group_label, group_name, group_rows
+from kgdash.charts.message import of_each
+from kgdash.charts.separation import LABELS, MEASURE_NAMES, LabelStyle, is_raw, measure_axis
 from kgdash.charts.style import empty
 from kgdash.errors import check_name
 from kgdash.statistics.estimate import number
@@ -70,7 +71,13 @@ def values_figure(
     figure.update_xaxes(
         title=measure_axis(measure, aggregate, "log scale" if log else "linear scale") + note
     )
-    return group_rows(figure, chosen, names, 80, clickmode="event+select")
+    medians = [
+        f"{style.name} {of_each(each.index.map(lambda g: group_name(g, names)), each)}"
+        for label, style in LABELS.items()
+        if len(each := rows[rows["label"] == label].groupby("group", sort=False)[column].median())
+    ]
+    message = f"{MEASURE_NAMES.get(measure, measure)} of instances, medians: {'. '.join(medians)}."
+    return group_rows(figure, message, chosen, names, 80, clickmode="event+select")
 
 
 def _add_boxes(figure: go.Figure, values: pd.Series, middle: np.ndarray, style: LabelStyle) -> None:

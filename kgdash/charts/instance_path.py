@@ -67,7 +67,16 @@ def path_figure(
     figure.update_yaxes(visible=False, range=[bottom, top], fixedrange=True)
     height = round((top - bottom) * row) + _ABOVE + _BELOW
     margin = {"l": 0, "r": 0, "t": _ABOVE, "b": _BELOW}
-    return finish(figure, height=height, showlegend=False, margin=margin)
+    message = (
+        f"{'True' if label else 'False'} instance with the answer {entity_labels[placed.answer]}. "
+        + "; ".join(
+            f"{entity_labels[row.head]} {relation_labels[row.relation]} {entity_labels[row.tail]}: "
+            f"ReliK {number(row.relik)}, "
+            + ("no known fact" if row.split == "none" else f"in {row.split}")
+            for row in edges.itertuples()
+        )
+    )
+    return finish(figure, f"{message}.", height=height, showlegend=False, margin=margin)
 
 
 def _add_edges(

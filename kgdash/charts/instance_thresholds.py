@@ -65,4 +65,6 @@ def rates_figure(
         f" ({'linear' if raw else 'log'} scale)"
     )
     figure.update_yaxes(range=[-0.02, 1.04], tickformat=".0%")
-    return finish(figure)
+    rates = ", ".join(f"{name} {at[rate]:.1%}" for rate, (name, *_) in _RATES.items())
+    what = MEASURE_NAMES.get(measure, measure)
+    return finish(figure, f"At a threshold on {what} of {number(threshold)}: {rates}.")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.message import by_halves, of_each
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, whiskers
 from kgdash.statistics.estimate import number
 
@@ -54,7 +55,9 @@ def relik_scatter(triples: pd.DataFrame, texts: list[str]) -> go.Figure:
         (figure.update_yaxes, "reciprocal_rank", "reciprocal rank, mean of head and tail (log)"),
     ):
         update(title=title, **log_axis(rows[column]))
-    return finish(figure, height=420, clickmode="event+select")
+    found = by_halves("ReliK", rows["relik"], "reciprocal rank", rows["reciprocal_rank"])
+    message = f"Triples, reciprocal rank against ReliK: {found}."
+    return finish(figure, message, height=420, clickmode="event+select")
 
 
 def local_bars(means: Mapping[str, Mean]) -> go.Figure:
@@ -89,4 +92,5 @@ def local_bars(means: Mapping[str, Mean]) -> go.Figure:
     )
     figure.update_xaxes(title="mean value", range=[0, 1.12])
     figure.update_yaxes(autorange="reversed")
-    return finish(figure, height=420)
+    message = f"Means here: {of_each(names.values(), values)}."
+    return finish(figure, message, height=420)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.message import along, of_each
 from kgdash.charts.style import RANK_TYPE_PATTERNS, SIDE_COLOURS, empty, finish
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric import Metric
@@ -41,7 +42,11 @@ def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
         range=_with_room(values.frame.loc[info.key].tolist()),
     )
     figure.update_xaxes(title="side of the prediction")
-    return finish(figure, barmode="group")
+    parts = [
+        f"{side}: {of_each(RANK_TYPES, [values.value(info.key, side, t) for t in RANK_TYPES])}"
+        for side in values.sides
+    ]
+    return finish(figure, f"{info.label}. {'. '.join(parts)}.", barmode="group")
 
 
 def _with_room(heights: Sequence[float]) -> list[float] | None:
@@ -84,7 +89,11 @@ def rank_ecdf(ranks: pd.DataFrame, rank_type: str, ks: Sequence[int] = ()) -> go
         figure.add_vline(x=k, line={"dash": "dot", "width": 1, "color": "rgba(128,138,150,0.6)"})
     figure.update_xaxes(type="log", title=f"{rank_type} rank r (log scale)", dtick=1)
     figure.update_yaxes(title="share of ranks ≤ r", range=[0, 1.02], tickformat=".0%")
-    return finish(figure)
+    parts = [
+        f"{side}: " + ", ".join(f"{(rows[rank_type] <= k).mean():.0%} ≤ {k}" for k in (1, 10, 100))
+        for side, rows in pooled(ranks)
+    ]
+    return finish(figure, f"Share of {rank_type} ranks up to r. {'; '.join(parts)}.")
 
 
 def loss_curve(losses: Sequence[float]) -> go.Figure:
@@ -101,4 +110,5 @@ def loss_curve(losses: Sequence[float]) -> go.Figure:
     )
     figure.update_xaxes(title="epoch")
     figure.update_yaxes(title="training loss")
-    return finish(figure, height=280)
+    run = along("Training loss", "epoch", np.arange(1, len(losses) + 1), losses)
+    return finish(figure, f"{run}.", height=280)

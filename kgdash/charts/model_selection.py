@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.comparison import BESIDE, ROOMY, HeatmapCells, run_heatmap
+from kgdash.charts.message import by_halves, of_each, with_message
 from kgdash.charts.style import GREY, SIDE_COLOURS, add_row_bars, empty, finish, name_rows, whiskers
 from kgdash.statistics.estimate import number
 
@@ -47,7 +48,15 @@ def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") ->
     ]
     places = np.where(greatest > least, (values - least) / spread, 0.5)
     cells = HeatmapCells(places, texts, [_about(row) for row in records])
-    return run_heatmap(cells, names, runs, _ORDER, (0, 1))
+    best = rows.groupby("run", sort=False)[["best", "picked"]].sum()
+    counts = [
+        f"{run} is best in {row.best}, picked in {row.picked}" for run, row in best.iterrows()
+    ]
+    message = (
+        f"{MEASURES[measure]} of runs in {len(names)} parts: {'; '.join(counts)}. {runs[0]}: "
+        f"{of_each(rows.loc[rows['run'] == runs[0], 'name'], values[:, 0])}."
+    )
+    return with_message(run_heatmap(cells, names, runs, _ORDER, (0, 1)), message)
 
 
 def _marks(row: dict) -> str:
@@ -96,7 +105,9 @@ def regret_bars(strategies: pd.DataFrame) -> go.Figure:
     )
     figure.update_xaxes(title="mean regret in MRR ↓", rangemode="tozero")
     name_rows(figure, names)
-    return finish(figure, height=90 + 44 * len(rows), top=8)
+    found = of_each(rows["strategy"], rows["regret"], rows["regret_low"], rows["regret_high"])
+    message = f"Mean regret in MRR: {found}."
+    return finish(figure, message, height=90 + 44 * len(rows), top=8)
 
 
 def difference_points(differences: pd.DataFrame, a: str, b: str) -> go.Figure:
@@ -144,4 +155,8 @@ def difference_points(differences: pd.DataFrame, a: str, b: str) -> go.Figure:
     names = f"{escape(shortened(a, BESIDE))} − {escape(shortened(b, BESIDE))}"
     figure.update_xaxes(title=f"difference of ReliK: {names}")
     figure.update_yaxes(title="difference of MRR")
-    return finish(figure, height=440, clickmode="event+select", showlegend=True)
+    found = by_halves(
+        "difference of ReliK", rows["relik_difference"], "difference of MRR", rows["mrr_difference"]
+    )
+    message = f"{a} − {b}: ReliK says right which is better in {right.sum()} of {found}."
+    return finish(figure, message, height=440, clickmode="event+select", showlegend=True)

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.correlation import add_band, task_label
+from kgdash.charts.message import by_halves, of_each
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, whiskers
 from kgdash.statistics.estimate import number
 
@@ -78,7 +79,22 @@ def prediction_scatter(
         type="log", title="mean ReliK (log scale)", tickvals=ticks, ticktext=tick_texts
     )
     figure.update_yaxes(title=f"{task_label(task)} ↑")
-    return finish(figure, height=460, clickmode="event+select")
+    message = _scatter_message(rows, task, here)
+    return finish(figure, message, height=460, clickmode="event+select")
+
+
+def _scatter_message(rows: pd.DataFrame, task: str, here: Mapping[str, Any] | None) -> str:
+    found = by_halves("mean ReliK", rows["relik"], task_label(task), rows["observed"])
+    told = (
+        ""
+        if here is None
+        else (
+            f" Expected here: {number(here['predicted'])}, {number(here['low'])} to "
+            f"{number(here['high'])}; measured {number(here['observed'])}."
+        )
+    )
+    inside = f"{int(rows['inside'].sum())} of {len(rows)} values lie inside their intervals"
+    return f"{inside}. {found}.{told}"
 
 
 def coverage_figure(coverage: pd.DataFrame) -> go.Figure:
@@ -119,7 +135,16 @@ def coverage_figure(coverage: pd.DataFrame) -> go.Figure:
     )
     figure.update_xaxes(range=[0.45, 1.0])
     figure.update_yaxes(title="share inside", tickformat=".0%")
-    return finish(figure, height=460)
+    held = of_each(
+        [
+            f"{_SCHEMES[str(row.scheme)][0]}, promised {row.level:.0%}: held"
+            for row in rows.itertuples()
+        ],
+        rows["covered"],
+        rows["covered_low"],
+        rows["covered_high"],
+    )
+    return finish(figure, f"How often intervals held: {held}.", height=460)
 
 
 def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.message import of_each
 from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.style import (
     GREY,
@@ -77,7 +78,9 @@ def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
     )
     if len(table) > 2 * _ENDS:
         figure.add_hline(y=0.5 - _ENDS, line={"color": GREY, "dash": "dot", "width": 1})
-    return finish(figure, height=80 + 21 * len(rows), clickmode="event+select", showlegend=False)
+    message = f"Mean ReliK: {of_each(rows['label'], rows['relik'], low, high)}."
+    height = 80 + 21 * len(rows)
+    return finish(figure, message, height, clickmode="event+select", showlegend=False)
 
 
 def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale) -> go.Figure:
@@ -132,8 +135,10 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
     reach = 1.25 * max(float(np.abs(np.array(list(places.values()))).max()), 0.5)
     figure.update_xaxes(visible=False, range=[-reach, reach])
     figure.update_yaxes(visible=False, range=[-reach, reach])
+    message = f"Communities by mean ReliK: {of_each(rows['label'], rows['relik'])}."
     return finish(
         figure,
+        message,
         height=560,
         showlegend=False,
         clickmode="event+select",
@@ -212,4 +217,10 @@ def baseline_figure(regions: pd.DataFrame, baseline: np.ndarray) -> go.Figure:
     )
     figure.update_xaxes(title="|z|: how far ReliK inside stands out")
     figure.update_yaxes(title="permutations")
-    return finish(figure, height=300, top=56, bargap=0.05)
+    least = float(np.quantile(baseline, 0.95))
+    message = (
+        f"{int((regions['p'] <= 0.05).sum())} of {len(regions)} regions stand out beyond |z| "
+        f"{number(least)}, which 5 % of permutations reach: "
+        f"{of_each(regions['central'], regions['z'])}."
+    )
+    return finish(figure, message, height=300, top=56, bargap=0.05)

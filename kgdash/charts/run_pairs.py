@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
+from kgdash.charts.message import of_each
 from kgdash.charts.style import (
     DENSITY,
     GREY,
@@ -127,7 +128,13 @@ def rank_density(grid: pd.DataFrame, a: str, b: str) -> go.Figure:
     }
     figure.update_xaxes(title=f"reciprocal rank by {escape(a)}", **axis)
     figure.update_yaxes(title=f"by {escape(b)}", **axis)
-    return finish(figure, height=460, top=12)
+    counts, low_a, low_b = (grid[column] for column in ("count", "low_a", "low_b"))
+    shares = [float(counts[first].sum() / counts.sum()) for first in (low_a < low_b, low_a > low_b)]
+    message = (
+        f"Ranks by two runs: {a} ranks {shares[0]:.0%} better, {b} {shares[1]:.0%}, the others "
+        "about alike."
+    )
+    return finish(figure, message, height=460, top=12)
 
 
 def win_bars(table: pd.DataFrame, labels: list[str], a: str, b: str) -> go.Figure:
@@ -172,7 +179,12 @@ def win_bars(table: pd.DataFrame, labels: list[str], a: str, b: str) -> go.Figur
     figure.update_xaxes(range=[0, 1], tickformat=".0%", title="share of triples")
     leave_rows_unnamed(figure, len(rows))
     figure.update_layout(legend_traceorder="normal")
-    return finish(figure, height=110 + 42 * len(rows), barmode="stack")
+    message = (
+        f"Share of triples that {a} ranks better, by relation: "
+        f"{of_each(names, rows['wins'] / rows['triples'])}; {b}: "
+        f"{of_each(names, rows['losses'] / rows['triples'])}."
+    )
+    return finish(figure, message, height=110 + 42 * len(rows), barmode="stack")
 
 
 def _forest(rows: list[dict], title: str) -> go.Figure:
@@ -212,7 +224,8 @@ def _forest(rows: list[dict], title: str) -> go.Figure:
     figure.add_vline(x=0, layer="below", line={"dash": "dash", "width": 1.5, "color": GREY})
     figure.update_xaxes(title=title)
     leave_rows_unnamed(figure, len(rows))
-    return finish(figure, height=90 + 42 * len(rows), top=8)
+    found = of_each([row["name"] for row in rows], difference, low, high)
+    return finish(figure, f"Difference of MRR: {found}.", height=90 + 42 * len(rows), top=8)
 
 
 def _count_bar(most: float) -> dict[str, object]:

@@ -6,6 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import shortened
+from kgdash.charts.message import bulk, of_each
 from kgdash.charts.style import SIDE_COLOURS, add_row_bars, empty, finish, name_rows
 from kgdash.statistics.estimate import number
 
@@ -55,7 +56,11 @@ def score_histogram(table: pd.DataFrame, log: bool = False) -> go.Figure:
     )
     if log:
         figure.update_yaxes(exponentformat="power", dtick=1)
-    return finish(figure, barmode="overlay", bargap=0)
+    parts = [
+        bulk(f"scores of {name}", table["left"], table["right"], table[column])
+        for column, (name, _) in _KINDS.items()
+    ]
+    return finish(figure, f"Scores: {'; '.join(parts)}.", barmode="overlay", bargap=0)
 
 
 def gap_bars(table: pd.DataFrame, side: str) -> go.Figure:
@@ -87,7 +92,8 @@ def gap_bars(table: pd.DataFrame, side: str) -> go.Figure:
     note = f"<br>{more:,} more relations have a gap" if more else ""
     figure.update_xaxes(title=f"MRR, pessimistic to optimistic{note}")
     name_rows(figure, [shortened(group, _BESIDE) for group in rows["group"]], 0.6)
-    return finish(figure, height=90 + 24 * len(rows), top=8, clickmode="event+select")
+    message = f"Gap of the MRR by how ties count: {of_each(rows['group'], rows['gap'])}."
+    return finish(figure, message, height=90 + 24 * len(rows), top=8, clickmode="event+select")
 
 
 def tie_bars(table: pd.DataFrame) -> go.Figure:
@@ -116,7 +122,8 @@ def tie_bars(table: pd.DataFrame) -> go.Figure:
     )
     figure.update_xaxes(title="tied candidates", rangemode="tozero")
     name_rows(figure, [shortened(name, _BESIDE) for name in names], 0.6)
-    return finish(figure, height=90 + 24 * len(rows), top=8, clickmode="event+select")
+    message = f"Candidates that tie with the true answer: {of_each(names, rows['equal_scores'])}."
+    return finish(figure, message, height=90 + 24 * len(rows), top=8, clickmode="event+select")
 
 
 def query_text(row: dict) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.group_rows import first_groups, group_label, group_rows
+from kgdash.charts.group_rows import first_groups, group_label, group_name, group_rows
+from kgdash.charts.message import of_each
 from kgdash.charts.style import GREY, empty, whiskers
 from kgdash.statistics.estimate import number
 
@@ -96,7 +97,16 @@ def means_figure(
         title=measure_axis(measure, aggregate, "mean and interval") + note,
         rangemode="normal" if is_raw(measure) else "tozero",
     )
-    return group_rows(figure, chosen, names, 64)
+    parts = [
+        f"{style.name} "
+        + of_each(
+            [group_name(group, names) for group in rows["group"]],
+            *(rows[f"{end}_{style.name}"] for end in ("mean", "low", "high")),
+        )
+        for style in LABELS.values()
+    ]
+    message = f"Mean {MEASURE_NAMES.get(measure, measure)}. {'. '.join(parts)}."
+    return group_rows(figure, message, chosen, names, 64)
 
 
 def auc_figure(
@@ -143,7 +153,19 @@ def auc_figure(
     figure.update_xaxes(
         title=f"ROC-AUC (0.5 is chance, 1 parts perfectly){note}", range=[-0.03, 1.03]
     )
-    return group_rows(figure, chosen, names, 64)
+    parts = [
+        f"{MEASURE_NAMES.get(measure, measure)}: "
+        + of_each(
+            [group_name(group, names) for group in chosen],
+            *(
+                table.set_index("group").reindex(chosen)[c]
+                for c in ("roc_auc", "auc_low", "auc_high")
+            ),
+        )
+        for measure, table in separated.items()
+    ]
+    message = f"ROC-AUC, where 0.5 is chance. {'. '.join(parts)}."
+    return group_rows(figure, message, chosen, names, 64)
 
 
 def _about(row: dict, names: Mapping[str, str] | None) -> str:

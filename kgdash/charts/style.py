@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from kgdash.charts.message import with_message
 from kgdash.statistics.estimate import number
 
 #: colour-blind-safe, of middling lightness so that they show on white and on near-black
@@ -32,9 +33,12 @@ DENSITY = [[0.0, "#8fb7e0"], [0.4, "#3f7fc4"], [0.75, "#7a4fb0"], [1.0, "#c8401a
 _TEXT = "%{text}<extra></extra>"
 
 
-def finish(figure: go.Figure, height: int = 360, top: float = 40, **layout: object) -> go.Figure:
+def finish(
+    figure: go.Figure, message: str, height: int = 360, top: float = 40, **layout: object
+) -> go.Figure:
     """Give a figure the margins, legend place and transparency that all share, and return it.
 
+    :param message: what it says, with its values, for those who do not see it
     :param top: the margin there, in pixels: 8 without a legend
     """
     figure.update_layout(
@@ -49,7 +53,7 @@ def finish(figure: go.Figure, height: int = 360, top: float = 40, **layout: obje
     figure.update_xaxes(automargin=True, gridcolor="rgba(128,138,150,0.22)", zeroline=False)
     figure.update_yaxes(automargin=True, gridcolor="rgba(128,138,150,0.22)", zeroline=False)
     figure.update_layout(**layout)
-    return figure
+    return with_message(figure, message)
 
 
 def empty(message: str, height: int = 200) -> go.Figure:
@@ -58,7 +62,7 @@ def empty(message: str, height: int = 200) -> go.Figure:
     figure.add_annotation(text=message, showarrow=False, xref="paper", yref="paper", x=0.5, y=0.5)
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
-    return finish(figure, height)
+    return finish(figure, message, height)
 
 
 def name_rows(figure: go.Figure, names: Sequence[str], margin: float = 0.5) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.graph_layout import Layout, layout, pairs_of
+from kgdash.charts.message import of_each
 from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.style import (
     GREY,
@@ -51,7 +52,14 @@ def subgraph_figure(
     figure.update_xaxes(visible=False, range=[-extent, extent])
     figure.update_yaxes(visible=False, range=[-extent, extent])
     figure.update_layout(showlegend=False, dragmode="pan")
-    return finish(figure, height=620, margin={"l": 0, "r": 0, "t": 8, "b": 8})
+    named = [
+        f"{labels[int(a)]} – {labels[int(b)]}" for a, b in zip(pairs["a"], pairs["b"], strict=True)
+    ]
+    message = (
+        f"Subgraph around {labels[seed_entity]}: {len(entities)} entities, "
+        f"{len(triples):,} triples. ReliK between them: {of_each(named, pairs['relik'])}."
+    )
+    return finish(figure, message, height=620, margin={"l": 0, "r": 0, "t": 8, "b": 8})
 
 
 def _add_edges(

@@ -31,8 +31,8 @@ class _Name(str):
 def read_plain_pickle(data: bytes, where: str) -> Any:
     """Read a pickle (protocols 2 to 5) that holds nothing but plain containers.
 
-    :return: dicts, lists, tuples, sets, text, integers, booleans and None; a ``defaultdict`` comes
-        back as a dict, a ``frozenset`` as a set
+    :return: dicts, lists, tuples, sets, text, integers of 32 bits, booleans and None; a
+        ``defaultdict`` comes back as a dict, a ``frozenset`` as a set
     :raises KgdashError: if it holds anything else, is damaged, or is too large
     """
     if len(data) > MAX_BYTES:
@@ -54,7 +54,7 @@ def read_plain_pickle(data: bytes, where: str) -> Any:
 class _ContainerMachine(PickleMachine):
     """Admits containers only."""
 
-    admitted = frozenset(["FROZENSET", "GLOBAL", "STACK_GLOBAL", "REDUCE"])
+    admitted = frozenset(["FROZENSET", "GLOBAL", "LONG1", "STACK_GLOBAL", "REDUCE"])
     remedy = (
         "a file of queries holds nothing but containers, integers and text, written with pickle "
         "protocol 2 or later. Save it as JSON"
@@ -86,6 +86,11 @@ class _ContainerMachine(PickleMachine):
             ):
                 return {}
         raise self.refused(f"a call of {function!s:.60}")
+
+    def check_number(self, number: float) -> None:
+        # Python's hashes of large numbers collide as a file's author likes: sets become slow.
+        if not -(2**31) <= number < 2**31:
+            raise self.refused("a number of more than 32 bits")
 
     def check_tuple(self, made: tuple) -> None:
         if len(made) > _LONGEST or _depth(made) > _DEEPEST:

@@ -16,7 +16,7 @@ from kgdash.errors import KgdashError
 
 _IGNORED = frozenset({"PROTO", "FRAME", "STOP"})
 _SCALARS = frozenset(
-    ["BININT", "BININT1", "BININT2", "LONG1", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"]
+    ["BININT", "BININT1", "BININT2", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"]
 )
 _VALUES = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_SET": set, "EMPTY_TUPLE": tuple}
@@ -71,6 +71,9 @@ class PickleMachine:
 
     def check_tuple(self, made: tuple) -> None:
         """Refuse a tuple that is too large."""
+
+    def check_number(self, number: float) -> None:
+        """Refuse a whole number of more than 32 bits, or a fraction."""
 
     def check_keys(self, keys: Sequence[Any], container: type) -> None:
         """Refuse what may not be hashed: keys of a dict, or items of a set."""
@@ -131,7 +134,8 @@ class PickleMachine:
     def special(self, opcode: str, argument: Any) -> None:
         """Do one opcode that only a policy can admit."""
         match opcode:
-            case "BINFLOAT":
+            case "BINFLOAT" | "LONG1":
+                self.check_number(argument)
                 self.stack.append(argument)
             case "FROZENSET":
                 items = self.unmark()

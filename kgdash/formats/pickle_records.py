@@ -89,6 +89,7 @@ class _RecordMachine(PickleMachine):
     admitted = frozenset(
         [
             "BINFLOAT",
+            "LONG1",
             "BINPERSID",
             "GLOBAL",
             "STACK_GLOBAL",

@@ -7,12 +7,18 @@ from kgdash.errors import KgdashError
 from kgdash.formats.pickle_records import CURE, Call
 from kgdash.scoring.build_model import is_train_only
 
+#: values in a description at which a file is refused
 MAX_NODES = 50_000
+
+#: modules and tensors, counted wherever they are shared, and levels: far more than any model has
+_MAX_MODULES, _DEEPEST = 10_000, 64
+
+_TENSORS = ("_parameters", "_buffers")
 
 
 def is_module(record: object) -> bool:
     """Tell whether a record is that of a torch module."""
-    parts = ("_modules", "_parameters", "_buffers")
+    parts = ("_modules", *_TENSORS)
     return (
         isinstance(record, Call)
         and isinstance(record.state, dict)
@@ -32,8 +38,8 @@ def walk_modules(root: Call, where: str) -> Iterator[tuple[str, Call]]:
     pending, seen = [("", root)], 0
     while pending:
         prefix, module = pending.pop()
-        seen += 1
-        if seen > MAX_NODES:
+        seen += 1 + sum(len(mapping(module.state[part]) or ()) for part in _TENSORS)
+        if seen > _MAX_MODULES or prefix.count(".") > _DEEPEST:
             raise KgdashError(f"{where}: more modules than any model has; {CURE}")
         yield prefix, module
         for name, child in mapping(module.state["_modules"]).items():  # type: ignore[union-attr]
@@ -44,5 +50,5 @@ def walk_modules(root: Call, where: str) -> Iterator[tuple[str, Call]]:
 
 def own_tensors(module: Call) -> Iterator[tuple[str | int, object]]:
     """Go through the parameters and buffers of one module, absent ones (None) included."""
-    for part in ("_parameters", "_buffers"):
+    for part in _TENSORS:
         yield from (mapping(module.state[part]) or {}).items()

@@ -4,7 +4,6 @@ Only ``trained_model.pkl`` is a pickle that is read, by a reader that builds no 
 ``training_triples/base.pth`` is never opened.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ import torch
 
 from kgdash.errors import KgdashError
 from kgdash.formats.pykeen_model_file import read_pickled_model
+from kgdash.formats.pykeen_results import training_record
 from kgdash.graph import SPLITS, KnowledgeGraph, triple_array
 from kgdash.graph.datasets import load_dataset
 from kgdash.graph.triple_files import read_rows
 from kgdash.scoring.model_spec import ModelSpec
 
 MODEL_FILE = "trained_model.pkl"
-
-_MAX_RESULTS_BYTES = 256 * 2**20
 
 
 def read_pykeen_directory(
@@ -53,7 +51,7 @@ def read_pykeen_directory(
         if vocabulary != (graph.entities, graph.relations):
             graph = load_dataset(dataset, vocabulary)
         notes += _compare_training(folder, graph)
-    return graph, pickled.spec, dict(pickled.state), _training_record(folder), tuple(notes)
+    return graph, pickled.spec, dict(pickled.state), training_record(folder), tuple(notes)
 
 
 def _vocabulary(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
@@ -130,20 +128,3 @@ def _compare_training(folder: Path, graph: KnowledgeGraph) -> list[str]:
         f"the dataset's training split ({len(graph.splits['train']):,} triples), "
         f"{inside['valid']:,} in valid and {inside['test']:,} in test; values on those flatter it"
     ]
-
-
-def _training_record(folder: Path) -> dict[str, Any]:
-    path = folder / "results.json"
-    if not path.is_file():
-        return {}
-    try:
-        if path.stat().st_size > _MAX_RESULTS_BYTES:
-            raise KgdashError(f"{path} is larger than 256 MiB; remove it to load without losses")
-        results = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise KgdashError(
-            f"{path} is not readable JSON ({error}); remove it to load the model without its losses"
-        ) from error
-    losses = results.get("losses") if isinstance(results, dict) else None
-    numbers = isinstance(losses, list) and all(isinstance(v, int | float) for v in losses)
-    return {"losses": [float(v) for v in losses]} if numbers and losses else {}

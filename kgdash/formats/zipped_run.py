@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from kgdash.errors import KgdashError
 from kgdash.formats.pykeen_directory import MODEL_FILE
+from kgdash.formats.pykeen_results import RESULTS_FILE
 from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, WEIGHTS
 
 #: of the zip file, in MiB
@@ -30,7 +31,7 @@ MOST_RATIO = 200
 FILES = (MANIFEST, WEIGHTS, GRAPH, TRIPLES, "groupings.json")
 _PYKEEN_FILES = (
     MODEL_FILE,
-    "results.json",
+    RESULTS_FILE,
     "training_triples/entity_to_id.tsv.gz",
     "training_triples/relation_to_id.tsv.gz",
     "training_triples/numeric_triples.tsv.gz",

@@ -167,7 +167,8 @@ def _facts(run: Run) -> dict[str, str]:
 
 def _training(run: Run) -> dict[str, str]:
     """Describe the training as far as it is known, without what tells nothing of the model."""
-    left_out = {"losses", "evaluation", "seconds", "model", "model_kwargs", "dataset"}
+    left_out = {"losses", "evaluation", "pykeen_evaluation", "seconds"}
+    left_out |= {"model", "model_kwargs", "dataset"}
     flat: dict[str, str] = {}
     for key, value in run.training.items():
         if key in left_out:

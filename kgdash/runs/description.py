@@ -2,10 +2,13 @@
 
 import json
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-#: of a manifest that is looked into
+from kgdash.formats.pykeen_results import RESULTS_FILE, recorded_evaluation
+
+#: of a file that is looked into
 _MOST_BYTES = 64 * 2**20
 
 
@@ -14,25 +17,49 @@ def describe_run(name: str, folder: Path) -> dict[str, Any]:
 
     :param folder: what it does not say, or says wrongly, is None
     :return: ``name``, ``model``, ``graph``, ``dimension``, ``seed``, ``mrr`` and ``hits_at_10``
-        (realistic, both sides, filtered, test), as recorded when it was trained, ``created``
-        (when it was written: ISO 8601, UTC)
+        (realistic, both sides, filtered, test), as recorded when it was trained, ``evaluated_by``
+        ("kgdash", or "PyKEEN" where they are from its results.json), ``created`` (when it was
+        written: ISO 8601, UTC)
     """
-    manifest = _manifest(folder / "run.json")
+    files = folder / "run.json", folder / RESULTS_FILE
+    return {"name": name, **_described(*((path, _stamp(path)) for path in files))}
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what changes when a file does."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+@lru_cache(maxsize=1024)
+def _described(
+    ours: tuple[Path, tuple[int, ...]], pykeen: tuple[Path, tuple[int, ...]]
+) -> dict[str, Any]:
+    """Describe what two files say, once as long as they stay as they are."""
+    manifest = _content(ours[0])
     model, training = _object(manifest, "model"), _object(manifest, "training")
-    evaluation = _object(training, "evaluation")
+    by, evaluation = "kgdash", _object(training, "evaluation")
+    if not evaluation:
+        by, evaluation = "PyKEEN", _object(training, "pykeen_evaluation")
+    if not manifest:
+        evaluation = recorded_evaluation(_content(pykeen[0]))
+    mrr = _number(evaluation.get("inverse_harmonic_mean_rank"))
     return {
-        "name": name,
         "model": _text(model.get("name")),
         "graph": _text(manifest.get("graph")) or _text(training.get("dataset")),
         "dimension": _number(_object(model, "kwargs").get("embedding_dim")),
         "seed": _number(training.get("random_seed")),
-        "mrr": _number(evaluation.get("inverse_harmonic_mean_rank")),
+        "mrr": mrr,
         "hits_at_10": _number(evaluation.get("hits_at_10")),
+        "evaluated_by": None if mrr is None else by,
         "created": _moment(manifest.get("created")),
     }
 
 
-def _manifest(path: Path) -> dict[str, Any]:
+def _content(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _MOST_BYTES:
             return {}

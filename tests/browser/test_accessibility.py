@@ -23,6 +23,12 @@ QUICK = {
     "which_model": "?regions=relations",
 }
 
+#: how many charts have no text that says what they show
+UNSAID = """() => [...document.querySelectorAll(".js-plotly-plot")].filter(chart => {
+    const block = chart.closest("[data-testid=stVerticalBlock]");
+    return !block.querySelector(".chart-message")?.textContent;
+}).length"""
+
 #: seconds; while a page runs once more, what it showed is faded
 FADING = 20
 
@@ -30,6 +36,7 @@ FADING = 20
 @pytest.mark.parametrize("page", [page for pages in MENU.values() for page in pages])
 def test_nothing_serious(address, tab, page):
     open_page(tab, f"{address}/{page.removeprefix('overview')}{QUICK.get(page, '')}")
+    assert not tab.evaluate(UNSAID)
     tab.add_script_tag(content=AXE.read_text(encoding="utf-8"))
     for scheme in ("light", "dark"):
         tab.emulate_media(color_scheme=scheme)

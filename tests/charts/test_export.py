@@ -12,6 +12,7 @@ from plotly.offline import get_plotlyjs
 
 from kgdash.charts import export as figure_files
 from kgdash.charts.export import FigureSize, check_figure_file, figure_bytes, write_figure
+from kgdash.charts.message import message_of
 from kgdash.charts.style import finish
 from kgdash.errors import KgdashError
 
@@ -21,7 +22,7 @@ HOSTILE = "</script><script>alert(1)</script> & <img src=x onerror=alert(2)>"
 def figure(text="three bars", height=300) -> go.Figure:
     drawn = go.Figure(go.Bar(x=["a", "b", "c"], y=[1, 2, 3], name=text))
     drawn.update_layout(showlegend=True)
-    return finish(drawn, height=height)
+    return finish(drawn, f"{text}: 1, 2, 3.", height=height)
 
 
 def pixels(content: bytes) -> np.ndarray:
@@ -84,6 +85,7 @@ class TestHtml:
         text = page(figure_bytes(figure(HOSTILE), ".html", HOSTILE))
         assert "<script>alert(1)" not in text
         assert "<img src=x" not in text
+        assert "<script>alert(1)</script>" in message_of(figure(HOSTILE))
         title = re.search("<title>(.*?)</title>", text)[1]
         assert title == HOSTILE.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         plain = page(figure_bytes(figure(), ".html"))
@@ -94,6 +96,16 @@ class TestHtml:
         text = page(figure_bytes(figure(), ".html", dark=dark))
         assert f"background: {colour}" in text
         assert f'"paper_bgcolor":"{colour}"' in text
+
+    def test_says_its_message_and_where_it_comes_from(self):
+        text = page(figure_bytes(figure("<b>"), ".html", caption="umls-transe · split <test>"))
+        assert 'role="figure" aria-label="&lt;b&gt;: 1, 2, 3."' in text
+        assert "umls-transe \\u00b7 split &lt;test&gt;" in text
+        svg = figure_bytes(figure("<b>"), ".svg").decode()
+        assert "<desc>&lt;b&gt;: 1, 2, 3.</desc>" in svg
+
+    def test_room_for_the_caption(self):
+        assert "height:324px" in page(figure_bytes(figure(), ".html", caption="umls-transe"))
 
     def test_height(self):
         assert "height:300px" in page(figure_bytes(figure(), ".html"))

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def test_the_address_opens_the_app_on_the_run(source, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     query = run_query(source)
     monkeypatch.chdir("/")
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "dashboard.py"), default_timeout=60)
     app.query_params.update(parse_qsl(query.removeprefix("?"), strict_parsing=True))
     app.run()
     assert not app.exception
@@ -75,14 +76,14 @@ def test_it_serves_and_ends(tmp_path):
                 assert answer.read() == b"ok"
         finally:
             server.terminate()
-        assert server.wait(timeout=60) == 0
+        assert server.wait(timeout=60) == -signal.SIGTERM
 
 
 def test_an_installed_package_holds_the_dashboard(tmp_path):
     build = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(tmp_path)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     inside = tmp_path / "kgdash" / "dashboard"
-    assert {p.name for p in inside.iterdir()} == {"app.py", "pages", ".streamlit"}
+    assert {p.name for p in inside.iterdir()} == {"app.py", "dashboard.py", "pages", ".streamlit"}
     assert {p.name for p in (inside / "pages").iterdir()} == {
         p.name for p in (ROOT / "pages").glob("*.py")
     }

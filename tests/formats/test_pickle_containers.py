@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kgdash.errors import KgdashError
 from kgdash.formats.pickle_containers import read_plain_pickle
 
-_LEAVES = st.integers(-(2**63), 2**63 - 1) | st.text(max_size=5) | st.booleans() | st.none()
+_LEAVES = st.integers(-(2**31), 2**31 - 1) | st.text(max_size=5) | st.booleans() | st.none()
 _PAIRS = st.tuples(_LEAVES) | st.tuples(_LEAVES, _LEAVES)
 _KEYS = _LEAVES | _PAIRS | st.tuples(_PAIRS, st.tuples(_PAIRS, _LEAVES, _LEAVES))
 _VALUES = st.recursive(

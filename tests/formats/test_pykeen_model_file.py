@@ -345,6 +345,29 @@ def test_nesting_that_would_exhaust_stack_or_time(level, levels, message, tmp_pa
     assert message in refusal(repack(source, tmp_path / "m.pkl", change))
 
 
+def test_shared_tensors_are_counted_before_any_is_rebuilt(tmp_path, monkeypatch):
+    # 15 KB took 24 s: each of many modules holds the same dictionary of parameters.
+    model, shared, many = make("UM"), torch.nn.Module(), torch.nn.Module()
+    parameter = torch.nn.Parameter(torch.zeros(1))
+    for i in range(100):
+        shared.register_parameter(f"p{i}", parameter)
+    for i in range(200):
+        many.add_module(f"m{i}", shared)
+    model.interaction.add_module("many", many)
+    path = save(model, tmp_path / "m.pkl")
+    monkeypatch.setattr("kgdash.formats.pykeen_model_file.rebuild_tensor", None)
+    assert "more modules than any model has" in refusal(path)
+
+
+def test_modules_nested_deep_are_refused(tmp_path):
+    model = make("UM")
+    module = model.interaction
+    for _ in range(70):
+        module.add_module("m", torch.nn.Module())
+        module = module.m
+    assert "more modules than any model has" in refusal(save(model, tmp_path / "m.pkl"))
+
+
 KEY = b"\x8c\x010\x94\x8c\x03cpu"
 SIZE, STRIDE, NUMEL = b"K\x0eK\x0c\x86", b"K\x0cK\x01\x86", b"K\xa8t"
 

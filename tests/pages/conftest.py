@@ -20,7 +20,7 @@ def _what_pages_remember(request):
 
 @pytest.fixture(autouse=True)
 def _app_runs_before_each_page(monkeypatch):
-    """Run app.py on every run, as a server does once st.navigation was called.
+    """Run dashboard.py on every run, as a server does once st.navigation was called.
 
     AppTest forgets that call, sees the folder pages/ and runs a page's file alone, without the
     sidebar. The first visit to a fresh server, which really is so, has tests of its own.

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from kgdash.runs.bundled import FOLDER_CHOICE
 from tests.support.paths import ROOT
 
-APP = ROOT / "app.py"
+APP = ROOT / "dashboard.py"
 
 
 def open_page(page: str, **url: str) -> AppTest:

@@ -1,6 +1,6 @@
 """The first visitor of a fresh server may come by the address of any page.
 
-Streamlit does not know app.py then and runs the page's file alone, as AppTest does.
+Streamlit does not know dashboard.py then and runs the page's file alone, as AppTest does.
 """
 
 import pytest
@@ -17,7 +17,7 @@ def _app_runs_before_each_page():
 
 @pytest.mark.parametrize("page", ["cache", "metric_guide", "metrics"])
 def test_the_page_comes_with_its_sidebar(page):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "dashboard.py"), default_timeout=60)
     run(app.switch_page(f"pages/{page}.py"))
     assert len(app.title) == 1
     assert app.get_by_key("run").value == "umls-transe"

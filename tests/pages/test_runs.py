@@ -1,6 +1,7 @@
 """The page Runs, where one's own are added, renamed and removed; the choice in the sidebar."""
 
 import io
+import json
 import shutil
 import zipfile
 
@@ -9,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from kgdash.runs.bundled import DEMO, FOLDER_CHOICE, bundled_names
 from kgdash.runs.library import keep_run, list_runs, own_names, remove_run, rename_run, runs_folder
+from kgdash.statistics.estimate import number
 from tests.pages.driver import (
     assert_refused,
     choose,
@@ -102,7 +104,14 @@ def test_add_a_pykeen_directory_and_then_open_it(pykeen_directory):
     app = press(choose(open_page("runs"), added_folder=str(pykeen_directory)), "Add")
     assert len(errors(app)) == 1
     assert "give the dataset" in errors(app)[0]
-    press(choose(app, folder_dataset="nations", folder_name="tiny one"), "Add")
+    app = press(choose(app, folder_dataset="nations", folder_name="tiny one"), "Add")
+    by = table(app, "run", "mrr", "evaluated by").set_index("run")["evaluated by"]
+    assert by["tiny one"] == "PyKEEN"
+    assert set(by[bundled_names()]) == {"kgdash"}
+    mrr = json.loads((pykeen_directory / "results.json").read_text())["metrics"]["both"]
+    shown = number(mrr["realistic"]["inverse_harmonic_mean_rank"])
+    named = f"tiny one · MRR {shown} (PyKEEN's) · TransE on nations"
+    assert named in app.get_by_key("run_choice").options
     opened = open_page("overview", run="tiny one")
     assert "14 entities" in opened.sidebar.caption[0].value
 

@@ -5,10 +5,12 @@ import json
 import pytest
 
 from kgdash.formats.run_directory import read_run, write_run
+from kgdash.runs import description
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.description import describe_run
+from kgdash.runs.loading import convert, load
 
-NOTHING = ("model", "graph", "dimension", "seed", "mrr", "hits_at_10", "created")
+NOTHING = ("model", "graph", "dimension", "seed", "mrr", "hits_at_10", "evaluated_by", "created")
 
 
 def test_a_bundled_run():
@@ -21,6 +23,7 @@ def test_a_bundled_run():
         "seed": 0,
         "mrr": manifest["training"]["evaluation"]["inverse_harmonic_mean_rank"],
         "hits_at_10": manifest["training"]["evaluation"]["hits_at_10"],
+        "evaluated_by": "kgdash",
         "created": None,
     }
 
@@ -44,6 +47,7 @@ def test_a_run_that_was_never_trained_here_says_its_graph_and_when(tmp_path):
         b'{"model": 3, "training": [], "graph": {}, "created": 7}',
         b'{"model": {"name": 4, "kwargs": {"embedding_dim": "wide"}}, "created": "soon"}',
         b'{"training": {"evaluation": {"inverse_harmonic_mean_rank": true, "hits_at_10": "x"}}}',
+        b'{"training": {"evaluation": {}, "pykeen_evaluation": [0.5]}}',
         b'{"created": "0001-01-01T00:00:00+23:00"}',
     ],
 )
@@ -52,3 +56,30 @@ def test_a_manifest_that_says_nothing(tmp_path, content):
         (tmp_path / "run.json").write_bytes(content)
     found = describe_run("x", tmp_path)
     assert [found[key] for key in NOTHING] == [None] * len(NOTHING)
+
+
+def test_an_import_has_the_mrr_that_pykeen_recorded(tmp_path, pykeen_directory):
+    convert(pykeen_directory, tmp_path / "mine", "nations")
+    results = json.loads((pykeen_directory / "results.json").read_text())
+    recorded = results["metrics"]["both"]["realistic"]
+    for folder in (tmp_path / "mine", pykeen_directory):
+        found = describe_run("x", folder)
+        assert found["mrr"] == recorded["inverse_harmonic_mean_rank"]
+        assert found["hits_at_10"] == recorded["hits_at_10"]
+        assert found["evaluated_by"] == "PyKEEN"
+    # PyKEEN's pipeline evaluates as we do: it is the run's own value.
+    ranks = load(tmp_path / "mine").ranks()
+    assert (1 / ranks["realistic"]).mean() == pytest.approx(found["mrr"], rel=1e-5)
+
+
+def test_a_file_is_read_again_only_when_it_changes(tmp_path, monkeypatch):
+    read, real = [], description._content
+    monkeypatch.setattr(description, "_content", lambda path: read.append(path.name) or real(path))
+    manifest = tmp_path / "run.json"
+    for mrr in (0.25, 0.5):
+        text = f'{{"training": {{"evaluation": {{"inverse_harmonic_mean_rank": {mrr}}}}}}}'
+        manifest.write_text(text)
+        assert [describe_run(name, tmp_path)["mrr"] for name in ("x", "y")] == [mrr, mrr]
+    manifest.unlink()
+    assert describe_run("x", tmp_path)["mrr"] is None
+    assert read == ["run.json", "run.json", "run.json", "results.json"]

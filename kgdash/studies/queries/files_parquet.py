@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.atomic import write_atomically
+from kgdash.files.parquet_pages import unpacked_size
 from kgdash.studies.queries.named_queries import WIDTH, NamedQueries
 from kgdash.studies.queries.query_types import QUERY_TYPES
 
@@ -24,8 +26,11 @@ _SCHEMA = pa.schema(
     [("type", pa.string())] + [(name, _NAMES) for name in ("anchors", "relations", "easy", "hard")]
 )
 
-#: sizes at which a file is refused: names in it, and their bytes unpacked
-_MAX_VALUES, _MAX_BYTES = 100_000_000, 2**30
+#: bytes that a name takes while it is read (measured), and those that a file may unpack to
+_NAME_BYTES, _MAX_BYTES = 80, 2**30
+
+#: names per byte of a file at which it is refused: run-length coding knows no end
+_DENSEST = 1_000
 
 
 def from_parquet(content: bytes, shown: str) -> NamedQueries:
@@ -35,7 +40,7 @@ def from_parquet(content: bytes, shown: str) -> NamedQueries:
     """
     try:
         file = pq.ParquetFile(io.BytesIO(content))
-        _check_size(file.metadata, shown)
+        _check_size(content, file.metadata, shown)
         if set(file.schema_arrow.names) != set(_SCHEMA.names):
             raise KgdashError(
                 f"expected columns {', '.join(_SCHEMA.names)} in {shown}; found "
@@ -49,7 +54,9 @@ def from_parquet(content: bytes, shown: str) -> NamedQueries:
         table = pa.concat_tables(groups) if groups else _SCHEMA.empty_table()
         table.validate(full=True)
         return _from_arrow(table, shown)
-    except (pa.ArrowException, OSError) as error:
+    except KgdashError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise KgdashError(
             f"{shown} is no Parquet file of queries ({error!s:.120}); write it again"
         ) from error
@@ -72,11 +79,21 @@ def to_parquet(named: NamedQueries, out: Path) -> None:
     write_atomically(out, lambda part: pq.write_table(table, part, compression="zstd"))
 
 
-def _check_size(metadata: pq.FileMetaData, shown: str) -> None:
+def _check_size(content: bytes, metadata: pq.FileMetaData, shown: str) -> None:
+    """Refuse what unpacks to too much, by the footer or by the pages, which may say otherwise."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    values = sum(g.column(c).num_values for g in groups for c in range(g.num_columns))
-    if values > _MAX_VALUES or sum(g.total_byte_size for g in groups) > _MAX_BYTES:
-        raise KgdashError(f"{shown} holds more than {_MAX_VALUES:,} names; keep fewer queries")
+    values, size = unpacked_size(content, metadata)
+    values = max(values, sum(g.column(c).num_values for g in groups for c in range(g.num_columns)))
+    size = max(size, sum(group.total_byte_size for group in groups))
+    if values > _DENSEST * len(content):
+        raise KgdashError(
+            f"{shown} unpacks to {values:,} names; write it again, without run-lengths"
+        )
+    most = memory_budget() // _NAME_BYTES
+    if values > most or size > _MAX_BYTES:
+        raise KgdashError(
+            f"{shown} holds more than {most:,} names; keep fewer queries, or raise KGDASH_MEMORY"
+        )
 
 
 def _from_arrow(table: pa.Table, shown: str) -> NamedQueries:

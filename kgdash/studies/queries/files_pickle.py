@@ -104,7 +104,7 @@ def _query2box(files: _Files, types: list[str], split: str) -> Iterator[_Answere
         width = len(QUERY_TYPES[kind].branches)
         for query, answers in every.items():
             # What follows the join stands bare behind the branches: (branch, branch, relation).
-            cut = query[:width], query[width:] if isinstance(query, tuple) else ()
+            cut = (query[:width], query[width:]) if isinstance(query, tuple) else ((), ())
             parsed = _parsed(kind, *cut, query, f"{files.folder}/{split}_ans_{name}.pkl")
             later = _ids(hard.get(query, ()), f"{files.folder}/{split}_ans_{name}_hard.pkl")
             known = _ids(answers, f"{files.folder}/{split}_ans_{name}.pkl")
@@ -117,17 +117,20 @@ def _betae(files: _Files, split: str, notes: list[str]) -> Iterator[_Answered]:
     if split == "train":
         names = ["train-answers.pkl"]
     parts = {f"{files.folder}/{name}": files.mapping(name) for name in names}
+    where = f"{files.folder}/{split}-queries.pkl"
+    for found in queries.values():
+        if not isinstance(found, set | list) or not all(isinstance(q, tuple) for q in found):
+            raise KgdashError(f"expected sets of queries by structure; found others ({where})")
     other = sum(len(found) for kind, found in queries.items() if kind not in _STRUCTURES)
     if other:
         total = sum(map(len, queries.values()))
         notes.append(f"{other:,} of {total:,} queries left out: with negation, or of other types")
-    where = f"{files.folder}/{split}-queries.pkl"
     for structure, found in queries.items():
         kind = _STRUCTURES.get(structure)
         if kind is None:
             continue
-        for query in sorted(found) if isinstance(found, set) else found:
-            parsed = _parsed(kind, *_branches(kind, query), query, where)
+        pairs = [(query, _parsed(kind, *_branches(kind, query), query, where)) for query in found]
+        for query, parsed in sorted(pairs) if isinstance(found, set) else pairs:
             easy, *hard = (_ids(part.get(query, ()), place) for place, part in parts.items())
             yield parsed, easy, hard[0] if hard else set()
 
@@ -146,6 +149,7 @@ def _parsed(kind: str, branches: Any, after: Any, query: Any, where: str) -> _Qu
     """Check that a query has the shape of its type."""
     shape = QUERY_TYPES[kind]
     try:
+        hash(query)
         found = tuple((anchor, tuple(relations)) for anchor, relations in branches)
         rest = tuple(relation[0] if isinstance(relation, tuple) else relation for relation in after)
         numbers = [*rest, *chain.from_iterable((anchor, *steps) for anchor, steps in found)]
@@ -163,7 +167,8 @@ def _parsed(kind: str, branches: Any, after: Any, query: Any, where: str) -> _Qu
 
 
 def _ids(answers: Any, where: str) -> set[int]:
-    if not isinstance(answers, set | list | tuple) or not all(type(a) is int for a in answers):
+    plain = isinstance(answers, set | list | tuple)
+    if not plain or not all(type(a) is int and a >= 0 for a in answers):
         raise KgdashError(f"expected sets of entity numbers as answers; found others ({where})")
     return set(answers)
 

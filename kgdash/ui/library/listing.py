@@ -52,11 +52,15 @@ def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
         "graph": [row["graph"] for row in rows],
         "mrr": pd.Series([row["mrr"] for row in rows], dtype="float64"),
         "hits_at_10": pd.Series([row["hits_at_10"] for row in rows], dtype="float64"),
+        "evaluated by": [row["evaluated_by"] for row in rows],
         "written": pd.to_datetime(pd.Series([row["created"] for row in rows], dtype="str")),
         "kind": [_PLACES[row["place"]] for row in rows],
         "folder": [row.get("folder") for row in rows],
     }
     table = pd.DataFrame(columns)
+    # What all have, or none, says nothing.
+    if not (table["evaluated by"] == "PyKEEN").any():
+        table = table.drop(columns="evaluated by")
     return table if table["folder"].notna().any() else table.drop(columns="folder")
 
 

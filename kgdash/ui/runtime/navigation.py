@@ -81,16 +81,21 @@ def navigation() -> Any:
     return page
 
 
+def compares_runs() -> bool:
+    """Tell whether this page is about several runs."""
+    return st.session_state.get(_PAGE) in MENU["Compare"].values()
+
+
 def needs_run(page: Any) -> bool:
     """Tell whether a page is about the chosen run."""
     return page.title not in _HIDDEN.values()
 
 
 def ensure_navigation() -> None:
-    """Start over under app.py if this page's file was run alone.
+    """Start over under dashboard.py if this page's file was run alone.
 
     Streamlit does so at the first visit to a fresh server, if that opens a page by its address: it
-    does not know app.py's pages yet.
+    does not know dashboard.py's pages yet.
     """
     if _PAGE not in st.session_state:
         navigation()

@@ -14,7 +14,7 @@ from kgdash.runs.loading import load
 from kgdash.runs.recent import describe_recent, note_opened, recent_folders
 from kgdash.statistics.estimate import number
 from kgdash.ui.runtime.computed import refuse
-from kgdash.ui.runtime.navigation import ensure_navigation
+from kgdash.ui.runtime.navigation import compares_runs, ensure_navigation
 from kgdash.ui.runtime.preparation import show_preparation
 from kgdash.ui.runtime.refined import stop_refining
 from kgdash.ui.runtime.sidebar import footer, lay_out_sidebar
@@ -122,6 +122,7 @@ def _texts() -> dict[str, str]:
 def _parts(row: dict[str, Any]) -> list[str]:
     about = " on ".join(filter(None, (row["model"], row["graph"])))
     mrr = "" if row["mrr"] is None else f"MRR {number(row['mrr'])}"
+    mrr += " (PyKEEN's)" * (row["evaluated_by"] == "PyKEEN")
     return [part for part in (row["name"], mrr, about) if part]
 
 
@@ -150,6 +151,16 @@ def current_run() -> Run:
     """Return the run that the sidebar's choice loaded."""
     ensure_navigation()
     return st.session_state[_CURRENT]
+
+
+def about_page() -> str:
+    """Say what the page's figures are of: "umls-transe · TransE on umls"; of many runs: a graph."""
+    run = st.session_state.get(_CURRENT)
+    if run is None:
+        return ""
+    if compares_runs():
+        return run.graph.name
+    return f"{run.name} · {run.spec.name} on {run.graph.name}"
 
 
 def load_source(source: str, dataset: str = "") -> Run:

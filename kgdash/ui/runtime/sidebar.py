@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-_SLOTS, _MORE = "sidebar_slots", "sidebar_more"
+_SLOTS, _MORE, _SHOWN = "sidebar_slots", "sidebar_more", "settings_shown"
 
 
 def lay_out_sidebar() -> Any:
@@ -16,6 +16,7 @@ def lay_out_sidebar() -> Any:
     """
     st.session_state[_SLOTS] = [st.sidebar.container() for _ in range(4)]
     st.session_state.pop(_MORE, None)
+    st.session_state[_SHOWN] = {}
     return st.session_state[_SLOTS][0]
 
 
@@ -30,6 +31,16 @@ def more_settings() -> Any:
         slot = st.session_state[_SLOTS][2]
         st.session_state[_MORE] = slot.expander("More settings", icon=":material/tune:")
     return st.session_state[_MORE]
+
+
+def note_setting(name: str, value: str) -> None:
+    """Keep a setting of this page, as saved files name it."""
+    st.session_state.setdefault(_SHOWN, {})[name] = value
+
+
+def noted_settings() -> str:
+    """Return the kept settings of this page: "split test · filter train"."""
+    return " · ".join(f"{name} {value}" for name, value in st.session_state.get(_SHOWN, {}).items())
 
 
 def footer() -> Any:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
+from html import escape
 from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from kgdash.charts.export import FIGURE_TYPES, figure_bytes, find_browser
+from kgdash.charts.message import message_of
+from kgdash.ui.runtime.run_picker import about_page
+from kgdash.ui.runtime.sidebar import noted_settings
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.selection import selected_point
 
@@ -28,6 +32,8 @@ def show_chart(
     :return: what was selected, as `st.plotly_chart` returns it
     """
     with st.container(gap=None):
+        # Out of sight, for screen readers: Plotly names nothing that it draws.
+        st.html(f'<p class="chart-message">{escape(message_of(figure))}</p>')
         selected = st.plotly_chart(
             figure,
             key=key,
@@ -48,6 +54,11 @@ def clicked_point(figure: go.Figure, key: str, name: str) -> Any:
     return selected_point(show_chart(figure, key, name, on_select="rerun", selection_mode="points"))
 
 
+def _caption() -> str:
+    """Say of what the page's charts are: the run, where the page is about one, and its settings."""
+    return " · ".join(filter(None, [about_page(), noted_settings()]))
+
+
 def _offer(figure: go.Figure, key: str, name: str) -> None:
     """Show the small menu under a chart; files are drawn at the click."""
     can_draw = find_browser() is not None
@@ -58,7 +69,7 @@ def _offer(figure: go.Figure, key: str, name: str) -> None:
         for extension, label in _OFFERED.items():
             st.download_button(
                 label,
-                partial(figure_bytes, figure, extension, name),
+                partial(figure_bytes, figure, extension, name, caption=_caption()),
                 file_name=file_name(name, extension),
                 mime=FIGURE_TYPES[extension],
                 key=f"save_{key}_{extension[1:]}",

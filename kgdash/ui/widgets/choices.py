@@ -12,6 +12,7 @@ from kgdash.graph import FILTERS, SPLITS, KnowledgeGraph, default_filter
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metric_lookup import find_metric, metric_records
+from kgdash.ui.runtime.sidebar import note_setting
 
 _RELIK = {"exact": "exact", "sampled, with interval": "sampled"}
 
@@ -82,12 +83,14 @@ def choose_number(
 def choose_split(graph: KnowledgeGraph) -> str:
     """Show the splits that hold triples; test, or the last there is, at first."""
     splits = [s for s in SPLITS if len(graph.splits[s])]
-    return choice("Split", splits, "split", splits[-1])
+    split = str(choice("Split", splits, "split", splits[-1]))
+    note_setting("split", split)
+    return split
 
 
 def choose_filter(split: str) -> str:
     """Show the filters; the one that fits the split at first."""
-    return choice(
+    chosen = choice(
         "Known triples filtered out",
         {name: "none (raw ranks)" if name == "none" else name for name in FILTERS},
         f"filter_{split}",
@@ -95,6 +98,8 @@ def choose_filter(split: str) -> str:
         help="Candidates that would make a known triple are removed before ranking. Use "
         "train+valid for model selection, so that test does not leak.",
     )
+    note_setting("filter", chosen)
+    return str(chosen)
 
 
 def choose_rank_type() -> str:

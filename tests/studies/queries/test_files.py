@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -228,9 +229,41 @@ def test_other_parquet_files_are_refused(tmp_path, columns, said):
 def test_parquet_is_read_and_a_large_one_refused(tmp_path, monkeypatch):
     found, _ = read_queries(parquet(tmp_path), NAMED)
     assert found["1p"].answers.tolist() == [1, 2]
-    monkeypatch.setattr("kgdash.studies.queries.files_parquet._MAX_VALUES", 3)
-    with pytest.raises(KgdashError, match="keep fewer"):
+    monkeypatch.setenv("KGDASH_MEMORY", "64M")
+    monkeypatch.setattr("kgdash.studies.queries.files_parquet._NAME_BYTES", 2**24)
+    with pytest.raises(KgdashError, match="holds more than 4 names; keep fewer"):
         read_queries(parquet(tmp_path), NAMED)
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_run_lengths_of_millions_are_refused_unread(tmp_path, honest):
+    # 90 million values in 2 KB took 7.4 GB; here the file says so, or only its page does.
+    content = run_lengths(tmp_path, 3_000_000, honest)
+    assert len(content) < 2_000
+    tracemalloc.start()
+    with pytest.raises(KgdashError, match=r"unpacks to 3,000,00\d names"):
+        read_queries(content, NAMED)
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+
+
+def run_lengths(tmp_path, count: int, honest: bool) -> bytes:
+    """Write one query with one answer many times over, as run lengths."""
+    answers = pa.DictionaryArray.from_arrays(np.zeros(count, dtype=np.int32), ["e1"])
+    lists = pa.ListArray.from_arrays(pa.array([0, count], pa.int32()), answers)
+    names = {"anchors": [["e0"]], "relations": [["r0"]], "hard": [["e2"]]}
+    table = pa.table({"type": ["1p"], **names, "easy": lists})
+    plain = {"write_statistics": False, "store_schema": False}
+    pq.write_table(table, tmp_path / "q", compression="zstd", data_page_size=2**30, **plain)
+    content = (tmp_path / "q").read_bytes()
+    if honest:
+        return content
+    size = int.from_bytes(content[-8:-4], "little")
+    footer = content[-8 - size : -8]
+    # Numbers are varints of seven bits, doubled: five values, in as many bytes.
+    told = bytes(((2 * count) >> shift & 127) | 128 * (shift < 21) for shift in (0, 7, 14, 21))
+    assert told in footer
+    return content[: -8 - size] + footer.replace(told, b"\x8a\x80\x80\x00") + content[-8:]
 
 
 def test_a_small_parquet_file_stays_small(tmp_path):

@@ -2,10 +2,12 @@
 
 import pickle
 from collections import defaultdict
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
@@ -200,6 +202,9 @@ def test_every_file_is_read_without_running_it(tmp_path, writer):
         ({"test_ans_2i": {((0, (1,)), (0, (1,))): 3}}, "sets of entity numbers"),
         ({"test_ans_2i": {((0, (1,)), (0, (1,))): {99}}}, "entity number 99 has no name"),
         ({"test_ans_2i": {((0, (1,)), (0, (77,))): {1}}}, "relation number 77 has no name"),
+        ({"test_ans_2i": {((0, (1,)), (0, (1,))): {-1}}}, "sets of entity numbers"),
+        ({"test_ans_2i": {((0, (1,)), (0, (1,))): {2**63}}}, "more than 32 bits"),
+        ({"test_ans_2i": {7: {1}}}, "expected a query of type 2i"),
         ({"test_ans_2i_hard": None}, "no test_ans_2i_hard.pkl"),
         ({"ind2ent": None}, "no ind2ent.pkl"),
     ],
@@ -215,6 +220,43 @@ def test_other_content_is_refused(tmp_path, files, said):
         read_queries(tmp_path, GRAPH)
     assert said in str(caught.value)
     assert str(tmp_path) in str(caught.value) or "ind2" in str(caught.value)
+
+
+@pytest.mark.parametrize("queries", [7, "abc", {"a": 1}, [[0, (1,)]], {7}, [([0], (1,))], [(0, 1)]])
+def test_other_queries_of_betae_are_refused(tmp_path, queries):
+    write_betae(tmp_path, one_query())
+    write(tmp_path, **{"test-queries": {("e", ("r",)): queries}})
+    with pytest.raises(
+        KgdashError, match=r"expected (sets of queries|a query of type 1p).*test-que"
+    ):
+        read_queries(tmp_path, GRAPH)
+
+
+NUMBERS = st.integers(-3, 9) | st.sampled_from([2**31, 2**63, 2**64])
+ATOMS = NUMBERS | st.text("ereu_", max_size=3) | st.none() | st.booleans()
+KEYS = st.recursive(ATOMS, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=8)
+QUERIES = KEYS | st.sampled_from(
+    [((0, (1,)), (0, (1,))), ((0, (1,)), (1, (0,))), (0, (1,)), ("e", ("r",))]
+)
+CONTENTS = st.recursive(
+    QUERIES,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.sets(QUERIES, max_size=3) | st.dictionaries(QUERIES, inner)
+    ),
+    max_leaves=10,
+)
+
+
+@pytest.mark.parametrize("writer", [write_query2box, write_betae])
+@settings(max_examples=150, deadline=None)
+@given(content=CONTENTS, place=st.integers(0, 10))
+def test_whatever_a_file_holds_is_read_or_refused(tmp_path_factory, writer, content, place):
+    folder = tmp_path_factory.mktemp("q")
+    writer(folder, one_query())
+    path = sorted(folder.iterdir())[place % len(list(folder.iterdir()))]
+    path.write_bytes(pickle.dumps(content, 4))
+    with suppress(KgdashError):
+        read_queries(folder, GRAPH)
 
 
 def test_agreement_with_a_graph_by_hand():

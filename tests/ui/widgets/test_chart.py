@@ -10,10 +10,12 @@ from kgdash.ui.widgets.file_name import file_name
 def chart_page(can_draw):
     import plotly.graph_objects as go
 
+    from kgdash.charts.message import with_message
     from kgdash.ui.widgets import chart as figures
 
     figures.find_browser = (lambda: "/usr/bin/chromium") if can_draw else (lambda: None)
-    figures.show_chart(go.Figure(go.Bar(y=[1, 2])), "bars", "umls-/m/0a b-mrr")
+    drawn = with_message(go.Figure(go.Bar(y=[1, 2])), "1 < 2")
+    figures.show_chart(drawn, "bars", "umls-/m/0a b-mrr")
 
 
 def table_page():
@@ -61,6 +63,9 @@ def test_under_a_chart(can_draw, monkeypatch):
     assert app.get("plotly_chart")
     assert offered(app) == {"HTML, works offline": True, "SVG": can_draw, "PNG": can_draw}
     assert bool(app.caption) is not can_draw
+    assert [text.proto.body for text in app.get("html")] == [
+        '<p class="chart-message">1 &lt; 2</p>'
+    ]
 
 
 def test_under_a_table():

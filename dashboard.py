@@ -1,0 +1,14 @@
+"""The dashboard: its menu, the chosen run, the page; app.py serves it."""
+
+from kgdash.ui.runtime.navigation import navigation, needs_run
+from kgdash.ui.runtime.run_picker import pick_run
+from kgdash.ui.runtime.tour import show_tour
+from kgdash.ui.runtime.warm_up import warm_in_background
+from kgdash.ui.widgets.inspect_link import skip_stopover
+
+warm_in_background()
+page = navigation()
+skip_stopover(page)
+pick_run(needs_run(page))
+show_tour()
+page.run()

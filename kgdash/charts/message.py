@@ -1,0 +1,105 @@
+"""What a chart says, in a sentence with its values: the text for those who do not see it.
+
+Each figure carries one, from `kgdash.charts.style.finish`; what shows or writes the figure takes it
+from there by `message_of`.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from kgdash.statistics.estimate import number
+
+#: values that are named one by one; of more, the ends and the median
+_LISTED = 6
+
+
+def with_message(figure: go.Figure, message: str) -> go.Figure:
+    """Give a figure its text, plain, and return it."""
+    return figure.update_layout(meta={"message": message})
+
+
+def message_of(figure: go.Figure) -> str:
+    """Return a figure's text; empty if it has none."""
+    meta = figure.layout.meta
+    return str(meta.get("message", "")) if isinstance(meta, dict) else ""
+
+
+def of_each(
+    names: Iterable[str], values: ArrayLike, low: ArrayLike = (), high: ArrayLike = ()
+) -> str:
+    """Name values, with intervals if there are some; of more than six, the ends and the median.
+
+    :param names: of the values, whose shape is ``(n,)``; NaN is left out
+    :param low: the lower ends of intervals, shape ``(n,)``, NaN for none
+    :param high: the upper ends, likewise
+    """
+    counts = np.issubdtype(np.asarray(values).dtype, np.integer)
+    worth = np.asarray(values, dtype=float)
+    ends = [np.asarray(each, dtype=float) for each in (low, high)]
+    texts = [
+        f"{name} {f'{value:,.0f}' if counts else number(value)}"
+        for name, value in zip(names, worth, strict=True)
+    ]
+    for place in range(len(ends[0])):
+        if np.isfinite([end[place] for end in ends]).all():
+            texts[place] += f" ({number(ends[0][place])} to {number(ends[1][place])})"
+    there = np.flatnonzero(np.isfinite(worth))
+    if len(there) <= _LISTED:
+        return ", ".join(texts[place] for place in there)
+    order = there[np.argsort(-worth[there], kind="stable")]
+    return (
+        f"highest {texts[order[0]]}, then {texts[order[1]]}; lowest {texts[order[-1]]}; median "
+        f"{number(float(np.median(worth[there])))} of {len(there):,}"
+    )
+
+
+def by_halves(x_name: str, x: ArrayLike, y_name: str, y: ArrayLike) -> str:
+    """Say how y goes with x: its median where x is lower, and where it is higher.
+
+    :param x: shape ``(n,)``, finite
+    :param y: likewise
+    """
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    order = np.argsort(xs, kind="stable")
+    if len(xs) < 2:
+        return f"{x_name} {number(xs[0])}, {y_name} {number(ys[0])}" if len(xs) else "no point"
+    lower, upper = np.array_split(order, 2)
+    return (
+        f"{len(xs):,} points; median {y_name} {number(float(np.median(ys[lower])))} in the half "
+        f"with lower {x_name}, {number(float(np.median(ys[upper])))} in the other. {x_name} from "
+        f"{number(xs.min())} to {number(xs.max())}, {y_name} from {number(ys.min())} to "
+        f"{number(ys.max())}"
+    )
+
+
+def along(name: str, x_name: str, x: ArrayLike, y: ArrayLike) -> str:
+    """Say how a line runs: where it begins and ends, and its least and greatest value.
+
+    :param x: shape ``(n,)``, ascending, n ≥ 1
+    :param y: likewise
+    """
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    ends = f"{name} from {number(ys[0])} at {x_name} {xs[0]:,.6g}"
+    ends += f" to {number(ys[-1])} at {xs[-1]:,.6g}"
+    low, high = float(np.nanmin(ys)), float(np.nanmax(ys))
+    inside = {low, high} <= {float(ys[0]), float(ys[-1])}
+    return ends if inside else f"{ends}, between {number(low)} and {number(high)}"
+
+
+def bulk(name: str, left: ArrayLike, right: ArrayLike, counts: ArrayLike) -> str:
+    """Say where half of what a histogram counts lies.
+
+    :param left: of each bin, shape ``(n,)``, ascending
+    :param right: likewise
+    :param counts: in each bin
+    """
+    sizes = np.asarray(counts, dtype=float)
+    total = sizes.sum()
+    if not total:
+        return f"no {name}"
+    first, last = np.searchsorted(sizes.cumsum(), [0.25 * total, 0.75 * total])
+    low, high = np.asarray(left, dtype=float)[first], np.asarray(right, dtype=float)[last]
+    return f"half of {total:,.0f} {name} lie between {number(low)} and {number(high)}"

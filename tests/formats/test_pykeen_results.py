@@ -1,0 +1,41 @@
+"""What is kept of PyKEEN's results.json, and what is not believed."""
+
+import json
+
+import pytest
+
+from kgdash.formats.pykeen_results import recorded_evaluation, training_record
+
+KEPT = ("inverse_harmonic_mean_rank", "hits_at_1", "hits_at_3", "hits_at_10")
+
+
+def nested(values: object) -> dict:
+    return {"metrics": {"both": {"realistic": values}, "head": {}, "tail": {}}}
+
+
+def test_losses_and_the_evaluation_on_test(pykeen_directory):
+    results = json.loads((pykeen_directory / "results.json").read_text())
+    recorded = results["metrics"]["both"]["realistic"]
+    assert training_record(pykeen_directory) == {
+        "losses": results["losses"],
+        "pykeen_evaluation": {key: recorded[key] for key in KEPT},
+    }
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        None,
+        [],
+        {"metrics": 3},
+        {"metrics": {"both": [1]}},
+        nested({KEPT[0]: 0.5}),
+        *(
+            nested(dict.fromkeys(KEPT, 0.5) | {KEPT[0]: odd})
+            for odd in (1.5, -0.1, float("nan"), float("inf"), True, "0.5", None, 10**400)
+        ),
+    ],
+)
+def test_an_evaluation_that_is_none_is_left_out(results):
+    assert recorded_evaluation(nested(dict.fromkeys(KEPT, 0.5)))
+    assert recorded_evaluation(results) == {}
