@@ -1,4 +1,4 @@
-"""Tables that come with kgdash: found where the cache has none, believed only if they are as told."""
+"""Tables that come with kgdash: found where the cache has none, if they are as told."""
 
 import hashlib
 import shutil
