@@ -86,8 +86,8 @@ def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
 def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale) -> go.Figure:
     """Draw communities as bubbles: area by entities, colour by ReliK, lines by triples between.
 
-    Springs (NetworkX, seeded) place them. ``customdata`` of a bubble is the row number in
-    ``table``.
+    Springs (NetworkX, seeded) place them; what no line joins to most stands in a row beneath.
+    ``customdata`` of a bubble is the row number in ``table``.
 
     :param table: of `ReliabilityMap.by` "communities"; of more than 60, the largest are drawn
     :param between: of `kgdash.studies.reliability.reliability_map.between`
@@ -103,7 +103,7 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
     graph.add_weighted_edges_from(
         zip(lines["a"], lines["b"], np.log1p(lines["triples"]), strict=True)
     )
-    places = nx.spring_layout(graph, seed=0, k=2.2 / max(len(ids), 1) ** 0.5, iterations=120)
+    places = _places(graph)
     figure = go.Figure()
     _add_lines(figure, lines.nlargest(_LINES, "triples"), places)
     named = set(ids[:_NAMED])
@@ -144,6 +144,20 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
         clickmode="event+select",
         margin={"l": 0, "r": 0, "t": 8, "b": 8},
     )
+
+
+def _places(graph: nx.Graph) -> dict[int, np.ndarray]:
+    """Place most by springs, and what is joined to none of them, which flies off, in a row."""
+    joined = max(nx.connected_components(graph), key=len)
+    if 2 * len(joined) < len(graph):
+        joined = set(graph)
+    rest = [node for node in graph if node not in joined]
+    main = nx.Graph(graph)
+    main.remove_nodes_from(rest)
+    places = nx.spring_layout(main, seed=0, k=2.2 / len(graph) ** 0.5, iterations=120)
+    reach = max(float(np.abs(np.array(list(places.values()))).max()), 0.5)
+    row = np.linspace(-reach, reach, len(rest) + 2)[1:-1]
+    return places | {node: np.array([x, -1.1 * reach]) for node, x in zip(rest, row, strict=True)}
 
 
 def _add_lines(figure: go.Figure, lines: pd.DataFrame, places: dict) -> None:

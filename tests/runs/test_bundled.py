@@ -41,7 +41,8 @@ def test_every_table_that_came_along_is_believed(run):
 def test_nothing_is_left_to_count(run):
     before = cache_size()
     assert prepared_share(run) == 1
-    run.ranks("test")
+    for filter in ("train+valid+test", "none"):
+        run.ranks("test", filter=filter)
     assert cache_size() == before
     assert FOLDER.name not in set(list_cache()["run"])
 
