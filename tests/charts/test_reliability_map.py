@@ -76,6 +76,16 @@ def test_communities_that_nothing_joins_to_the_others_leave_them_their_room():
     assert len(set(apart.y)) == 6
 
 
+def test_bubbles_do_not_hide_one_another():
+    a, b = np.triu_indices(12, 1)
+    all_joined = pd.DataFrame({"a": a * 10, "b": b * 10, "triples": 10_000, "relik": 0.1})
+    bubbles = community_map(groups(12), all_joined, SCALE).data[-1]
+    places = np.column_stack([bubbles.x, bubbles.y])
+    gaps = np.linalg.norm(places[:, None] - places, axis=2)
+    widths = np.add.outer(bubbles.marker.size, bubbles.marker.size) / 2
+    assert (gaps[a, b] * 150 > 0.95 * widths[a, b]).all()
+
+
 def test_baseline():
     table = pd.DataFrame(
         {
