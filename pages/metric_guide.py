@@ -5,6 +5,7 @@ import streamlit as st
 from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
 from kgdash.charts.candidate_subsampling import candidates_lines
 from kgdash.ranking.candidate_subsampling import WHOLE_RANKS, expected_metrics
+from kgdash.ranking.glossary import glossary_table
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted, uses_table
 from kgdash.ui.metrics.relik_card import show_relik
 from kgdash.ui.runtime.computed import computed
@@ -93,6 +94,9 @@ st.dataframe(
     key="guide",
 )
 download(table, f"{run.name}-{split}-metric-guide")
+
+st.header("Words")
+st.table(glossary_table(), hide_index=True)
 
 st.header("When to use which")
 st.table(uses_table(), hide_index=True)

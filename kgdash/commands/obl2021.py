@@ -13,6 +13,7 @@ from kgdash.commands.options.common import FilterOption, JsonOption, SeedOption,
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.errors import KgdashError
+from kgdash.files.regular import check_regular
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def evaluate(
 
 def _content(path: Path) -> bytes:
     try:
+        check_regular(path)
         return path.read_bytes()
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error

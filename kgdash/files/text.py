@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import check_regular
 
 _GZIP = b"\x1f\x8b"
 
@@ -21,6 +22,7 @@ def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> byte
     """
     try:
         if not isinstance(source, bytes):
+            check_regular(source)
             with Path(source).open("rb") as stream:
                 source = stream.read(max_bytes + 1)
         if source[:2] == _GZIP:

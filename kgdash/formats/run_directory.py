@@ -25,6 +25,7 @@ import torch
 from safetensors import SafetensorError
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import check_regular
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.scoring.model_spec import ModelSpec
 
@@ -35,7 +36,8 @@ WEIGHTS = "weights.safetensors"
 GRAPH = "graph.json"
 TRIPLES = "triples.safetensors"
 
-_MAX_JSON_BYTES = 2**30
+#: bytes at which files are refused unread
+_MOST = {MANIFEST: 2**26, GRAPH: 2**30, WEIGHTS: 2**36, TRIPLES: 2**36}
 
 
 def write_run(
@@ -208,8 +210,7 @@ def _write_json(path: Path, value: Any) -> None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _MAX_JSON_BYTES:
-            raise KgdashError(f"{path} is larger than 1 GiB")
+        check_regular(path, _MOST[path.name])
         value = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
@@ -221,6 +222,7 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _sha256(path: Path) -> str:
+    check_regular(path, _MOST[path.name])
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

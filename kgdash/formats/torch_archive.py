@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import check_regular
 from kgdash.formats.pickle_records import CURE, Call, Global, brief, parse
 
 #: the largest pickle inside a model's archive; PyKEEN's take some ten kilobytes
@@ -93,6 +94,7 @@ def damage_refused(path: Path) -> Iterator[None]:
 
 def _check_beginning(path: Path) -> None:
     """Refuse files that are no zip archive, saying what they are."""
+    check_regular(path)
     with path.open("rb") as file:
         start = file.read(16)
     if start.startswith(b"PK\x03\x04"):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import check_regular
 from kgdash.graph import KnowledgeGraph
 
 #: first rows that are column names, not a triple
@@ -153,6 +154,7 @@ def _open_text(path: Path, content: bytes | None) -> io.TextIOWrapper:
 
 def _open_bytes(path: Path, content: bytes | None) -> Any:
     if content is None:
+        check_regular(path)
         return (gzip.open if path.suffix == ".gz" else open)(path, "rb")
     stream = io.BytesIO(content)
     return gzip.open(stream, "rb") if path.suffix == ".gz" else stream

@@ -18,6 +18,7 @@ import pandas as pd
 from optuna.distributions import BaseDistribution, json_to_distribution
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import check_regular
 
 FORMAT, VERSION = "kgdash-search", 1
 
@@ -107,6 +108,7 @@ def read_study(path: Path) -> StudyFile:
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
+        check_regular(path)
         size = path.stat().st_size
         with path.open("rb") as stream:
             head = stream.read(16)

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from kgdash.files.regular import check_regular
 from kgdash.formats.pykeen_results import RESULTS_FILE, recorded_evaluation
 
 #: of a file that is looked into
@@ -61,8 +62,7 @@ def _described(
 
 def _content(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            return {}
+        check_regular(path, _MOST_BYTES)
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}

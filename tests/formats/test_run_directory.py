@@ -225,8 +225,16 @@ class TestManifest:
             load(folder)
 
     def test_huge(self, folder, monkeypatch):
-        monkeypatch.setattr(safe_format, "_MAX_JSON_BYTES", 100)
-        with pytest.raises(KgdashError, match=r"run.json is larger than 1 GiB"):
+        monkeypatch.setitem(safe_format._MOST, MANIFEST, 100)
+        with pytest.raises(KgdashError, match=r"can not read .*run.json: it is larger than 0 MiB"):
+            load(folder)
+
+    @pytest.mark.parametrize("name", ["weights.safetensors", "graph.json"])
+    @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+    def test_what_never_ends(self, folder, name, make):
+        (folder / name).unlink()
+        make(folder / name)
+        with pytest.raises(KgdashError, match=rf"can not read .*{name}: it is a pipe, a device"):
             load(folder)
 
 

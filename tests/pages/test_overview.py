@@ -5,9 +5,11 @@ import shutil
 import pytest
 
 import kgdash
+from kgdash.ranking.glossary import explained
 from kgdash.runs.bundled import DEMO, FOLDER_CHOICE, bundled_names
 from kgdash.statistics.estimate import number
 from kgdash.studies.overview.overview import overview_steps
+from kgdash.ui.runtime.markdown import plain
 from tests.pages.driver import assert_refused, cards, choose, choose_folder, open_page, table
 from tests.pages.driver import run as run_again
 
@@ -31,8 +33,8 @@ def test_it_opens_with_the_verdict_and_each_lead_has_its_way(run):
     app = open_page("overview")
     found = list(overview_steps(run))[-1]
     shown = [element.value for element in app.main.markdown]
-    assert shown[: len(found.verdict)] == list(found.verdict)
-    assert all(lead.text in shown for lead in found.leads)
+    assert shown[: len(found.verdict)] == [plain(sentence) for sentence in found.verdict]
+    assert all(plain(lead.text) in shown for lead in found.leads)
 
 
 def test_table_of_facts():
@@ -136,3 +138,10 @@ def test_pykeen_directory_needs_its_dataset(pykeen_directory):
 def test_pykeen_directory_with_a_dataset_that_does_not_fit(pykeen_directory):
     app = choose_folder(open_page("overview"), pykeen_directory, "umls")
     assert_refused(app, refusal(str(pykeen_directory), "umls"))
+
+
+def test_cards_say_on_hovering_what_they_show():
+    page = open_page("overview")
+    about = {card.label: card.help for card in page.main.metric}
+    assert about == {label: explained(label) for label in about}
+    assert len(set(about.values())) == 4

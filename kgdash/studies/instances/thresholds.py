@@ -8,13 +8,8 @@ import pandas as pd
 from kgdash.errors import KgdashError, check_name
 from kgdash.studies.instances.separation import ALL, measure_column
 
-#: what a threshold is good at -> what that is
-RATES = {
-    "precision": "share of true ones among those predicted true",
-    "recall": "share of the true ones predicted true",
-    "f1": "harmonic mean of precision and recall",
-    "accuracy": "share of instances predicted as what they are",
-}
+#: what a threshold is good at
+RATES = ("precision", "recall", "f1", "accuracy")
 
 #: what a threshold may be chosen by
 CRITERIA = ("f1", "accuracy")

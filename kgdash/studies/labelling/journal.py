@@ -12,6 +12,7 @@ from typing import Any
 
 from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
+from kgdash.files.regular import check_regular
 from kgdash.files.user_data import data_folder
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.labelling.events import (
@@ -90,9 +91,8 @@ def _drop_torn_line(path: Path) -> None:
 
 def _read(path: Path) -> Labelling:
     try:
+        check_regular(path, _MAX_BYTES)
         about = path.stat()
-        if about.st_size > _MAX_BYTES:
-            raise KgdashError(f"{path} is larger than {_MAX_BYTES // 2**20} MiB; move it away")
         return _events(path, about.st_ino, about.st_size, about.st_mtime_ns)
     except FileNotFoundError:
         return Labelling()

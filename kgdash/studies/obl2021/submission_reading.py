@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import check_regular
 from kgdash.formats.torch_archive import read_inert, rebuild_tensor
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.obl2021.entity_ids import check_ids, entity_numbers
@@ -93,6 +94,8 @@ def read_arrays(source: Path | bytes, name: str | None = None, count: int = 0) -
     """
     shown = name or str(source)
     try:
+        if not isinstance(source, bytes):
+            check_regular(source)
         content = source if isinstance(source, bytes) else source.read_bytes()
     except OSError as error:
         raise KgdashError(f"can not read {shown}: {error.strerror or error}") from error

@@ -55,8 +55,8 @@ def choose_classification(run: Run) -> ClassificationChoice:
             "Thresholds",
             _THRESHOLDS,
             "thresholds",
-            help="The score from which on a triple is predicted true: the one with the highest "
-            "accuracy on validation. Relations without validation triples share the one for all.",
+            help="That with the highest accuracy on validation. Relations without validation "
+            "triples share the one for all.",
         )
     with more_settings():
         seed = choose_number("Seed of the corruptions", (0, 10**9), 0, "negatives_seed")

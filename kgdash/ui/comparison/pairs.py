@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -10,6 +9,7 @@ import streamlit as st
 
 from kgdash.charts.run_pairs import community_forest, pair_forest, rank_density, win_bars
 from kgdash.graph.communities import find_communities
+from kgdash.ranking.glossary import explained
 from kgdash.statistics.paired_tests import EXACT, RESAMPLES, paired_tests
 from kgdash.studies.comparison.community_differences import (
     community_differences,
@@ -25,10 +25,10 @@ from kgdash.studies.comparison.run_pairs import (
 )
 from kgdash.ui.comparison.form import Compared, choose_pair
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import show_table
 
 #: rows of long tables on the page; the files have all
@@ -80,20 +80,19 @@ def show_tests(compared: Compared) -> None:
 
 
 def _test_columns() -> dict[str, Any]:
-    column = partial(st.column_config.NumberColumn, format="%.3g")
-    wilcoxon = (
-        "Signed-rank test, not corrected: whether differences are symmetric about 0, not whether "
-        "their mean is 0."
-    )
+    headings = {
+        "effect_size": "effect size",
+        "p_permutation": "p",
+        "p_holm": "p (Holm)",
+        "p_wilcoxon": "p (Wilcoxon)",
+    }
     return {
         **{"mean_a": "MRR of a", "mean_b": "MRR of b"},
         **{"wins": "a better", "ties": "equal", "losses": "b better"},
-        "effect_size": column(
-            "effect size", help="Mean difference over the differences' standard deviation."
-        ),
-        "p_permutation": column("p", help="Permutation test, not corrected."),
-        "p_holm": column("p (Holm)", help="Corrected for the number of pairs."),
-        "p_wilcoxon": column("p (Wilcoxon)", help=wilcoxon),
+        **{
+            column: st.column_config.NumberColumn(text, format="%.3g", help=explained(text))
+            for column, text in headings.items()
+        },
     }
 
 
@@ -135,8 +134,8 @@ def show_relations(compared: Compared) -> None:
         named,
         **{"wins": "A better", "ties": "equal", "losses": "B better"},
         **{"mrr_a": "MRR A", "mrr_b": "MRR B"},
-        p_sign=st.column_config.NumberColumn("p (sign test)", format="%.3g"),
-        p_holm=st.column_config.NumberColumn("p (Holm)", format="%.3g"),
+        p_sign="p (sign test)",
+        p_holm="p (Holm)",
     )
 
 
@@ -150,7 +149,7 @@ def show_communities(compared: Compared) -> None:
         key="resolution",
         bind="query-params",
         width=140,
-        help="The higher, the more and the smaller they are.",
+        help=explained("Resolution"),
     )
     graph, of_side = compared.graph, (compared.side, compared.rank_type)
     communities = computed(

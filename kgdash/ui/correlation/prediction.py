@@ -101,7 +101,7 @@ def _show_check_cards(prediction: PerformancePrediction, scheme: str, drawn: int
     ends = [percent(coverage[name]) for name in ("covered_low", "covered_high")]
     left_out = prediction.left_out
     with st.container(horizontal=True):
-        show_card("R² ↑", number(line["r2"]), "against the mean, without ReliK", _R2)
+        show_card("R² ↑", number(line["r2"]), "against the mean, without ReliK")
         show_card(
             "Mean absolute error ↓", number(line["mae"]), f"{number(mean['mae'])} by the mean"
         )
@@ -117,12 +117,6 @@ def _show_check_cards(prediction: PerformancePrediction, scheme: str, drawn: int
             f"{left_out:,} of {drawn:,} left out" if left_out else "none left out",
             "Left out: without a triple to evaluate.",
         )
-
-
-_R2 = (
-    "1 − squared error over that of the mean of the subgraphs learnt from: 1 is perfect, 0 no "
-    "better than without ReliK, below 0 worse."
-)
 
 
 def percent(share: float) -> str:

@@ -75,7 +75,6 @@ def choose_correlation_study(run: Run) -> CorrelationChoice:
             "Direction",
             DIRECTIONS,
             f"{_BEFORE}direction",
-            help="Follow triples either way, from head to tail, or from tail to head.",
         )
         more = walk_widgets(method, _BEFORE)
         if method != "rwr":

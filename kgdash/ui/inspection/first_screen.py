@@ -9,16 +9,17 @@ import streamlit as st
 from kgdash.charts.inspection import candidate_histogram
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import SIDES
+from kgdash.ranking.glossary import explained
 from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.candidates import SideCandidates
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import Inspection
 from kgdash.studies.inspection.verdict import count_text, verdict
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.inspect_link import pick_triple
-from kgdash.ui.widgets.markdown import plain
 
 #: candidates listed
 K = 10
@@ -54,15 +55,14 @@ def show_figures(found: Inspection) -> None:
                 f"{side.capitalize()} rank ↓",
                 f"{rank.realistic:,g}",
                 f"of {count_text(rank.candidates)}; raw {raw.realistic:,g}",
-                "Realistic and filtered: other known facts are no candidates. Equal scores count "
-                f"half: {rank.optimistic:,} at best, {rank.pessimistic:,} at worst. Raw: with the "
-                "known facts.",
+                "Realistic and filtered: other known facts are no candidates. By equal scores "
+                f"{rank.optimistic:,} at best, {rank.pessimistic:,} at worst. Raw: with the known "
+                "facts.",
             )
         show_card(
             "ReliK ↑",
             number(relik.value),
             f"½ (1/{relik.head_rank:,} + 1/{relik.tail_rank:,})",
-            "From the ranks among all negatives with this head, and with this tail.",
         )
 
 
@@ -117,7 +117,7 @@ def show_candidate_rows(
         shown,
         f"{key}_{'_'.join(map(str, found.triple.parts))}",
         f"candidates for the {side}",
-        rank=st.column_config.NumberColumn("rank", help=_RANK),
+        rank=st.column_config.NumberColumn("rank", help=explained("rank", _RANK)),
     )
 
 

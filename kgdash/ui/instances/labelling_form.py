@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from kgdash.progress import Progress
+from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.studies.classification.given_negatives import verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
@@ -91,8 +92,10 @@ def _numbers() -> tuple[int, float, int]:
             0.05,
             key="label_pca",
             bind="query-params",
-            help="Of rules mined on the training triples, or of a file; those with most support "
-            "come first.",
+            help=explained(
+                "PCA confidence",
+                "Mined on the training triples, or of a file; rules with most support come first.",
+            ),
         )
     )
     per_rule = choose_number("Predictions per rule", (1, 1000), 10, "label_per_rule")

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
@@ -17,6 +18,7 @@ from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.selection import ORDERS, RuleSelection
 from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.instances.separation_form import InstancesChoice
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one
 
@@ -51,7 +53,7 @@ def _labelled(run: Run) -> InstancesChoice:
     try:
         instances = labelled_instances(run)
     except KgdashError as error:
-        st.info(str(error), icon=":material/info:")
+        st.info(plain(str(error)), icon=":material/info:")
         st.stop()
     content = int(pd.util.hash_pandas_object(instances.triples, index=False).sum())
     return InstancesChoice(("labels", len(instances), content), lambda _: instances)
@@ -70,7 +72,7 @@ def _choose_rules(run: Run) -> InstancesChoice:
             0.05,
             key="min_pca",
             bind="query-params",
-            help="Of rules from AnyBURL: least confidence, as the file gives it.",
+            help=explained("PCA confidence", "Of rules from AnyBURL: the confidence of the file."),
         )
     with more_settings():
         min_support = choose_number("Minimum support", (1, 10**6), 2, "min_support")

@@ -12,7 +12,6 @@ from kgdash.charts.separation import MEASURE_NAMES, is_raw
 from kgdash.statistics.estimate import number
 from kgdash.studies.instances.separation import ALL
 from kgdash.studies.instances.thresholds import (
-    RATES,
     best_of,
     judged_thresholds,
     measured,
@@ -21,6 +20,7 @@ from kgdash.studies.instances.thresholds import (
 )
 from kgdash.ui.instances.separation import Separated
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.table import show_table
 
@@ -53,7 +53,7 @@ def show_threshold(separated: Separated) -> None:
     at = rates_at(curve, threshold)
     with st.container(horizontal=True):
         for rate, label in _NAMES.items():
-            st.metric(label, number(at[rate]), border=True, help=f"{RATES[rate]}.")
+            show_card(label, number(at[rate]))
     right, wrong = int(at["true_positive"]), int(at["false_positive"])
     st.caption(
         f"From {number(threshold)} on, {right + wrong:,} of {len(values):,} instances are "

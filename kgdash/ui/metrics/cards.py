@@ -37,12 +37,8 @@ def show_cards(
     with slot.container(horizontal=True):
         for key in keys:
             info = guide[key]
-            depends = "depends" if info.depends_on_num_entities else "does not depend"
             show_card(
                 f"{info.label} {info.arrow}",
                 number(values[key]),
                 f"raw {beneath[key]}" if key in beneath else None,
-                f"{info.formula}. Range {info.value_range}, "
-                f"{'higher' if info.increasing else 'lower'} is better, {depends} on the number "
-                "of entities.",
             )

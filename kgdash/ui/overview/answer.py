@@ -13,16 +13,17 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.overview.overview import Lead, Overview, busiest_entity
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.subgraphs.link import open_local
-from kgdash.ui.widgets.card import ABOUT_RELIK, show_card
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point
 
 _CARDS = {
-    "mrr": ("Test MRR ↑", "Mean reciprocal rank: realistic, both sides, filtered by all splits."),
-    "hits_at_1": ("Hits@1 ↑", "Share of queries whose true answer is ranked first."),
-    "hits_at_10": ("Hits@10 ↑", "Share of queries whose true answer is among the ten best."),
-    "relik": ("Mean ReliK ↑", ABOUT_RELIK),
+    "mrr": "Test MRR ↑",
+    "hits_at_1": "Hits@1 ↑",
+    "hits_at_10": "Hits@10 ↑",
+    "relik": "Mean ReliK ↑",
 }
 
 _LINKS = {
@@ -36,14 +37,14 @@ _LINKS = {
 def show_values(found: Overview) -> None:
     """Show the four values with their intervals."""
     with st.container(horizontal=True):
-        for name, (label, about) in _CARDS.items():
+        for name, label in _CARDS.items():
             estimate = found.values[name]
             if name == "relik" and found.map.method != "exact":
-                show_card(label, "…", "being counted", about)
+                show_card(label, "…", "being counted")
             else:
                 count = f"n = {estimate.n:,}"
                 beneath = f"{estimate.ends} · {count}" if estimate.ends else count
-                show_card(label, number(estimate.value), beneath, about)
+                show_card(label, number(estimate.value), beneath)
 
 
 def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
@@ -67,7 +68,7 @@ def show_leads(found: Overview) -> None:
     st.header("Look here first")
     for lead in found.leads:
         with st.container(border=True, gap="small"):
-            st.markdown(lead.text)
+            st.markdown(plain(lead.text))
             page, label, choices = _LINKS[lead.kind]
             st.page_link(
                 page,

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.graph import DIRECTIONS
+from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_relik_method
@@ -44,16 +45,11 @@ def choose_subgraph(
             (1, min(graph.num_entities, 1000)),
             min(60, graph.num_entities),
             f"{before}size",
-            help="How many to collect.",
+            help=f"How many to collect: 1 to {min(graph.num_entities, 1000):,}.",
         )
     with more_settings():
         method_name = choice("Method", list(METHODS), f"{before}method")
-        direction = choice(
-            "Direction",
-            DIRECTIONS,
-            f"{before}direction",
-            help="Follow triples either way, from head to tail, or from tail to head.",
-        )
+        direction = choice("Direction", DIRECTIONS, f"{before}direction")
         extra = walk_widgets(METHODS[method_name], before)
         evaluated = choose_evaluated(evaluated_label, before)
         relik_method = choose_relik_method(
@@ -106,7 +102,7 @@ def walk_widgets(method: str, before: str = "") -> dict[str, Any]:
         0.05,
         key=f"{before}restart",
         bind="query-params",
-        help="Chance of returning to the seed at each step; higher stays closer.",
+        help=explained("Restart probability"),
     )
     seed = choose_number("Random seed", (0, LARGEST_SEED), 0, f"{before}seed")
     return {"restart": float(restart), "seed": int(seed)}

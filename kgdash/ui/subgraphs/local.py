@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from kgdash.charts.graph_drawing import GraphDrawing
+from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number
 from kgdash.studies.reliability.local_comparison import LocalComparison
@@ -16,11 +17,9 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_scale import run_scale
 from kgdash.ui.subgraphs.drawing import add_neighbours, added_entities, stable_layout, with_added
 from kgdash.ui.subgraphs.selected_part import show_part
-from kgdash.ui.widgets.card import ABOUT_RELIK, show_card
+from kgdash.ui.widgets.card import show_card
 
 _ENDS = ("relik_low", "relik_high")
-
-_SURE = "Beneath: 95 % interval over triples; none of fewer than 10, or where all are equal."
 
 _CARDS = {
     "relik": "Mean ReliK ↑",
@@ -85,10 +84,8 @@ def _show_cards(comparison: LocalComparison, estimates: dict[str, Estimate]) -> 
                 if name == "relation_mrr"
                 else f"{graph.num_entities:,} entities"
             )
-            about = (
-                ABOUT_RELIK if name == "relik" else f"Realistic, filtered, among {among}. {_SURE}"
-            )
-            show_card(label, text, unit, about)
+            here = f"Here realistic, filtered, among {among}. {explained('interval')}"
+            show_card(label, text, unit, None if name == "relik" else here)
     if method == "sampled":
         st.info(
             "ReliK is sampled, 1,000 negatives a side: the true mean lies in the interval shown "

@@ -10,12 +10,14 @@ from kgdash.charts.graph_drawing import GraphDrawing
 from kgdash.charts.graph_layout import layout, pairs_of
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
 from kgdash.graph.communities import find_communities
+from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
 from kgdash.ui.graph_view.component import Selection, show_graph
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.link import open_local
@@ -23,7 +25,6 @@ from kgdash.ui.subgraphs.local import so_far
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, written
 
@@ -186,20 +187,14 @@ def _choose_scan(entities: int) -> RegionScan:
         largest = choose_number(
             "Entities of a region, at most", (smallest, most), min(100, most), "largest"
         )
-        permutations = choose_number(
-            "Permutations",
-            (19, 9999),
-            199,
-            "permutations",
-            help="The smallest p-value is 1 / (permutations + 1).",
-        )
+        permutations = choose_number("Permutations", (19, 9999), 199, "permutations")
     return RegionScan(null_model, int(smallest), int(largest), int(permutations))
 
 
 def _table(shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str) -> int | None:
     """Show rows of a table, offer all of it as a file, and return which row is selected."""
     columns = number_columns(shown, mrr="MRR ↑", evaluated="test triples") | {
-        column: st.column_config.NumberColumn(label)
+        column: st.column_config.NumberColumn(label, help=explained(label))
         for column, label in _TINY.items()
         if column in shown
     }

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-#: what a card of mean ReliK says on hovering
-ABOUT_RELIK = (
-    "ReliK of a triple: ½ (1/rank among the negatives of its head + 1/rank among those of its "
-    "tail). 1: it beats them all. 0.1: about ten negatives of each end get a higher score."
-)
+from kgdash.ranking.glossary import explained
 
 
 def show_card(
@@ -19,6 +15,7 @@ def show_card(
     :param label: what it is
     :param value: as it is shown
     :param beneath: an interval, or what it is of
-    :param help: shown on hovering
+    :param help: shown on hovering, after what the glossary says of the label
     """
-    st.metric(label, value, beneath, delta_color="off", delta_arrow="off", border=True, help=help)
+    about = explained(label, help)
+    st.metric(label, value, beneath, delta_color="off", delta_arrow="off", border=True, help=about)

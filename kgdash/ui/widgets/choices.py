@@ -10,6 +10,7 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.graph import FILTERS, SPLITS, KnowledgeGraph, default_filter
 from kgdash.graph.known_triples import RANK_TYPES
+from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metric_lookup import find_metric, metric_records
 from kgdash.ui.runtime.sidebar import note_setting
@@ -28,6 +29,7 @@ def choice(
 
     :param options: or options with the text that shows each
     :param default: the first option if not given
+    :param help: shown on hovering, after what the glossary says of the label
     """
     texts = options if isinstance(options, Mapping) else {}
     return st.selectbox(
@@ -37,7 +39,7 @@ def choice(
         format_func=lambda option: texts.get(option, option),
         key=key,
         bind="query-params",
-        help=help,
+        help=explained(label, help),
     )
 
 
@@ -52,6 +54,7 @@ def choose_one(
     """Show options side by side, one of them always chosen, kept in the URL.
 
     :param default: the first option if not given
+    :param help: as of `choice`
     :param more: of `st.segmented_control`
     """
     chosen = st.segmented_control(
@@ -61,7 +64,7 @@ def choose_one(
         required=True,
         key=key,
         bind="query-params",
-        help=help,
+        help=explained(label, help),
         **more,
     )
     return str(chosen)
@@ -72,12 +75,13 @@ def choose_number(
 ) -> int:
     """Show a whole number, kept in the URL.
 
-    :param bounds: the least and the greatest that there may be
+    :param bounds: the least and the greatest that there may be; the help says them
     :param value: at first; the nearest within the bounds
     """
     least, most = bounds
     first = min(max(value, least), most)
-    return int(st.number_input(label, least, most, first, key=key, bind="query-params", help=help))
+    about = explained(label, f"{help or ''} From {least:,} to {most:,}.".strip())
+    return int(st.number_input(label, least, most, first, key=key, bind="query-params", help=about))
 
 
 def choose_split(graph: KnowledgeGraph) -> str:
@@ -95,8 +99,6 @@ def choose_filter(split: str) -> str:
         {name: "none (raw ranks)" if name == "none" else name for name in FILTERS},
         f"filter_{split}",
         default_filter(split),
-        help="Candidates that would make a known triple are removed before ranking. Use "
-        "train+valid for model selection, so that test does not leak.",
     )
     note_setting("filter", chosen)
     return str(chosen)
@@ -104,14 +106,7 @@ def choose_filter(split: str) -> str:
 
 def choose_rank_type() -> str:
     """Show the rank types, realistic at first."""
-    return choice(
-        "Rank type",
-        list(RANK_TYPES),
-        "rank_type",
-        "realistic",
-        help="How equal scores count: optimistic puts the true answer first among its equals, "
-        "pessimistic last, realistic in the middle.",
-    )
+    return choice("Rank type", list(RANK_TYPES), "rank_type", "realistic")
 
 
 def choose_metric(
@@ -177,6 +172,6 @@ def choose_resolution() -> float:
         0.5,
         key="resolution",
         bind="query-params",
-        help="Of Louvain's method: the higher, the more and the smaller are the communities.",
+        help=explained("Resolution"),
     )
     return float(resolution)

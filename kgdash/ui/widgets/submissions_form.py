@@ -8,6 +8,7 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.knowledge_graph import FILTERS, default_filter
+from kgdash.ranking.glossary import explained
 from kgdash.studies.obl2021.entity_ids import ID_KINDS, as_written, entity_numbers
 from kgdash.studies.obl2021.submission_reading import Submission, read_submissions
 from kgdash.studies.obl2021.top_ten import TIES
@@ -41,7 +42,7 @@ def choose_ranking(split: str) -> tuple[str, str, int]:
         format_func=lambda name: "none (raw)" if name == "none" else name,
         key=f"obl_filter_{split}",
         bind="query-params",
-        help="Known answers other than the triple's own are no candidates.",
+        help=explained("Known triples filtered out"),
     )
     ties = choice(
         "Equal scores",

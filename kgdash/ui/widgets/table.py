@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from kgdash.ranking.glossary import explained
 from kgdash.statistics.estimate import number
 from kgdash.ui.widgets.file_name import file_name
 
@@ -15,7 +16,7 @@ _MOST_CELLS = 10_000
 
 
 def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
-    """Describe columns for `st.dataframe`: headings, and whole numbers as such.
+    """Describe columns for `st.dataframe`: headings, explained, and whole numbers as such.
 
     :param labels: column -> heading where it is not the column's name, or all of `st.column_config`
     """
@@ -24,12 +25,14 @@ def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
         heading = labels.get(column, str(column).replace("_", " "))
         if not isinstance(heading, str):
             config[column] = heading
-        elif pd.api.types.is_integer_dtype(table[column]):
-            config[column] = st.column_config.NumberColumn(heading, format="%d")
+            continue
+        about = explained(heading)
+        if pd.api.types.is_integer_dtype(table[column]):
+            config[column] = st.column_config.NumberColumn(heading, format="%d", help=about)
         elif pd.api.types.is_float_dtype(table[column]):
-            config[column] = st.column_config.NumberColumn(heading)
+            config[column] = st.column_config.NumberColumn(heading, help=about)
         else:
-            config[column] = st.column_config.Column(heading)
+            config[column] = st.column_config.Column(heading, help=about)
     return config
 
 
