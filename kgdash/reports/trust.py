@@ -132,7 +132,7 @@ def _where(source: ChartSource, found: Overview) -> Section:
     overview = command(f"overview {name} --json")
     return Section(
         "Where it can be trusted",
-        tuple(map(_plain, found.verdict)),
+        tuple(found.verdict),
         (
             Shown(
                 "Of the test triples, and ReliK of all known ones, with 95 % intervals.",
@@ -154,7 +154,7 @@ def _where(source: ChartSource, found: Overview) -> Section:
                 ),
             ),
         ),
-        tuple(_plain(lead.text) for lead in found.leads),
+        tuple(lead.text for lead in found.leads),
     )
 
 
@@ -280,7 +280,3 @@ def _or_why_not(make: Callable[[], Section], title: str) -> Section:
     except KgdashError as error:
         text = str(error)
         return Section(title, (f"{text[0].upper()}{text[1:]}.",))
-
-
-def _plain(text: str) -> str:
-    return text.replace("**", "")

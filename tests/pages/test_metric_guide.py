@@ -18,7 +18,7 @@ def test_the_run_s_own_figures(run):
     shown, expected = table(app, "metric", "formula"), guide_table(values)
     assert shown["metric"].tolist() == expected["metric"].tolist()
     np.testing.assert_array_equal(shown["value"], expected["value"])
-    (uses,) = app.table
+    _glossary, uses = app.table
     assert uses.value["when to use it"].tolist() == expected["use"].drop_duplicates().tolist()
     sides = compare_sides(ranks, run.graph, "pessimistic")
     assert table(app, "side", "chance")["answers"].tolist() == sides["answers"].tolist()

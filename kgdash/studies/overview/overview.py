@@ -151,7 +151,7 @@ def _weakest_relation(run: Run, ranks: pd.DataFrame) -> Iterator[Lead]:
     last = "the lowest" if value.high < rest["low"].min() else "among the lowest"
     yield Lead(
         "relation",
-        f"Relation **{row['group']}** has {last} of MRRs: {with_interval(value)}, "
+        f"Relation {row['group']} has {last} of MRRs: {with_interval(value)}, "
         f"{value.n:,} test triples.",
         str(row["group"]),
     )
@@ -178,7 +178,7 @@ def _least_reliable(
     graph = map_.run.graph
     yield Lead(
         "community",
-        f"The community around **{row['label']}** is less reliable than the graph: mean ReliK "
+        f"The community around {row['label']} is less reliable than the graph: mean ReliK "
         f"{with_interval(value)}, {value.n:,} triples.",
         busiest_entity(graph, find_communities(graph) == row["id"]),
     )
@@ -190,8 +190,8 @@ def _least_likely(map_: ReliabilityMap) -> Iterator[Lead]:
     head, relation, tail = (int(row[column]) for column in ("head", "relation", "tail"))
     yield Lead(
         "triple",
-        f"The model trusts this known fact least: **{graph.entity_labels[head]}**, "
-        f"{graph.relation_labels[relation]}, **{graph.entity_labels[tail]}**: ReliK "
+        f"The model trusts this known fact least: {graph.entity_labels[head]}, "
+        f"{graph.relation_labels[relation]}, {graph.entity_labels[tail]}: ReliK "
         f"{number(float(row['relik']))}. Wrong, or not learnt?",
         triple=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
     )

@@ -25,10 +25,10 @@ from kgdash.studies.comparison.run_pairs import (
 )
 from kgdash.ui.comparison.form import Compared, choose_pair
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import show_table
 
 #: rows of long tables on the page; the files have all

@@ -27,10 +27,10 @@ from kgdash.studies.inspection.other_runs import runs_on_same_graph, same_triple
 from kgdash.studies.inspection.verdict import count_text
 from kgdash.ui.inspection.first_screen import K, show_candidate_rows
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import load_source
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import IDS, pick_triple
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import number_columns, show_table, written
 
 #: facts of an end whose ReliK is taken, and rows of short lists

@@ -11,6 +11,7 @@ from kgdash.errors import KgdashError
 from kgdash.formats.zipped_run import MOST_FILES, MOST_MIB, MOST_UNPACKED
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.ui.library.message import say
+from kgdash.ui.runtime.markdown import plain
 
 _DATASET_HELP = (
     "Only for a PyKEEN directory: what the model was trained on, by PyKEEN name or by folder."
@@ -71,7 +72,7 @@ def _add(add: Callable[[], Path], given: bool) -> None:
         with st.spinner("Copying and checking the run …"):
             kept = add()
     except KgdashError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(str(error)), icon=":material/error:")
         return
     say(f"Added {kept.name}: click it to open it.")
     st.rerun()

@@ -9,9 +9,9 @@ from kgdash.runs.description import describe_run
 from kgdash.runs.library import own_names, runs_folder
 from kgdash.statistics.estimate import number
 from kgdash.ui.library.trainings import POLL, Training, trainings
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import choose_run
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.markdown import plain
 
 
 def show_training() -> None:
@@ -57,7 +57,7 @@ def _show_end(training: Training) -> None:
     elif status == "stopped":
         st.info(f"Training {training.title} was stopped; nothing was kept.")
     else:
-        st.error(str(training.job.error), icon=":material/error:")
+        st.error(plain(str(training.job.error)), icon=":material/error:")
     with st.container(horizontal=True):
         open_ = kept and st.button(
             "Open", "open_trained", type="primary", on_click=choose_run, args=(run,)

@@ -19,6 +19,7 @@ from kgdash.runs.library import check_new_name, runs_folder, suggested_name
 from kgdash.runs.training import TrainingConfig, rehearse
 from kgdash.scoring.model_spec import check_arguments
 from kgdash.ui.library.trainings import trainings
+from kgdash.ui.runtime.markdown import plain
 
 _BUNDLED = {"nations": "Nations", "kinships": "Kinships", "umls": "UMLS"}
 _FOLDER = "A folder on this machine …"
@@ -177,7 +178,7 @@ def _accepted(check: Callable[[], Any]) -> bool:
     try:
         check()
     except KgdashError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(str(error)), icon=":material/error:")
         return False
     return True
 

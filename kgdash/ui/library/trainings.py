@@ -11,8 +11,8 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.runs.training_process import TrainingProcess, TrainingState
 from kgdash.ui.runtime.background import Job, time_left
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.sidebar import footer
-from kgdash.ui.widgets.markdown import plain
 
 if TYPE_CHECKING:
     from kgdash.runs.training import TrainingConfig

@@ -17,6 +17,7 @@ from kgdash.runs import Run
 from kgdash.runs.preparation import prepared_share
 from kgdash.studies.overview.preparation import prepare_pages
 from kgdash.ui.runtime.background import Job, time_left
+from kgdash.ui.runtime.markdown import plain
 
 #: "off" prepares nothing
 SETTING = "KGDASH_PREPARE"
@@ -106,7 +107,7 @@ def _watch(run: Run) -> None:
     what = f"ReliK of all {len(run.graph.all_triples):,} triples"
     with slot.container(key="preparation", gap="xsmall"):
         if job.status == "failed":
-            st.caption(f"{what} could not be prepared: {job.error}")
+            st.caption(f"{what} could not be prepared: {plain(str(job.error))}")
             return
         running = job.status == "running"
         share = prepared_share(run)
