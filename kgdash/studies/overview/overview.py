@@ -14,6 +14,7 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.files.html import facts_html
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
@@ -62,6 +63,18 @@ class Overview:
     communities: pd.DataFrame
     verdict: tuple[str, ...]
     leads: tuple[Lead, ...]
+
+    def __repr__(self) -> str:
+        """Return the verdict."""
+        return " ".join(self.verdict).replace("**", "")
+
+    def _repr_html_(self) -> str:
+        values = {
+            name: f"{with_interval(value)}, n = {value.n:,}" for name, value in self.values.items()
+        }
+        said = (*self.verdict, *(lead.text for lead in self.leads))
+        title = f"Where {self.map.run.name} can be trusted"
+        return facts_html(title, values, [sentence.replace("**", "") for sentence in said])
 
     def about(self) -> dict[str, Any]:
         """Return verdict, values and leads as plain data."""
