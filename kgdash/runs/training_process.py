@@ -4,6 +4,8 @@ In a process that serves pages other threads draw from torch's random generators
 would not give the weights that it gives on the command line.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import logging
@@ -16,15 +18,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kgdash.errors import KgdashError
-from kgdash.graph import KnowledgeGraph
-from kgdash.graph.datasets import load_dataset
 from kgdash.progress import Progress
-from kgdash.runs.library import keep_run
-from kgdash.runs.training import TrainingConfig, train
-from kgdash.runs.validation import SPLIT, validation_mrr
+
+if TYPE_CHECKING:
+    from kgdash.graph import KnowledgeGraph
+    from kgdash.runs.training import TrainingConfig
 
 #: validation triples that a check ranks at most, and the share of the time that checks may take
 MOST_CHECKED, _SHARE = 2_000, 0.1
@@ -149,6 +150,8 @@ class _Checks:
 
     def watch(self, epoch: int, loss: float, model: Any) -> None:
         """Say how an epoch went."""
+        from kgdash.runs.validation import SPLIT, validation_mrr
+
         now, mrr = time.monotonic(), None
         due = self._spent <= _SHARE * (now - self._start) or epoch == self._config.epochs
         if due and len(self._graph.splits[SPLIT]):
@@ -158,6 +161,12 @@ class _Checks:
 
 
 def _train(request: dict[str, Any], say: Callable[..., None]) -> None:
+    # Imported here: PyKEEN takes seconds, which who only watches does not need.
+    from kgdash.graph.datasets import load_dataset
+    from kgdash.runs.library import keep_run
+    from kgdash.runs.training import TrainingConfig, train
+    from kgdash.runs.validation import SPLIT
+
     graph = load_dataset(request["dataset"])
     config = TrainingConfig(**request["config"])
     valid = len(graph.splits[SPLIT])

@@ -108,7 +108,7 @@ def test_validation_is_looked_at_first_last_and_as_time_allows(monkeypatch):
         now[0] += 10
         return 0.5
 
-    monkeypatch.setattr(training_process, "validation_mrr", check)
+    monkeypatch.setattr("kgdash.runs.validation.validation_mrr", check)
     monkeypatch.setattr(training_process.time, "monotonic", lambda: now[0])
     graph, said = load_dataset("nations"), []
     config = TrainingConfig("TransE", epochs=9)

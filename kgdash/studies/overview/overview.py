@@ -14,6 +14,7 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.files.html import facts_html
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
@@ -27,6 +28,9 @@ from kgdash.studies.reliability.reliability_map import (
     averages,
     reliability_steps,
 )
+
+#: values of an overview, as people read them
+VALUES = {"mrr": "MRR", "hits_at_1": "Hits@1", "hits_at_10": "Hits@10", "relik": "mean ReliK"}
 
 #: a gap between the MRRs of optimistic and pessimistic ranks that is worth a look
 _WIDE_GAP = 0.01
@@ -62,6 +66,19 @@ class Overview:
     communities: pd.DataFrame
     verdict: tuple[str, ...]
     leads: tuple[Lead, ...]
+
+    def __repr__(self) -> str:
+        """Return the verdict."""
+        return " ".join(self.verdict).replace("**", "")
+
+    def _repr_html_(self) -> str:
+        values = {
+            label: f"{with_interval(self.values[name])}, n = {self.values[name].n:,}"
+            for name, label in VALUES.items()
+        }
+        said = (*self.verdict, *(lead.text for lead in self.leads))
+        title = f"Where {self.map.run.name} can be trusted"
+        return facts_html(title, values, [sentence.replace("**", "") for sentence in said])
 
     def about(self) -> dict[str, Any]:
         """Return verdict, values and leads as plain data."""

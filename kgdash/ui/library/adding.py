@@ -11,7 +11,6 @@ from kgdash.errors import KgdashError
 from kgdash.formats.zipped_run import MOST_FILES, MOST_MIB, MOST_UNPACKED
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.ui.library.message import say
-from kgdash.ui.library.training_form import ask_training
 from kgdash.ui.runtime.markdown import plain
 
 _DATASET_HELP = (
@@ -25,6 +24,9 @@ def show_adding() -> None:
     with training:
         st.caption("A dataset, a model and a recipe; loss and MRR on valid can be watched.")
         if st.button("Train a run …", icon=":material/model_training:", key="train"):
+            # Imported here: it takes seconds, which nobody waits for who does not train.
+            from kgdash.ui.library.training_form import ask_training
+
             ask_training()
     with folder:
         path = st.text_input("Folder", key="added_folder", placeholder="path/to/run")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.runs.training import TrainingConfig
 from kgdash.runs.training_process import TrainingProcess, TrainingState
 from kgdash.ui.runtime.background import Job, time_left
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.sidebar import footer
+
+if TYPE_CHECKING:
+    from kgdash.runs.training import TrainingConfig
 
 #: seconds between two looks at a running one
 POLL = 1.0
