@@ -98,12 +98,12 @@ def test_no_address_is_read(page, parameter):
     assert not read_as_markup(app)
 
 
-#: the parameters of all pages
+#: the parameters of all pages, and other words that mean nothing in an address
 PARAMETERS = {
     key
     for folder in ("kgdash/ui", "pages")
     for path in (ROOT / folder).rglob("*.py")
-    for key in re.findall(r'key="([a-z_0-9]+)"', path.read_text(encoding="utf-8"))
+    for key in re.findall(r'"([a-z_0-9]{2,30})"', path.read_text(encoding="utf-8"))
 } - {"run", "folder", "dataset"}
 
 
