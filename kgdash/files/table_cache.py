@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from kgdash.files.atomic import atomic_file
 from kgdash.files.byte_sizes import bytes_from_environment
 from kgdash.files.lock import hold_lock, remove_unless_held
+from kgdash.files.shipped_tables import offered_table
 from kgdash.files.table_note import DAMAGED, NUMBERS, TEXTS, check_shape, read_note, with_note
 from kgdash.progress import Progress, silent
 from kgdash.version import __version__
@@ -117,7 +118,8 @@ def table_note(key: Mapping[str, Any]) -> dict[str, Any]:
     """
     path = _path(key)
     if not path.is_file():
-        return {}
+        offered = offered_table(path.name)
+        return {} if offered is None else read_note(offered)
     with contextlib.suppress(OSError):
         os.utime(path)
     return read_note(path)
@@ -201,18 +203,25 @@ def _path(key: Mapping[str, Any]) -> Path:
 
 
 def _read(path: Path) -> pd.DataFrame | None:
-    """Read a table and note that it was used; None if there is none, or a damaged one (removed)."""
-    if not path.is_file():
+    """Read a table and note that it was used; None if there is none, or a damaged one (removed).
+
+    One that comes with kgdash stands in for one that is not there.
+    """
+    is_own = path.is_file()
+    source = path if is_own else offered_table(path.name)
+    if source is None:
         return None
     try:
-        stored = pq.read_table(path, page_checksum_verification=True)
+        stored = pq.read_table(source, page_checksum_verification=True)
         check_shape(stored, path.stem)
         table = stored.to_pandas()
     except DAMAGED:
-        _remove(path)
+        if is_own:
+            _remove(path)
         return None
-    with contextlib.suppress(OSError):
-        os.utime(path)
+    if is_own:
+        with contextlib.suppress(OSError):
+            os.utime(path)
     return table
 
 

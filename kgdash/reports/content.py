@@ -129,6 +129,7 @@ def _facts(run: Run) -> dict[str, str]:
         "relations": f"{graph.num_relations:,}",
         **{f"{split} triples": f"{len(graph.splits[split]):,}" for split in SPLITS},
         "origin": _text(run.provenance.get("form", "unknown")),
+        **({"data": _text(data)} if (data := run.provenance.get("attribution")) else {}),
         "digest of the weights": run.weights_digest,
         "digest of the graph": graph.digest,
         "made with": f"kgdash {__version__}",
