@@ -80,8 +80,8 @@ def _conditions(graph: KnowledgeGraph) -> tuple[int | None, int | None, np.ndarr
             "min_degree",
             "Of an entity: known triples, of all splits, that it is an end of.",
         )
-        high = choose_number("Largest degree", (0, most), most, "max_degree")
-    bounds = low or None, None if high == most else high
+        high = choose_number("Largest degree", (0, most), 0, "max_degree", "0: all.")
+    bounds = low or None, high or None
     types = uploaded_types(graph, "restriction_types")
     if types is None:
         return *bounds, None
