@@ -29,6 +29,9 @@ _NAME_LENGTH = 24
 #: communities drawn and named, the largest first
 _BUBBLES, _NAMED = 60, 14
 
+#: pixels of a bubble, at least
+_LEAST = 9
+
 #: lines between them, those of the most triples first, and their classes of width, in pixels
 _LINES, _WIDTHS = 200, 4
 
@@ -84,7 +87,7 @@ def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
 
 
 def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale) -> go.Figure:
-    """Draw communities as bubbles: area by entities, colour by ReliK, lines by triples between.
+    """Draw communities: area by triples inside, colour by ReliK, lines by triples between.
 
     Springs (NetworkX, seeded) place them. ``customdata`` of a bubble is the row number in
     ``table``.
@@ -95,7 +98,7 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
     """
     if table.empty:
         return empty("no community holds a known triple")
-    rows = table.assign(row=np.arange(len(table))).nlargest(_BUBBLES, "entities")
+    rows = table.assign(row=np.arange(len(table))).nlargest(_BUBBLES, "triples")
     ids = rows["id"].tolist()
     lines = between[between["a"].isin(ids) & between["b"].isin(ids)]
     graph = nx.Graph()
@@ -119,7 +122,7 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
         textposition="top center",
         textfont={"size": 11},
         marker={
-            "size": 12 + 46 * np.sqrt(rows["entities"] / rows["entities"].max()),
+            "size": np.maximum(58 * np.sqrt(rows["triples"] / rows["triples"].max()), _LEAST),
             **scale.marker(rows["relik"], "mean ReliK inside (log scale)"),
             "line": {"width": 1, "color": GREY},
             "opacity": 0.9,

@@ -112,8 +112,8 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     )
     lines = computed("Averaging", (*key, "lines", resolution), lambda _: between(map_, groups))
     st.caption(
-        "Bubbles grow with the number of entities, lines with that of the triples between. Click a "
-        "bubble, or select a row, to draw the community."
+        "The area of bubbles grows with the triples inside, the width of lines with those between. "
+        "Click a bubble, or select a row, to draw the community."
     )
     picked = clicked_point(community_map(table, lines, map_scale(map_)), "community_map", name)
     row = _table(table[_COMMUNITIES], table, "communities", name)
