@@ -24,7 +24,7 @@ from kgdash.studies.comparison.comparison import (
 from kgdash.studies.comparison.comparison_verdict import comparison_verdict
 from kgdash.studies.comparison.run_pairs import rank_pairs, relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
-from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
+from tests.pages.driver import cards, choose, choose_folder, messages, open_page, run, table
 from tests.support.tiny_runs import altered_run
 
 MRR = "inverse_harmonic_mean_rank"
@@ -153,8 +153,16 @@ def test_seeds(bundled):
     assert "No two of these runs are seeds" in messages(app)[0]
     choose(app, **{"with": names[1:2]})
     assert "OBL2021 demands 3 seeds" in messages(app)[0]
-    choose(app, **{"with": names[1:]})
+    choose(app, **{"with": ["umls-rotate"]})
+    app.get_by_key("seeds_of_umls-transe").click()
+    assert (
+        "Add umls-transe-seed1 and umls-transe-seed2"
+        in app.get_by_key("seeds_of_umls-transe").label
+    )
+    run(app)
+    assert app.get_by_key("with").value == ["umls-rotate", *names[1:]]
     assert messages(app) == []
+    choose(app, **{"with": names[1:]})
     found = seed_spread(overall(compared_ranks([bundled(name) for name in names])), names)
     found = found[(found["side"] == "both") & (found["rank_type"] == "realistic")]
     columns = ["seeds", "mean", "standard_deviation", "low", "high"]

@@ -4,13 +4,11 @@ from typing import Any
 
 import streamlit as st
 
-from kgdash.ui.runtime.navigation import MENU
+#: parameter of Local's address that says that another page led there
+STOPOVER = "opened"
 
 #: page -> parameters of its address that no other page has
-_ADDRESSES = {
-    "inspect": ("head", "relation", "tail"),
-    "local": ("method", "evaluated"),
-}
+_ADDRESSES = {"inspect": ("head", "relation", "tail"), "local": (STOPOVER,)}
 
 
 def skip_stopover(page: Any) -> None:
@@ -21,10 +19,7 @@ def skip_stopover(page: Any) -> None:
 
     :param page: that is about to run
     """
-    here = page.url_path or "overview"
-    if not any(here in pages for pages in MENU.values()):
-        return
     for address, parameters in _ADDRESSES.items():
-        if here != address and all(part in st.query_params for part in parameters):
+        if page.url_path != address and all(part in st.query_params for part in parameters):
             st.html("<script>window.history.back()</script>", unsafe_allow_javascript=True)
             st.stop()
