@@ -28,6 +28,8 @@ from kgdash.ui.widgets.table import show_table
 
 _NAMES = {"precision": "Precision ↑", "recall": "Recall ↑", "f1": "F1 ↑", "accuracy": "Accuracy ↑"}
 
+_BEST = {"f1": "F1", "accuracy": "accuracy"}
+
 #: places on the slider, per factor of ten or over the range of raw scores
 _PER_DECADE, _RAW_STEPS = 20, 100
 
@@ -141,7 +143,7 @@ def _slider(separated: Separated, best: dict[str, float]) -> float:
     with st.container(horizontal=True):
         for criterion, place in nearest.items():
             st.button(
-                f"Best {_NAMES[criterion].removesuffix(' ↑')}: {number(place)}",
+                f"Best {_BEST[criterion]}: {number(place)}",
                 key=f"best_{criterion}",
                 on_click=st.session_state.__setitem__,
                 args=(key, place),
