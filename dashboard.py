@@ -1,5 +1,6 @@
 """The dashboard: its menu, the chosen run, the page; app.py serves it."""
 
+from kgdash.ui.library.trainings import show_training_line
 from kgdash.ui.runtime.navigation import navigation, needs_run
 from kgdash.ui.runtime.run_picker import pick_run
 from kgdash.ui.runtime.stopover import skip_stopover
@@ -10,5 +11,7 @@ warm_in_background()
 page = navigation()
 skip_stopover(page)
 pick_run(needs_run(page))
+if needs_run(page):
+    show_training_line()
 show_tour()
 page.run()

@@ -3,21 +3,33 @@
 >>> run = kgdash.load("umls-transe")
 >>> ranks = run.ranks(split="test")
 >>> kgdash.metrics(ranks).value("mrr")
+>>> run.plot.ranks()
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kgdash.accessors import ACCESSORS
 from kgdash.errors import KgdashError
 from kgdash.ranking.metrics import metrics
 from kgdash.version import __version__
 
 if TYPE_CHECKING:
+    from kgdash.reports.run_plots import RunPlots
     from kgdash.runs import Run
     from kgdash.runs.loading import load
 
 __all__ = ["KgdashError", "Run", "__version__", "load", "metrics"]
+
+
+def _plots(run: Run) -> RunPlots:
+    from kgdash.reports.run_plots import RunPlots
+
+    return RunPlots(run)
+
+
+ACCESSORS["plot"] = _plots
 
 
 def __getattr__(name: str) -> Any:

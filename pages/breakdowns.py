@@ -14,10 +14,10 @@ from kgdash.ui.metrics.breakdown_form import choose_breakdown
 from kgdash.ui.metrics.custom_groups_form import custom_groupings, edit_groupings
 from kgdash.ui.metrics.group_triples import show_group_triples
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point, selected_row
 from kgdash.ui.widgets.table import download, number_columns, value_bar, written
 

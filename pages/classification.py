@@ -20,9 +20,9 @@ from kgdash.ui.classification.views import (
     show_relations,
 )
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import download, show_table
 
 run = current_run()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from kgdash.ui.comparison.form import choose_comparison
+from kgdash.ui.comparison.form import choose_comparison, offer_comparison_report
 from kgdash.ui.comparison.overview import show_groups, show_overall, show_seeds
 from kgdash.ui.comparison.pairs import (
     show_communities,
@@ -29,3 +29,4 @@ compared = choose_comparison(run)
 show_notes_of(compared.runs)
 show_verdict(compared)
 _VIEWS[choose_view(list(_VIEWS))](compared)
+offer_comparison_report(compared)

@@ -12,10 +12,10 @@ from kgdash.studies.correlation.performance_prediction import (
 from kgdash.ui.correlation.prediction import show_checks, show_expected
 from kgdash.ui.correlation.prediction_form import choose_prediction
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.chart import clicked_point, show_chart
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import show_table
 
 run = current_run()

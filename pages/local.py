@@ -6,13 +6,13 @@ from kgdash.charts.local_reliability import relik_scatter
 from kgdash.graph import triple_text
 from kgdash.studies.reliability.local_comparison import compare_steps
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.form import choose_subgraph
 from kgdash.ui.subgraphs.local import counted_so_far, show_drawing, show_local_answer
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import IDS, offer_inspection, show_triples
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import show_table
 

@@ -8,9 +8,9 @@ from kgdash.hpo.importance import importances
 from kgdash.hpo.selection import best_command
 from kgdash.statistics.estimate import number
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.navigation import ensure_navigation
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.parallel_chart import show_parallel
 from kgdash.ui.widgets.search_picker import choose_study
 from kgdash.ui.widgets.table import download, number_columns, show_table, written

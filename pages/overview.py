@@ -6,12 +6,13 @@ from kgdash.studies.overview.overview import overview_steps
 from kgdash.ui.metrics.report_button import offer_report
 from kgdash.ui.overview.answer import show_leads, show_map, show_values
 from kgdash.ui.overview.training import show_training
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run, show_notes
 from kgdash.ui.runtime.tour import offer_tour
 
 run = current_run()
-st.title(f"Where can {run.spec.name} on {run.graph.name} be trusted?")
+st.title(f"Where can {plain(run.spec.name)} on {plain(run.graph.name)} be trusted?")
 key = (run.digest, "overview")
 found = refined(
     "Ranking held-out triples and counting ReliK",
@@ -20,7 +21,7 @@ found = refined(
 )
 show_refinement(lambda _: "ReliK is being counted.")
 for sentence in found.verdict:
-    st.markdown(sentence)
+    st.markdown(plain(sentence))
 show_values(found)
 right = st.container()
 if len(found.communities):

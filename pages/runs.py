@@ -7,11 +7,13 @@ from kgdash.ui.library.adding import show_adding
 from kgdash.ui.library.changing import show_changing
 from kgdash.ui.library.listing import show_runs
 from kgdash.ui.library.message import show_said
+from kgdash.ui.library.training import show_training
 from kgdash.ui.runtime.navigation import ensure_navigation
 
 ensure_navigation()
 st.title("Runs")
 show_said()
+show_training()
 st.caption(
     "A run is a trained model with its graph. Click one to open it. MRR and Hits@10: realistic, "
     "both sides, filtered by all known triples, on test, as recorded when it was trained; where "

@@ -5,13 +5,13 @@ import streamlit as st
 from kgdash.charts.score_health import gap_bars, query_text, score_histogram, tie_bars
 from kgdash.health.of_run import score_health
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_filter, choose_side, choose_split
 from kgdash.ui.widgets.finding_cards import show_findings
 from kgdash.ui.widgets.inspect_link import IDS, offer_inspection
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_point, selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table, written
 

@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 
 #: from right to left: a module may import modules of its own row and of those above it.
 LAYERS = (
-    "errors progress version",
+    "errors progress version accessors",
     "files*",
     "statistics*",
     "graph*",

@@ -27,8 +27,9 @@ def metric_dots(table: pd.DataFrame, info: Metric) -> go.Figure:
     """Draw one metric of every run, a mark per side, and the intervals of both sides pooled.
 
     :param table: rows of one metric and rank type of `kgdash.studies.comparison.comparison.overall`
-        with ``low`` and ``high`` (NaN for none)
+        with ``low`` and ``high``, if there are intervals (NaN for none)
     """
+    table = table.assign(**{end: np.nan for end in ("low", "high") if end not in table})
     if not table["value"].notna().any():
         return empty("the metric is not defined for these runs")
     runs = list(dict.fromkeys(table["run"]))

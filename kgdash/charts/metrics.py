@@ -16,6 +16,9 @@ from kgdash.statistics.estimate import number
 #: rank types whose values differ by a smaller share tell the same
 _EQUAL = 1e-3
 
+#: ranks drawn of each tenfold range; more are finer than a screen
+_PER_DECADE = 150
+
 
 def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
     """Draw one metric over side × rank type; where ties play no role, over the sides alone.
@@ -78,6 +81,8 @@ def _with_room(heights: Sequence[float]) -> list[float] | None:
 def rank_ecdf(ranks: pd.DataFrame, rank_type: str, ks: Sequence[int] = ()) -> go.Figure:
     """Draw the share of ranks ≤ r against r (log axis): Hits@k for every k at once.
 
+    Exact at each rank that is drawn: all up to 50, then some hundred in each tenfold range.
+
     :param ranks: a table of ranks
     :param rank_type: which of the ranks
     :param ks: marked by dotted lines
@@ -87,9 +92,10 @@ def rank_ecdf(ranks: pd.DataFrame, rank_type: str, ks: Sequence[int] = ()) -> go
     figure = go.Figure()
     for side, rows in pooled(ranks):
         values, counts = np.unique(rows[rank_type].to_numpy(dtype=float), return_counts=True)
+        drawn = np.append(np.diff(np.floor(_PER_DECADE * np.log10(values))) > 0, True)
         figure.add_scatter(
-            x=values,
-            y=np.cumsum(counts) / len(rows),
+            x=values[drawn],
+            y=(np.cumsum(counts) / len(rows))[drawn],
             name=side,
             mode="lines",
             line={
@@ -127,3 +133,49 @@ def loss_curve(losses: Sequence[float]) -> go.Figure:
     figure.update_yaxes(title="training loss")
     run = along("Training loss", "epoch", np.arange(1, len(losses) + 1), losses)
     return finish(figure, f"{run}.", height=280)
+
+
+def training_curves(
+    losses: Sequence[float], checks: Sequence[tuple[int, float]], epochs: int
+) -> go.Figure:
+    """Draw the loss after each epoch, and the MRR on valid where it was looked at.
+
+    :param losses: one per epoch so far
+    :param checks: pairs of an epoch (≥ 1) and the MRR after it, in [0, 1]
+    :param epochs: how many there will be: as wide is the figure
+    """
+    if not len(losses):
+        return empty("no epoch has ended yet")
+    figure = go.Figure()
+    lines = (
+        ("loss ↓", np.arange(1, len(losses) + 1), losses, "lines", "both", "y"),
+        (
+            "MRR on valid ↑",
+            [epoch for epoch, _ in checks],
+            [mrr for _, mrr in checks],
+            "lines+markers",
+            "head",
+            "y2",
+        ),
+    )
+    for name, x, y, mode, colour, axis in lines:
+        figure.add_scatter(
+            x=x,
+            y=list(y),
+            mode="lines+markers" if len(y) == 1 else mode,
+            name=name,
+            line={"color": SIDE_COLOURS[colour], "width": 2},
+            marker={"size": 4},
+            yaxis=axis,
+            hovertemplate=f"{name}, epoch %{{x}}: %{{y:.3g}}<extra></extra>",
+        )
+    figure.update_xaxes(title="epoch", range=[0.5, max(epochs, 2) + 0.5])
+    runs = [along(name, "epoch", x, y) for name, x, y, *_ in lines if len(y)]
+    finish(figure, f"{'; '.join(runs)}.", height=200, showlegend=True)
+    axes = {
+        axis: {"rangemode": "tozero", "tickfont": {"color": SIDE_COLOURS[colour]}, "nticks": 5}
+        for *_, colour, axis in lines
+    }
+    # MRR's scale has no lines of its own across the figure.
+    right = {"overlaying": "y", "side": "right", "showgrid": False, "tickmode": "auto"}
+    return figure.update_layout(yaxis=axes["y"], yaxis2=axes["y2"] | right)

@@ -35,6 +35,9 @@ _LEAST = 9
 #: lines between them, those of the most triples first, and their classes of width, in pixels
 _LINES, _WIDTHS = 200, 4
 
+#: bubbles that meet are pushed apart so often; pixels of one of their map's units, or some more
+_PUSHES, _PIXELS = 100, 150
+
 
 def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
     """Draw the mean ReliK of the most and of the least reliable, with intervals.
@@ -89,8 +92,8 @@ def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
 def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale) -> go.Figure:
     """Draw communities: area by triples inside, colour by ReliK, lines by triples between.
 
-    Springs (NetworkX, seeded) place them. ``customdata`` of a bubble is the row number in
-    ``table``.
+    Springs (NetworkX, seeded) place them; what no line joins to most stands in a row beneath.
+    ``customdata`` of a bubble is the row number in ``table``.
 
     :param table: of `ReliabilityMap.by` "communities"; of more than 60, the largest are drawn
     :param between: of `kgdash.studies.reliability.reliability_map.between`
@@ -106,7 +109,8 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
     graph.add_weighted_edges_from(
         zip(lines["a"], lines["b"], np.log1p(lines["triples"]), strict=True)
     )
-    places = nx.spring_layout(graph, seed=0, k=2.2 / max(len(ids), 1) ** 0.5, iterations=120)
+    sizes = np.maximum(58 * np.sqrt(rows["triples"] / rows["triples"].max()), _LEAST)
+    places = _places(graph, sizes.to_numpy())
     figure = go.Figure()
     _add_lines(figure, lines.nlargest(_LINES, "triples"), places)
     named = set(ids[:_NAMED])
@@ -122,7 +126,7 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
         textposition="top center",
         textfont={"size": 11},
         marker={
-            "size": np.maximum(58 * np.sqrt(rows["triples"] / rows["triples"].max()), _LEAST),
+            "size": sizes,
             **scale.marker(rows["relik"], "mean ReliK inside (log scale)"),
             "line": {"width": 1, "color": GREY},
             "opacity": 0.9,
@@ -135,9 +139,12 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
         ],
         hovertemplate="%{hovertext}<extra></extra>",
     )
-    reach = 1.25 * max(float(np.abs(np.array(list(places.values()))).max()), 0.5)
-    figure.update_xaxes(visible=False, range=[-reach, reach])
-    figure.update_yaxes(visible=False, range=[-reach, reach])
+    points = np.array(list(places.values()))
+    middle = (points.max(axis=0) + points.min(axis=0)) / 2
+    reach = 0.62 * np.maximum(np.ptp(points, axis=0), 1.0)
+    (left, below), (right, above) = middle - reach, middle + reach
+    figure.update_xaxes(visible=False, range=[left, right])
+    figure.update_yaxes(visible=False, range=[below, above])
     message = f"Communities by mean ReliK: {of_each(rows['label'], rows['relik'])}."
     return finish(
         figure,
@@ -147,6 +154,38 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
         clickmode="event+select",
         margin={"l": 0, "r": 0, "t": 8, "b": 8},
     )
+
+
+def _places(graph: nx.Graph, sizes: np.ndarray) -> dict[int, np.ndarray]:
+    """Place most by springs, bubbles apart, and what is joined to none of them in a row beneath.
+
+    :param sizes: diameters of the nodes, px, ``(n,)``
+    """
+    joined = max(nx.connected_components(graph), key=len)
+    if 2 * len(joined) < len(graph):
+        joined = set(graph)
+    rest = [node for node in graph if node not in joined]
+    main = nx.Graph(graph)
+    main.remove_nodes_from(rest)
+    springs = nx.spring_layout(main, seed=0, k=2.2 / len(graph) ** 0.5, iterations=120)
+    radii = np.array([size for node, size in zip(graph, sizes, strict=True) if node in joined]) / 2
+    points = _apart(np.array([springs[node] for node in main]), radii / _PIXELS)
+    places = dict(zip(main, points, strict=True))
+    reach = max(float(np.abs(points).max()), 0.5)
+    row = np.linspace(-reach, reach, len(rest) + 2)[1:-1]
+    beneath = points[:, 1].min() - 0.3 * reach
+    return places | {node: np.array([x, beneath]) for node, x in zip(rest, row, strict=True)}
+
+
+def _apart(points: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """Push circles apart where they meet: centres ``(n, 2)``, radii ``(n,)``."""
+    for _ in range(_PUSHES):
+        gaps = points[:, None] - points
+        distances = np.maximum(np.linalg.norm(gaps, axis=2), 1e-9)
+        overlaps = np.maximum(radii[:, None] + radii - distances, 0)
+        np.fill_diagonal(overlaps, 0)
+        points = points + 0.25 * (gaps * (overlaps / distances)[:, :, None]).sum(axis=1)
+    return points
 
 
 def _add_lines(figure: go.Figure, lines: pd.DataFrame, places: dict) -> None:

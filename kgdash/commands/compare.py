@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
@@ -57,6 +59,12 @@ def compare(
     table: Annotated[
         str | None, typer.Option(help=f"The table to print or write: {', '.join(_TABLES)}.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.html", help="Write all of it as one page that needs no network here."
+        ),
+    ] = None,
     seed: SeedOption = 0,
     *,
     output: Output,
@@ -65,12 +73,16 @@ def compare(
     from kgdash.graph import default_filter
     from kgdash.ranking.metric_lookup import find_metric
     from kgdash.ranking.rank_setting import RankSetting
+    from kgdash.reports.comparison import comparison_content
+    from kgdash.reports.html import check_report_file, write_report
     from kgdash.studies.comparison.comparison import compared_ranks, distinct_names, pair_of
     from kgdash.studies.comparison.comparison_verdict import comparison_verdict
 
     key = find_metric(metric).key
     wanted = table or ("groups" if by else "relations" if pair else "overall")
     check_name("table", wanted, _TABLES, "compare")
+    if report is not None:
+        check_report_file(report)
     loaded = runs.load()
     named = dict(zip(distinct_names(loaded), loaded, strict=True))
     chosen = filter or default_filter(split)
@@ -91,7 +103,12 @@ def compare(
     if output.as_json:
         about["verdict"] = comparison_verdict(tables["tests"]())
         print_json(about | records({name: make() for name, make in tables.items()}))
-    if output.out is not None or not output.as_json:
+    if report is not None:
+        content = comparison_content(loaded, setting, key, seed, terminal("report"))
+        write_report(content, report)
+        told = f"wrote {report} ({report.stat().st_size / 1e6:.1f} MB)"
+        print(told, file=sys.stderr if output.as_json else sys.stdout)
+    if output.out is not None or (report is None and output.printed):
         write_or_print(tables[wanted](), output.out)
 
 

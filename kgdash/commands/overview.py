@@ -17,11 +17,11 @@ def overview(run: RunOptions, *, output: Output) -> None:
     communities = found.communities.drop(columns="id")
     if not output.as_json and output.out is None:
         for sentence in found.verdict:
-            print(sentence.replace("**", ""))
+            print(sentence)
         for name, value in found.values.items():
             print(f"{name:12} {with_interval(value)}  (n = {value.n:,})")
         for lead in found.leads:
-            print(f"- {lead.text.replace('**', '')}")
+            print(f"- {lead.text}")
     output.show(
         communities,
         lambda: {

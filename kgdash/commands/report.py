@@ -43,8 +43,9 @@ def chart(
         typer.Argument(
             metavar="NAME",
             help="metrics, ranks, losses; breakdown-by-… or sides-by-… relation, cardinality, "
-            "pattern, head-degree, tail-degree, answers or frequency; subgraph, subgraph-figures, "
-            "subgraph-relik; queries-… or rules-… values, means, auc or "
+            "pattern, head-degree, tail-degree, answers or frequency; communities, "
+            "relik-by-relation; subgraph, subgraph-figures, subgraph-relik; classification-… "
+            "scores, roc, calibration or relik; queries-… or rules-… values, means, auc or "
             "thresholds.",
         ),
     ],

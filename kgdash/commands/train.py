@@ -87,6 +87,7 @@ def train(
     """Train a model with PyKEEN and write it as a run."""
     from kgdash.graph.datasets import load_dataset
     from kgdash.hpo.space import SearchSpace
+    from kgdash.hpo.text import read_settings
 
     given = {
         "model.embedding_dim": dim,
@@ -98,7 +99,9 @@ def train(
     space = SearchSpace(
         models=tuple(model.split(",")),
         losses=tuple(loss.split(",")) if loss else (),
-        values=_values(given, set_ or []),
+        values=read_settings(
+            {key: text for key, text in given.items() if text is not None}, set_ or []
+        ),
         optimizer=optimizer,
         training_loop=loop,
         create_inverse_triples=inverse,
@@ -151,20 +154,6 @@ def trials(
     output.show(found.trials, about)
     if command and output.printed:
         print(f"# the best: {command}")
-
-
-def _values(given: dict[str, str | None], more: list[str]) -> dict[str, Any]:
-    from kgdash.hpo.text import parse_values
-
-    texts = {key: text for key, text in given.items() if text is not None}
-    for setting in more:
-        key, equals, text = setting.partition("=")
-        if not equals or not text:
-            raise KgdashError(f"--set: expected PART.NAME=VALUE; found {setting!r}")
-        if key in texts:
-            raise KgdashError(f"{key} is given twice")
-        texts[key] = text
-    return {key: parse_values(text) for key, text in texts.items()}
 
 
 def _train(dataset: str, space: SearchSpace, out: Path) -> Run:

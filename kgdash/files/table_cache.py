@@ -21,17 +21,13 @@ import pyarrow.parquet as pq
 from kgdash.files.atomic import atomic_file
 from kgdash.files.byte_sizes import bytes_from_environment
 from kgdash.files.lock import hold_lock, remove_unless_held
+from kgdash.files.shipped_tables import offered_table
+from kgdash.files.table_note import DAMAGED, NUMBERS, TEXTS, check_shape, read_note, with_note
 from kgdash.progress import Progress, silent
 from kgdash.version import __version__
 
 #: what computes faster than this, in seconds, is not worth a file
 _WORTH_KEEPING = 0.3
-
-#: where a file's schema says what the table is
-_ABOUT = b"kgdash"
-
-#: what reading a damaged file may raise
-_DAMAGED = (OSError, ValueError, KeyError, pa.ArrowException)
 
 #: what stored tables are of; "unknown": a file without such a note, or damaged
 KINDS = (
@@ -47,8 +43,8 @@ KINDS = (
 )
 
 #: columns of `list_cache`
-_TEXTS = ("kind", "run", "run_digest", "graph", "method", "filter", "sides")
-_COLUMNS = ("key", *_TEXTS, "triples", "seconds", "bytes", "created", "used", "version")
+_TEXTS = tuple(name for name in TEXTS if name not in ("created", "version"))
+_COLUMNS = ("key", *_TEXTS, *NUMBERS, "bytes", "created", "used", "version")
 
 
 def cache_directory() -> Path:
@@ -122,10 +118,11 @@ def table_note(key: Mapping[str, Any]) -> dict[str, Any]:
     """
     path = _path(key)
     if not path.is_file():
-        return {}
+        offered = offered_table(path.name)
+        return {} if offered is None else read_note(offered)
     with contextlib.suppress(OSError):
         os.utime(path)
-    return _about(path)
+    return read_note(path)
 
 
 def table_lock(key: Mapping[str, Any]) -> Path:
@@ -149,10 +146,10 @@ def list_cache() -> pd.DataFrame:
     rows = []
     for path, stat in _tables():
         used = datetime.fromtimestamp(stat.st_mtime, UTC)
-        about = {"kind": "unknown", **_about(path)}
+        about = {"kind": "unknown", **read_note(path)}
         created = pd.to_datetime(about.get("created"), utc=True, errors="coerce")
         row = {column: about.get(column, "") for column in (*_TEXTS, "version")}
-        row |= {column: about.get(column) for column in ("triples", "seconds")}
+        row |= {column: about.get(column) for column in NUMBERS}
         row |= {"key": path.stem, "bytes": stat.st_size, "used": used, "created": created}
         rows.append(row)
     table = pd.DataFrame(rows, columns=list(_COLUMNS))
@@ -206,41 +203,41 @@ def _path(key: Mapping[str, Any]) -> Path:
 
 
 def _read(path: Path) -> pd.DataFrame | None:
-    """Read a table and note that it was used; None if there is none, or a damaged one (removed)."""
-    if not path.is_file():
+    """Read a table and note that it was used; None if there is none, or a damaged one (removed).
+
+    One that comes with kgdash stands in for one that is not there.
+    """
+    is_own = path.is_file()
+    source = path if is_own else offered_table(path.name)
+    if source is None:
         return None
     try:
-        table = pd.read_parquet(path)
-    except _DAMAGED:
-        _remove(path)
+        stored = pq.read_table(source, page_checksum_verification=True)
+        check_shape(stored, path.stem)
+        table = stored.to_pandas()
+    except DAMAGED:
+        if is_own:
+            _remove(path)
         return None
-    with contextlib.suppress(OSError):
-        os.utime(path)
+    if is_own:
+        with contextlib.suppress(OSError):
+            os.utime(path)
     return table
 
 
 def _write(table: pd.DataFrame, path: Path, about: Mapping[str, Any], limit: int) -> None:
     made = datetime.now(UTC).isoformat()
-    note = json.dumps({**about, "created": made, "version": __version__})
-    stored = pa.Table.from_pandas(table)
-    stored = stored.replace_schema_metadata({**(stored.schema.metadata or {}), _ABOUT: note})
+    note = {**about, "created": made, "version": __version__}
+    stored = with_note(pa.Table.from_pandas(table), path.stem, note)
     try:
         with atomic_file(path) as part:
-            pq.write_table(stored, part)
+            pq.write_table(stored, part, write_page_checksum=True)
             if part.stat().st_size > limit:
                 raise OSError(errno.EFBIG, "the table alone exceeds the limit of the cache")
         _make_room(limit)
         _sweep()
     except OSError:
         return
-
-
-def _about(path: Path) -> dict[str, Any]:
-    try:
-        about = json.loads((pq.read_schema(path).metadata or {})[_ABOUT])
-    except _DAMAGED:
-        return {}
-    return about if isinstance(about, dict) else {}
 
 
 def _tables() -> list[tuple[Path, os.stat_result]]:

@@ -4,7 +4,7 @@
 
     run.json              format, model configuration, training record, graph's name, when it was
                           written, SHA-256 of the other files
-    weights.safetensors   the tensors that scoring needs
+    weights.safetensors   the tensors that scoring needs; those in half precision are read as single
     graph.json            name, entities, relations, their labels
     triples.safetensors   train, valid, test: ids of head, relation, tail, shape (n, 3)
 """
@@ -133,7 +133,12 @@ def read_run(
         state = safetensors.torch.load_file(folder / WEIGHTS)
     except (SafetensorError, OSError) as error:
         raise KgdashError(f"{folder / WEIGHTS} is not a whole safetensors file: {error}") from error
-    return _read_graph(folder), spec, state, manifest
+    return _read_graph(folder), spec, single_precision(state), manifest
+
+
+def single_precision(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return weights with those in half precision widened, which changes no value."""
+    return {k: v.float() if v.dtype == torch.float16 else v for k, v in state.items()}
 
 
 def _write_graph(folder: Path, graph: KnowledgeGraph) -> None:

@@ -43,18 +43,28 @@ def load_dataset(
     return _from_pykeen(str(source), vocabulary)
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that holds no training triples; none of them is read.
+
+    :raises KgdashError: saying what was expected there
+    """
+    if not folder.is_dir():
+        raise KgdashError(f"There is no folder {folder}.")
+    if find_file(folder, _STEMS["train"]) is None:
+        present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
+        raise KgdashError(
+            f"no training triples in {folder}: expected train.tsv, train.txt or train.csv, "
+            f"plain or .gz; found {present}"
+        )
+
+
 def _from_folder(
     folder: Path, vocabulary: tuple[Sequence[str], Sequence[str]] | None
 ) -> KnowledgeGraph:
+    check_folder(folder)
     named = {}
     for split in SPLITS:
         path = find_file(folder, _STEMS[split])
-        if path is None and split == "train":
-            present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
-            raise KgdashError(
-                f"no training triples in {folder}: expected train.tsv, train.txt or train.csv, "
-                f"plain or .gz; found {present}"
-            )
         named[split] = read_triples(path) if path else np.empty((0, 3), dtype=object)
     labels = [
         read_labels(path) if (path := find_file(folder, (f"{kind}_labels",))) else {}

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.html import facts_html
 from kgdash.graph.known_triples import KnownTriples
 
 SPLITS = ("train", "valid", "test")
@@ -51,6 +52,23 @@ class KnowledgeGraph:
     relation_labels: tuple[str, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
     folder: Path | None = field(default=None, compare=False)
+
+    def about(self) -> dict[str, str]:
+        """Say how large the graph is, for people to read."""
+        counts = (f"{len(self.splits[split]):,} {split}" for split in SPLITS)
+        return {
+            "graph": self.name,
+            "entities": f"{self.num_entities:,}",
+            "relations": f"{self.num_relations:,}",
+            "triples": ", ".join(counts),
+        }
+
+    def __repr__(self) -> str:
+        """Name the graph and its size: of its content there may be millions."""
+        return f"{self.name} ({self.num_entities:,} entities, {self.num_relations:,} relations)"
+
+    def _repr_html_(self) -> str:
+        return facts_html(f"Graph {self.name}", self.about())
 
     @property
     def num_entities(self) -> int:

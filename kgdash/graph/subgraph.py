@@ -12,12 +12,16 @@ from scipy.sparse import csr_array, csr_matrix
 from scipy.sparse.csgraph import breadth_first_order
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.html import facts_html
 from kgdash.graph import DIRECTIONS, SPLITS, KnowledgeGraph
 
 SUBGRAPH_METHODS = ("rwr", "neighbourhood")
 
 #: steps without a new entity after which a walk gives up
 _PATIENCE = 200_000
+
+#: entities that a notebook names
+_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,24 @@ class Subgraph:
         inside = np.zeros(self.graph.num_entities, dtype=bool)
         inside[self.entities] = True
         return np.flatnonzero(inside[triples[:, 0]] & inside[triples[:, 2]])
+
+    def __repr__(self) -> str:
+        """Name the seed and the size."""
+        seed = self.graph.entity_labels[self.seed_entity]
+        return f"{len(self.entities)} entities around {seed} in {self.graph.name}"
+
+    def _repr_html_(self) -> str:
+        chosen = (f"{name} {value}" for name, value in self.parameters.items())
+        labels = [self.graph.entity_labels[entity] for entity in self.entities[:_SHOWN]]
+        facts = {
+            "graph": self.graph.name,
+            "picked by": ", ".join([self.method, *chosen]),
+            "entities": f"{len(self.entities):,}: {', '.join(labels)}"
+            + " …" * (len(self.entities) > _SHOWN),
+            "known triples": f"{len(self.triples()):,}",
+        }
+        seed = self.graph.entity_labels[self.seed_entity]
+        return facts_html(f"Subgraph around {seed}", facts, [self.note] * bool(self.note))
 
     def named(self) -> dict[str, Any]:
         """Lay out what was picked, and how, as JSON can hold it, with names."""

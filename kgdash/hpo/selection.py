@@ -24,10 +24,11 @@ from kgdash.hpo.space import SearchSpace, suggest
 from kgdash.hpo.study import opened
 from kgdash.hpo.study_file import FORMAT, VERSION, StudyFile, read_study
 from kgdash.hpo.text import training_command
-from kgdash.hpo.trial import FILTER, METRIC, SPLIT, SearchPlan, run_trial
+from kgdash.hpo.trial import SearchPlan, run_trial
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.runs.training import TrainingConfig, train
+from kgdash.runs.validation import FILTER, METRIC, SPLIT
 
 
 @dataclass(frozen=True)

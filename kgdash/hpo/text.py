@@ -1,6 +1,7 @@
 """What is searched, and what was found, as words of a command line."""
 
 import shlex
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kgdash.errors import KgdashError
@@ -38,11 +39,39 @@ def _scalar(text: str) -> Any:
     return text
 
 
+def read_settings(given: Mapping[str, str], more: Iterable[str]) -> dict[str, Any]:
+    """Read parameters as they are typed, those with an option and those given by ``--set``.
+
+    :param given: parameter -> text
+    :param more: ``PART.NAME=VALUE`` each
+    :return: parameter -> value, as `parse_values` reads it
+    :raises KgdashError: if a parameter has no value, or two
+    """
+    texts = dict(given)
+    for setting in more:
+        key, equals, text = setting.partition("=")
+        if not equals or not text:
+            raise KgdashError(f"--set: expected PART.NAME=VALUE; found {setting!r}")
+        if key in texts:
+            raise KgdashError(f"{key} is given twice")
+        texts[key] = text
+    return {key: parse_values(text) for key, text in texts.items()}
+
+
+#: parameter -> the option of ``train`` that sets it
+_OPTIONS = {
+    "model.embedding_dim": "--dim",
+    "optimizer.lr": "--learning-rate",
+    "negative_sampler.num_negs_per_pos": "--negatives",
+}
+
+
 def training_command(config: TrainingConfig, dataset: str, out: str = "OUT") -> str:
     """Return the command line that trains a configuration.
 
     :param config: with every value written out that differs from PyKEEN's default
     :param dataset: PyKEEN name or folder
+    :param out: directory to write; empty: into the folder of runs
     """
     parts = {
         "model": config.model_kwargs,
@@ -51,7 +80,8 @@ def training_command(config: TrainingConfig, dataset: str, out: str = "OUT") -> 
         "optimizer": config.optimizer_kwargs,
         "negative_sampler": config.negative_sampler_kwargs,
     }
-    words = ["python", "-m", "kgdash", "train", out, "--dataset", dataset, "--model", config.model]
+    words = ["python", "-m", "kgdash", "train", *filter(None, [out])]
+    words += ["--dataset", dataset, "--model", config.model]
     words += ["--epochs", str(config.epochs), "--seed", str(config.random_seed)]
     words += ["--batch-size", str(config.batch_size)] if config.batch_size else []
     words += ["--loss", config.loss] if config.loss else []
@@ -60,5 +90,6 @@ def training_command(config: TrainingConfig, dataset: str, out: str = "OUT") -> 
         words.append("--inverse" if config.create_inverse_triples else "--no-inverse")
     for part, arguments in parts.items():
         for name, value in arguments.items():
-            words += ["--set", f"{part}.{name}={value}"]
+            option = _OPTIONS.get(f"{part}.{name}")
+            words += [option, str(value)] if option else ["--set", f"{part}.{name}={value}"]
     return shlex.join(words)

@@ -9,17 +9,11 @@ import optuna
 from optuna.trial import TrialState
 
 from kgdash.errors import KgdashError, check_name
-from kgdash.graph import FILTERS, KnowledgeGraph
+from kgdash.graph import KnowledgeGraph
 from kgdash.hpo.space import SearchSpace, check_space, suggest
 from kgdash.progress import Progress
-from kgdash.ranking.metrics import mean_reciprocal_rank
-from kgdash.ranking.ranks import rank_triples
-from kgdash.runs.loading import assemble
-from kgdash.runs.training import TrainingConfig, fit
-from kgdash.scoring.build_model import scoring_state
-
-#: what trials are judged by: ranks of the validation triples, both sides pooled, realistic
-METRIC, SPLIT, FILTER = "inverse_harmonic_mean_rank", "valid", "train+valid"
+from kgdash.runs.training import fit
+from kgdash.runs.validation import validation_mrr
 
 SAMPLERS = ("tpe", "random")
 
@@ -54,18 +48,6 @@ class SearchPlan:
                 raise KgdashError(f"expected {name} of at least 1; found {number}")
         if (self.patience or self.prune) and not self.check_every:
             raise KgdashError("patience and pruning need check_every: epochs between two checks")
-
-
-def validation_mrr(graph: KnowledgeGraph, config: TrainingConfig, model: Any) -> float:
-    """Return the MRR of a model on valid, filtered by train and valid, as a written run has it.
-
-    :param graph: its test triples are not read
-    :param model: the PyKEEN model that ``config`` trains
-    """
-    run = assemble("trial", graph, config.spec(), scoring_state(model), {}, {})
-    rows = graph.split(SPLIT)
-    known = graph.known_with(rows, FILTERS[FILTER])
-    return mean_reciprocal_rank(rank_triples(run.scorer, rows, known), ("head", "tail"))
 
 
 def run_trial(
@@ -138,7 +120,7 @@ class _Judge:
             self.cancelled = error
             raise
 
-    def _watch(self, epoch: int, model: Any) -> None:
+    def _watch(self, epoch: int, loss: float, model: Any) -> None:
         last = epoch == self._config.epochs
         if not last and (not self._plan.check_every or epoch % self._plan.check_every):
             return

@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError, check_name, unknown_name
+from kgdash.files.html import table_html
 from kgdash.graph.known_triples import RANK_TYPES
-from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators
+from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators, metric_records
+from kgdash.statistics.estimate import number
 
 #: side of the result -> sides of the ranks that it pools; "both" pools ranks, not means
 #: (numbers.md#2-metrics)
@@ -56,6 +58,22 @@ class MetricsTable:
         check_name("rank type", rank_type, RANK_TYPES, "metrics")
         check_name("side", side, self.sides, "these metrics")
         return {str(key): float(v) for key, v in self.frame[side, rank_type].items()}
+
+    def __repr__(self) -> str:
+        """Name the MRR, and how to ask for the others."""
+        sides = ", ".join(f"{side} {number(self.value('mrr', side))}" for side in self.sides)
+        return f"metrics, of them MRR: {sides} (realistic)"
+
+    def _repr_html_(self) -> str:
+        guide = metric_records()
+        rows = {
+            "metric": [guide[key].label if key in guide else key for key in self.frame.index],
+            **{
+                side: [number(value) for value in self.values(side).values()] for side in self.sides
+            },
+            "key": self.frame.index,
+        }
+        return table_html("Metrics, realistic ranks", pd.DataFrame(rows))
 
     def nested(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return ``{side: {rank_type: {key: value}}}``, as JSON has them."""

@@ -1,12 +1,11 @@
 """What a report of a run says: facts, metrics, ties, groups and where they come from, as tables."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from kgdash.breakdowns.breakdown import SMALL
 from kgdash.graph import SPLITS
 from kgdash.graph.filter_advice import leak_warning
 from kgdash.progress import Progress, phases, silent
@@ -16,51 +15,21 @@ from kgdash.ranking.metrics import MetricsTable
 from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation, evaluation
-from kgdash.reports.method import commands, group_command, method
+from kgdash.reports.groups import REPORTED, Grouped, grouped
+from kgdash.reports.method import chart_command, commands, method
+from kgdash.reports.named_charts import draw_chart
+from kgdash.reports.section import Section, Shown
+from kgdash.reports.trust import trust_sections
 from kgdash.runs import Run
-from kgdash.studies.reliability.run_relik import run_relik_known
 from kgdash.version import __version__
-
-#: groupings that a report has, in its order
-REPORTED = ("relation", "cardinality", "pattern", "head_degree", "tail_degree")
-
-#: groups shown at either end, and groups of the whole table; beyond, a command gives the rest
-EXTREMES, MOST_GROUPS = 10, 500
 
 #: a gap between optimistic and pessimistic MRR that hints at saturated scores
 _WIDE_GAP = 0.01
 
 
 @dataclass(frozen=True)
-class Grouped:
-    """One breakdown: all groups, and the best and worst where they are many."""
-
-    by: str
-    groups: pd.DataFrame
-    best: pd.DataFrame | None
-    worst: pd.DataFrame | None
-    left_out: int
-    command: str
-
-    @property
-    def name(self) -> str:
-        """Return the grouping as people read it."""
-        return self.by.replace("_", " ")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Where the run can be trusted: of `kgdash.studies.overview.overview.overview`."""
-
-    verdict: list[str]
-    values: pd.DataFrame
-    communities: pd.DataFrame
-    leads: list[str]
-
-
-@dataclass(frozen=True)
 class ReportContent:
-    """All that a report says; its charts are drawn from ``source``."""
+    """All that a report says; ``charts``: of losses, metrics, ranks and groups, by name."""
 
     source: ChartSource
     raw: MetricsTable | None
@@ -71,7 +40,8 @@ class ReportContent:
     everything: pd.DataFrame
     ties: pd.DataFrame
     groupings: list[Grouped]
-    answer: Answer | None
+    trust: list[Section]
+    charts: dict[str, Shown]
     glossary: pd.DataFrame
     method: list[str]
     commands: dict[str, str]
@@ -94,15 +64,15 @@ def report_content(
     :param metric: of the groups: any name of a metric
     :raises KgdashError: as `kgdash.reports.evaluation.evaluation`
     """
-    first, second, third = phases(progress, [0.45, 0.45, 0.1])
+    first, second, third, fourth = phases(progress, [0.3, 0.2, 0.1, 0.4])
     asked = evaluation(run, setting, metric, first)
     ties, source = _ties(asked), ChartSource(asked)
     raw = asked.raw_values(second) if asked.filter != "none" else None
     groupings = []
     for number, by in enumerate(REPORTED):
         third(number, len(REPORTED))
-        groupings.append(_grouped(asked, by))
-    third(1, 1)
+        groupings.append(grouped(asked, by))
+    trust = trust_sections(source, fourth)
     return ReportContent(
         source=source,
         raw=raw,
@@ -113,7 +83,8 @@ def report_content(
         everything=_everything(asked),
         ties=ties,
         groupings=groupings,
-        answer=_answer(source),
+        trust=trust,
+        charts=_charts(source),
         glossary=_glossary(),
         method=method(asked),
         commands=commands(asked),
@@ -158,6 +129,7 @@ def _facts(run: Run) -> dict[str, str]:
         "relations": f"{graph.num_relations:,}",
         **{f"{split} triples": f"{len(graph.splits[split]):,}" for split in SPLITS},
         "origin": _text(run.provenance.get("form", "unknown")),
+        **({"data": _text(data)} if (data := run.provenance.get("attribution")) else {}),
         "digest of the weights": run.weights_digest,
         "digest of the graph": graph.digest,
         "made with": f"kgdash {__version__}",
@@ -223,55 +195,25 @@ def _ties(evaluated: Evaluation) -> pd.DataFrame:
     )
 
 
-def _grouped(evaluated: Evaluation, by: str) -> Grouped:
-    table = evaluated.breakdown(by)
-    both = table[table["side"] == "both"].set_index("group")
-    sides = {
-        side: table[table["side"] == side].set_index("group")["value"] for side in ("head", "tail")
+def _charts(source: ChartSource) -> dict[str, Shown]:
+    captions = {
+        "losses": "Loss by epoch of the training.",
+        "metrics": "The chosen metric by side and rank type.",
+        "ranks": "Share of ranks up to r.",
+        **{
+            f"breakdown-by-{by.replace('_', '-')}": f"The groups by {by.replace('_', ' ')}."
+            for by in REPORTED
+        },
     }
-    groups = pd.DataFrame(
-        {
-            "group": both.index,
-            "triples": both["triples"].to_numpy(),
-            **{side: values.reindex(both.index).to_numpy() for side, values in sides.items()},
-            "both": both["value"].to_numpy(),
-            "low": both["low"].to_numpy(),
-            "high": both["high"].to_numpy(),
-            "gap by ties": both["gap"].to_numpy(),
-            "tied %": 100 * both["tied_share"].to_numpy(),
-            "size": ["small" if small else "" for small in both["small"]],
-        }
-    )
-    best = worst = None
-    if len(groups) > 2 * EXTREMES:
-        large = groups[groups["triples"] >= SMALL]
-        ranked = (large if len(large) >= 2 * EXTREMES else groups).dropna(subset="both")
-        best, worst = (
-            ranked.sort_values(["both", "triples"], ascending=[rising, False], kind="stable")
-            for rising in (not evaluated.info.increasing, evaluated.info.increasing)
+    return {
+        name: Shown(
+            caption,
+            chart_command(source.evaluation, name),
+            chart=draw_chart(name, source),
+            name=name,
         )
-        best, worst = best.head(EXTREMES), worst.head(EXTREMES)
-        groups = groups.sort_values("triples", ascending=False, kind="stable")
-    left_out = max(0, len(groups) - MOST_GROUPS)
-    return Grouped(
-        by, groups.head(MOST_GROUPS), best, worst, left_out, group_command(evaluated, by)
-    )
-
-
-def _answer(source: ChartSource) -> Answer | None:
-    """Sum up the ReliK of all known triples, or None where it is not counted and takes long."""
-    if not run_relik_known(source.run):
-        return None
-    found = source.overview
-    labels = {"mrr": "MRR", "hits_at_1": "Hits@1", "hits_at_10": "Hits@10", "relik": "mean ReliK"}
-    values = [{"value of": label, **asdict(found.values[name])} for name, label in labels.items()]
-    columns = ["label", "entities", "triples", "relik", "low", "high", "mrr", "evaluated"]
-    return Answer(
-        [sentence.replace("**", "") for sentence in found.verdict],
-        pd.DataFrame(values).rename(columns={"n": "triples"}),
-        found.communities[columns].rename(columns={"label": "around", "evaluated": "test triples"}),
-        [lead.text.replace("**", "") for lead in found.leads],
-    )
+        for name, caption in captions.items()
+    }
 
 
 def _glossary() -> pd.DataFrame:

@@ -1,4 +1,8 @@
-"""A report of a run as one HTML file that needs no network; the same run gives the same bytes."""
+"""Reports as one HTML file that needs no network; the same run gives the same bytes.
+
+Charts are drawn by plotly.js, of which plotly-cartesian.min.js.gz is the part that draws on plain
+axes: `npm pack plotly.js-cartesian-dist-min`, of the version that the package plotly holds whole.
+"""
 
 import base64
 import gzip
@@ -11,19 +15,30 @@ from typing import Any, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 import plotly.io as pio
-from jinja2 import Environment, StrictUndefined
-from plotly.offline import get_plotlyjs
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.ranking.glossary import glossary_table, metric_text
 from kgdash.ranking.metric_lookup import metric_records
-from kgdash.reports.content import MOST_GROUPS, ReportContent, report_caption
-from kgdash.reports.named_charts import draw_chart
+from kgdash.reports.comparison import ComparisonContent
+from kgdash.reports.content import ReportContent, report_caption
+from kgdash.reports.groups import MOST_GROUPS
 from kgdash.statistics.estimate import number
 from kgdash.version import __version__
 
 _FOLDER = Path(__file__).parent
+
+#: of the report of a run
+_HEADINGS = (
+    "Reliability",
+    "Run",
+    "Metrics",
+    "Ranks",
+    "Groups",
+    "Glossary",
+    "How it was computed",
+)
 
 #: metrics on the cards at the top
 _CARDS = (
@@ -56,43 +71,79 @@ def report_html(content: ReportContent, made: str = "") -> str:
 
     :param content: of `kgdash.reports.content.report_content`
     :param made: when it was made, to be shown; nothing by default, so that reports can be compared
-    :return: the page: about 2 MB, most of it plotly.js, packed; it asks for nothing from outside,
+    :return: the page: about 1 MB, most of it plotly.js, packed; it asks for nothing from outside,
         and a policy in it forbids any request and any script but its own two
     """
-    library, script = get_plotlyjs(), (_FOLDER / "report.js").read_text(encoding="utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"rows": table_rows, "figure": _figure_json}
-    template = environment.from_string(
-        (_FOLDER / "report.html.j2").read_text(encoding="utf-8"),
-        globals={"chart": lambda name: draw_chart(name, content.source)},
-    )
-    return template.render(
+    run = content.evaluation.run
+    evaluated, heading = report_caption(content.evaluation), f"{run.spec.name} on {run.graph.name}"
+    return _page(
+        "report.html.j2",
         content=content,
+        title=f"{heading}: {run.name}",
+        heading=heading,
+        about=f"Run {run.name}. {evaluated}.",
+        headings=_HEADINGS,
         setting=content.evaluation.setting,
-        run=content.evaluation.run,
         info=content.evaluation.info,
-        evaluated=report_caption(content.evaluation),
+        evaluated=evaluated,
         cards=_cards(content),
         most_groups=MOST_GROUPS,
         made=made,
-        version=__version__,
-        terms=glossary_table(),
-        style=(_FOLDER / "report.css").read_text(encoding="utf-8"),
-        library=_packed(library),
-        script=script,
-        scripts=" ".join(f"'{_digest(text)}'" for text in (library, script)),
     )
 
 
-def write_report(content: ReportContent, out: Path, made: str = "") -> None:
+def comparison_html(content: ComparisonContent, made: str = "") -> str:
+    """Write the report of several runs, as `report_html` does that of one.
+
+    :param content: of `kgdash.reports.comparison.comparison_content`
+    """
+    names = ", ".join(content.runs)
+    return _page(
+        "comparison.html.j2",
+        content=content,
+        title=f"Comparison of {names}",
+        heading=f"Comparison of {len(content.runs)} runs",
+        about=f"{names} on {content.evaluated}.",
+        headings=(*content.parts, "Runs", "Glossary", "How it was computed"),
+        made=made,
+    )
+
+
+def _page(template: str, **values: Any) -> str:
+    """Fill a template that extends page.html.j2."""
+    packed = (_FOLDER / "plotly-cartesian.min.js.gz").read_bytes()
+    script = (_FOLDER / "report.js").read_text(encoding="utf-8")
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"rows": table_rows, "figure": _figure_json}
+    return environment.get_template(template).render(
+        values,
+        version=__version__,
+        terms=glossary_table(),
+        style=(_FOLDER / "report.css").read_text(encoding="utf-8"),
+        library=(len(packed), _in_text(packed)),
+        script=script,
+        scripts=" ".join(
+            f"'{_digest(text)}'" for text in (gzip.decompress(packed), script.encode())
+        ),
+    )
+
+
+def write_report(content: ReportContent | ComparisonContent, out: Path, made: str = "") -> None:
     """Write the report to a file; it appears whole or not at all.
 
     :raises KgdashError: if it is no .html, or can not be written
     """
     check_report_file(out)
-    text = report_html(content, made)
+    if isinstance(content, ReportContent):
+        text = report_html(content, made)
+    else:
+        text = comparison_html(content, made)
     write_atomically(out, lambda part: part.write_text(text, encoding="utf-8"))
 
 
@@ -136,13 +187,11 @@ def _figure_json(figure: go.Figure) -> str:
     return str(pio.to_json(figure, engine="json"))
 
 
-def _packed(text: str) -> tuple[int, str]:
-    """Return a script as report.js unpacks it: gzip of so many bytes, in base 85, "," for "<"."""
-    packed = gzip.compress(text.encode(), mtime=0)
-    return len(packed), base64.b85encode(packed, pad=True).decode().replace("<", ",")
+def _in_text(packed: bytes) -> str:
+    """Write bytes as report.js reads them: in base 85, "," for "<"."""
+    return base64.b85encode(packed, pad=True).decode().replace("<", ",")
 
 
-def _digest(text: str) -> str:
+def _digest(script: bytes) -> str:
     """Return what a Content-Security-Policy calls an inline script."""
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
+    return f"sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}"

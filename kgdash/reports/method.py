@@ -5,6 +5,8 @@ from pathlib import Path
 
 from kgdash.breakdowns.breakdown import SMALL
 from kgdash.graph.filter_advice import use_case
+from kgdash.ranking.metric_lookup import find_metric
+from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports.evaluation import Evaluation
 from kgdash.runs import Run
 from kgdash.runs.library import named_runs
@@ -30,29 +32,52 @@ def method(evaluated: Evaluation) -> list[str]:
 
 def commands(evaluated: Evaluation) -> dict[str, str]:
     """Return the command that gives each table, by what it gives."""
-    name, choices = _command_name(evaluated.run), _choices(evaluated)
+    name, choices = run_argument(evaluated.run), _choices(evaluated)
     rank_type = f"--rank-type {evaluated.setting.rank_type}"
-    given = {
-        "This report": f"report {name} report.html {choices} {rank_type} "
-        f"--metric {evaluated.metric}",
-        "Where it can be trusted": f"overview {name} --json",
-        "All metrics, ties": f"metrics {name} {choices} --json",
-        "Raw metrics": f"metrics {name} --split {evaluated.split} --filter none --json",
-        "The main table for LaTeX": f"metrics {name} {choices} --latex",
-        "The chart of ranks": f"chart {name} ranks ranks.svg {choices} {rank_type}",
+    return {
+        "This report": command(
+            f"report {name} report.html {choices} {rank_type} --metric {evaluated.metric}"
+        ),
+        "All metrics, ties": command(f"metrics {name} {choices} --json"),
+        "Raw metrics": command(f"metrics {name} --split {evaluated.split} --filter none --json"),
+        "The main table for LaTeX": command(f"metrics {name} {choices} --latex"),
     }
-    return {what: f"python -m kgdash {command}" for what, command in given.items()}
+
+
+def command(text: str) -> str:
+    """Write a command as a shell takes it, wherever kgdash is installed."""
+    return f"python -m kgdash {text}"
+
+
+def chart_command(evaluated: Evaluation, name: str, *more: str) -> str:
+    """Return the command that draws a chart of `kgdash.reports.named_charts.NAMED_CHARTS`.
+
+    :param more: options of its own, each with its value after it
+    """
+    setting = evaluated.setting
+    usual = RankSetting(setting.split)
+    options = {
+        "--split": (setting.split, RankSetting().split),
+        "--filter": (evaluated.filter, usual.filter_used),
+        "--rank-type": (setting.rank_type, usual.rank_type),
+        "--metric": (evaluated.metric, find_metric("mrr").key),
+    }
+    chosen = [part for key, (own, default) in options.items() if own != default
+              for part in (key, own)]  # fmt: skip
+    return command(
+        f"chart {run_argument(evaluated.run)} {shlex.join([name, f'{name}.svg', *chosen, *more])}"
+    )
 
 
 def group_command(evaluated: Evaluation, by: str) -> str:
     """Return the command that gives the groups by one of `kgdash.breakdowns.grouping.GROUPINGS`."""
-    return (
-        f"python -m kgdash breakdown {_command_name(evaluated.run)} {_choices(evaluated)} "
+    return command(
+        f"breakdown {run_argument(evaluated.run)} {_choices(evaluated)} "
         f"--by {by} --metric {evaluated.metric} --rank-type {evaluated.setting.rank_type}"
     )
 
 
-def _command_name(run: Run) -> str:
+def run_argument(run: Run) -> str:
     """Name the run as a command takes it; a folder's place on this machine is nobody's business."""
     name = run.name if run.provenance.get("source") in named_runs() else f"path/to/{run.name}"
     dataset = run.provenance.get("dataset")

@@ -7,12 +7,18 @@ import plotly.graph_objects as go
 
 from kgdash.breakdowns.grouping import GROUPINGS
 from kgdash.charts.breakdowns import group_bars, side_heatmap
+from kgdash.charts.classification import (
+    calibration_figure,
+    labelled_histogram,
+    relik_accuracy_figure,
+    roc_figure,
+)
 from kgdash.charts.instance_distribution import values_figure
 from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.local_reliability import local_bars, relik_scatter
 from kgdash.charts.metrics import loss_curve, metric_bars, rank_ecdf
-from kgdash.charts.reliability_map import community_map
-from kgdash.charts.relik_scale import relik_scale
+from kgdash.charts.reliability_map import community_map, reliability_dots
+from kgdash.charts.relik_scale import ReliKScale, relik_scale
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.subgraph import subgraph_figure
 from kgdash.errors import KgdashError, unknown_name
@@ -21,7 +27,7 @@ from kgdash.graph.communities import find_communities
 from kgdash.ranking.metric_lookup import DEFAULT_KS
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
-from kgdash.studies.instances.separation import compare_measures
+from kgdash.studies.classification.scores import confusion
 from kgdash.studies.instances.thresholds import best_of, measured, rates_at, threshold_curve
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.studies.reliability.run_relik import run_relik
@@ -87,23 +93,37 @@ def _sides(by: str) -> Draw:
 
 
 def _subgraph(source: ChartSource) -> go.Figure:
-    part, labels = source.local.subgraph, source.run.graph.entity_labels
-    scale = relik_scale(*run_relik(source.run, source.progress))
-    return subgraph_figure(part.entities, labels, part.seed_entity, source.local.triples, scale)
+    found, labels = source.local(), source.run.graph.entity_labels
+    part, scale = found.subgraph, relik_scale(*run_relik(source.run, source.progress))
+    return subgraph_figure(part.entities, labels, part.seed_entity, found.triples, scale)
 
 
 def _communities(source: ChartSource) -> go.Figure:
-    found = source.overview
+    found = source.overview()
     lines = between(found.map, find_communities(source.run.graph))
-    relik = found.map.relik["relik"]
-    scale = relik_scale(relik, f"all {len(relik):,} known triples")
-    return community_map(found.communities, lines, scale)
+    return community_map(found.communities, lines, _map_scale(source))
+
+
+def _map_scale(source: ChartSource) -> ReliKScale:
+    relik = source.overview().map.relik["relik"]
+    return relik_scale(relik, f"all {len(relik):,} known triples")
 
 
 def _relik(source: ChartSource) -> go.Figure:
-    named = source.run.graph.with_names(source.local.triples)
+    triples = source.local().triples
+    named = source.run.graph.with_names(triples)
     texts = triple_text(named["head"], named["relation"], named["tail"]).tolist()
-    return relik_scatter(source.local.triples, texts)
+    return relik_scatter(triples, texts)
+
+
+def _scores(source: ChartSource) -> go.Figure:
+    found = source.classified()
+    return labelled_histogram(found.tables()["histogram"], found.fitted.overall)
+
+
+def _roc(source: ChartSource) -> go.Figure:
+    found = source.classified()
+    return roc_figure(found.tables()["roc"], confusion(found.test))
 
 
 def _instances(kind: str, what: str) -> Draw:
@@ -115,7 +135,7 @@ def _instances(kind: str, what: str) -> Draw:
             curve = threshold_curve(labels, values)
             best = best_of(curve, "accuracy")
             return rates_figure(curve, best, rates_at(curve, best))
-        tables = compare_measures(table, order="separation").by_measure
+        tables = source.separation(kind).by_measure
         if what == "values":
             return values_figure(table, groups=tables["relik"]["group"].tolist()[:-1], names=names)
         if what == "means":
@@ -137,9 +157,16 @@ NAMED_CHARTS: dict[str, Draw] = {
     **{f"breakdown-by-{name}": _bars(by) for name, by in _GROUPS.items()},
     **{f"sides-by-{name}": _sides(by) for name, by in _GROUPS.items()},
     "communities": _communities,
+    "relik-by-relation": lambda source: reliability_dots(source.relations(), _map_scale(source)),
     "subgraph": _subgraph,
-    "subgraph-figures": lambda source: local_bars(source.local.means),
+    "subgraph-figures": lambda source: local_bars(source.local().means),
     "subgraph-relik": _relik,
+    "classification-scores": _scores,
+    "classification-roc": _roc,
+    "classification-calibration": lambda source: calibration_figure(
+        source.classified().tables()["calibration"]
+    ),
+    "classification-relik": lambda source: relik_accuracy_figure(source.accuracy_by_relik()),
     **{
         f"{kind}-{what}": _instances(kind, what)
         for kind in ("queries", "rules")

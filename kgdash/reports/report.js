@@ -6,9 +6,14 @@ function ink(printing) {
   return night.matches && !printing ? "#e6e9ed" : "#1b1f24";
 }
 
+/* What a sheet of A4 or Letter has room for, in pixels. */
+const SHEET = 680;
+
 function colour(printing = false) {
-  for (const chart of charts) {
-    if (chart.data) Plotly.relayout(chart, {"font.color": ink(printing)});
+  const room = document.querySelector("main").clientWidth;
+  for (const chart of charts.filter(chart => chart.data)) {
+    const width = printing ? chart.clientWidth * Math.min(1, SHEET / room) : null;
+    Plotly.relayout(chart, {"font.color": ink(printing), width, autosize: !printing});
   }
 }
 

@@ -9,10 +9,12 @@ from typing import Any
 import torch
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.shipped_tables import offer_tables
 from kgdash.formats.pykeen_directory import MODEL_FILE, read_pykeen_directory
 from kgdash.formats.run_directory import MANIFEST, read_run, write_run
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
+from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import named_runs, run_folder
 from kgdash.runs.run import check_fit
 from kgdash.scoring.build_model import build_model
@@ -39,6 +41,8 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
                 "directories)"
             )
         graph, spec, state, manifest = read_run(folder)
+        if folder.parent == DEMO:
+            offer_tables(folder, manifest["sha256"])
         provenance = {**manifest["provenance"], "source": str(source)}
         return assemble(name, graph, spec, state, manifest["training"], provenance)
     if (folder / MODEL_FILE).is_file():

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
+from kgdash.accessors import ACCESSORS
 from kgdash.errors import KgdashError, check_name
+from kgdash.files.html import facts_html
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph, default_filter, triple_array
 from kgdash.graph.known_triples import RANK_TYPES
@@ -23,8 +25,10 @@ from kgdash.ranking.relik_growing import GrowingReliK, growing_relik
 from kgdash.ranking.relik_sampled import NegativeSample, SamplingOptions, estimate, relik_sampled
 from kgdash.runs.exact_tables import ExactTables
 from kgdash.scoring import Scorer
+from kgdash.statistics.estimate import number
 
 if TYPE_CHECKING:
+    from kgdash.reports.run_plots import RunPlots
     from kgdash.scoring.model_spec import ModelSpec
 
 #: raise when the meaning of a stored table changes
@@ -59,6 +63,12 @@ class Run:
     def exact_tables(self) -> ExactTables:
         """The exact ranks and ReliK that were counted."""
         return ExactTables(self)
+
+    @property
+    def plot(self) -> RunPlots:
+        """Return what draws the run's charts: ``run.plot.ranks()``."""
+        plots: RunPlots = ACCESSORS["plot"](self)
+        return plots
 
     def ranks(
         self,
@@ -189,6 +199,23 @@ class Run:
         """
         number = self.graph.entity_id(entity) if isinstance(entity, str) else int(entity)
         return SubgraphSampling(size=size, method=method, **options).pick(self.graph, number)
+
+    def __repr__(self) -> str:
+        """Name run, model and graph."""
+        return f"Run {self.name}: {self.spec.name} on {self.graph!r}"
+
+    def _repr_html_(self) -> str:
+        kwargs = ", ".join(f"{name} {value}" for name, value in self.spec.kwargs.items())
+        facts = {"model": f"{self.spec.name} ({kwargs})", **self._recorded(), **self.graph.about()}
+        return facts_html(f"Run {self.name}", facts, self.notes)
+
+    def _recorded(self) -> dict[str, str]:
+        """Say what MRR was recorded when the run was trained, if any was."""
+        for key, by in (("evaluation", "kgdash"), ("pykeen_evaluation", "PyKEEN")):
+            mrr = (self.training.get(key) or {}).get("inverse_harmonic_mean_rank")
+            if isinstance(mrr, float):
+                return {"test MRR": f"{number(mrr)}, recorded by {by} when it was trained"}
+        return {}
 
     def _triples(self, split: str, triples: np.ndarray | None) -> np.ndarray:
         return self.graph.split(split) if triples is None else triple_array(triples, self.graph)

@@ -3,7 +3,7 @@
 import gc
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from pykeen.triples import TriplesFactory
 from kgdash.errors import KgdashError
 from kgdash.formats.run_directory import check_free, write_run
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.datasets import load_dataset
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import metrics
 from kgdash.runs import Run
@@ -22,8 +23,16 @@ from kgdash.runs.loading import assemble
 from kgdash.scoring.build_model import scoring_state
 from kgdash.scoring.model_spec import ModelSpec, Scalar, check_arguments
 
+#: called after each epoch with its number (≥ 1), its mean loss and the model; may raise to end the
+#: training. It must not change the model nor draw from torch's random generators
+Watch = Callable[[int, float, Any], None]
+
 #: models that PyKEEN only trains with inverse relations
-_NEED_INVERSE = frozenset({"ConvE", "CompGCN"})
+_NEED_INVERSE = frozenset({"ConvE", "CompGCN", "NodePiece"})
+
+
+def unwatched(epoch: int, loss: float, model: Any) -> None:
+    """Look at nothing."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +78,14 @@ def train(
     out: Path,
     progress: Progress = silent,
     search: Mapping[str, Any] | None = None,
+    watch: Watch = unwatched,
 ) -> Run:
     """Train a model on a graph's training triples, evaluate it on test and write the run.
 
     :param out: directory to write; must not exist
     :param progress: called with (done, total); may raise to cancel, then nothing is written
     :param search: JSON-ready record of how the configuration was found, kept with the training's
+    :param watch: called after each epoch
     :return: the run as written
     :raises KgdashError: if ``out`` exists, the configuration is not one that PyKEEN can train, or
         training diverges
@@ -82,7 +93,7 @@ def train(
     check_free(out)
     report = phases(progress, [0.95, 0.05])
     start = time.monotonic()
-    result = fit(graph, config, report[0])
+    result = fit(graph, config, report[0], watch)
     seconds = time.monotonic() - start
     state = scoring_state(result.model)
     training = {
@@ -110,14 +121,13 @@ def fit(
     graph: KnowledgeGraph,
     config: TrainingConfig,
     progress: Progress = silent,
-    watch: Callable[[int, Any], None] = lambda epoch, model: None,
+    watch: Watch = unwatched,
 ) -> PipelineResult:
     """Train a model on a graph's training triples with PyKEEN's pipeline; nothing is written.
 
     :param graph: the dataset; test triples are not read
     :param progress: called with (done, total) after each epoch; may raise to cancel
-    :param watch: called with the epoch (≥ 1) and the model after each epoch; may raise to end the
-        training. It must not change the model nor draw from torch's random generators
+    :param watch: called after each epoch, before the progress
     :return: PyKEEN's result, without an evaluation to speak of
     :raises KgdashError: if the configuration is not one that PyKEEN can train, or training diverges
     """
@@ -173,6 +183,17 @@ def fit(
         gc.unfreeze()
 
 
+def rehearse(config: TrainingConfig) -> None:
+    """Train one epoch on a few triples of Nations: in tenths of a second it says what is wrong.
+
+    :raises KgdashError: if the configuration is not one that PyKEEN can train
+    """
+    graph = load_dataset("nations")
+    few = replace(graph, splits={split: rows[:200] for split, rows in graph.splits.items()})
+    # Some models refuse batches larger than what there is.
+    fit(few, replace(config, epochs=1, batch_size=min(config.batch_size or 64, 64)))
+
+
 def _factories(graph: KnowledgeGraph, inverse: bool) -> dict[str, TriplesFactory]:
     entities = {name: i for i, name in enumerate(graph.entities)}
     relations = {name: i for i, name in enumerate(graph.relations)}
@@ -192,7 +213,7 @@ def _factories(graph: KnowledgeGraph, inverse: bool) -> dict[str, TriplesFactory
 class _Report(TrainingCallback):
     """Tells the progress after each epoch; ends what diverges or what the listener ends."""
 
-    def __init__(self, progress: Progress, epochs: int, watch: Callable[[int, Any], None]) -> None:
+    def __init__(self, progress: Progress, epochs: int, watch: Watch) -> None:
         super().__init__()
         self._progress, self._epochs, self._watch = progress, epochs, watch
         self.raised: BaseException | None = None
@@ -204,7 +225,7 @@ class _Report(TrainingCallback):
                     f"training diverged: weights are NaN or infinite after epoch {epoch}; "
                     "try a lower learning rate"
                 )
-            self._watch(epoch, self.model)
+            self._watch(epoch, epoch_loss, self.model)
             self._progress(epoch, self._epochs)
         except BaseException as error:
             self.raised = error

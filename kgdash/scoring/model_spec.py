@@ -80,7 +80,9 @@ KINDS: dict[str, str] = {name: kind for kind, names in ARGUMENTS.items() for nam
 
 _LITERALS = "it needs numeric attributes of the entities, which no graph has here"
 _INDUCTIVE = "it is inductive and needs a second graph for inference"
-_UNSUPPORTED = {
+
+#: models of PyKEEN's that are refused, and why
+UNSUPPORTED = {
     "ComplExLiteral": _LITERALS,
     "DistMultLiteral": _LITERALS,
     "DistMultLiteralGated": _LITERALS,
@@ -144,9 +146,9 @@ def model_class(name: str, where: str) -> type[Model]:
     """
     classes = {cls.__name__: cls for cls in model_resolver.lookup_dict.values()}
     if name not in classes:
-        raise unknown_name("model", name, sorted(set(classes) - set(_UNSUPPORTED)), where)
-    if name in _UNSUPPORTED:
-        raise KgdashError(f"{where}: model {name} is not supported: {_UNSUPPORTED[name]}")
+        raise unknown_name("model", name, sorted(set(classes) - set(UNSUPPORTED)), where)
+    if name in UNSUPPORTED:
+        raise KgdashError(f"{where}: model {name} is not supported: {UNSUPPORTED[name]}")
     return classes[name]
 
 

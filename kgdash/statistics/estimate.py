@@ -31,6 +31,8 @@ def number(value: float) -> str:
     """Write a figure to three digits so that both 0.830 and 0.0000123 can be read; "–" for NaN."""
     if value is None or math.isnan(value):
         return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
     if value == 0 or 1e-3 <= abs(value) < 100:
         return f"{value:#.3g}"
     return f"{value:,.0f}" if 100 <= abs(value) < 1e5 else _scientific(value)

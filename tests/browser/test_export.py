@@ -71,7 +71,10 @@ _SHOWN = """() => [...document.querySelectorAll("[data-chart]")].map(chart => [
     chart._fullLayout.font.color,
 ])"""
 
-_SCORES = """() => [...document.querySelectorAll("section table")[0].tBodies[0].rows].map(
+_WIDEST = """() => Math.max(...[...document.querySelectorAll(".main-svg")].map(
+    drawing => drawing.getBoundingClientRect().width))"""
+
+_SCORES = """() => [...document.querySelectorAll("#groups ~ section table")[0].tBodies[0].rows].map(
     row => Number(row.cells[2].dataset.value))"""
 
 
@@ -98,8 +101,12 @@ def test_a_report_draws_sorts_and_fits_a_phone_without_any_network(run, tmp_path
             ink,
         )
     shown = page.evaluate(_SHOWN)
-    assert [name for name, _, _ in shown][:4] == ["communities", "losses", "metrics", "ranks"]
-    assert len(shown) == 4 + len(content.groupings)
+    drawn_of_trust = [part.name for section in content.trust for part in section.shown if part.name]
+    assert [name for name, _, _ in shown] == [
+        *drawn_of_trust,
+        *("losses", "metrics", "ranks"),
+        *(name for name in content.charts if name.startswith("breakdown")),
+    ]
     assert all(drawn for _, drawn, _ in shown)
     # Charts follow a change of the window's width a moment later.
     wait_until(page, "document.documentElement.scrollWidth <= 390")
@@ -107,15 +114,20 @@ def test_a_report_draws_sorts_and_fits_a_phone_without_any_network(run, tmp_path
     assert list(drawn.values() if isinstance(drawn, dict) else drawn) == run.training["losses"]
 
     assert page.evaluate(_SCORES) == content.groupings[0].best["both"].tolist()
-    heading = page.locator("section table").first.get_by_role("button", name="both")
+    heading = page.locator("#groups ~ section table").first.get_by_role("button", name="both")
     heading.click()
     assert page.evaluate(_SCORES) == sorted(content.groupings[0].best["both"])
     heading.click()
     assert page.evaluate(_SCORES) == sorted(content.groupings[0].best["both"], reverse=True)
 
-    page.set_viewport_size({"width": 794, "height": 1123})
+    page.set_viewport_size({"width": 1440, "height": 900})
+    wait_until(page, "document.querySelector('[data-chart=ranks] .main-svg').clientWidth > 900")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
+    assert 600 < page.evaluate(_WIDEST) < 700
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.set_viewport_size({"width": 794, "height": 1123})
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("details:not([open])").count() == 0
     inks = page.evaluate(_SHOWN)
     assert {colour for _, _, colour in inks} == {"#1b1f24"}

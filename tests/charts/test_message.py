@@ -353,6 +353,7 @@ EXAMPLES = {
     "separation.means_figure": lambda k: separation.means_figure(separated(k)),
     "separation.auc_figure": lambda k: separation.auc_figure({"relik": separated(k)}),
     "subgraph.subgraph_figure": a_subgraph,
+    "metrics.training_curves": lambda k: metrics.training_curves([3.0, k], [(1, 0.25), (2, k)], 9),
 }
 
 

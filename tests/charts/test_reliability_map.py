@@ -67,6 +67,28 @@ def test_communities():
     assert len(community_map(groups(1), lines, SCALE).data) == 1
 
 
+def test_communities_that_nothing_joins_to_the_others_leave_them_their_room():
+    chain = pd.DataFrame({"a": [0, 10, 20], "b": [10, 20, 30], "triples": 9, "relik": 0.1})
+    bubbles = community_map(groups(6), chain, SCALE).data[-1]
+    x, y = np.array(bubbles.x), np.array(bubbles.y)
+    assert np.ptp(y[4:]) == 0
+    assert y[4] < y[:4].min()
+    assert x[4] < x[5]
+    assert np.abs(x[4:]).max() < np.abs(np.stack([x, y])[:, :4]).max()
+    apart = community_map(groups(6), chain[:1], SCALE).data[-1]
+    assert len(set(apart.y)) == 6
+
+
+def test_bubbles_do_not_hide_one_another():
+    a, b = np.triu_indices(12, 1)
+    all_joined = pd.DataFrame({"a": a * 10, "b": b * 10, "triples": 10_000, "relik": 0.1})
+    bubbles = community_map(groups(12), all_joined, SCALE).data[-1]
+    places = np.column_stack([bubbles.x, bubbles.y])
+    gaps = np.linalg.norm(places[:, None] - places, axis=2)
+    widths = np.add.outer(bubbles.marker.size, bubbles.marker.size) / 2
+    assert (gaps[a, b] * 150 > 0.95 * widths[a, b]).all()
+
+
 def test_baseline():
     table = pd.DataFrame(
         {

@@ -1,5 +1,6 @@
 """The commands report, chart and metrics --latex: the library's files, and refusals."""
 
+import json
 import re
 import shlex
 
@@ -10,6 +11,8 @@ import pytest
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.charts.export import FigureSize, figure_bytes
+from kgdash.charts.message import message_of
+from kgdash.charts.separation import MEASURE_NAMES
 from kgdash.graph.restriction import Restriction
 from kgdash.ranking.latex_table import latex_table
 from kgdash.ranking.main_table import main_table
@@ -37,12 +40,18 @@ def umls(bundled):
     return bundled("umls-transe")
 
 
+def arguments_of(command: str) -> list[str]:
+    python, dash, package, *arguments = shlex.split(command)
+    assert (python, dash, package) == ("python", "-m", "kgdash")
+    return arguments
+
+
 class TestReport:
     def test_is_the_library_s(self, call, umls, tmp_path):
         out = tmp_path / "new" / "report.html"
         options = ["--split", "valid", "--metric", "hits_at_3", "--rank-type", "optimistic"]
         said = call("report", "umls-transe", out, *options)
-        assert re.fullmatch(r"wrote .*report\.html \([12]\.\d MB\)\n", said)
+        assert re.fullmatch(r"wrote .*report\.html \(0\.\d MB\)\n", said)
         content = report_content(umls, RankSetting("valid", rank_type="optimistic"), "hits_at_3")
         same = out.read_text(encoding="utf-8") == report_html(content)
         assert same, "no diff: these are megabytes"
@@ -68,9 +77,7 @@ class TestReport:
 
     @staticmethod
     def _run(call, command: str) -> str:
-        python, dash, package, *arguments = shlex.split(command)
-        assert (python, dash, package) == ("python", "-m", "kgdash")
-        return call(*arguments)
+        return call(*arguments_of(command))
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -84,6 +91,90 @@ class TestReport:
     def test_refusals(self, refused, tmp_path, monkeypatch, arguments, message):
         monkeypatch.chdir(tmp_path)
         assert refused("report", *arguments).startswith(message)
+
+
+class TestEveryFigureIsMadeByItsCommand:
+    """Run as they stand in the report."""
+
+    @pytest.fixture(scope="class")
+    def content(self, umls):
+        return report_content(umls, RankSetting("valid", rank_type="optimistic"), "hits_at_3")
+
+    @pytest.fixture(scope="class")
+    def tables(self, content):
+        """Return the tables of a section, with the commands beneath."""
+        return {
+            section.title: [(part.command, part.table) for part in section.shown if not part.name]
+            for section in content.trust
+        }
+
+    def test_charts(self, call, content, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        drawn: list = []
+        monkeypatch.setattr(
+            "kgdash.charts.export.write_figure", lambda figure, out, **_: drawn.append(figure)
+        )
+        parts = [part for section in content.trust for part in section.shown if part.name]
+        assert len(parts) == 7
+        for part in (*parts, *content.charts.values()):
+            call(*arguments_of(part.command))
+            assert drawn.pop().to_json() == part.chart.to_json(), part.command
+
+    def test_values_and_communities(self, call, tables):
+        (command, values), (same, communities) = tables["Where it can be trusted"]
+        assert command == same
+        told = json.loads(call(*arguments_of(command)))
+        expected = [told["values"][key] for key in ("mrr", "hits_at_1", "hits_at_10", "relik")]
+        for column, key in (("value", "value"), ("low", "low"), ("triples", "n")):
+            assert values[column].tolist() == [row[key] for row in expected]
+        for column, key in (("around", "label"), ("relik", "relik"), ("test triples", "evaluated")):
+            assert communities[column].tolist() == [row[key] for row in told["communities"]]
+
+    def test_weakest_relations(self, call, tables):
+        ((command, table),) = tables["Weakest relations"]
+        printed = self._rows(call(*arguments_of(command)))
+        large = printed[printed["small"] == "False"].head(10)
+        assert len(table) == 10
+        assert table["relation"].tolist() == large["label"].tolist()
+        for column, key in (("mean ReliK", "relik"), ("high", "high"), ("MRR", "mrr")):
+            assert table[column].tolist() == large[key].astype(float).tolist()
+
+    def test_local_comparison(self, call, content, tables):
+        ((commands, table),) = tables["Local comparison"]
+        (section,) = [each for each in content.trust if each.title == "Local comparison"]
+        assert len(table) == 3
+        for row, command, said in zip(
+            table.to_dict("records"), commands.splitlines(), section.text, strict=False
+        ):
+            told = json.loads(call(*arguments_of(command)))
+            assert row["mean ReliK"] == told["relik"]
+            assert row["MRR"] == pytest.approx(told["mrr"]["both"], rel=1e-12)
+            assert [row["MRR low"], row["MRR high"]] == told["intervals"]["both_mrr"]
+            assert row["triples"] == told["counts"]["relik"]
+            assert said.endswith(" ".join(told["verdict"]))
+
+    def test_separation(self, call, content, tables):
+        ((command, table),) = tables["True and false told apart"]
+        (section,) = [each for each in content.trust if each.title == "True and false told apart"]
+        told = json.loads(call(*arguments_of(command)))
+        assert list(section.text[:-1]) == told["verdict"]
+        for measure, rows in told["separation"].items():
+            own = table[table["measure"] == MEASURE_NAMES[measure]]
+            for column, key in (("ROC-AUC ↑", "roc_auc"), ("low", "auc_low"), ("true", "n_true")):
+                assert own[column].tolist() == [row[key] for row in rows]
+
+    def test_calibration(self, call, tables):
+        for command, shown in tables["Calibration"]:
+            printed = self._rows(call(*arguments_of(command)))
+            assert len(printed) == len(shown)
+            for column, expected in zip(shown, printed, strict=True):
+                values = printed[expected].astype(shown[column].dtype)
+                assert shown[column].tolist() == values.tolist()
+
+    @staticmethod
+    def _rows(printed: str) -> pd.DataFrame:
+        first, *others = (line.split("\t") for line in printed.splitlines())
+        return pd.DataFrame(others, columns=first)
 
 
 class TestCharts:
@@ -177,17 +268,20 @@ class TestCharts:
     def test_command_draws_vectors(self, call, tmp_path, monkeypatch):
         """A browser draws such charts in the tests of `kgdash.charts.export`."""
         asked: list = []
-        monkeypatch.setattr("kgdash.charts.export._drawn", lambda *a: asked.append(a) or b"<svg/>")
+        monkeypatch.setattr(
+            "kgdash.charts.export._drawn", lambda *a: asked.append(a) or b"<svg></svg>"
+        )
         call("chart", "umls-transe", "losses", tmp_path / "losses.svg", "--width", 640)
-        assert (tmp_path / "losses.svg").read_bytes() == b"<svg/>"
         ((figure, options),) = asked
+        described = f"<svg><desc>{message_of(figure)}</desc></svg>"
+        assert (tmp_path / "losses.svg").read_text(encoding="utf-8") == described
         assert (options["format"], options["width"]) == ("svg", 640)
         assert figure.layout.yaxis.title.text == "training loss"
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["loss", "c.svg"], "unknown chart 'loss' in kgdash (29 known); did you mean 'losses'"),
+            (["loss", "c.svg"], "unknown chart 'loss' in kgdash (34 known); did you mean 'losses'"),
             (["losses", "c.bmp"], "expected an output file in .html, .svg, .png or .pdf; found"),
             (["losses", "c.html", "--side", "relation"], "unknown side 'relation'"),
             (["subgraph", "c.html"], "charts of a subgraph need the entity that it is around"),

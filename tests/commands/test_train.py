@@ -10,9 +10,11 @@ import kgdash
 from kgdash import cli
 from kgdash.hpo import trial as search_trial
 from kgdash.hpo.importance import importances
+from kgdash.hpo.recipes import MODELS, RECIPES, recipe
 from kgdash.hpo.selection import best_command, best_configuration
-from kgdash.hpo.space import SearchSpace
+from kgdash.hpo.space import SearchSpace, fixed_configuration
 from kgdash.hpo.study_file import read_study
+from kgdash.hpo.text import training_command
 from kgdash.runs.bundled import DEMO_STUDY
 from kgdash.runs.library import runs_folder
 from kgdash.runs.training import TrainingConfig
@@ -70,6 +72,25 @@ def test_options_without_a_search(configured):
         negative_sampler="basic",
         negative_sampler_kwargs={"num_negs_per_pos": 2},
     )
+
+
+@pytest.mark.parametrize("model", [*MODELS, "MuRE"])
+@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("loop", ["sLCWA", "LCWA"])
+def test_the_command_of_a_recipe_trains_it(configured, name, model, loop):
+    found = recipe(name, model)
+    sampled = loop == "sLCWA"
+    config = fixed_configuration(
+        SearchSpace(
+            (model,),
+            (found.loss,) if found.loss else (),
+            {k: v for k, v in found.values.items() if sampled or not k.startswith("negative")},
+            training_loop=loop,
+            random_seed=3,
+        )
+    )
+    command = training_command(config, "nations", "x").removeprefix("python -m kgdash ")
+    assert configured(command) == config
 
 
 def test_the_command_of_the_best_trains_the_best(configured):

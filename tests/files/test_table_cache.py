@@ -114,7 +114,7 @@ class TestKept:
 
     @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
     def test_a_write_that_fails_leaves_nothing_half(self, cache_folder, monkeypatch, error):
-        def half(table, path):
+        def half(table, path, **options):
             Path(path).write_bytes(b"PAR1 half")
             raise error
 
@@ -138,8 +138,8 @@ class TestKept:
         """It is written under another name and moved; nobody sees a half of it."""
         written, write = [], store.pq.write_table
 
-        def watched(table, path):
-            write(table, path)
+        def watched(table, path, **options):
+            write(table, path, **options)
             written.append(Path(path).stat().st_ino)
             assert list(cache_folder.glob("*.parquet")) == []
 

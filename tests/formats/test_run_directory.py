@@ -89,6 +89,17 @@ class TestRoundTrip:
             [last, 0, 0],
         ]
 
+    def test_half_precision_is_read_as_single(self, tmp_path):
+        halved = {key: value.half() for key, value in STATE.items()}
+        halved["entity_representations.0._embeddings.weight"] += 0.1
+        folder = write_run(tmp_path / "half", GROUND, SPEC, halved, {}, {})
+        state = read_run(folder)[2]
+        assert {value.dtype for value in state.values()} == {torch.float32}
+        assert all(torch.equal(state[key].half(), halved[key]) for key in halved)
+        widened = {key: value.float() for key, value in halved.items()}
+        write_run(tmp_path / "single", GROUND, SPEC, widened, {}, {})
+        assert load(folder).digest == load(tmp_path / "single").digest
+
     def test_what_is_in_the_folder(self, folder):
         assert {p.name for p in folder.iterdir()} == {MANIFEST, WEIGHTS, GRAPH, TRIPLES}
         assert [p.name for p in folder.parent.iterdir()] == ["mine"]

@@ -8,6 +8,9 @@ import pytest
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.graph.communities import find_communities
 from kgdash.ranking.metric_lookup import metric_records
+from kgdash.ranking.rank_setting import RankSetting
+from kgdash.reports.comparison import comparison_content
+from kgdash.reports.html import comparison_html
 from kgdash.statistics.paired_tests import paired_tests
 from kgdash.studies.comparison.community_differences import (
     community_differences,
@@ -24,7 +27,8 @@ from kgdash.studies.comparison.comparison import (
 from kgdash.studies.comparison.comparison_verdict import comparison_verdict
 from kgdash.studies.comparison.run_pairs import rank_pairs, relation_sign_tests, triple_differences
 from kgdash.studies.comparison.seeds import seed_spread
-from tests.pages.driver import cards, choose, choose_folder, messages, open_page, run, table
+from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
+from tests.pages.driver import run as run_page
 from tests.support.tiny_runs import altered_run
 
 MRR = "inverse_harmonic_mean_rank"
@@ -61,6 +65,14 @@ def assert_wide(shown, found, rows):
 def test_it_opens_with_the_verdict(ranks):
     tests = paired_tests(reciprocal_ranks(ranks), list(ranks))
     assert open_page("compare").main.markdown[0].value == comparison_verdict(tests)
+
+
+def test_it_offers_the_report_of_what_is_compared(runs):
+    app = open_page("compare", **{"with": "umls-complex", "side": "tail"})
+    app.get_by_key("make_report").click()
+    button = run_page(app).get_by_key("download_report")
+    expected = comparison_html(comparison_content(runs[:2], RankSetting(side="tail")))
+    assert button.proto.label == f"Download the report ({len(expected.encode()) / 1e6:.1f} MB)"
 
 
 def test_overall_at_first(ranks):
@@ -159,7 +171,7 @@ def test_seeds(bundled):
         "Add umls-transe-seed1 and umls-transe-seed2"
         in app.get_by_key("seeds_of_umls-transe").label
     )
-    run(app)
+    run_page(app)
     assert app.get_by_key("with").value == ["umls-rotate", *names[1:]]
     assert messages(app) == []
     choose(app, **{"with": names[1:]})

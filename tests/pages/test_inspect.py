@@ -9,8 +9,8 @@ from kgdash.studies.inspection.inspected_triple import InspectedTriple, find_tri
 from kgdash.studies.inspection.inspection import inspect_triple, what_beats
 from kgdash.studies.inspection.other_runs import runs_on_same_graph, same_triple
 from kgdash.studies.inspection.verdict import count_text, verdict
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.inspect_link import _LIST, TripleList
-from kgdash.ui.widgets.markdown import plain
 from tests.pages.driver import cards, choose, messages, open_page, table
 from tests.pages.driver import run as rerun
 from tests.support.tiny_runs import altered_run

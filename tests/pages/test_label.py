@@ -10,7 +10,7 @@ from kgdash.studies.labelling.session import judge
 from kgdash.studies.labelling.sources import instance_predictions, predictions_to_judge
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.selection import RuleSelection
-from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.runtime.markdown import plain
 from tests.pages.driver import choose, open_page, table
 from tests.pages.driver import run as rerun
 from tests.support.paths import EXAMPLE

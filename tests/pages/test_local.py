@@ -13,7 +13,6 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import Mean, compare
 from kgdash.ui.runtime.computed import _STOPPED
 from kgdash.ui.subgraphs.form import SubgraphChoice
-from kgdash.ui.widgets.markdown import plain
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 from tests.support.tiny_runs import DEFAULT_RUN, DEMO, altered_run, read_run, write_run
 
@@ -83,7 +82,7 @@ def test_the_address_chooses_too(run):
 def test_an_entity_that_is_not_there_is_said_to_be(run):
     app = open_page("local", entity="no_such")
     first = first_entity(run)
-    said = f"No entity “{plain('no_such')}” in this graph; showing {plain(first)}."
+    said = f"No entity “no_such” in this graph; showing {first}."
     assert messages(app) == [said]
     assert_shows(app, compare(run, run.subgraph(first)))
 

@@ -9,6 +9,7 @@ from kgdash.ranking.glossary import explained
 from kgdash.runs.bundled import DEMO, FOLDER_CHOICE, bundled_names
 from kgdash.statistics.estimate import number
 from kgdash.studies.overview.overview import overview_steps
+from kgdash.ui.runtime.markdown import plain
 from tests.pages.driver import assert_refused, cards, choose, choose_folder, open_page, table
 from tests.pages.driver import run as run_again
 
@@ -32,8 +33,8 @@ def test_it_opens_with_the_verdict_and_each_lead_has_its_way(run):
     app = open_page("overview")
     found = list(overview_steps(run))[-1]
     shown = [element.value for element in app.main.markdown]
-    assert shown[: len(found.verdict)] == list(found.verdict)
-    assert all(lead.text in shown for lead in found.leads)
+    assert shown[: len(found.verdict)] == [plain(sentence) for sentence in found.verdict]
+    assert all(plain(lead.text) in shown for lead in found.leads)
 
 
 def test_table_of_facts():

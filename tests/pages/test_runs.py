@@ -1,7 +1,10 @@
 """The page Runs, where one's own are added, renamed and removed; the choice in the sidebar."""
 
+import gzip
 import io
 import json
+import os
+import pickle
 import shutil
 import zipfile
 
@@ -36,12 +39,22 @@ def upload(app: AppTest, content: bytes, name: str = "mine.zip") -> AppTest:
     return press(app, "Add", 1)
 
 
-def zipped() -> bytes:
+def zipped(**others: bytes) -> bytes:
+    """Pack a bundled run, or files of our own under names whose dots are written as __."""
+    files = {name.replace("__", "."): content for name, content in others.items()}
+    files = files or {f"pairre/{p.name}": p.read_bytes() for p in (DEMO / "umls-pairre").iterdir()}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in (DEMO / "umls-pairre").iterdir():
-            archive.write(path, f"pairre/{path.name}")
+        for name, content in files.items():
+            archive.writestr(name, content)
     return buffer.getvalue()
+
+
+class Touch:
+    """Unpickled, it would make a file."""
+
+    def __reduce__(self):
+        return os.mknod, ("was-run",)
 
 
 def errors(app: AppTest) -> list[str]:
@@ -132,10 +145,18 @@ def test_add_a_zip_file():
         (b"GIF89a", "mine.zip is not a zip file; pack the folder of a run as one"),
         (zipped()[:-200] + zipped()[-22:], "mine.zip is not a whole zip file"),
         (zipped().replace(b"pairre/", b"../../x"), "leads out of the folder"),
+        (zipped(trained_model__pkl=pickle.dumps(Touch())), "trained_model.pkl"),
+        (zipped(weights__safetensors=bytes(2**26)), "unpacks to over 200 times its size"),
+        (zipped(run__json=b'{"format": "kgdash-run"'), "mine.zip/run.json"),
+        (zipped(run__zip=zipped()), "expected one run in mine.zip"),
+        (gzip.compress(zipped()), "mine.zip is not a zip file"),
     ],
 )
-def test_uploads_that_are_not_what_they_say(content, message):
-    app = upload(open_page("runs"), content)
+def test_uploads_that_are_not_what_they_say(content, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    app = choose(open_page("runs"), zip_dataset="nations" if b".pkl" in content else "")
+    app = upload(app, content)
+    assert os.listdir(tmp_path) == []
     assert len(errors(app)) == 1
     assert message in errors(app)[0]
     assert own_names() == []

@@ -12,6 +12,7 @@ from kgdash.statistics.estimate import Estimate, number, with_interval
     [
         *((0.75414, "0.754"), (0.0000086, "8.6e-6"), (0.00009637, "9.64e-5"), (1.0, "1.00")),
         *((0.0, "0.00"), (12.345, "12.3"), (math.nan, "–"), (0.001, "0.00100"), (5216, "5,216")),
+        *((math.inf, "∞"), (-math.inf, "-∞")),
     ],
 )
 def test_number(value, text):

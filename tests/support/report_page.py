@@ -41,7 +41,7 @@ class Page(HTMLParser):
             self._columns.append("")
         elif tag == "tr":
             self._row = []
-        elif tag == "td":
+        elif tag == "td" and "data-value" in named:
             self._row.append(named["data-value"])
         if tag not in VOID:
             self._open.append(tag)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.files.html import facts_html
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
@@ -63,6 +64,18 @@ class Overview:
     communities: pd.DataFrame
     verdict: tuple[str, ...]
     leads: tuple[Lead, ...]
+
+    def __repr__(self) -> str:
+        """Return the verdict."""
+        return " ".join(self.verdict).replace("**", "")
+
+    def _repr_html_(self) -> str:
+        values = {
+            name: f"{with_interval(value)}, n = {value.n:,}" for name, value in self.values.items()
+        }
+        said = (*self.verdict, *(lead.text for lead in self.leads))
+        title = f"Where {self.map.run.name} can be trusted"
+        return facts_html(title, values, [sentence.replace("**", "") for sentence in said])
 
     def about(self) -> dict[str, Any]:
         """Return verdict, values and leads as plain data."""
@@ -151,7 +164,7 @@ def _weakest_relation(run: Run, ranks: pd.DataFrame) -> Iterator[Lead]:
     last = "the lowest" if value.high < rest["low"].min() else "among the lowest"
     yield Lead(
         "relation",
-        f"Relation **{row['group']}** has {last} of MRRs: {with_interval(value)}, "
+        f"Relation {row['group']} has {last} of MRRs: {with_interval(value)}, "
         f"{value.n:,} test triples.",
         str(row["group"]),
     )
@@ -178,7 +191,7 @@ def _least_reliable(
     graph = map_.run.graph
     yield Lead(
         "community",
-        f"The community around **{row['label']}** is less reliable than the graph: mean ReliK "
+        f"The community around {row['label']} is less reliable than the graph: mean ReliK "
         f"{with_interval(value)}, {value.n:,} triples.",
         namesake(graph, np.flatnonzero(find_communities(graph) == row["id"])),
     )
@@ -190,8 +203,8 @@ def _least_likely(map_: ReliabilityMap) -> Iterator[Lead]:
     head, relation, tail = (int(row[column]) for column in ("head", "relation", "tail"))
     yield Lead(
         "triple",
-        f"The model trusts this known fact least: **{graph.entity_labels[head]}**, "
-        f"{graph.relation_labels[relation]}, **{graph.entity_labels[tail]}**: ReliK "
+        f"The model trusts this known fact least: {graph.entity_labels[head]}, "
+        f"{graph.relation_labels[relation]}, {graph.entity_labels[tail]}: ReliK "
         f"{number(float(row['relik']))}. Wrong, or not learnt?",
         triple=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
     )

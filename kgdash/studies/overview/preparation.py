@@ -18,14 +18,14 @@ from kgdash.studies.reliability.reliability_map import MAPPED, reliability_map
 def prepare_pages(run: Run, progress: Progress = silent, gives_way: bool = False) -> None:
     """Count as `kgdash.runs.preparation.prepare` does, then make the tables that pages open with.
 
-    These are the overview, the averages of the reliability map and its regions, the scores' health
-    and the classification of test triples; all are kept.
+    These are the raw ranks of test, the overview, the averages of the reliability map and its
+    regions, the scores' health and the classification of test triples; all are kept.
 
     :param progress: may raise to stop: what was counted is kept
     :param gives_way: let all other counting in this process come first
     :raises KgdashError: if a score is NaN
     """
-    counting, *rest = phases(progress, [0.9, 0.02, 0.02, 0.03, 0.03])
+    counting, *rest = phases(progress, [0.88, 0.02, 0.02, 0.02, 0.03, 0.03])
     prepare(run, counting, gives_way)
     map_ = reliability_map(run)
 
@@ -36,6 +36,7 @@ def prepare_pages(run: Run, progress: Progress = silent, gives_way: bool = False
             map_.by(what)
 
     works: list[Callable[[Progress], Any]] = [
+        lambda report: run.ranks("test", filter="none", progress=report),
         averages,
         lambda report: scan_regions(map_, RegionScan(), report),
         lambda report: score_health(run, progress=report),

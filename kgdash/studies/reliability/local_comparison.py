@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from kgdash.files.html import facts_html
 from kgdash.graph import IDS
 from kgdash.graph.subgraph import Subgraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS, mean_reciprocal_rank
 from kgdash.runs import Run
+from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.subgraph_evaluation import EVALUATED, check_evaluated
 
 #: of the ranks, by default
@@ -52,6 +54,20 @@ class LocalComparison:
     triples: pd.DataFrame
     means: dict[str, Mean]
     share: float = 1.0
+
+    def __repr__(self) -> str:
+        """Name subgraph, ReliK and MRR."""
+        relik, mrr = (number(self.means[name].value) for name in ("relik", "both_mrr"))
+        return f"{self.subgraph!r}: mean ReliK {relik}, MRR {mrr}"
+
+    def _repr_html_(self) -> str:
+        means = {
+            name.replace("_", " ").replace("mrr", "MRR").replace("relik", "mean ReliK"): (
+                f"{number(mean.value)} (n = {mean.n:,})"
+            )
+            for name, mean in self.means.items()
+        }
+        return facts_html(f"ReliK and MRR of {self.subgraph!r}", means)
 
 
 def compare(

@@ -15,11 +15,11 @@ from kgdash.studies.classification.curves import score_histogram
 from kgdash.studies.classification.scores import METRICS
 from kgdash.studies.reliability.subgraph_classification import classify_subgraph
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.subgraphs.form import choose_subgraph
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table
 

@@ -10,8 +10,12 @@ import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.ranking.metric import Metric
+from kgdash.ranking.rank_setting import RankSetting
+from kgdash.reports.comparison import comparison_content
+from kgdash.reports.html import comparison_html
 from kgdash.runs import Run
 from kgdash.ui.comparison.runs_form import choose_runs
+from kgdash.ui.metrics.report_button import offer_page
 from kgdash.ui.runtime.results import ranks_of
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import (
@@ -71,6 +75,22 @@ def choose_comparison(run: Run) -> Compared:
         rank_type = choose_rank_type()
     ranks = {name: ranks_of(run, split, filter_name) for name, run in runs.items()}
     return Compared(runs, ranks, split, filter_name, side, rank_type, metric)
+
+
+def offer_comparison_report(compared: Compared) -> None:
+    """Show a button that makes the report of the runs as they are compared, then one to save it."""
+    setting = RankSetting.parse(compared.split, compared.filter, compared.side, compared.rank_type)
+    offer_page(
+        lambda progress: comparison_html(
+            comparison_content(
+                list(compared.runs.values()), setting, compared.metric.key, progress=progress
+            )
+        ),
+        (*compared.key, "report", compared.side, compared.rank_type, compared.metric.key),
+        f"{compared.name}-report",
+        "One HTML file that works offline: paired tests, metrics, where each run is better, which "
+        "to trust where, true against false, calibration; with the commands behind it.",
+    )
 
 
 def choose_pair(compared: Compared) -> tuple[str, str]:

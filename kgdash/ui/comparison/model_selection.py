@@ -30,10 +30,10 @@ from kgdash.studies.comparison.model_selection import (
 )
 from kgdash.studies.comparison.part_scores import PartScores
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import show_table
 
 _ORDERS = {"most evaluated triples": "evaluated", "greatest regret of ReliK": "regret"}

@@ -23,12 +23,12 @@ from kgdash.ui.comparison.form import Compared
 from kgdash.ui.comparison.runs_form import add_runs
 from kgdash.ui.metrics.custom_groups_form import custom_groupings, groupings_stamp
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.run_picker import load_source
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 _ORDERS = ("as they are", "most triples")

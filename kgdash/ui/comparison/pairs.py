@@ -28,11 +28,11 @@ from kgdash.studies.comparison.run_pairs import (
 from kgdash.studies.reliability.reliability_map import most_central
 from kgdash.ui.comparison.form import Compared, choose_pair
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import choose_row, show_table
 
 #: rows of long tables on the page; the files have all

@@ -10,9 +10,9 @@ from kgdash.runs.library import named_runs
 from kgdash.studies.comparison.comparison import FEWEST, MOST, check_comparable, distinct_names
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.runtime.computed import refuse
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import load_source
 from kgdash.ui.runtime.sidebar import settings
-from kgdash.ui.widgets.markdown import plain
 
 #: between a folder and the dataset of a PyKEEN directory
 _BEFORE_DATASET = "|"
@@ -72,7 +72,7 @@ def show_notes_of(runs: dict[str, Run]) -> None:
         for note in run.notes:
             by_note.setdefault(note, []).append(plain(name))
     lines = [
-        note if len(names) == len(runs) else f"{', '.join(names)}: {note}"
+        plain(note) if len(names) == len(runs) else f"{', '.join(names)}: {plain(note)}"
         for note, names in by_note.items()
     ]
     if lines:

@@ -22,11 +22,11 @@ from kgdash.studies.correlation.subgraph_confounders import subgraph_factors, su
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from kgdash.studies.reliability.subgraph_table import default_size
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number
 from kgdash.ui.widgets.inspect_link import IDS, offer_inspection
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import show_table
 
 

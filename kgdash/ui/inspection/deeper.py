@@ -6,7 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.inspection import plane_figure
+from kgdash.errors import KgdashError
 from kgdash.runs import Run
+from kgdash.runs.library import named_runs
 from kgdash.runs.saved_groupings import groupings_file
 from kgdash.scoring import ENTITY_SIDES
 from kgdash.scoring.entity_vectors import EntityVectors, entity_vectors
@@ -25,10 +27,10 @@ from kgdash.studies.inspection.other_runs import runs_on_same_graph, same_triple
 from kgdash.studies.inspection.verdict import count_text
 from kgdash.ui.inspection.first_screen import K, show_candidate_rows
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import load_source
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import IDS, pick_triple
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import number_columns, show_table, written
 
 #: facts of an end whose ReliK is taken, and rows of short lists
@@ -143,13 +145,17 @@ def _show_end(run: Run, side: str, entity: int) -> None:
 def show_other_runs(found: Inspection) -> None:
     """Show score, ranks and ReliK of the same triple in other runs of the same graph."""
     run = found.run
-    names = computed(
-        "Looking for runs", (run.digest, "runs on same graph"), lambda _: runs_on_same_graph(run)
-    )
+    key = (run.digest, "runs on same graph", tuple(named_runs()))
+    names = computed("Looking for runs", key, lambda _: runs_on_same_graph(run))
     if not names:
         st.caption("No other run of this graph is bundled, or lies in a folder beside this one.")
         return
-    runs = {run.name: run} | {name: load_source(name) for name in names[:_RUNS]}
+    runs = {run.name: run}
+    for name in names[:_RUNS]:
+        try:
+            runs[name] = load_source(name)
+        except KgdashError as error:  # it was removed since, or is damaged
+            st.caption(plain(str(error)))
     table = computed(
         "Scoring in other runs",
         (tuple(each.digest for each in runs.values()), "same triple", found.triple, found.filter),

@@ -10,9 +10,9 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_search import entity_text, label_and_name
 from kgdash.runs import Run
 from kgdash.studies.inspection.inspected_triple import OPEN, InspectedTriple, find_triple
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.entity_choice import choose_entity_or_none, show_unknown_entity
 from kgdash.ui.widgets.inspect_link import ADDRESS, opened_list, triple_address
-from kgdash.ui.widgets.markdown import plain
 
 _TAKEN = "inspected_address"
 

@@ -7,10 +7,10 @@ import streamlit as st
 from kgdash.charts.instance_path import path_figure
 from kgdash.runs import Run
 from kgdash.studies.instances.instances import IDS, MEASURES, ScoredInstances, instance_triples
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_scale import run_scale
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.inspect_link import show_triples
-from kgdash.ui.widgets.markdown import plain
 
 _BEST, _ALL = "the best", "all"
 

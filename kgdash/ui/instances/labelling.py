@@ -19,9 +19,9 @@ from kgdash.studies.labelling.queue import LabelQueue, in_labels
 from kgdash.studies.labelling.results import instances_of_labels, label_table
 from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.rules.rule import readings
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.inspect_link import IDS, pick_triple
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.table import download, number_columns, written
 
 _REFUSED = "label_refused"
@@ -34,7 +34,7 @@ def show_refusal() -> None:
     """Show why the latest step could not be done, if so."""
     refused = st.session_state.pop(_REFUSED, None)
     if refused:
-        st.error(refused, icon=":material/error:")
+        st.error(plain(refused), icon=":material/error:")
 
 
 def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:

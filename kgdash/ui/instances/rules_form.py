@@ -18,6 +18,7 @@ from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.selection import ORDERS, RuleSelection
 from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.instances.separation_form import InstancesChoice
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one
 
@@ -52,7 +53,7 @@ def _labelled(run: Run) -> InstancesChoice:
     try:
         instances = labelled_instances(run)
     except KgdashError as error:
-        st.info(str(error), icon=":material/info:")
+        st.info(plain(str(error)), icon=":material/info:")
         st.stop()
     content = int(pd.util.hash_pandas_object(instances.triples, index=False).sum())
     return InstancesChoice(("labels", len(instances), content), lambda _: instances)

@@ -20,6 +20,7 @@ from kgdash.ui.instances.separation import (
 from kgdash.ui.instances.separation_form import InstancesChoice, choose_separation
 from kgdash.ui.instances.threshold import show_threshold
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.choices import choose_view
 
 _VIEWS = {
@@ -55,4 +56,4 @@ def show_instances(run: Run, source: InstancesChoice) -> None:
     show_cards(shown)
     _VIEWS[choose_view(list(_VIEWS))](shown)
     for note in instances.notes:
-        st.caption(note[:1].upper() + note[1:])
+        st.caption(plain(note[:1].upper() + note[1:]))

@@ -11,6 +11,7 @@ from kgdash.errors import KgdashError
 from kgdash.formats.zipped_run import MOST_FILES, MOST_MIB, MOST_UNPACKED
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.ui.library.message import say
+from kgdash.ui.runtime.markdown import plain
 
 _DATASET_HELP = (
     "Only for a PyKEEN directory: what the model was trained on, by PyKEEN name or by folder."
@@ -18,8 +19,15 @@ _DATASET_HELP = (
 
 
 def show_adding() -> None:
-    """Offer to copy a run from a folder on this machine, or from a zip file."""
-    folder, upload = st.tabs(["From a folder on this machine", "From a zip file"])
+    """Offer to train a run, or to copy one from a folder on this machine or from a zip file."""
+    training, folder, upload = st.tabs(["Train one", "From a folder on this machine", "From a zip"])
+    with training:
+        st.caption("A dataset, a model and a recipe; loss and MRR on valid can be watched.")
+        if st.button("Train a run …", icon=":material/model_training:", key="train"):
+            # Imported here: it takes seconds, which nobody waits for who does not train.
+            from kgdash.ui.library.training_form import ask_training
+
+            ask_training()
     with folder:
         path = st.text_input("Folder", key="added_folder", placeholder="path/to/run")
         dataset, name = _dataset_and_name("folder")
@@ -64,7 +72,7 @@ def _add(add: Callable[[], Path], given: bool) -> None:
         with st.spinner("Copying and checking the run …"):
             kept = add()
     except KgdashError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(str(error)), icon=":material/error:")
         return
     say(f"Added {kept.name}: click it to open it.")
     st.rerun()

@@ -11,8 +11,8 @@ from kgdash.errors import KgdashError
 from kgdash.runs.bundled import DEFAULT_RUN
 from kgdash.runs.library import own_names, remove_run, rename_run
 from kgdash.ui.library.message import say
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import choose_run, chosen_run
-from kgdash.ui.widgets.markdown import plain
 
 
 def show_changing() -> None:

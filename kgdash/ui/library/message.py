@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from kgdash.ui.runtime.markdown import plain
+
 _SAID = "said_of_runs"
 
 
@@ -20,6 +22,6 @@ def show_said() -> None:
     if _SAID in st.session_state:
         text, done = st.session_state.pop(_SAID)
         if done:
-            st.success(text, icon=":material/check:")
+            st.success(plain(text), icon=":material/check:")
         else:
-            st.error(text, icon=":material/error:")
+            st.error(plain(text), icon=":material/error:")

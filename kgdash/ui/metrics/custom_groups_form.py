@@ -19,7 +19,7 @@ from kgdash.runs.saved_groupings import (
     saved_groupings,
 )
 from kgdash.ui.metrics.types_upload import uploaded_types
-from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.runtime.markdown import plain
 
 #: rows of the grouping that is being made, in the session
 _ROWS = "grouping_rows"
@@ -32,7 +32,7 @@ def custom_groupings(run: Run) -> dict[str, CustomGrouping]:
     try:
         return _saved(run, run.digest, groupings_stamp(run))
     except KgdashError as error:
-        st.warning(str(error), icon=":material/warning:")
+        st.warning(plain(str(error)), icon=":material/warning:")
         return {}
 
 
@@ -67,7 +67,7 @@ def edit_groupings(run: Run, saved: dict[str, CustomGrouping]) -> None:
         try:
             made = _by_conditions(name) if way == _WAYS[0] else _by_types(run, name)
         except KgdashError as error:
-            st.error(str(error), icon=":material/error:")
+            st.error(plain(str(error)), icon=":material/error:")
             return
         if st.button("Save", disabled=made is None, icon=":material/save:") and made is not None:
             _keep(partial(save_grouping, run, made))
@@ -134,7 +134,7 @@ def _keep(change: Callable[[], Path]) -> None:
     try:
         change()
     except KgdashError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(str(error)), icon=":material/error:")
         return
     st.session_state.pop(_ROWS, None)
     st.rerun()

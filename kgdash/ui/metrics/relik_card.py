@@ -5,7 +5,7 @@ import streamlit as st
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.ui.runtime.computed import computed
-from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.runtime.markdown import plain
 
 
 def show_relik(run: Run) -> None:

@@ -14,6 +14,7 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.overview.overview import Lead, Overview, namesake
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.card import show_card
@@ -68,7 +69,7 @@ def show_leads(found: Overview) -> None:
     st.header("Look here first")
     for lead in found.leads:
         with st.container(border=True, gap="small"):
-            st.markdown(lead.text)
+            st.markdown(plain(lead.text))
             page, label, choices = _LINKS[lead.kind]
             st.page_link(
                 page,

@@ -30,6 +30,7 @@ def show_training(run: Run) -> None:
         "device": str(run.scorer.device),
         "scored by": f"kernels for {run.scorer.form.name}" if run.scorer.form else "PyKEEN",
         "source": run.provenance.get("form", "unknown"),
+        **({"data": data} if (data := run.provenance.get("attribution")) else {}),
         "entities": f"{graph.num_entities:,}",
         "relations": f"{graph.num_relations:,}",
         **{f"{split} triples": f"{len(graph.splits[split]):,}" for split in SPLITS},

@@ -115,6 +115,16 @@ class Job:
         return Job(self._steps, self.latest)
 
 
+def time_left(job: Job) -> str:
+    """Say how long a job will take, to be put after a text; nothing while there is no pace."""
+    left = job.remaining()
+    if left is None:
+        return ""
+    return (
+        f", about {max(left, 1):.0f} s left" if left < 120 else f", about {left / 60:.0f} min left"
+    )
+
+
 def _run(steps: Steps, state: _State) -> None:
     def report(done: float, total: float) -> None:
         if state.cancel.is_set():

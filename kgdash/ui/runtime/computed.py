@@ -10,6 +10,7 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.progress import Estimate, Progress
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory
 
 #: seconds before a progress bar shows, so that short work does not flicker
@@ -47,7 +48,7 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
 
 def refuse(error: KgdashError) -> Any:
     """Show why input was refused and end the page's run."""
-    st.error(str(error), icon=":material/error:")
+    st.error(plain(str(error)), icon=":material/error:")
     st.stop()
 
 

@@ -16,7 +16,8 @@ from kgdash.progress import Progress
 from kgdash.runs import Run
 from kgdash.runs.preparation import prepared_share
 from kgdash.studies.overview.preparation import prepare_pages
-from kgdash.ui.runtime.background import Job
+from kgdash.ui.runtime.background import Job, time_left
+from kgdash.ui.runtime.markdown import plain
 
 #: "off" prepares nothing
 SETTING = "KGDASH_PREPARE"
@@ -106,24 +107,20 @@ def _watch(run: Run) -> None:
     what = f"ReliK of all {len(run.graph.all_triples):,} triples"
     with slot.container(key="preparation", gap="xsmall"):
         if job.status == "failed":
-            st.caption(f"{what} could not be prepared: {job.error}")
+            st.caption(f"{what} could not be prepared: {plain(str(job.error))}")
             return
-        running, left = job.status == "running", job.remaining()
+        running = job.status == "running"
         share = prepared_share(run)
         text = f"{'Preparing' if running else 'Stopped preparing'} {what}: {share:.0%}"
         if running and others_first():
             text += ", after this page"
-        elif running and left is not None:
-            text += f", about {_time(left)} left"
+        elif running:
+            text += time_left(job)
         st.progress(share, text=text)
         act = _jobs().stop if running else _jobs().go_on
         label, icon = ("Stop", ":material/stop:") if running else ("Go on", ":material/play_arrow:")
         key = f"{label} preparing"
         st.button(label, key, on_click=act, args=(run.digest,), icon=icon, type="tertiary")
-
-
-def _time(seconds: float) -> str:
-    return f"{max(seconds, 1):.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 def _steps(run: Run, progress: Progress) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.ui.runtime.background import Job, Steps
+from kgdash.ui.runtime.background import Job, Steps, time_left
 from kgdash.ui.runtime.computed import end_if_stopped, refuse, reporter, was_stopped
 from kgdash.ui.runtime.result_cache import memory
 
@@ -99,10 +99,8 @@ def _watch(summary: Callable[[Any], str]) -> None:
                 summary(job.latest)
             )  # at once, while the page is run anew without this watch
         st.rerun()
-    share, left = job.share(), job.remaining()
-    text = "Counting" + (f": {share:.0%}" if share is not None else " …")
-    if left is not None:
-        text += f", about {max(left, 1):.0f} s left"
+    share = job.share()
+    text = "Counting" + (f": {share:.0%}" if share is not None else " …") + time_left(job)
     with _strip():
         st.progress(share or 0.0, text=f"{summary(job.latest)} {text}")
         st.button("Stop", on_click=job.stop, icon=":material/stop:")

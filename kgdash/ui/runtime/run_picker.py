@@ -13,7 +13,7 @@ from kgdash.runs.library import list_runs, named_runs, run_folder
 from kgdash.runs.loading import load
 from kgdash.runs.recent import describe_recent, note_opened, recent_folders
 from kgdash.statistics.estimate import number
-from kgdash.ui.runtime.computed import refuse
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.navigation import compares_runs, ensure_navigation
 from kgdash.ui.runtime.preparation import show_preparation
 from kgdash.ui.runtime.refined import stop_refining
@@ -41,7 +41,7 @@ def pick_run(needed: bool = True) -> None:
         source, dataset = _chosen()
     if not needed:
         return
-    if not source:
+    if not source and chosen_run() == FOLDER_CHOICE:
         _no_run()
         st.info("Name the folder of a run in the sidebar.", icon=":material/folder_open:")
         st.stop()
@@ -54,15 +54,18 @@ def pick_run(needed: bool = True) -> None:
         run = load_source(source, dataset)
     except KgdashError as error:
         _no_run()
-        refuse(error)
+        st.error(plain(str(error)), icon=":material/error:")
+        st.button(f"Open {DEFAULT_RUN}", "open_another", on_click=choose_run, args=(DEFAULT_RUN,))
+        st.stop()
     if chosen_run() == FOLDER_CHOICE:
         note_opened(source, dataset)
     st.session_state[_CURRENT] = run
     place.caption(
-        f"**{run.spec.name}** on **{run.graph.name}**: {run.graph.num_entities:,} entities, "
-        f"{run.graph.num_relations:,} relations, {len(run.graph.all_triples):,} triples"
+        f"**{plain(run.spec.name)}** on **{plain(run.graph.name)}**: "
+        f"{run.graph.num_entities:,} entities, {run.graph.num_relations:,} relations, "
+        f"{len(run.graph.all_triples):,} triples"
         + ("  \n:material/info: about this run" if run.notes else ""),
-        help="  \n".join(run.notes) or None,
+        help="  \n".join(map(plain, run.notes)) or None,
     )
     with place:
         show_preparation(run)
@@ -181,7 +184,7 @@ def _no_run() -> None:
 def show_notes(run: Run) -> None:
     """Show what a user should know of a run before reading its figures, if anything."""
     if run.notes:
-        st.warning("  \n".join(run.notes), icon=":material/info:")
+        st.warning("  \n".join(map(plain, run.notes)), icon=":material/info:")
 
 
 @st.cache_resource(max_entries=_LOADED, show_spinner="Loading the model …")

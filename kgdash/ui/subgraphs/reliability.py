@@ -18,6 +18,7 @@ from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
 from kgdash.ui.graph_view.component import Selection, show_graph
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.link import open_local
@@ -25,7 +26,6 @@ from kgdash.ui.subgraphs.local import so_far
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
-from kgdash.ui.widgets.markdown import plain
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, written
 

@@ -8,8 +8,8 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.ui.graph_view.component import Selection
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.inspect_link import IDS, offer_inspection, show_triples
-from kgdash.ui.widgets.markdown import plain
 
 #: shown of each fact, where the table has it; a `LocalComparison` has all
 _COLUMNS = ("relik", "head_rank", "tail_rank", "split")

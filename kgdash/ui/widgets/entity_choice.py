@@ -4,7 +4,7 @@ import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_search import entity_text, search_entities
-from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.runtime.markdown import plain
 
 #: entities whose names the browser gets, those of highest degree; the others are found when typed
 _OFFERED = 200

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from kgdash.health.checks import Finding
-from kgdash.ui.widgets.markdown import plain
+from kgdash.ui.runtime.markdown import plain
 
 _ICONS = {
     "fault": ":material/error:",

@@ -21,6 +21,7 @@ def test_pages_find_all_tables(bundled, monkeypatch):
     run = bundled("umls-pairre")
     prepare_pages(run)
     before = set(list_cache()["key"])
+    run.ranks("test", filter="none")
     (_,) = overview_steps(run)
     map_ = reliability_map(run)
     for what in MAPPED:

@@ -4,6 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kgdash.ui.runtime import computed as compute
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory
 
 
@@ -63,7 +64,9 @@ def test_progress_and_stop_are_gone_when_done():
 def test_refused_input_is_one_message_and_is_not_remembered():
     calls = []
     app = open_page(calls, way="refuses")
-    assert [error.value for error in app.error] == ["expected this; found that (x.tsv, line 3)"]
+    assert [error.value for error in app.error] == [
+        plain("expected this; found that (x.tsv, line 3)")
+    ]
     assert not app.button
     assert not shown(app)
     app.run()

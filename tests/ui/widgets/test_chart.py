@@ -78,7 +78,7 @@ def test_the_report_is_made_when_asked_for():
     assert not offered(app)
     app.button[0].click().run()
     assert not app.exception
-    assert list(offered(app)) == ["Download the report (2.0 MB)"]
+    assert list(offered(app)) == ["Download the report (0.8 MB)"]
     assert not app.button
     app.run()
     assert offered(app), "it stays"

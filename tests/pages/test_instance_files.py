@@ -1,14 +1,21 @@
-"""The page Queries and rules takes rules of a file, and negatives that people verified."""
+"""The pages Queries and Rules take files: of queries, of rules, and of verified negatives."""
 
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instances import score_instances
-from kgdash.studies.instances.separation import separation
+from kgdash.studies.instances.separation import compare_measures, separation
+from kgdash.studies.queries.beam import Beam
+from kgdash.studies.queries.files import write_queries
+from kgdash.studies.queries.query_instances import AnswerSampling
+from kgdash.studies.queries.sampling import QuerySampling, draw_queries
+from kgdash.studies.queries.sources import queries_of_file, sample_queries
 from kgdash.studies.rules.files import RuleFile, read_rules
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
-from tests.pages.driver import choose, choose_folder, open_page, table
+from kgdash.ui.runtime.markdown import plain
+from tests.pages.driver import cards, choose, choose_folder, open_page, table
 from tests.pages.driver import run as rerun
 from tests.support.tiny_runs import DEFAULT_RUN, DEMO, dataset_folder, read_run, write_run
 
@@ -39,7 +46,7 @@ def test_rules_of_a_file(run):
     assert not rerun(app).error
     instances = find_instances(run.graph, RuleSelection(2, per_rule=5), RuleFile(ROWS))
     assert_groups(app, run, instances)
-    assert any("'none_such', line 3" in caption.value for caption in app.main.caption)
+    assert any(plain("'none_such', line 3") in caption.value for caption in app.main.caption)
 
 
 def test_what_counts_as_false_is_asked_where_people_verified_it(run, tmp_path):
@@ -63,3 +70,35 @@ def test_what_counts_as_false_is_asked_where_people_verified_it(run, tmp_path):
         run.graph, RuleSelection(2, min_support=5, per_rule=5, order="confidence")
     )
     assert_groups(app, run, closed)
+
+
+def assert_cards(app, run, instances):
+    relik = compare_measures(score_instances(run, instances).table).overall("relik")
+    shown = cards(app)
+    assert shown["Instances"] == f"{len(instances):,}"
+    assert shown["AUC of ReliK"] == number(relik["roc_auc"])
+
+
+def test_intermediates_of_the_model(run):
+    few = QuerySampling(("up",), 6)
+    app = open_page("queries", types="up", per_type="6", intermediates="model", beam="2")
+    assert_cards(app, run, sample_queries(run.graph, few, beam=Beam(run.scorer, 2)))
+    choose(app, intermediates="graph")
+    assert_cards(app, run, sample_queries(run.graph, few))
+
+
+def test_queries_of_a_file(run, tmp_path):
+    asked = draw_queries(run.graph, QuerySampling(("pi", "2u"), 6))
+    write_queries(asked, run.graph, tmp_path / "mine.jsonl")
+    content = (tmp_path / "mine.jsonl").read_bytes()
+    app = open_page("queries", queries_from="from a file", per_type="5")
+    assert len(app.main.info) == 1
+    assert not app.main.metric
+    app.get_by_key("queries_file").set_value(("mine.jsonl", content, "application/json"))
+    rerun(app)
+    assert_cards(app, run, queries_of_file(run.graph, content, None, AnswerSampling(5)))
+    assert any("answers of all 12 queries" in caption.value for caption in app.main.caption)
+    app.get_by_key("queries_file").set_value(("mine.jsonl", b'{"type": "9p"}', "application/json"))
+    rerun(app)
+    assert len(app.error) == 1
+    assert "mine.jsonl" in app.error[0].value

@@ -1,0 +1,69 @@
+"""What a stored table notes of itself: what it is of, and of what shape it must be."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+#: what a note may say in text, and in numbers
+TEXTS = ("kind", "run", "run_digest", "graph", "method", "filter", "sides", "created", "version")
+NUMBERS = {"triples": (int,), "seconds": (int, float)}
+
+#: what reading a damaged file may raise
+DAMAGED = (OSError, ValueError, KeyError, RecursionError, pa.ArrowException)
+
+_PLACE, _SHAPE = b"kgdash", "shape"
+
+#: characters of a text that are shown
+_LONGEST = 200
+
+
+def with_note(table: pa.Table, name: str, note: Mapping[str, Any]) -> pa.Table:
+    """Return a table with its note.
+
+    :param name: of its file, without the extension
+    :param note: by `TEXTS` and `NUMBERS`
+    """
+    text = json.dumps({**note, _SHAPE: _shape(table, name)})
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), _PLACE: text})
+
+
+def check_shape(table: pa.Table, name: str) -> None:
+    """Refuse a table that is not what was written under this name.
+
+    :raises Exception: one of `DAMAGED`
+    """
+    if _note(table.schema)[_SHAPE] != _shape(table, name):
+        raise ValueError("it is not what was written under this name")
+
+
+def read_note(path: Path) -> dict[str, Any]:
+    """Return what the file of a table notes, as far as that can be: a stranger may have written it.
+
+    :return: by `TEXTS` and `NUMBERS`, the latter ≥ 0; {} if it can not be read
+    """
+    try:
+        note = _note(pq.read_schema(path))
+    except DAMAGED:
+        return {}
+    found: dict[str, Any] = {}
+    for key, value in note.items():
+        if key in TEXTS and isinstance(value, str):
+            found[key] = value[:_LONGEST]
+        elif type(value) in NUMBERS.get(key, ()) and 0 <= value < 2**53:
+            found[key] = value
+    return found
+
+
+def _note(schema: pa.Schema) -> dict[str, Any]:
+    note = json.loads((schema.metadata or {})[_PLACE])
+    if not isinstance(note, dict):
+        raise ValueError("the note is no object")
+    return note
+
+
+def _shape(table: pa.Table, name: str) -> list[Any]:
+    return [name, table.num_rows, *(f"{field.name}: {field.type}" for field in table.schema)]

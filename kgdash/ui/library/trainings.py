@@ -1,0 +1,115 @@
+"""The training that pages started: one at a time, in the background, seen by all sessions."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from kgdash.errors import KgdashError
+from kgdash.runs.training_process import TrainingProcess, TrainingState
+from kgdash.ui.runtime.background import Job, time_left
+from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.runtime.sidebar import footer
+
+if TYPE_CHECKING:
+    from kgdash.runs.training import TrainingConfig
+
+#: seconds between two looks at a running one
+POLL = 1.0
+
+
+@dataclass(frozen=True)
+class Training:
+    """A training, running or ended: what it was started with, and its job."""
+
+    dataset: str
+    config: TrainingConfig
+    command: str
+    process: TrainingProcess
+    job: Job
+
+    @property
+    def state(self) -> TrainingState:
+        """Return how far it is."""
+        return self.job.latest or TrainingState()
+
+    @property
+    def title(self) -> str:
+        """Return the model and the dataset, as Markdown."""
+        return f"{plain(self.config.model)} on {plain(self.state.graph or self.dataset)}"
+
+    def stop(self) -> None:
+        """End it; nothing is kept."""
+        self.job.stop()
+        self.process.stop()
+
+    def summary(self) -> str:
+        """Say which epoch it is at, and how long it will take if that can be told."""
+        epochs, done = self.config.epochs, len(self.state.losses)
+        if not self.state.graph:
+            return "loading the dataset"
+        text = f"epoch {done:,} of {epochs:,}" if done < epochs else "evaluating on test"
+        return text + time_left(self.job)
+
+
+class _Trainings:
+    """The latest training; the next one begins after it has ended."""
+
+    def __init__(self) -> None:
+        self.latest: Training | None = None
+        self._guard = threading.Lock()
+
+    def start(self, dataset: str, config: TrainingConfig, name: str, command: str) -> None:
+        with self._guard:
+            if self.latest is not None and self.latest.job.status == "running":
+                raise KgdashError(
+                    f"{self.latest.config.model} is being trained: stop that, or wait for its end"
+                )
+            process = TrainingProcess(dataset, config, name)
+            self.latest = Training(dataset, config, command, process, Job(process.steps))
+
+    def forget(self) -> None:
+        with self._guard:
+            if self.latest is not None and self.latest.job.status != "running":
+                self.latest = None
+
+
+@st.cache_resource(show_spinner=False)
+def trainings() -> _Trainings:
+    """Return the process's trainings."""
+    return _Trainings()
+
+
+def show_training_line() -> None:
+    """Show at the sidebar's end what is trained, or was; a click leads there."""
+    training = trainings().latest
+    if training is None:
+        return
+    with footer():
+        if training.job.status == "running":
+            _watch()
+        else:
+            _line(training)
+
+
+@st.fragment(run_every=POLL)
+def _watch() -> None:
+    training = trainings().latest
+    if training is not None:
+        _line(training)
+
+
+def _line(training: Training) -> None:
+    status = training.job.status
+    with st.container(key="training_line", gap="xsmall"):
+        if status == "running":
+            text = f"Training {training.title}: {training.summary()}"
+            st.progress(training.job.share() or 0.0, text=text)
+            label = "See the training"
+        else:
+            ends = {"done": "ended", "stopped": "was stopped", "failed": "failed"}
+            label = f"Training {training.title} {ends[status]}"
+        st.page_link("pages/runs.py", label=label, icon=":material/model_training:")

@@ -1,0 +1,97 @@
+"""Names of strangers' files are shown as they are written: never as links, images or markup."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from kgdash.formats.run_directory import write_run
+from kgdash.runs.bundled import FOLDER_CHOICE
+from kgdash.scoring.model_spec import ModelSpec
+from kgdash.ui.runtime.navigation import MENU
+from tests.pages.driver import open_page
+from tests.support.fakes import make_graph
+
+ENTITIES, RELATIONS = 8, 2
+
+HOSTILE = (
+    "![x](http://evil.example/i.png) [y](javascript:0) http://evil.example :red[z] **b** $x$ "
+    "<img src=//evil.example>"
+)
+
+#: what of it Markdown or Streamlit would read, unless a backslash stands before
+READ = re.compile(r"(?<!\\)(!\[x\]|\]\((http|javascript)|http(?=:)|:red\[z|\*\*b\*\*|\$x\$|<img)")
+
+#: what is shown as it is: choices, tables, charts, code
+AS_IT_IS = {"options", "value", "default", "raw_value", "raw_values", "data", "spec", "columns"}
+AS_IT_IS |= {"arrow_data", "figure", "placeholder", "id", "url", "file_name", "code_text", "json"}
+AS_IT_IS |= {"mixed", "js_content", "html_content", "css_content"}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """Write a run all of whose names are hostile."""
+    rng = np.random.default_rng(0)
+    train = np.unique(rng.integers(0, [ENTITIES, RELATIONS, ENTITIES], (30, 3)), axis=0)
+    rng.shuffle(train)
+    graph = make_graph(train[6:], train[:3], train[3:6], ENTITIES, RELATIONS)
+    graph = replace(
+        graph,
+        name=HOSTILE,
+        entity_labels=tuple(f"{HOSTILE} {i}" for i in range(ENTITIES)),
+        relation_labels=tuple(f"{HOSTILE} {i}" for i in range(RELATIONS)),
+        left_out={"test": 3},
+    )
+    weights = {
+        "entity_representations.0._embeddings.weight": torch.randn(ENTITIES, 4),
+        "relation_representations.0._embeddings.weight": torch.randn(RELATIONS, 4),
+    }
+    folder = tmp_path_factory.mktemp("hostile") / "[y](javascript:0) :red[z]"
+    said = {"losses": [2.0, 1.5], "notes": [HOSTILE]}
+    spec = ModelSpec("DistMult", {"embedding_dim": 4})
+    return write_run(folder, graph, spec, weights, said, {"form": HOSTILE, "notes": [HOSTILE]})
+
+
+def texts(message) -> list[tuple[str, str]]:
+    """Go through the texts of a message of Streamlit's that it may read, with their place."""
+    found = []
+    for field, value in message.ListFields():
+        if field.name in AS_IT_IS:
+            continue
+        values = value if field.is_repeated else [value]
+        for each in values:
+            if field.full_name == "Html.body":
+                found.append((field.full_name, "".join(re.findall("<img", each))))
+            elif isinstance(each, str):
+                found.append((field.full_name, each))
+            elif hasattr(each, "ListFields"):
+                found += texts(each)
+    return found
+
+
+def read_as_markup(app) -> list[tuple[str, str]]:
+    blocks = [app.main, app.sidebar]
+    found = []
+    while blocks:
+        block = blocks.pop()
+        blocks += getattr(block, "children", {}).values()
+        if getattr(block, "proto", None) is not None:
+            found += [pair for pair in texts(block.proto) if READ.search(pair[1])]
+    return found
+
+
+@pytest.mark.parametrize("page", [page for pages in MENU.values() for page in pages])
+def test_no_page_reads_a_name(hostile, page):
+    app = open_page(page, run=FOLDER_CHOICE, folder=str(hostile))
+    assert app.title or app.error
+    assert read_as_markup(app) == []
+
+
+@pytest.mark.parametrize("page", ["overview", "compare", "model_selection", "queries", "runs"])
+@pytest.mark.parametrize("parameter", ["folder", "folders", "study_file", "queries_file", "entity"])
+def test_no_address_is_read(page, parameter):
+    chosen = {"run": FOLDER_CHOICE} if parameter == "folder" else {}
+    app = open_page(page, **chosen, **{parameter: HOSTILE})
+    assert not read_as_markup(app)

@@ -1,0 +1,59 @@
+"""`run.plot`: the figures that pages and commands draw, by the same names."""
+
+import copy
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.ranking.rank_setting import RankSetting
+from kgdash.reports.chart_source import ChartSource
+from kgdash.reports.evaluation import evaluation
+from kgdash.reports.named_charts import NAMED_CHARTS, draw_chart
+
+
+@pytest.fixture(scope="module")
+def umls(bundled):
+    return bundled("umls-transe")
+
+
+def test_every_chart_has_a_method(umls):
+    assert dir(umls.plot) == sorted(name.replace("-", "_") for name in NAMED_CHARTS)
+    assert all(callable(getattr(umls.plot, name)) for name in dir(umls.plot))
+
+
+def test_choices_are_those_of_the_command(umls):
+    asked = evaluation(umls, RankSetting("valid", "none", "tail", "pessimistic"), "mr")
+    figure = umls.plot.breakdown_by_relation(
+        split="valid", filter="none", side="tail", rank_type="pessimistic", metric="mr"
+    )
+    assert figure == draw_chart("breakdown-by-relation", ChartSource(asked))
+    source = ChartSource(evaluation(umls), "virus", 20, 3)
+    part = umls.plot.subgraph_figures(entity="virus", size=20, seed=3)
+    assert part == draw_chart("subgraph-figures", source)
+    assert part == umls.plot("subgraph-figures", entity="virus", size=20, seed=3)
+
+
+def test_progress_may_cancel(umls):
+    def stop(done, total):
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        umls.plot.subgraph_relik(entity="virus", size=21, seed=99, progress=stop)
+
+
+def test_what_there_is_not(umls):
+    with pytest.raises(AttributeError, match=r"unknown chart 'rank' .* did you mean 'ranks'"):
+        _ = umls.plot.rank
+    with pytest.raises(KgdashError, match=r"unknown choice 'metrc' .* did you mean 'metric'"):
+        umls.plot.ranks(metrc="mrr")
+    with pytest.raises(KgdashError, match="unknown chart 'rank'"):
+        umls.plot("rank")
+    with pytest.raises(KgdashError, match="need the entity"):
+        umls.plot.subgraph()
+
+
+def test_notebooks_may_look_at_it(umls):
+    plots = umls.plot
+    assert not hasattr(plots, "_repr_mimebundle_")
+    assert repr(copy.copy(plots)).startswith("charts of umls-transe: breakdown_by_answers, ")
+    assert "breakdown_by_answers" in plots._repr_html_()
