@@ -31,7 +31,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.choices import choose_one
+from kgdash.ui.widgets.choices import choose_number, choose_one
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.table import choose_row, show_table
 
@@ -182,9 +182,8 @@ def show_communities(compared: Compared) -> None:
         members = np.flatnonzero(communities == table["community"].iloc[row])
         _open(graph, int(most_central(graph, members)[0]))
     st.header("Entities where A wins and B loses")
-    fewest = st.number_input(
-        "Fewest triples", 1, value=10, key="fewest", bind="query-params", width=140
-    )
+    with st.container(width=140):
+        fewest = choose_number("Fewest triples", (1, len(graph.all_triples)), 10, "fewest")
     entities = entity_differences(pair_of(compared.ranks, a, b), *of_side)
     entities = entities[entities["triples"] >= fewest]
     shown = entities.assign(
