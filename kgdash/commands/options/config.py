@@ -17,6 +17,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import typer
 
 from kgdash.commands.options.renamed import COMMANDS, OPTIONS
+from kgdash.commands.options.terminal import visible_output
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.atomic import write_atomically
 from kgdash.files.text import decode_text, read_content
@@ -29,6 +30,8 @@ _VALUES = {bool: "true or false", int: "a whole number", float: "a number", str:
 
 def configurable(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command --config, which fills what its command line leaves open, and --save-config.
+
+    What it prints is visible on a terminal, whatever names hold.
 
     The file is written once the command has done its work: what is refused writes nothing.
 
@@ -43,7 +46,8 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def configured(config: Path | None, save_config: Path | None, **options: Any) -> None:
         context = options[asks[0]] if asks else options.pop("context")
-        command(**options)
+        with visible_output():
+            command(**options)
         if save_config is not None:
             text = config_text(context)
             write_atomically(save_config, lambda part: part.write_text(text, encoding="utf-8"))

@@ -2,9 +2,8 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from functools import wraps
 from typing import Any, TextIO
 
 #: control characters but tab, line feed and carriage return; and what turns the reading direction
@@ -37,14 +36,3 @@ def visible_output() -> Iterator[None]:
     out, err = (_Visible(s) if s.isatty() else s for s in (sys.stdout, sys.stderr))
     with redirect_stdout(out), redirect_stderr(err):
         yield
-
-
-def printing(command: Callable[..., None]) -> Callable[..., None]:
-    """Have a command print visibly."""
-
-    @wraps(command)
-    def called(*arguments: Any, **options: Any) -> None:
-        with visible_output():
-            command(*arguments, **options)
-
-    return called

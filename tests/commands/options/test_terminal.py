@@ -12,11 +12,10 @@ from tests.support.paths import ROOT
 
 CODE = """
 import sys
-from kgdash.commands.options.terminal import printing
-def command():
+from kgdash.commands.options.terminal import visible_output
+with visible_output():
     print("a\\x1b[31mb")
     print("c\\x9bd", file=sys.stderr)
-printing(command)()
 """
 
 
