@@ -104,13 +104,14 @@ def _watch(run: Run) -> None:
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     if job is None or job.status == "done" or time.monotonic() - job.started < _PATIENCE:
         return
+    share, running = prepared_share(run), job.status == "running"
+    if running and share == 1:
+        return
     what = f"ReliK of all {len(run.graph.all_triples):,} triples"
     with slot.container(key="preparation", gap="xsmall"):
         if job.status == "failed":
             st.caption(f"{what} could not be prepared: {plain(str(job.error))}")
             return
-        running = job.status == "running"
-        share = prepared_share(run)
         text = f"{'Preparing' if running else 'Stopped preparing'} {what}: {share:.0%}"
         if running and others_first():
             text += ", after this page"
