@@ -6,6 +6,7 @@ from typing import TypedDict, Unpack
 
 import plotly.graph_objects as go
 
+from kgdash.charts.export import on_background
 from kgdash.errors import check_name, unknown_name
 from kgdash.files.html import facts_html
 from kgdash.progress import Progress, silent
@@ -27,11 +28,12 @@ class ChartChoices(TypedDict, total=False):
     entity: str
     size: int
     seed: int
+    dark: bool
     progress: Progress
 
 
 class RunPlots:
-    """The charts of a run, as Plotly figures.
+    """The charts of a run, as Plotly figures on white, or ``dark``, whatever a notebook's colours.
 
     Each is a method, named as the command ``chart`` names it but for the dashes.
 
@@ -61,7 +63,8 @@ class RunPlots:
         progress = choices.get("progress", silent)
         asked = evaluation(self._run, setting, choices.get("metric", "mrr"), progress)
         seed, size = choices.get("seed", 0), choices.get("size", 60)
-        return draw_chart(name, ChartSource(asked, choices.get("entity"), size, seed, progress))
+        source = ChartSource(asked, choices.get("entity"), size, seed, progress)
+        return on_background(draw_chart(name, source), choices.get("dark", False))
 
     def __getattr__(self, name: str) -> Callable[..., go.Figure]:
         """Return what draws the chart of this name.

@@ -18,14 +18,12 @@ from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.instances.separation import Comparison
 from kgdash.studies.instances.separation_verdict import separation_verdict
-from kgdash.studies.overview.overview import Overview, busiest_entity
+from kgdash.studies.overview.overview import VALUES, Overview, busiest_entity
 from kgdash.studies.reliability.local_verdict import local_estimates, local_verdict, whole_estimates
 from kgdash.studies.reliability.run_relik import run_relik_known
 
 #: relations in a table of the weakest
 WEAKEST = 10
-
-_VALUES = {"mrr": "MRR", "hits_at_1": "Hits@1", "hits_at_10": "Hits@10", "relik": "mean ReliK"}
 
 _NOT_COUNTED = (
     "The ReliK of this run is not counted yet: run kgdash prepare on it, then make the report "
@@ -127,7 +125,7 @@ def weakest_relations(source: ChartSource, most: int = WEAKEST) -> tuple[pd.Data
 
 def _where(source: ChartSource, found: Overview) -> Section:
     name = run_argument(source.run)
-    values = [{"value of": text, **asdict(found.values[key])} for key, text in _VALUES.items()]
+    values = [{"value of": text, **asdict(found.values[key])} for key, text in VALUES.items()]
     columns = ["label", "entities", "triples", "relik", "low", "high", "mrr", "evaluated"]
     overview = command(f"overview {name} --json")
     return Section(

@@ -33,6 +33,11 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
     :raises KgdashError: if nothing is there, it is damaged or hostile, or does not fit the dataset
     """
     folder = run_folder(source)
+    try:
+        folder.exists()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise KgdashError(f"{source!s:.100} names no folder: {reason}") from error
     name = folder.name or folder.resolve().name
     if (folder / MANIFEST).is_file():
         if dataset is not None:

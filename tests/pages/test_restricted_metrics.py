@@ -32,7 +32,7 @@ def test_relations_lists_and_degrees(run):
         f"{left['triples']:,} of 661 test triples, {left['entities']} of 135 entities" in c.value
         for c in app.main.caption
     )
-    choose(app, relations=[], min_degree=None, only_entities="virus\nvirusses")
+    choose(app, relations=[], min_degree=0, only_entities="virus\nvirusses")
     (error,) = (e.value for e in app.error)
     assert error.startswith("unknown entity 'virusses'")
     assert error.endswith("(the pasted list, line 2)")

@@ -177,6 +177,21 @@ def test_it_goes_on_over_pages_and_sessions_until_its_run_is_there():
     assert trainings().latest is None
 
 
+def test_how_far_it_is_in_words():
+    app = started()
+    training = trainings().latest
+    job = training.job
+    states = {
+        TrainingState(): "loading the dataset",
+        TrainingState("nations"): "the first of 100 epochs",
+        TrainingState("nations", losses=(0.5,) * 99): "epoch 99 of 100",
+        TrainingState("nations", losses=(0.5,) * 100): "evaluating on test",
+    }
+    for state, text in states.items():
+        job._state.latest = state
+        assert bars(run(app)) == [f"**Training TransE on nations**: {text}"]
+
+
 def test_stop_keeps_nothing():
     app = started()
     press(app, "stop_training")

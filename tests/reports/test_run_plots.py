@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from kgdash.charts.export import on_background
 from kgdash.errors import KgdashError
 from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports.chart_source import ChartSource
@@ -26,10 +27,13 @@ def test_choices_are_those_of_the_command(umls):
     figure = umls.plot.breakdown_by_relation(
         split="valid", filter="none", side="tail", rank_type="pessimistic", metric="mr"
     )
-    assert figure == draw_chart("breakdown-by-relation", ChartSource(asked))
+    assert figure == on_background(draw_chart("breakdown-by-relation", ChartSource(asked)))
     source = ChartSource(evaluation(umls), "virus", 20, 3)
     part = umls.plot.subgraph_figures(entity="virus", size=20, seed=3)
-    assert part == draw_chart("subgraph-figures", source)
+    assert part == on_background(draw_chart("subgraph-figures", source))
+    dark = umls.plot.subgraph_figures(entity="virus", size=20, seed=3, dark=True)
+    assert dark.data == part.data
+    assert dark.layout.paper_bgcolor == "#111418"
     assert part == umls.plot("subgraph-figures", entity="virus", size=20, seed=3)
 
 

@@ -29,6 +29,9 @@ from kgdash.studies.reliability.reliability_map import (
     reliability_steps,
 )
 
+#: values of an overview, as people read them
+VALUES = {"mrr": "MRR", "hits_at_1": "Hits@1", "hits_at_10": "Hits@10", "relik": "mean ReliK"}
+
 #: a gap between the MRRs of optimistic and pessimistic ranks that is worth a look
 _WIDE_GAP = 0.01
 
@@ -70,7 +73,8 @@ class Overview:
 
     def _repr_html_(self) -> str:
         values = {
-            name: f"{with_interval(value)}, n = {value.n:,}" for name, value in self.values.items()
+            label: f"{with_interval(self.values[name])}, n = {self.values[name].n:,}"
+            for name, label in VALUES.items()
         }
         said = (*self.verdict, *(lead.text for lead in self.leads))
         title = f"Where {self.map.run.name} can be trusted"

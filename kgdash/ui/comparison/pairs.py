@@ -27,7 +27,7 @@ from kgdash.ui.comparison.form import Compared, choose_pair
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.choices import choose_one
+from kgdash.ui.widgets.choices import choose_number, choose_one
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.table import show_table
 
@@ -174,9 +174,8 @@ def show_communities(compared: Compared) -> None:
     show_chart(community_forest(table, a, b), "communities", f"{a}-{b}-communities")
     _show_long(table, "community_table", f"{a}-{b}-{compared.split}-communities", 0)
     st.header("Entities where A wins and B loses")
-    fewest = st.number_input(
-        "Fewest triples", 1, value=10, key="fewest", bind="query-params", width=140
-    )
+    with st.container(width=140):
+        fewest = choose_number("Fewest triples", (1, len(graph.all_triples)), 10, "fewest")
     entities = entity_differences(pair_of(compared.ranks, a, b), *of_side)
     entities = entities[entities["triples"] >= fewest]
     entities = entities.assign(

@@ -51,7 +51,9 @@ class Training:
         epochs, done = self.config.epochs, len(self.state.losses)
         if not self.state.graph:
             return "loading the dataset"
-        text = f"epoch {done:,} of {epochs:,}" if done < epochs else "evaluating on test"
+        text = f"epoch {done:,} of {epochs:,}" if done else f"the first of {epochs:,} epochs"
+        if done == epochs:
+            text = "evaluating on test"
         return text + time_left(self.job)
 
 

@@ -11,6 +11,7 @@ from kgdash.graph.restriction import Restriction, read_entities, restrict
 from kgdash.ui.metrics.types_upload import uploaded_types
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.sidebar import settings
+from kgdash.ui.widgets.choices import choose_number
 
 #: entities beyond which their list is not sent to the browser
 _SEARCHABLE = 20_000
@@ -70,24 +71,22 @@ def _searched(graph: KnowledgeGraph) -> list[np.ndarray]:
 
 def _conditions(graph: KnowledgeGraph) -> tuple[int | None, int | None, np.ndarray | None]:
     """Show the conditions on entities; return least and largest degree, and those of the types."""
+    most = int(graph.degrees.max())
     with st.container(horizontal=True):
-        low = st.number_input(
+        low = choose_number(
             "Least degree",
+            (0, most),
             0,
-            None,
-            None,
-            key="min_degree",
-            bind="query-params",
-            help="Of an entity: known triples, of all splits, that it is an end of.",
+            "min_degree",
+            "Of an entity: known triples, of all splits, that it is an end of.",
         )
-        high = st.number_input(
-            "Largest degree", 0, None, None, key="max_degree", bind="query-params"
-        )
+        high = choose_number("Largest degree", (0, most), 0, "max_degree", "0: all.")
+    bounds = low or None, high or None
     types = uploaded_types(graph, "restriction_types")
     if types is None:
-        return low, high, None
+        return *bounds, None
     names = st.multiselect("Types", types.names, key="only_types", placeholder="all")
-    return low, high, types.entities_of(names) if names else None
+    return *bounds, types.entities_of(names) if names else None
 
 
 def restriction_text(only: Restriction, graph: KnowledgeGraph, split: str) -> str:

@@ -198,5 +198,5 @@ def _stamp(source: str) -> tuple[tuple[str, int, int], ...]:
     try:
         files = [p for p in sorted(run_folder(source).iterdir()) if p.is_file()][:64]
         return tuple((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files)
-    except OSError:
+    except (OSError, ValueError):
         return ()

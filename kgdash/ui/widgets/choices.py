@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -78,10 +80,19 @@ def choose_number(
     :param bounds: the least and the greatest that there may be; the help says them
     :param value: at first; the nearest within the bounds
     """
+    _drop_infinite(key)
     least, most = bounds
     first = min(max(value, least), most)
     about = explained(label, f"{help or ''} From {least:,} to {most:,}.".strip())
     return int(st.number_input(label, least, most, first, key=key, bind="query-params", help=about))
+
+
+def _drop_infinite(key: str) -> None:
+    """Take an infinite number out of the address: Streamlit can make no whole number of it."""
+    if key not in st.session_state and key in st.query_params:
+        with suppress(ValueError):
+            if not math.isfinite(float(st.query_params[key])):
+                del st.query_params[key]
 
 
 def choose_split(graph: KnowledgeGraph) -> str:

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from kgdash.ui.runtime.background import Job
+from kgdash.ui.runtime.background import Job, time_left
 
 PATIENCE = 60
 
@@ -120,10 +120,14 @@ def test_share_is_of_all_and_time_left_by_the_pace_since_the_first_report(monkey
     steps.report_next()
     assert job.share() == pytest.approx(0.27)
     assert job.remaining() is None, "less than a tenth of what was left: no pace yet"
+    assert time_left(job) == ""
     now[0] = 110.0
     steps.report_next()
     assert job.share() == pytest.approx(0.6)
     assert job.remaining() == pytest.approx(10)
+    assert time_left(job) == ", about 10 s left"
+    now[0] = 700.0
+    assert time_left(job) == ", about 10 min left"
     job.stop()
 
 

@@ -1,4 +1,4 @@
-"""Names of strangers' files are shown as they are written: never as links, images or markup."""
+"""Names in strangers' files are shown as they are written, and no address breaks a page."""
 
 import re
 from dataclasses import replace
@@ -13,6 +13,7 @@ from kgdash.scoring.model_spec import ModelSpec
 from kgdash.ui.runtime.navigation import MENU
 from tests.pages.driver import open_page
 from tests.support.fakes import make_graph
+from tests.support.paths import ROOT
 
 ENTITIES, RELATIONS = 8, 2
 
@@ -95,3 +96,25 @@ def test_no_address_is_read(page, parameter):
     chosen = {"run": FOLDER_CHOICE} if parameter == "folder" else {}
     app = open_page(page, **chosen, **{parameter: HOSTILE})
     assert not read_as_markup(app)
+
+
+#: the parameters of all pages, and other words that mean nothing in an address
+PARAMETERS = {
+    key
+    for folder in ("kgdash/ui", "pages")
+    for path in (ROOT / folder).rglob("*.py")
+    for key in re.findall(r'"([a-z_0-9]{2,30})"', path.read_text(encoding="utf-8"))
+} - {"run", "folder", "dataset"}
+
+
+@pytest.mark.parametrize("value", ["1e400", "x" * 300, "\0"])
+@pytest.mark.parametrize("page", [page for pages in MENU.values() for page in pages])
+def test_addresses_by_hand(hostile, page, value):
+    chosen = dict.fromkeys(PARAMETERS, value)
+    open_page(page, run=FOLDER_CHOICE, folder=str(hostile), **chosen)
+
+
+@pytest.mark.parametrize("folder", ["x" * 300, "a\0b", "/dev/null", "/proc/self/mem"])
+def test_folders_by_hand(folder):
+    app = open_page("metric_guide", run=FOLDER_CHOICE, folder=folder)
+    assert len(app.error) == 1
