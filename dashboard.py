@@ -3,9 +3,9 @@
 from kgdash.ui.library.trainings import show_training_line
 from kgdash.ui.runtime.navigation import navigation, needs_run
 from kgdash.ui.runtime.run_picker import pick_run
+from kgdash.ui.runtime.stopover import skip_stopover
 from kgdash.ui.runtime.tour import show_tour
 from kgdash.ui.runtime.warm_up import warm_in_background
-from kgdash.ui.widgets.inspect_link import skip_stopover
 
 warm_in_background()
 page = navigation()

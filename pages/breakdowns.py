@@ -1,11 +1,14 @@
 """Any metric by groups of triples: where the model ranks well, and where badly."""
 
+import numpy as np
 import streamlit as st
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.custom_grouping import groups_by
 from kgdash.breakdowns.grouping import group_ranks
 from kgdash.charts.breakdowns import group_bars, side_heatmap
+from kgdash.graph.relation_names import end_first
+from kgdash.ranking.glossary import explained
 from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
 from kgdash.ui.metrics.custom_groups_form import custom_groupings, edit_groupings
@@ -16,7 +19,7 @@ from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.selection import selected_point, selected_row
-from kgdash.ui.widgets.table import download, number_columns, written
+from kgdash.ui.widgets.table import download, number_columns, value_bar, written
 
 run = current_run()
 st.title("Breakdowns")
@@ -37,25 +40,23 @@ table = computed(
     lambda _: breakdown(ranks, members, info.key, rank_type),
 )
 groups, overall = chosen.in_order(table), values.value(info.key, side, rank_type)
-
-small, tied = int(groups["small"].sum()), groups.loc[groups["gap"].fillna(0).idxmax()]
+tied = groups.loc[groups["gap"].fillna(0).idxmax()]
 with st.container(horizontal=True):
     st.metric(f"{info.label}, all groups {info.arrow}", number(overall), border=True)
     st.metric("Groups", f"{len(groups):,}", border=True)
-    st.metric(f"Groups of fewer than {SMALL} triples", f"{small:,}", border=True)
+    st.metric(f"Groups of fewer than {SMALL} triples", f"{groups['small'].sum():,}", border=True)
     st.metric(
         "Widest gap by ties ↓",
         number(tied["gap"]),
         border=True,
-        help="Between the optimistic and the pessimistic value of a group: here of "
-        f"“{plain(tied['group'])}”, where {tied['tied_share']:.1%} of the true answers share their "
-        f"score, at most {tied['largest_tie']:,} of one query.",
+        help=f"{explained('gap')} Here of “{plain(tied['group'])}”: {tied['tied_share']:.1%} of "
+        f"answers share their score, at most {tied['largest_tie']:,} of one query.",
     )
 
 
 def show_triples_of(group: str) -> None:
     """Show the triples of a group that was picked."""
-    st.header(plain(group))
+    st.header(plain(end_first(group)))
     triples = group_ranks(ranks, members, group, side, rank_type)
     show_group_triples(run.graph, triples, group, f"{run.name}-{chosen.split}-{group}")
 
@@ -74,9 +75,8 @@ with left:
         on_select="rerun",
         selection_mode="points",
     )
-point = selected_point(bars)
 with right:
-    if point in groups["group"].to_numpy():
+    if (point := selected_point(bars)) in groups["group"].to_numpy():
         show_triples_of(point)
     else:
         st.header("Group by side")
@@ -92,24 +92,24 @@ st.caption(
     "Optimistic and pessimistic values, their gap, and how many ranks are tied tell how much equal "
     "scores blur a value. Select a row to see its triples."
 )
-listed = groups.drop(columns="side").assign(
-    small=["small" if is_small else "" for is_small in groups["small"]],
-    tied_share=100 * groups["tied_share"],
-)
+listed = groups.drop(columns="side").assign(tied_share=100 * groups["tied_share"])
+listed["small"] = ["small" if is_small else "" for is_small in groups["small"]]
+ticked = np.flatnonzero(groups["group"] == point).tolist()
+ways = [chosen.by, side, chosen.order, info.key, rank_type, *of_ranks, *map(str, ticked)]
 row = selected_row(
     st.dataframe(
         written(listed),
         hide_index=True,
         placeholder="–",
-        column_config={
-            **number_columns(
-                listed, count="ranks", value=rank_type, tied_share="tied %", small="size"
-            ),
-            "group": st.column_config.TextColumn("group", width="medium", pinned=True),
-        },
+        column_config=number_columns(
+            listed, count="ranks", value=rank_type, tied_share="tied %", small="size"
+        )
+        | {"group": st.column_config.TextColumn("group", width="medium", pinned=True)}
+        | value_bar(info, rank_type),
         on_select="rerun",
         selection_mode="single-row",
-        key=f"groups_{chosen.by}_{side}_{chosen.order}_{info.key}_{rank_type}_{'_'.join(of_ranks)}",
+        selection_default={"selection": {"rows": ticked}},
+        key=f"groups_{'_'.join(ways)}",  # another one at a click on a bar, whose row it ticks
     )
 )
 download(table, f"{run.name}-{chosen.split}-by-{chosen.by}")

@@ -82,6 +82,8 @@ st.caption(
     "relik head/tail rank: among the negatives that share the head/tail; head/tail/relation "
     "rank: realistic filtered rank, empty where not evaluated. Select a row to inspect its triple."
 )
-first = ["relik", "reciprocal_rank"]
+first = [*IDS, "relik", "reciprocal_rank"]
 ordered = labelled.sort_values("relik")[[*first, *labelled.columns.difference(first, sort=False)]]
-show_triples(graph, triples.loc[ordered.index, IDS].to_numpy(), ordered, "triples", part_name)
+narrow = {column: st.column_config.TextColumn(column, width=110) for column in IDS}
+ids = triples.loc[ordered.index, IDS].to_numpy()
+show_triples(graph, ids, ordered, "triples", part_name, **narrow)

@@ -11,6 +11,7 @@ from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_filter, choose_side, choose_split
 from kgdash.ui.widgets.finding_cards import show_findings
+from kgdash.ui.widgets.inspect_link import IDS, offer_inspection
 from kgdash.ui.widgets.selection import selected_point, selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
@@ -89,12 +90,13 @@ else:
     st.caption("No true answer shares its score with another candidate.")
 if row is not None and int(row) < len(ties):
     picked = ties.iloc[int(row)].to_dict()
-    triple = health.tie_groups(side)[["head", "relation", "tail"]].iloc[int(row)]
-    tied = health.tied_names(tuple(triple), picked["side"])
+    ids = health.tie_groups(side)[IDS].to_numpy()
+    tied = health.tied_names(tuple(ids[int(row)]), picked["side"])
     st.markdown(
         f"**{plain(query_text(picked))}**: {len(tied):,} candidates have the score of "
         f"{plain(str(picked[picked['side']]))}."
     )
+    offer_inspection(run.graph, ids[int(row)].tolist(), "inspect_tie", ids, f"{name}-ties")
     show_table(tied, "tied", f"{name}-tied-with-row-{int(row) + 1}")
 
 st.header("Gap per relation")

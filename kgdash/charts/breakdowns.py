@@ -19,6 +19,7 @@ from kgdash.charts.style import (
     whiskers,
     write_above,
 )
+from kgdash.graph.relation_names import end_first
 from kgdash.ranking.metric import Metric
 from kgdash.statistics.estimate import number
 
@@ -108,6 +109,8 @@ def side_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figu
             y=-np.arange(len(chosen), dtype=float),
             colorscale=RELIABILITY_SCALE,
             reversescale=not info.increasing,
+            # Where a metric has ends, so have its colours: the same value looks the same anywhere.
+            **({"zmin": 0, "zmax": 1} if (info.values.left, info.values.right) == (0, 1) else {}),
             xgap=2,
             ygap=2,
             text=[
@@ -134,7 +137,9 @@ def side_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figu
 
 
 def shortened(text: str, most: int) -> str:
-    """Keep both ends of a long name: a path's first and last parts tell most."""
+    """Cut a long name in the middle, a path at its beginning: its last part tells most."""
+    if (named := end_first(text)) != text:
+        return named if len(named) <= most else f"{named[: most - 1]}…"
     if len(text) <= most:
         return text
     half = (most - 1) // 2

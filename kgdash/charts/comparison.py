@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.message import of_each, with_message
-from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, name_rows
+from kgdash.charts.style import SIDE_COLOURS, empty, finish, name_rows, whiskers
 from kgdash.ranking.metric import Metric
 from kgdash.statistics.estimate import number
 
@@ -24,24 +24,17 @@ BESIDE, _ABOVE = 22, 14
 
 
 def metric_dots(table: pd.DataFrame, info: Metric) -> go.Figure:
-    """Draw one metric of every run, a mark per side; the line joins the sides of a run.
+    """Draw one metric of every run, a mark per side, and the intervals of both sides pooled.
 
     :param table: rows of one metric and rank type of `kgdash.studies.comparison.comparison.overall`
+        with ``low`` and ``high``, if there are intervals (NaN for none)
     """
+    table = table.assign(**{end: np.nan for end in ("low", "high") if end not in table})
     if not table["value"].notna().any():
         return empty("the metric is not defined for these runs")
     runs = list(dict.fromkeys(table["run"]))
     place = {run: -float(number) for number, run in enumerate(runs)}
     figure = go.Figure()
-    for run, rows in table.groupby("run", sort=False):
-        figure.add_scatter(
-            x=rows["value"],
-            y=[place[str(run)]] * len(rows),
-            mode="lines",
-            line={"color": GREY, "width": 3},
-            hoverinfo="skip",
-            showlegend=False,
-        )
     for side, rows in table.groupby("side", sort=False):
         figure.add_scatter(
             x=rows["value"],
@@ -53,13 +46,14 @@ def metric_dots(table: pd.DataFrame, info: Metric) -> go.Figure:
                 "size": 12,
                 "symbol": "diamond" if side == "both" else "circle",
             },
+            error_x=whiskers(rows["value"], rows["low"], rows["high"]) if side == "both" else None,
             text=[_about(row, info) for row in rows.to_dict("records")],
             hovertemplate="%{text}<extra></extra>",
         )
     figure.update_xaxes(title=f"{info.label} {info.arrow}".strip())
     _name_rows(figure, runs)
     parts = [
-        f"{side}: {of_each(rows['run'], rows['value'])}"
+        f"{side}: {of_each(rows['run'], *(rows[each] for each in ('value', 'low', 'high')))}"
         for side, rows in table.groupby("side", sort=False)
     ]
     message = f"{info.label} of {len(runs)} runs. {'. '.join(parts)}."

@@ -176,6 +176,8 @@ def _write_below(figure: go.Figure, caption: str) -> None:
 def _described(content: bytes, message: str) -> bytes:
     """Put a message into an SVG file, where screen readers look for it."""
     start = content.index(b">", content.index(b"<svg")) + 1
+    if content[:start].endswith(b"/>"):  # nothing is drawn
+        return content
     return content[:start] + f"<desc>{escape(message)}</desc>".encode() + content[start:]
 
 

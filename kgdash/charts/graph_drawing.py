@@ -15,6 +15,7 @@ import pandas as pd
 from kgdash.charts.graph_layout import Layout
 from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.style import RELIABILITY_SCALE, SIDE_COLOURS
+from kgdash.graph.relation_names import end_first
 
 #: choices of the facts to draw in a graph, and how many are few
 FACTS = ("all", "least reliable", "most reliable")
@@ -66,7 +67,7 @@ class GraphDrawing:
             "nodes": self._nodes(),
             "edges": self._edges(),
             "relation_ids": self._relation_ids(),
-            "relations": [self.relations[r] for r in self._relation_ids()],
+            "relations": [end_first(self.relations[r]) for r in self._relation_ids()],
             "scale": self._scale(),
             "shape": self.placed.shape,
             "view": readable_view(len(self.entities), len(self.triples)),

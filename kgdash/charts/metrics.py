@@ -13,17 +13,21 @@ from kgdash.ranking.metric import Metric
 from kgdash.ranking.metrics import MetricsTable, pooled
 from kgdash.statistics.estimate import number
 
+#: rank types whose values differ by a smaller share tell the same
+_EQUAL = 1e-3
+
 #: ranks drawn of each tenfold range; more are finer than a screen
 _PER_DECADE = 150
 
 
 def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
-    """Draw one metric over side × rank type.
+    """Draw one metric over side × rank type; where ties play no role, over the sides alone.
 
     :param values: of `kgdash.ranking.metrics.metrics`
     """
     figure = go.Figure()
-    for rank_type in RANK_TYPES:
+    tied = _ties_matter(values, info)
+    for rank_type in RANK_TYPES if tied else ["realistic"]:
         heights = [values.value(info.key, side, rank_type) for side in values.sides]
         figure.add_bar(
             x=values.sides,
@@ -31,7 +35,7 @@ def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
             name=rank_type,
             text=[number(h) for h in heights],
             textposition="outside",
-            textangle=-90,
+            textangle=-90 if tied else 0,
             cliponaxis=False,
             marker={
                 "color": [SIDE_COLOURS[side] for side in values.sides],
@@ -44,12 +48,23 @@ def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
         title=f"{info.label} {info.arrow}".strip(),
         range=_with_room(values.frame.loc[info.key].tolist()),
     )
-    figure.update_xaxes(title="side of the prediction")
+    note = "" if tied else "<br>ties play no role: all rank types agree to 0.1 %"
+    figure.update_xaxes(title=f"side of the prediction{note}")
     parts = [
         f"{side}: {of_each(RANK_TYPES, [values.value(info.key, side, t) for t in RANK_TYPES])}"
         for side in values.sides
     ]
-    return finish(figure, f"{info.label}. {'. '.join(parts)}.", barmode="group")
+    return finish(figure, f"{info.label}. {'. '.join(parts)}.", barmode="group", showlegend=tied)
+
+
+def _ties_matter(values: MetricsTable, info: Metric) -> bool:
+    """Tell whether a metric differs by 0.1 % or more between rank types, on any side."""
+    for side in values.sides:
+        each = np.array([values.value(info.key, side, kind) for kind in RANK_TYPES])
+        finite = each[np.isfinite(each)]
+        if len(finite) and np.ptp(finite) > _EQUAL * np.abs(finite).max():
+            return True
+    return False
 
 
 def _with_room(heights: Sequence[float]) -> list[float] | None:

@@ -29,6 +29,9 @@ _NAME_LENGTH = 24
 #: communities drawn and named, the largest first
 _BUBBLES, _NAMED = 60, 14
 
+#: pixels of a bubble, at least
+_LEAST = 9
+
 #: lines between them, those of the most triples first, and their classes of width, in pixels
 _LINES, _WIDTHS = 200, 4
 
@@ -87,7 +90,7 @@ def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
 
 
 def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale) -> go.Figure:
-    """Draw communities as bubbles: area by entities, colour by ReliK, lines by triples between.
+    """Draw communities: area by triples inside, colour by ReliK, lines by triples between.
 
     Springs (NetworkX, seeded) place them; what no line joins to most stands in a row beneath.
     ``customdata`` of a bubble is the row number in ``table``.
@@ -98,7 +101,7 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
     """
     if table.empty:
         return empty("no community holds a known triple")
-    rows = table.assign(row=np.arange(len(table))).nlargest(_BUBBLES, "entities")
+    rows = table.assign(row=np.arange(len(table))).nlargest(_BUBBLES, "triples")
     ids = rows["id"].tolist()
     lines = between[between["a"].isin(ids) & between["b"].isin(ids)]
     graph = nx.Graph()
@@ -106,7 +109,7 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
     graph.add_weighted_edges_from(
         zip(lines["a"], lines["b"], np.log1p(lines["triples"]), strict=True)
     )
-    sizes = 12 + 46 * np.sqrt(rows["entities"] / rows["entities"].max())
+    sizes = np.maximum(58 * np.sqrt(rows["triples"] / rows["triples"].max()), _LEAST)
     places = _places(graph, sizes.to_numpy())
     figure = go.Figure()
     _add_lines(figure, lines.nlargest(_LINES, "triples"), places)

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from kgdash.charts.message import with_message
+from kgdash.graph.relation_names import end_first
 from kgdash.statistics.estimate import number
 
 #: colour-blind-safe, of middling lightness so that they show on white and on near-black
@@ -163,6 +164,7 @@ def log_axis(values: ArrayLike) -> dict[str, Any]:
 
 def short_label(label: str, limit: int = 26) -> str:
     """Cut a label that is longer than ``limit``; see `kgdash.charts.breakdowns.shortened`."""
+    label = end_first(label)
     return label if len(label) <= limit else label[: limit - 1] + "…"
 
 

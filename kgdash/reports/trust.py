@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
+import numpy as np
 import pandas as pd
 
 from kgdash.charts.separation import MEASURE_NAMES
@@ -18,7 +19,7 @@ from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.instances.separation import Comparison
 from kgdash.studies.instances.separation_verdict import separation_verdict
-from kgdash.studies.overview.overview import VALUES, Overview, busiest_entity
+from kgdash.studies.overview.overview import VALUES, Overview, namesake
 from kgdash.studies.reliability.local_verdict import local_estimates, local_verdict, whole_estimates
 from kgdash.studies.reliability.run_relik import run_relik_known
 
@@ -56,14 +57,16 @@ def seed_entities(run: Run, communities: pd.DataFrame) -> dict[str, str]:
     """Name an entity in the least reliable community of 30 triples or more, and in the most.
 
     :param communities: of `kgdash.studies.overview.overview.Overview`
-    :return: which community -> name of its busiest entity; one alone where there is but one, none
-        where there is none
+    :return: which community -> name of the entity it is named after; one alone where there is but
+        one, none where there is none
     """
     groups = find_communities(run.graph)
     large = communities[~communities["small"]].sort_values("relik", kind="stable")
     ids = large["id"].tolist()
     ends = dict(zip(("least reliable", "most reliable"), [*ids[:1], *ids[1:][-1:]], strict=False))
-    return {which: busiest_entity(run.graph, groups == own) for which, own in ends.items()}
+    return {
+        which: namesake(run.graph, np.flatnonzero(groups == own)) for which, own in ends.items()
+    }
 
 
 def estimate_columns(name: str, estimate: Estimate, count: str) -> dict[str, float | int]:

@@ -51,7 +51,7 @@ def test_a_chart_and_a_table_are_saved(address, tab, run, tmp_path, offline):
     ]
     page = offline(paths["html"])
     page.locator(".main-svg").first.wait_for()
-    drawn = page.evaluate("() => document.querySelector('.js-plotly-plot')._fullData[1].y")
+    drawn = page.evaluate("() => document.querySelector('.js-plotly-plot')._fullData[0].y")
     values = kgdash.metrics(run.ranks())
     assert list(drawn.values() if isinstance(drawn, dict) else drawn) == [
         values.value("mrr", side) for side in values.sides

@@ -1,5 +1,6 @@
 """The page Local reliability in a browser."""
 
+from urllib.parse import parse_qs, urlparse
 from xml.etree import ElementTree
 
 import numpy as np
@@ -88,8 +89,12 @@ def test_clicks_on_the_drawing_show_the_numbers_of_a_node_and_of_an_edge(address
     assert mine.sum() == 1
     expect_cards(tab, cards(expected) + part_cards(expected, mine))
     assert graph.camera() == where
+    assert parse_qs(urlparse(tab.url).query)["drawing_picked"] == [f"edge {edge['id']}"]
+    tab.reload()
+    expect_cards(tab, cards(expected) + part_cards(expected, mine))
     graph.stage.press("Escape")
     expect_cards(tab, cards(expected))
+    assert "picked" not in tab.url
 
 
 def test_the_keyboard_walks_and_says_where_it_is(address, tab, run):

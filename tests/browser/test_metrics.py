@@ -1,5 +1,7 @@
 """The page Metrics in a browser."""
 
+import numpy as np
+
 import kgdash
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.statistics.estimate import number
@@ -38,7 +40,8 @@ def test_numbers_charts_and_table(address, tab, run):
         kind: [values.value("mrr", side, kind) for side in values.sides]
         for kind in ("optimistic", "realistic", "pessimistic")
     }
-    assert dict(drawn) == mrr
+    assert np.ptp(list(mrr.values()), axis=0).max() < 1e-4, "ties play no role"
+    assert dict(drawn) == {"realistic": mrr["realistic"]}
     row = table_texts(tab)[0]
     (key,) = (key for key, about in metric_records().items() if row[0].startswith(about.label))
     assert float(row[1]) == kgdash.metrics(run.ranks()).value(key, "head", "optimistic")

@@ -6,7 +6,7 @@ from kgdash.graph.communities import find_communities
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import reliability_map
-from tests.browser.driver import click_point, drawn_points, expect_cards, freest, open_page
+from tests.browser.driver import click_point, drawn_points, expect_cards, freest, open_page, settle
 from tests.browser.graph import Graph
 from tests.browser.test_local import cards
 
@@ -33,3 +33,9 @@ def test_a_click_draws_a_community_and_another_opens_an_entity(address, tab, run
     tab.get_by_role("heading", name="Local reliability").wait_for()
     part = run.subgraph(node["id"], "neighbourhood", 60)
     expect_cards(tab, cards(compare(run, part)))
+
+    tab.go_back()
+    tab.get_by_role("heading", name="Reliability map").wait_for()
+    tab.wait_for_url("**/reliability?**view=Communities**")
+    settle(tab)
+    assert "method=" not in tab.url

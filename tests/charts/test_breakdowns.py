@@ -65,3 +65,14 @@ def test_the_better_the_bluer():
 def test_long_names_keep_both_ends():
     assert shortened("short", 10) == "short"
     assert shortened("0123456789abc", 9) == "0123…9abc"
+
+
+def test_of_a_path_the_last_part_comes_first():
+    assert shortened("/film/film/genre", 40) == "genre · /film/film"
+    assert shortened("/film/film/genre", 12) == "genre · /fi…"
+
+
+def test_a_metric_between_ends_has_the_same_colours_anywhere():
+    heat = side_heatmap(table(["a", "b"]), MRR, ["a", "b"]).data[0]
+    assert (heat.zmin, heat.zmax) == (0, 1)
+    assert side_heatmap(table(["a", "b"]), MR, ["a", "b"]).data[0].zmax is None

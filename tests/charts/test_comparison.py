@@ -16,7 +16,8 @@ A_WINS, B_WINS = SIDE_COLOURS["head"], SIDE_COLOURS["tail"]
 
 def overall_rows(values):
     rows = [
-        {"side": side, "run": run, "value": value, "position": 1}
+        {"side": side, "run": run, "value": value, "low": value - 0.1, "high": value + 0.2}
+        | {"position": 1}
         for run, of_run in values.items()
         for side, value in zip(("head", "tail", "both"), of_run, strict=True)
     ]
@@ -32,6 +33,11 @@ def test_dots():
     found = {trace.name: list(trace.x) for trace in marks(figure)}
     assert found == {"head": [0.1, 0.5], "tail": [0.3, 0.6], "both": [0.2, 0.55]}
     assert list(marks(figure)[0].y) == [0, -1]
+    assert len(figure.data) == 3, "no line joins the sides"
+    both = next(trace for trace in marks(figure) if trace.name == "both")
+    assert list(both.error_x.array) == pytest.approx([0.2, 0.2])
+    assert list(both.error_x.arrayminus) == pytest.approx([0.1, 0.1])
+    assert marks(figure)[0].error_x.array is None
     assert list(figure.layout.yaxis.ticktext) == ["one", "two"]
     assert figure.layout.xaxis.title.text == "Mean reciprocal rank (MRR) ↑"
     assert "two<br>head" in marks(figure)[0].text[1]

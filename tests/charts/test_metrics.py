@@ -11,6 +11,7 @@ from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import MetricsTable
 
 KEY = "inverse_harmonic_mean_rank"
+RECORD = metric_records()[KEY]
 TYPES = ("optimistic", "realistic", "pessimistic")
 
 
@@ -28,6 +29,15 @@ def test_bars_and_their_texts_fit(heights):
     assert high >= max([0, *finite]) + (room if max(finite) > 0 else 0)
     assert low <= 0 <= high
     assert [bar.name for bar in figure.data] == list(TYPES)
+
+
+def test_without_ties_there_is_one_bar_a_side():
+    columns = [(side, t) for side in ("head", "tail") for t in TYPES]
+    rows = [[0.5, 0.5, 0.5, 0.7, 0.6996, 0.6995]]
+    (bars,) = metric_bars(MetricsTable(pd.DataFrame(rows, [KEY], columns)), RECORD).data
+    assert (bars.name, list(bars.y)) == ("realistic", [0.5, 0.6996])
+    blurred = [[0.5, 0.5, 0.5, 0.7, 0.6996, 0.6992]]
+    assert len(metric_bars(MetricsTable(pd.DataFrame(blurred, [KEY], columns)), RECORD).data) == 3
 
 
 @pytest.mark.parametrize("height", [0.0, math.nan])

@@ -53,6 +53,9 @@ def test_communities():
     bubbles = figure.data[-1]
     assert list(bubbles.customdata) == [0, 1, 2]
     assert list(bubbles.marker.color) == pytest.approx(SCALE.place(groups(3)["relik"]))
+    sized = community_map(groups(3).assign(triples=[9, 4, 1]), lines, SCALE).data[-1]
+    areas = np.square(sized.marker.size)
+    np.testing.assert_allclose(areas / areas[0], [1, 4 / 9, 1 / 9])
     assert bubbles.hovertext[0].startswith("&lt;0&gt;, x<br>3 entities, 40 triples inside")
     thin, thick = figure.data[:-1]
     assert thin.line.width < thick.line.width == 4

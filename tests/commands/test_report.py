@@ -204,9 +204,9 @@ class TestCharts:
         )
         heights = {bar.name: bar.y for bar in draw_chart("metrics", ChartSource(asked)).data}
         of_all = metrics(ranks)
-        assert heights["pessimistic"] == tuple(
-            of_all.value("mr", side, "pessimistic") for side in of_all.sides
-        )
+        assert heights == {
+            "realistic": tuple(of_all.value("mr", side, "realistic") for side in of_all.sides)
+        }, "no scores are equal"
         ecdf = draw_chart("ranks", ChartSource(asked))
         both = ecdf.data[-1]
         assert both.y[0] == np.mean(ranks["pessimistic"] == both.x[0])

@@ -165,8 +165,16 @@ def test_seeds(bundled):
     assert "No two of these runs are seeds" in messages(app)[0]
     choose(app, **{"with": names[1:2]})
     assert "OBL2021 demands 3 seeds" in messages(app)[0]
-    choose(app, **{"with": names[1:]})
+    choose(app, **{"with": ["umls-rotate"]})
+    app.get_by_key("seeds_of_umls-transe").click()
+    assert (
+        "Add umls-transe-seed1 and umls-transe-seed2"
+        in app.get_by_key("seeds_of_umls-transe").label
+    )
+    run_page(app)
+    assert app.get_by_key("with").value == ["umls-rotate", *names[1:]]
     assert messages(app) == []
+    choose(app, **{"with": names[1:]})
     found = seed_spread(overall(compared_ranks([bundled(name) for name in names])), names)
     found = found[(found["side"] == "both") & (found["rank_type"] == "realistic")]
     columns = ["seeds", "mean", "standard_deviation", "low", "high"]

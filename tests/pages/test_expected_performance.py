@@ -34,6 +34,9 @@ def assert_shows(
     deltas = {card.label: card.delta for card in app.main.metric}
     ends = f"{number(row['low'])} to {number(row['high'])}"
     assert deltas[f"Expected {label} ↑"] == f"{round(100 * found.level)} %: {ends}"
+    unit = "triples" if found.task == "accuracy" else "ranks"
+    if row["evaluated"]:
+        assert deltas[f"Measured {label} ↑"].endswith(f"n = {row['evaluated']:,} {unit}")
     errors = found.errors.set_index(["scheme", "curve"])
     disjoint = errors.loc[("disjoint", "linear"), "subgraphs"] >= 10
     scheme = "disjoint" if disjoint else "overlapping"

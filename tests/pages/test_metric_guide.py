@@ -1,8 +1,10 @@
 """The page Metric guide shows what the library computes."""
 
 import numpy as np
+import pandas as pd
 
 from kgdash.breakdowns.side_comparison import compare_sides, describe_sides
+from kgdash.ranking.glossary import glossary_table
 from kgdash.ranking.metric_guide import guide_table, plain_and_adjusted
 from kgdash.ranking.metrics import metrics
 from kgdash.statistics.estimate import number
@@ -18,7 +20,8 @@ def test_the_run_s_own_figures(run):
     shown, expected = table(app, "metric", "formula"), guide_table(values)
     assert shown["metric"].tolist() == expected["metric"].tolist()
     np.testing.assert_array_equal(shown["value"], expected["value"])
-    _glossary, uses = app.table
+    words, uses = app.table
+    pd.testing.assert_frame_equal(words.value, glossary_table())
     assert uses.value["when to use it"].tolist() == expected["use"].drop_duplicates().tolist()
     sides = compare_sides(ranks, run.graph, "pessimistic")
     assert table(app, "side", "chance")["answers"].tolist() == sides["answers"].tolist()

@@ -13,7 +13,12 @@ from kgdash.studies.instances.likely_errors import (
     suspicious_facts,
 )
 from kgdash.studies.instances.separation import COMPARED, compare_measures
-from kgdash.studies.instances.thresholds import judged_thresholds, rates_at, threshold_curve
+from kgdash.studies.instances.thresholds import (
+    best_of,
+    judged_thresholds,
+    rates_at,
+    threshold_curve,
+)
 from kgdash.studies.labelling.queue import label_queue
 from kgdash.studies.labelling.results import labelled_instances
 from kgdash.studies.labelling.session import judge
@@ -93,6 +98,14 @@ def test_thresholds(run):
     shown = cards(app)
     for name, rate in (("Precision", "precision"), ("Recall", "recall"), ("F1", "f1")):
         assert shown[name] == number(at[rate])
+    best = {name: best_of(curve, name) for name in ("f1", "accuracy")}
+    places = np.array(slider.options, dtype=float)
+    for name, threshold in best.items():
+        choose(app, **{slider.key: 0.01})
+        app.get_by_key(f"best_{name}").click()
+        rerun(app)
+        chosen = float(next(w for w in app.main.select_slider if w.key == slider.key).value)
+        assert chosen == min(places[places >= threshold * (1 - 1e-9)].min(initial=1), 1)
     judged = judged_thresholds(scored.table, group="2i")
     np.testing.assert_array_equal(table(app, "criterion")["accuracy"], judged["accuracy"])
 

@@ -40,6 +40,26 @@ def seed_groups(runs: Mapping[str, Run]) -> dict[str, list[str]]:
     return {names[0]: names for names in found.values() if len(names) > 1}
 
 
+def other_seeds(runs: Mapping[str, Run], candidates: Mapping[str, Run]) -> dict[str, list[str]]:
+    """Find further seeds of the configurations of some runs.
+
+    :param runs: by name
+    :param candidates: by name; those among ``runs`` are none
+    :return: name of a run -> names of the candidates that differ from it in the seed only
+    """
+    found = {}
+    for name, run in runs.items():
+        recorded = configuration(run)
+        same = [
+            other
+            for other, candidate in candidates.items()
+            if other not in runs and configuration(candidate) == recorded
+        ]
+        if recorded is not None and same:
+            found[name] = same
+    return found
+
+
 def seed_spread(overall: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Summarise what runs that differ in the seed make of every metric.
 

@@ -26,6 +26,7 @@ from kgdash.studies.overview.verdict import performance_verdict, region_verdict
 from kgdash.studies.reliability.reliability_map import (
     ReliabilityMap,
     averages,
+    most_central,
     reliability_steps,
 )
 
@@ -131,13 +132,12 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     return Overview(map_, values, communities, verdict, tuple(leads))
 
 
-def busiest_entity(graph: KnowledgeGraph, is_member: np.ndarray) -> str:
-    """Name the entity of highest degree, the first of equals, among some.
+def namesake(graph: KnowledgeGraph, members: np.ndarray) -> str:
+    """Name the entity that a community is named after: the most central one.
 
-    :param is_member: bool, ``(|E|,)``
+    :param members: ids
     """
-    members = np.flatnonzero(is_member)
-    return graph.entities[int(members[np.argmax(graph.degrees[members])])]
+    return graph.entities[int(most_central(graph, members)[0])]
 
 
 def _hits(ranks: pd.DataFrame, k: int) -> np.ndarray:
@@ -197,7 +197,7 @@ def _least_reliable(
         "community",
         f"The community around {row['label']} is less reliable than the graph: mean ReliK "
         f"{with_interval(value)}, {value.n:,} triples.",
-        busiest_entity(graph, find_communities(graph) == row["id"]),
+        namesake(graph, np.flatnonzero(find_communities(graph) == row["id"])),
     )
 
 

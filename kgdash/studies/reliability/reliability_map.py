@@ -178,6 +178,20 @@ def central_members(
     return members, triples[kept].reset_index(drop=True)
 
 
+def most_central(graph: KnowledgeGraph, members: np.ndarray, most: int = 1) -> np.ndarray:
+    """Return the entities of a group with the most known triples inside, the first of equals first.
+
+    :param members: ids
+    :return: ids, at most ``most``
+    """
+    inside = np.zeros(graph.num_entities, dtype=bool)
+    inside[members] = True
+    heads, _, tails = graph.all_triples[inside[graph.all_triples[:, [0, 2]]].all(axis=1)].T
+    ends = np.concatenate([heads, tails[heads != tails]])
+    degrees = np.bincount(ends, minlength=graph.num_entities)[members]
+    return np.asarray(members)[np.argsort(-degrees, kind="stable")][:most]
+
+
 def describe_members(graph: KnowledgeGraph, members: np.ndarray) -> tuple[str, str]:
     """Describe a group of entities by those with the most triples inside, and by its relations.
 
@@ -188,9 +202,7 @@ def describe_members(graph: KnowledgeGraph, members: np.ndarray) -> tuple[str, s
     inside[members] = True
     heads, relations, tails = graph.all_triples.T
     kept = inside[heads] & inside[tails]
-    ends = np.concatenate([heads[kept], tails[kept & (heads != tails)]])
-    degrees = np.bincount(ends, minlength=graph.num_entities)[members]
-    central = members[np.argsort(-degrees, kind="stable")][:_DESCRIBED]
+    central = most_central(graph, members, _DESCRIBED)
     counts = np.bincount(relations[kept], minlength=graph.num_relations)
     frequent = [r for r in np.argsort(-counts, kind="stable")[:_DESCRIBED] if counts[r]]
     return (
@@ -237,10 +249,11 @@ def _named(
             else (graph.relations, graph.relation_labels)
         )
         return {"name": [names[i] for i in ids], "label": [labels[i] for i in ids]}
-    about = [describe_members(graph, np.flatnonzero(groups == i)) for i in ids]
+    members = [np.flatnonzero(groups == i) for i in ids]
+    about = [describe_members(graph, each) for each in members]
     return {
         "name": [str(i) for i in ids],
-        "label": [central.split(", ")[0].removesuffix(" …") for central, _ in about],
+        "label": [graph.entity_labels[most_central(graph, each)[0]] for each in members],
         "entities": np.bincount(groups)[ids],
         "central": [central for central, _ in about],
         "relations": [relations for _, relations in about],

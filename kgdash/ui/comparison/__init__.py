@@ -1,4 +1,4 @@
 """Forms and views of the pages that compare runs.
 
-Imports: ui.widgets, ui.metrics, studies, charts and below. Start at `overview.py`.
+Imports: ui.widgets, ui.metrics, ui.subgraphs, studies, charts and below. Start at `overview.py`.
 """

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
 import pandas as pd
 import streamlit as st
 
+from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.custom_grouping import groups_by
-from kgdash.breakdowns.grouping import GROUPINGS
+from kgdash.breakdowns.grouping import GROUPINGS, Groups
 from kgdash.charts.comparison import metric_dots, position_heatmap, seed_dots
+from kgdash.progress import Progress
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metric_lookup import metric_records
+from kgdash.runs import Run
 from kgdash.studies.comparison.comparison import by_group, mean_positions, overall_of
-from kgdash.studies.comparison.seeds import ENOUGH, seed_groups, seed_spread
+from kgdash.studies.comparison.seeds import ENOUGH, other_seeds, seed_groups, seed_spread
+from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.comparison.form import Compared
+from kgdash.ui.comparison.runs_form import add_runs
 from kgdash.ui.metrics.custom_groups_form import custom_groupings, groupings_stamp
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
+from kgdash.ui.runtime.run_picker import load_source
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice
@@ -30,9 +39,11 @@ def show_overall(compared: Compared) -> None:
     table, info = _overall(compared), compared.metric
     st.header(info.label)
     st.caption(
-        f"{compared.rank_type.capitalize()} ranks of {_count(compared)} {compared.split} triples."
+        f"{compared.rank_type.capitalize()} ranks of {_count(compared)} {compared.split} triples. "
+        "Bars: 95 % interval of both sides."
     )
     one = table[(table["metric"] == info.key) & (table["rank_type"] == compared.rank_type)]
+    one = one.merge(_intervals(compared), on=["run", "side"], how="left")
     show_chart(metric_dots(one, info), "dots", f"{compared.name}-{info.key}")
     st.header("All metrics")
     st.caption(
@@ -100,6 +111,7 @@ def show_seeds(compared: Compared) -> None:
             "directories do not.",
             icon=":material/casino:",
         )
+        _offer_seeds(compared)
         return
     chosen = choice("Configuration of", list(found), "configuration")
     names = found[chosen]
@@ -135,6 +147,39 @@ def show_seeds(compared: Compared) -> None:
     show_table(shown, "seed_table", f"{compared.name}-seeds", spread, low="least", high="greatest")
 
 
+def _offer_seeds(compared: Compared) -> None:
+    """Name runs that are seeds of those compared, each with a button that adds them."""
+    candidates = {
+        name: load_source(name) for name in runs_on_same_graph(next(iter(compared.runs.values())))
+    }
+    for name, others in other_seeds(compared.runs, candidates).items():
+        named = " and ".join(others)
+        st.button(
+            f"Add {named}, other seeds of {name}",
+            key=f"seeds_of_{name}",
+            icon=":material/add:",
+            on_click=add_runs,
+            args=(others,),
+        )
+
+
+def _intervals(compared: Compared) -> pd.DataFrame:
+    """Return the interval of the metric over all triples: ``run, side, low, high``."""
+
+    way = (compared.split, compared.filter, compared.rank_type, compared.metric.key)
+
+    def of_run(run: Run, _: Progress) -> pd.DataFrame:
+        ranks = ranks_with_facts(run, compared.split, compared.filter)
+        every = Groups(slice(None), np.zeros(len(ranks), dtype=np.int64), ["all"])
+        return breakdown(ranks, every, compared.metric.key, compared.rank_type)
+
+    tables = {}
+    for name, run in compared.runs.items():
+        tables[name] = computed("Intervals", (run.digest, "interval", *way), partial(of_run, run))
+    found = pd.concat(tables, names=["run", "row"]).reset_index("run")
+    return found[["run", "side", "low", "high"]]
+
+
 def _overall(compared: Compared) -> pd.DataFrame:
     return overall_of(
         {n: metrics_of(r, compared.split, compared.filter) for n, r in compared.runs.items()}
@@ -161,7 +206,7 @@ def _show_wide(
         shown[name] = wide[("value", name)].to_numpy(dtype=float)
         shown[f"{name} · position"] = wide[("position", name)].astype("Int64").to_numpy()
     config = number_columns(shown) | {
-        rows: st.column_config.TextColumn(rows, pinned=True, width="large" if guide else "medium"),
+        rows: st.column_config.TextColumn(rows, pinned=True, width="medium"),
         **{f"{n} · position": st.column_config.NumberColumn("position") for n in compared.runs},
         **{n: st.column_config.NumberColumn(n) for n in compared.runs},
     }

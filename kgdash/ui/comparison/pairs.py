@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from kgdash.charts.run_pairs import community_forest, pair_forest, rank_density, win_bars
+from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.ranking.glossary import explained
 from kgdash.statistics.paired_tests import EXACT, RESAMPLES, paired_tests
@@ -23,13 +25,15 @@ from kgdash.studies.comparison.run_pairs import (
     relation_sign_tests,
     triple_differences,
 )
+from kgdash.studies.reliability.reliability_map import most_central
 from kgdash.ui.comparison.form import Compared, choose_pair
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_number, choose_one
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
-from kgdash.ui.widgets.table import show_table
+from kgdash.ui.widgets.table import choose_row, show_table
 
 #: rows of long tables on the page; the files have all
 _SHOWN = 1000
@@ -169,21 +173,32 @@ def show_communities(compared: Compared) -> None:
         f"{compared.sides}. Communities are densely connected entities (Louvain), named "
         "by their most central ones; a triple counts in the community of either end. Bars: 95 % "
         f"interval; coloured where it leaves 0 out: blue where {plain(a)} is "
-        f"better, orange where {plain(b)} is."
+        f"better, orange where {plain(b)} is. Select a row to open the neighbourhood of the most "
+        "central entity; of entities below likewise."
     )
     show_chart(community_forest(table, a, b), "communities", f"{a}-{b}-communities")
-    _show_long(table, "community_table", f"{a}-{b}-{compared.split}-communities", 0)
+    row = _show_long(table, "community_table", f"{a}-{b}-{compared.split}-communities", 0)
+    if row is not None:
+        members = np.flatnonzero(communities == table["community"].iloc[row])
+        _open(graph, int(most_central(graph, members)[0]))
     st.header("Entities where A wins and B loses")
     with st.container(width=140):
         fewest = choose_number("Fewest triples", (1, len(graph.all_triples)), 10, "fewest")
     entities = entity_differences(pair_of(compared.ranks, a, b), *of_side)
     entities = entities[entities["triples"] >= fewest]
-    entities = entities.assign(
+    shown = entities.assign(
         entity=[graph.entity_labels[e] for e in entities["entity"]],
         community=communities[entities["entity"]],
     )
     st.caption(f"{len(entities):,} entities are an end of at least {fewest:,} triples.")
-    _show_long(entities, "entities", f"{a}-{b}-{compared.split}-entities", _SHOWN)
+    row = _show_long(shown, "entities", f"{a}-{b}-{compared.split}-entities", _SHOWN)
+    if row is not None:
+        _open(graph, int(_ends(entities, _SHOWN)["entity"].iloc[row]))
+
+
+def _open(graph: KnowledgeGraph, entity: int) -> None:
+    """Leave for the neighbourhood of an entity, under the run of the sidebar."""
+    open_local("neighbourhood", entity=graph.entities[entity], size=60, hops=1)
 
 
 def _show_ranks(compared: Compared) -> None:
@@ -220,18 +235,24 @@ def _show_ranks(compared: Compared) -> None:
     )
 
 
-def _show_long(table: pd.DataFrame, key: str, name: str, most: int) -> None:
-    """Show a table that is sorted by difference: its first and last rows, if there are many."""
+def _show_long(table: pd.DataFrame, key: str, name: str, most: int) -> int | None:
+    """Show a table that is sorted by difference: its first and last rows, if there are many.
+
+    :return: which of the rows shown is selected
+    """
     shown = _ends_of(table, most)
     if "small" in shown:
         shown = shown.assign(small=["small" if small else "" for small in shown["small"]])
-    show_table(shown, key, name, table, **_HEADINGS)
+    return choose_row(shown, key, name, table, **_HEADINGS)
 
 
 def _ends_of(table: pd.DataFrame, most: int) -> pd.DataFrame:
     """Return the first and the last rows, and say so, if there are more than ``most`` (0: all)."""
+    if 0 < most < len(table):
+        st.caption(f"The first and last {most // 2:,} of {len(table):,}; the file has all.")
+    return _ends(table, most)
+
+
+def _ends(table: pd.DataFrame, most: int) -> pd.DataFrame:
     half = most // 2
-    if not 0 < most < len(table):
-        return table
-    st.caption(f"The first and last {half:,} of {len(table):,}; the file has all.")
-    return pd.concat([table[:half], table[-half:]])
+    return pd.concat([table[:half], table[-half:]]) if 0 < most < len(table) else table

@@ -56,6 +56,15 @@ def choose_runs(run: Run, suggested: int = 2) -> dict[str, Run]:
     return dict(zip(distinct_names(runs), runs, strict=True))
 
 
+def add_runs(names: list[str]) -> None:
+    """Choose further runs; only in a widget's callback.
+
+    Where there are too many together, those that were chosen first make room.
+    """
+    chosen = [name for name in st.session_state["with"] if name not in names]
+    st.session_state["with"] = [*chosen, *names][-(MOST - 1) :]
+
+
 def show_notes_of(runs: dict[str, Run]) -> None:
     """Show what a user should know of the runs, each note once; whose it is, unless all have it."""
     by_note: dict[str, list[str]] = {}

@@ -45,7 +45,7 @@ def show_expected(row: pd.Series, task: str, level: float) -> None:
             number(row["predicted"]),
             f"{percent(level)}: {number(row['low'])} to {number(row['high'])}",
         )
-        count = f"n = {row['evaluated']:,} triples"
+        count = f"n = {_counted(row['evaluated'], task)}"
         compared = ("inside" if inside else "outside") + f" the interval, {count}"
         beneath = compared if known else "no evaluated triple inside"
         show_card(f"Measured {label} ↑", number(row["observed"]), beneath)
@@ -55,6 +55,13 @@ def show_expected(row: pd.Series, task: str, level: float) -> None:
             f"{FEWEST} of the subgraphs learnt from share no evaluated triple with this one: its "
             "own triples helped to learn what is expected of it. Smaller subgraphs overlap less."
         )
+
+
+def _counted(triples: int, task: str) -> str:
+    """Say of how much a measured value is the mean, as Local reliability does: "22 ranks"."""
+    if task == "accuracy":
+        return f"{triples:,} triples"
+    return f"{triples * (2 if task.startswith('both') else 1):,} ranks"
 
 
 def show_checks(prediction: PerformancePrediction, drawn: int, name: str) -> None:

@@ -41,12 +41,15 @@ def show_graph(drawing: GraphDrawing, key: str, expandable: bool = False) -> Sel
 
     As long as the drawing is the same, a rerun changes nothing in it: zoom, dragged entities and
     focus stay. The choices of view and of facts stand in the address as ``{key}_view`` and
-    ``{key}_facts``.
+    ``{key}_facts``, and what is chosen as ``{key}_picked``: the drawing writes it there itself,
+    without an entry in the browser's history, and begins with it.
 
     :param key: of the widget
     :param expandable: a double click on an entity asks for its neighbours
     """
-    data = drawing.payload() | {"expandable": expandable}
+    picked = f"{key}_picked"
+    data = drawing.payload() | {"expandable": expandable, "address": picked}
+    data["picked"] = _item(st.query_params.get(picked, ""))
     for name, choices in _CHOICES.items():
         if st.query_params.get(f"{key}_{name}") in choices:
             data[name] = st.query_params[f"{key}_{name}"]
@@ -78,6 +81,17 @@ def selection_of(item: Any, drawing: GraphDrawing, expand: Any = None) -> Select
         return Selection(expand=asked)
     named = drawing.triples[columns].astype(str).agg(" ".join, axis=1)
     return Selection(rows=tuple(np.flatnonzero(named == chosen).tolist()), expand=asked)
+
+
+def _item(text: str) -> dict[str, Any] | None:
+    """Read what an address says is chosen, as `selection_of` takes it; whether it is there or not.
+
+    :param text: "node 12", "edge 3 0 7", "pair 3 7"
+    """
+    kind, _, named = text.partition(" ")
+    if kind == "node" and named.isdecimal():
+        return {"kind": kind, "id": int(named)}
+    return {"kind": kind, "id": named} if kind in _COLUMNS else None
 
 
 def scripts() -> str:

@@ -50,7 +50,10 @@ class View {
     this.given = { view: data.view, facts: data.facts };
     this.hover = null;
     if (!this.model.exists(this.focus)) this.focus = null;
+    if (!before && !this.selected && this.model.exists(data.picked)) this.selected = data.picked;
     if (!this.model.exists(this.selected)) this.selected = null;
+    this.address = data.address;
+    this.keep();
     this.fill();
   }
   get picture() { return this.pictures[this.kind]; }
@@ -209,8 +212,16 @@ class View {
     this.selected = item;
     if (item) this.focus = item;
     this.send("selected", item);
+    this.keep();
     this.say(item ? `Selected: ${this.model.describe(item)}` : "Nothing selected");
     this.render();
+  }
+  // In the address, so that a link or a reload shows it; no entry of the history for each click.
+  keep() {
+    const url = new URL(window.location.href), item = this.selected;
+    if (item) url.searchParams.set(this.address, `${item.kind} ${item.id}`);
+    else url.searchParams.delete(this.address);
+    if (url.href !== window.location.href) window.history.replaceState(window.history.state, "", url);
   }
   choose(shown, relation) {
     this.model.facets = relation === -2;
@@ -393,9 +404,9 @@ function hand(blob, name) {
 
 export default function (component) {
   const { parentElement: root, key } = component, views = (globalThis.kgdashGraphs ??= new Map());
-  const former = root.kgView ? null : views.get(key);
+  const begun = !root.kgView, former = begun ? views.get(key) : null;
   root.kgView ??= new View(root, former);
   views.set(key, root.kgView);
   root.kgView.update(component);
-  if (former?.selected && root.kgView.selected) component.setStateValue("selected", root.kgView.selected);
+  if (begun && root.kgView.selected) component.setStateValue("selected", root.kgView.selected);
 }

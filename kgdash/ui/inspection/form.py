@@ -10,8 +10,8 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_search import entity_text, label_and_name
 from kgdash.runs import Run
 from kgdash.studies.inspection.inspected_triple import OPEN, InspectedTriple, find_triple
-from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.widgets.entity_choice import choose_entity_or_none, show_unknown_entity
 from kgdash.ui.widgets.inspect_link import ADDRESS, opened_list, triple_address
 
 _TAKEN = "inspected_address"
@@ -24,23 +24,17 @@ def choose_triple(run: Run) -> InspectedTriple:
     """
     graph = run.graph
     _take_address(graph)
-    entities, relations = computed(
-        "Listing names", (graph.digest, "choices of triples"), lambda _: _choices(graph)
-    )
-    columns = st.columns([3, 3, 3])
-    for column, part in zip(columns, ADDRESS, strict=True):
-        texts = relations if part == "relation" else entities
+    names: list[str] = []
+    for column, part in zip(st.columns([3, 3, 3]), ADDRESS, strict=True):
         with column:
-            st.selectbox(
-                part.capitalize(),
-                list(texts),
-                format_func=texts.__getitem__,
-                key=_key(part),
-                on_change=_put_address,
-                args=(graph.digest,),
-                help=f"{OPEN} leaves this side open.",
-            )
-    names = [st.session_state[_key(part)] for part in ADDRESS]
+            if part == "relation":
+                names.append(_choose_relation(graph))
+                continue
+            name = choose_entity_or_none(graph, part.capitalize(), _key(part), OPEN)
+            names.append(name or OPEN)
+    for part in ADDRESS:
+        show_unknown_entity(_key(part))
+    _put_address(graph.digest, names)
     if names.count(OPEN) > 1:
         st.info("Choose two of head, relation and tail.", icon=":material/info:")
         st.stop()
@@ -87,35 +81,41 @@ def _take_address(graph: KnowledgeGraph) -> None:
     there = all(_key(part) in st.session_state for part in ADDRESS)
     if there and st.session_state.get(_TAKEN) == (graph.digest, address):
         return
-    names = _first_names(graph)
+    triple = _first(graph)
     if sum(map(bool, address)) >= 2:
         try:
             triple = find_triple(graph, *(part or OPEN for part in address))
-            names = [name or OPEN for name in triple.names(graph)]
         except KgdashError as error:
             st.warning(f"{plain(str(error))}\\. Another triple is shown.", icon=":material/info:")
-    for part, name in zip(ADDRESS, names, strict=True):
-        st.session_state[_key(part)] = name
-    _put_address(graph.digest)
+    for part, chosen in zip(ADDRESS, triple.parts, strict=True):
+        texts = graph.relations if part == "relation" else None
+        st.session_state[_key(part)] = (
+            OPEN if chosen is None else texts[chosen] if texts else entity_text(graph, chosen)
+        )
 
 
-def _put_address(digest: str) -> None:
+def _put_address(digest: str, names: Sequence[str]) -> None:
     """Let the address say what is chosen."""
-    names = {part: st.session_state[_key(part)] for part in ADDRESS}
-    st.query_params.update(names)
-    st.session_state[_TAKEN] = (digest, tuple(names.values()))
+    address = dict(zip(ADDRESS, names, strict=True))
+    if any(st.query_params.get(part) != name for part, name in address.items()):
+        st.query_params.update(address)
+    st.session_state[_TAKEN] = (digest, tuple(names))
 
 
-def _first_names(graph: KnowledgeGraph) -> list[str]:
-    """Name the triple that the page opens on: the first of test, or else the first known one."""
+def _first(graph: KnowledgeGraph) -> InspectedTriple:
+    """Return the triple that the page opens on: the first of test, or else the first known one."""
     triples = graph.splits["test"] if len(graph.splits["test"]) else graph.all_triples
-    return list(triple_address(graph, triples[0].tolist()).values())
+    return InspectedTriple(*triples[0].tolist())
 
 
-def _choices(graph: KnowledgeGraph) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the texts of entities, those with most triples first, and of relations, by name."""
-    order = (-graph.degrees).argsort(kind="stable").tolist()
-    entities = {graph.entities[e]: entity_text(graph, e) for e in order}
+def _choose_relation(graph: KnowledgeGraph) -> str:
     pairs = zip(graph.relations, graph.relation_labels, strict=True)
-    relations = {name: label_and_name(label, name) for name, label in pairs}
-    return {OPEN: OPEN} | entities, {OPEN: OPEN} | relations
+    texts = {OPEN: OPEN} | {name: label_and_name(label, name) for name, label in pairs}
+    chosen = st.selectbox(
+        "Relation",
+        list(texts),
+        format_func=texts.__getitem__,
+        key=_key("relation"),
+        help=f"{OPEN} leaves this side open.",
+    )
+    return str(chosen)

@@ -9,9 +9,11 @@ import streamlit as st
 from kgdash.charts.classification import pr_figure
 from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.separation import MEASURE_NAMES, is_raw
+from kgdash.ranking.glossary import explained
 from kgdash.statistics.estimate import number
 from kgdash.studies.instances.separation import ALL
 from kgdash.studies.instances.thresholds import (
+    CRITERIA,
     best_of,
     judged_thresholds,
     measured,
@@ -25,6 +27,8 @@ from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.table import show_table
 
 _NAMES = {"precision": "Precision ↑", "recall": "Recall ↑", "f1": "F1 ↑", "accuracy": "Accuracy ↑"}
+
+_BEST = {"f1": "F1", "accuracy": "accuracy"}
 
 #: places on the slider, per factor of ten or over the range of raw scores
 _PER_DECADE, _RAW_STEPS = 20, 100
@@ -49,7 +53,7 @@ def show_threshold(separated: Separated) -> None:
             judged_thresholds(separated.scored.table, choice.measure, choice.aggregate, group),
         ),
     )
-    threshold = _slider(separated, best_of(curve, "accuracy"))
+    threshold = _slider(separated, {name: best_of(curve, name) for name in CRITERIA})
     at = rates_at(curve, threshold)
     with st.container(horizontal=True):
         for rate, label in _NAMES.items():
@@ -103,8 +107,11 @@ def _show_curves(
         show_chart(pr_figure(ends, counts), "pr", f"{separated.name}-precision-recall")
 
 
-def _slider(separated: Separated, best: float) -> float:
-    """Show the slider; its places do not depend on the group, so that it stays where it is put."""
+def _slider(separated: Separated, best: dict[str, float]) -> float:
+    """Show the slider; its places do not depend on the group, so that it stays where it is put.
+
+    :param best: criterion -> the threshold that is best by it, to which a button sets the slider
+    """
     measure = separated.choice.measure
     values = separated.scored.table[separated.column]
     low, high = float(values.min()), float(values.max())
@@ -118,16 +125,28 @@ def _slider(separated: Separated, best: float) -> float:
             for step in range(-decade * _PER_DECADE + 1)
         ]
         key, axis = f"threshold_{measure}_from_1e{decade}", "log scale"
-    nearest = int(np.clip(np.searchsorted(options, best), 0, len(options) - 1))
-    return float(
+    nearest = {
+        criterion: options[int(np.clip(np.searchsorted(options, at), 0, len(options) - 1))]
+        for criterion, at in best.items()
+    }
+    threshold = float(
         st.select_slider(
             f"Threshold on {MEASURE_NAMES[measure]} ({axis})",
             options,
-            options[nearest],
+            nearest["accuracy"],
             format_func=number,
             key=key,
             bind="query-params",
-            help="At or above it an instance is predicted true. At first, the one with the best "
-            "accuracy here.",
+            help=explained("threshold", "It starts at the one with the best accuracy here."),
         )
     )
+    with st.container(horizontal=True):
+        for criterion, place in nearest.items():
+            st.button(
+                f"Best {_BEST[criterion]}: {number(place)}",
+                key=f"best_{criterion}",
+                on_click=st.session_state.__setitem__,
+                args=(key, place),
+                disabled=place == threshold,
+            )
+    return threshold

@@ -15,7 +15,7 @@ from kgdash.ui.runtime.result_cache import memory
 
 #: seconds before a progress bar shows, so that short work does not flicker
 _PATIENCE = 0.4
-_STOPPED = "stopped_computation"
+_STOPPED, _FINISHED = "stopped_computation", "finished_settings"
 
 
 def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], Any]) -> Any:
@@ -32,6 +32,7 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     found = memory().get(key)
     if found is not None:
+        _note_settings(label)
         return found
     end_if_stopped(label, key)
     try:
@@ -41,6 +42,7 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
         refuse(error)
     slot.empty()
     memory().put(key, result)
+    _note_settings(label)
     return result
 
 
@@ -59,7 +61,13 @@ def end_if_stopped(label: str, key: tuple[Hashable, ...]) -> None:
     """End the page's run with an offer to start again, if the user stopped this computation."""
     if was_stopped(key):
         st.info(f"{label} was stopped; nothing was kept.")
-        st.button("Start again", on_click=_forget_stop)
+        with st.container(horizontal=True):
+            st.button("Start again", on_click=_forget_stop)
+            former = st.session_state.get(_FINISHED, {}).get(label)
+            if former is not None:
+                st.button(
+                    "Back to the former result", on_click=_go_back, args=(former,), key="former"
+                )
         st.stop()
 
 
@@ -95,3 +103,22 @@ def _stop(key: tuple[Hashable, ...]) -> None:
 
 def _forget_stop() -> None:
     st.session_state.pop(_STOPPED, None)
+
+
+def _note_settings(label: str) -> None:
+    """Keep the settings that led to a result, so that one can go back to it."""
+    kept = {
+        key: value
+        for key, value in st.session_state.items()
+        if isinstance(value, str | int | float | tuple | list)
+    }
+    st.session_state.setdefault(_FINISHED, {})[label] = (kept, frozenset(st.query_params))
+
+
+def _go_back(former: tuple[dict[Any, Any], frozenset[str]]) -> None:
+    """Set what the address keeps to what led to the former result."""
+    kept, named = former
+    for key in named | set(st.query_params):
+        if key in kept:
+            st.session_state[key] = kept[key]
+    _forget_stop()

@@ -104,14 +104,15 @@ def _watch(run: Run) -> None:
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     if job is None or job.status == "done" or time.monotonic() - job.started < _PATIENCE:
         return
-    share, running = prepared_share(run), job.status == "running"
-    if running and share == 1:
-        return
+    share = prepared_share(run)
     what = f"ReliK of all {len(run.graph.all_triples):,} triples"
+    if share == 1:  # and what else pages open with is under way
+        share, what = job.share() or 0.0, "the other pages"
     with slot.container(key="preparation", gap="xsmall"):
         if job.status == "failed":
             st.caption(f"{what} could not be prepared: {plain(str(job.error))}")
             return
+        running = job.status == "running"
         text = f"{'Preparing' if running else 'Stopped preparing'} {what}: {share:.0%}"
         if running and others_first():
             text += ", after this page"

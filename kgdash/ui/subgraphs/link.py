@@ -6,9 +6,22 @@ from typing import Any, NoReturn
 
 import streamlit as st
 
+from kgdash.graph import DIRECTIONS
+from kgdash.ui.runtime.stopover import STOPOVER
 from kgdash.ui.subgraphs.form import EVALUATED, METHODS
 
 _PAGE = "pages/local.py"
+
+#: what the widgets of that page say at first
+_FIRST = {
+    "method": next(iter(METHODS)),
+    "evaluated": next(iter(EVALUATED)),
+    "direction": DIRECTIONS[0],
+    "size": 60,
+    "hops": 1,
+    "restart": 0.2,
+    "seed": 0,
+}
 
 
 def open_local(method: str, evaluated: str = "test", **choices: Any) -> NoReturn:
@@ -22,6 +35,7 @@ def open_local(method: str, evaluated: str = "test", **choices: Any) -> NoReturn
     """
     names = {value: name for name, value in METHODS.items()}
     ways = {value: name for name, value in EVALUATED.items()}
-    address = {"method": names[method], "evaluated": ways[evaluated]}
-    address |= {key: str(value) for key, value in choices.items()}
-    st.switch_page(_PAGE, query_params=address)
+    address = {"method": names[method], "evaluated": ways[evaluated]} | choices
+    # What is as at first leaves the address again, each as an entry of the browser's history.
+    address = {key: str(value) for key, value in address.items() if value != _FIRST.get(key)}
+    st.switch_page(_PAGE, query_params=address | {STOPOVER: "1"})

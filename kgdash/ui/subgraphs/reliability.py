@@ -10,6 +10,7 @@ from kgdash.charts.graph_drawing import GraphDrawing
 from kgdash.charts.graph_layout import layout, pairs_of
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
 from kgdash.graph.communities import find_communities
+from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
@@ -32,7 +33,7 @@ from kgdash.ui.widgets.table import download, number_columns, written
 _GROUPS = ["relik", "low", "high", "typical", "triples", "mrr", "evaluated"]
 _COMMUNITIES = ["label", *_GROUPS, "entities", "small", "central", "relations"]
 _REGIONS = [
-    *("kind", "entities", "relik", "outside", "p", "z", "central", "relations"),
+    *("central", "kind", "relik", "outside", "p", "z", "entities", "relations"),
     *("triples", "typical", "mrr", "evaluated"),
 ]
 
@@ -112,8 +113,8 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     )
     lines = computed("Averaging", (*key, "lines", resolution), lambda _: between(map_, groups))
     st.caption(
-        "Bubbles grow with the number of entities, lines with that of the triples between. Click a "
-        "bubble, or select a row, to draw the community."
+        "The area of bubbles grows with the triples inside, the width of lines with those between. "
+        "Click a bubble, or select a row, to draw the community."
     )
     picked = clicked_point(community_map(table, lines, map_scale(map_)), "community_map", name)
     row = _table(table[_COMMUNITIES], table, "communities", name)
@@ -147,7 +148,7 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         f"chance explains, **{high}** more (5 % over the whole graph)."
     )
     if len(table):
-        row = _table(table[_REGIONS], table, "regions", name) or 0
+        row = _table(table[_REGIONS], table, "regions", name, first=0) or 0
         region = int(table["region"].iloc[min(row, len(table) - 1)])
         title = _region_title(found.table.iloc[region])
         _draw(map_, found.members[region], title, (*key, scan, region))
@@ -168,7 +169,7 @@ def _region_title(region: pd.Series) -> str:
     """Name a region by its most central entity and its most frequent relation."""
     central = str(region["central"]).split(", ")[0].removesuffix(" …")
     relation = str(region["relations"]).split(", ")[0]
-    return f"{region['kind']} ReliK around {central}" + f" · {relation}" * bool(relation)
+    return f"{region['kind']} ReliK around {central}" + f" · {end_first(relation)}" * bool(relation)
 
 
 def _choose_scan(entities: int) -> RegionScan:
@@ -191,8 +192,13 @@ def _choose_scan(entities: int) -> RegionScan:
     return RegionScan(null_model, int(smallest), int(largest), int(permutations))
 
 
-def _table(shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str) -> int | None:
-    """Show rows of a table, offer all of it as a file, and return which row is selected."""
+def _table(
+    shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str, first: int | None = None
+) -> int | None:
+    """Show rows of a table, offer all of it as a file, and return which row is selected.
+
+    :param first: which is at first
+    """
     columns = number_columns(shown, mrr="MRR ↑", evaluated="test triples") | {
         column: st.column_config.NumberColumn(label, help=explained(label))
         for column, label in _TINY.items()
@@ -205,6 +211,7 @@ def _table(shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str) -> int
         column_config=columns,
         on_select="rerun",
         selection_mode="single-row",
+        selection_default=None if first is None else {"selection": {"rows": [first]}},
         key=f"table_{key}",
     )
     download(whole, name)

@@ -9,6 +9,8 @@ from kgdash.ui.runtime.markdown import plain
 #: entities whose names the browser gets, those of highest degree; the others are found when typed
 _OFFERED = 200
 
+_HELP = "Type any name, label or part of one, then Enter. Listed are those of highest degree."
+
 
 def choose_entity(graph: KnowledgeGraph, label: str, key: str) -> str:
     """Show the choice and return the entity's name; the one of highest degree at first.
@@ -16,32 +18,68 @@ def choose_entity(graph: KnowledgeGraph, label: str, key: str) -> str:
     Where a text fits several entities they are offered below; where it fits none, a warning says
     which entity is shown instead.
     """
-    by_degree = (-graph.degrees).argsort(kind="stable")[:_OFFERED].tolist()
+    offered = _offered(graph)
     typed = st.selectbox(
         label,
-        [entity_text(graph, entity) for entity in by_degree],
+        [entity_text(graph, entity) for entity in offered],
         key=key,
         bind="query-params",
         accept_new_options=True,
         filter_mode="contains",
-        help="Type any name, label or part of one, then Enter. Listed are those of highest degree.",
+        help=_HELP,
     )
-    found = search_entities(graph, str(typed or ""))
-    if not found:
-        found = by_degree[:1]
-        st.session_state[_note(key)] = (
-            f"No entity “{plain(str(typed))}” in this graph; showing "
-            f"{plain(graph.entity_labels[found[0]])}."
-        )
-    elif len(found) > 1:
-        found = [_choose_among(graph, found, f"{key}_among")]
-    return graph.entities[found[0]]
+    return graph.entities[_found(graph, str(typed or ""), key, offered[0])]
+
+
+def choose_entity_or_none(graph: KnowledgeGraph, label: str, key: str, none: str) -> str | None:
+    """Show the choice, which ``none`` may take the place of; return the entity's name, or None.
+
+    As `choose_entity`, but the address is the caller's, who sets the text in the session's state;
+    what fits no entity leaves what was chosen before.
+
+    :param none: the text that stands for no entity, first of the choices
+    """
+    texts = [none, *(entity_text(graph, entity) for entity in _offered(graph))]
+    before = f"chosen {key}"
+    typed = st.selectbox(
+        label,
+        texts,
+        index=None,
+        key=key,
+        accept_new_options=True,
+        filter_mode="contains",
+        help=f"{_HELP} {none} leaves this side open.",
+    )
+    if typed == none:
+        return None
+    former = [*graph.entities_called(st.session_state.get(before, "")), *_offered(graph)][0]
+    found = graph.entities[_found(graph, str(typed or ""), key, former)]
+    st.session_state[before] = found
+    return found
 
 
 def show_unknown_entity(key: str) -> None:
     """Say on the page, if it is so, that the address or the user names no entity of the graph."""
     if note := st.session_state.pop(_note(key), None):
         st.warning(note, icon=":material/search_off:")
+
+
+def _offered(graph: KnowledgeGraph) -> list[int]:
+    return (-graph.degrees).argsort(kind="stable")[:_OFFERED].tolist()
+
+
+def _found(graph: KnowledgeGraph, typed: str, key: str, otherwise: int) -> int:
+    """Return the entity of a text, by the user's choice if it fits several."""
+    found = search_entities(graph, typed)
+    if len(found) > 1:
+        return _choose_among(graph, found, f"{key}_among")
+    if found:
+        return found[0]
+    st.session_state[_note(key)] = (
+        f"No entity “{plain(typed)}” in this graph; showing "
+        f"{plain(graph.entity_labels[otherwise])}."
+    )
+    return otherwise
 
 
 def _choose_among(graph: KnowledgeGraph, found: list[int], key: str) -> int:

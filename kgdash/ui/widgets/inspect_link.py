@@ -60,19 +60,6 @@ def open_inspection(
     st.switch_page(_PAGE, query_params=triple_address(graph, triple))
 
 
-def skip_stopover(page: Any) -> None:
-    """Go further back if the browser's Back button led to the stopover before Inspect.
-
-    On the way there `st.switch_page` gives the address's parameters to the page that is left, as an
-    entry of the browser's history that shows nobody's choices. No page but Inspect has them else.
-
-    :param page: that is about to run
-    """
-    if page.url_path != "inspect" and all(part in st.query_params for part in ADDRESS):
-        st.html("<script>window.history.back()</script>", unsafe_allow_javascript=True)
-        st.stop()
-
-
 def triple_address(graph: KnowledgeGraph, triple: Sequence[int]) -> dict[str, str]:
     """Return the address's parameters of a triple: its names."""
     head, relation, tail = (int(part) for part in triple)

@@ -7,12 +7,18 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
+from kgdash.ranking.metric import Metric
 from kgdash.statistics.estimate import number
 from kgdash.ui.widgets.file_name import file_name
+from kgdash.ui.widgets.selection import selected_row
 
 #: cells beyond which floats keep the browser's format: writing each takes too long
 _MOST_CELLS = 10_000
+
+#: columns that may hold relations
+_RELATIONS = frozenset({"relation", "group", "label"})
 
 
 def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
@@ -39,12 +45,31 @@ def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
 def written(table: pd.DataFrame) -> Any:
     """Return a table for `st.dataframe` whose floats are written to three digits, as on cards.
 
-    They still sort by value. Large tables come back as they are.
+    They still sort by value; those of large tables stay as they are. Of relations that are paths
+    the end comes first.
     """
+    for column in _RELATIONS.intersection(table.columns):
+        texts = {text: end_first(text) for text in table[column].unique() if isinstance(text, str)}
+        if any(text != old for old, text in texts.items()):
+            table = table.assign(**{column: table[column].map(texts)})
     floats = table.select_dtypes("float").columns
     if table.size > _MOST_CELLS or not len(floats) or not table.index.is_unique:
         return table
     return table.style.format(dict.fromkeys(floats, number), na_rep="–")
+
+
+def value_bar(info: Metric, heading: str) -> dict[str, Any]:
+    """Describe the column "value" as bars from 0 to 1, of a metric that lies there; else nothing.
+
+    :param heading: of the column
+    """
+    if (info.values.left, info.values.right) != (0, 1):
+        return {}
+    about = explained(info.label)
+    column = st.column_config.ProgressColumn(
+        heading, min_value=0, max_value=1, format="%.3f", help=about
+    )
+    return {"value": column}
 
 
 def show_table(
@@ -65,6 +90,23 @@ def show_table(
         key=key,
     )
     download(table if whole is None else whole, name)
+
+
+def choose_row(
+    table: pd.DataFrame, key: str, name: str, whole: pd.DataFrame | None = None, **labels: Any
+) -> int | None:
+    """Show a table as `show_table` does, and return the number of the row that is selected."""
+    event = st.dataframe(
+        written(table),
+        hide_index=True,
+        placeholder="–",
+        column_config=number_columns(table, **labels),
+        on_select="rerun",
+        selection_mode="single-row",
+        key=key,
+    )
+    download(table if whole is None else whole, name)
+    return selected_row(event)
 
 
 def download(table: pd.DataFrame, name: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from kgdash.ranking.metrics import metrics
 from kgdash.studies.comparison.comparison import compared_ranks, overall
-from kgdash.studies.comparison.seeds import configuration, seed_groups, seed_spread
+from kgdash.studies.comparison.seeds import configuration, other_seeds, seed_groups, seed_spread
 
 SEEDS = ("umls-transe", "umls-transe-seed1", "umls-transe-seed2")
 
@@ -21,6 +21,14 @@ def runs(bundled):
 def test_the_bundled_seeds_are_found(runs):
     assert seed_groups(runs) == {"umls-transe": list(SEEDS)}
     assert seed_groups({name: runs[name] for name in ("umls-transe", "umls-rotate")}) == {}
+
+
+def test_seeds_that_are_not_among_the_runs(runs):
+    some = {name: runs[name] for name in (SEEDS[0], "umls-rotate")}
+    assert other_seeds(some, runs) == {SEEDS[0]: list(SEEDS[1:])}
+    assert other_seeds(runs, runs) == {}
+    silent = replace(runs["umls-rotate"], training={})
+    assert other_seeds({"a": silent}, {"b": silent}) == {}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 import kgdash
 from kgdash.graph.communities import find_communities
-from kgdash.studies.overview.overview import overview, overview_steps
+from kgdash.studies.overview.overview import namesake, overview, overview_steps
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.tiny_runs import altered_run
 
@@ -83,3 +83,11 @@ def test_without_test_triples(tmp_path):
     found = list(overview_steps(run))[-1]
     assert found.values["mrr"].n == 0
     assert "no test triples" in found.verdict[1]
+
+
+def test_a_community_leads_to_the_entity_that_it_is_named_after(run, found):
+    groups = find_communities(run.graph)
+    for row in found.communities.to_dict("records"):
+        name = namesake(run.graph, np.flatnonzero(groups == row["id"]))
+        assert run.graph.entity_labels[run.graph.entity_id(name)] == row["label"]
+        assert row["central"].startswith(row["label"])

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kgdash.ui.graph_view.component import FOLDER, Selection, scripts, selection_of
+from kgdash.ui.graph_view.component import FOLDER, Selection, _item, scripts, selection_of
 from tests.charts.test_graph_drawing import drawing
 
 
@@ -25,6 +25,22 @@ from tests.charts.test_graph_drawing import drawing
 )
 def test_selection(item, chosen):
     assert selection_of(item, drawing()) == chosen
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [
+        ("node 7", Selection(node=7)),
+        ("edge 3 0 7", Selection(rows=(1,))),
+        ("pair 7 3", Selection(rows=(0,))),
+        ("node seven", Selection()),
+        ("node 99999", Selection()),
+        ("planet 7", Selection()),
+        ("", Selection()),
+    ],
+)
+def test_what_an_address_says_is_chosen(text, chosen):
+    assert selection_of(_item(text), drawing()) == chosen
 
 
 def test_who_asks_for_neighbours():

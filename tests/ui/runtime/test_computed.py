@@ -115,3 +115,33 @@ def test_short_work_shows_no_progress(monkeypatch):
     app = open_page([], way="is left")
     assert not app.button
     assert not app.get("progress")
+
+
+def sized_page():
+    import streamlit as st
+
+    from kgdash.ui.runtime.computed import computed
+
+    size = st.number_input("Size", 1, 99, 5, key="size", bind="query-params")
+
+    def work(report):
+        report(1, 4)
+        if size > 50:
+            st.stop()
+        return f"result of {size}"
+
+    st.markdown(computed("Counting", ("sized", size), work))
+
+
+def test_after_stop_one_may_go_back_to_the_former_result():
+    app = AppTest.from_function(sized_page, default_timeout=30)
+    app.query_params["size"] = "7"
+    app.run()
+    assert shown(app) == ["result of 7"]
+    app.number_input[0].set_value(60).run()
+    app.button[0].click().run()
+    assert [button.label for button in app.button] == ["Start again", "Back to the former result"]
+    app.button[1].click().run()
+    assert not app.exception
+    assert shown(app) == ["result of 7"]
+    assert app.number_input[0].value == 7

@@ -106,6 +106,14 @@ def test_one_line_while_it_runs_and_none_when_it_is_done(work):
     assert not app.sidebar.button
 
 
+def test_it_says_what_comes_after_relik(work, monkeypatch):
+    monkeypatch.setattr(preparation, "prepared_share", lambda run: 1.0)
+    app = open_page(make_run())
+    await_begun(work)
+    (text,) = texts(again(app))
+    assert text.startswith("Preparing the other pages: 33%")
+
+
 def test_one_job_for_all_sessions_and_all_pages(work):
     run = make_run()
     one, two = open_page(run), open_page(run)

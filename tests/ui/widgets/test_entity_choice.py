@@ -1,0 +1,38 @@
+"""Entities are found by what is typed; what fits none is said."""
+
+from streamlit.testing.v1 import AppTest
+
+
+def choice_page(typed, before):
+    import streamlit as st
+
+    import kgdash
+    from kgdash.ui.widgets.entity_choice import choose_entity_or_none, show_unknown_entity
+
+    graph = kgdash.load("umls-transe").graph
+    st.session_state["tail"] = typed
+    st.session_state["chosen tail"] = before
+    st.text(choose_entity_or_none(graph, "Tail", "tail", "?"))
+    show_unknown_entity("tail")
+
+
+def shown(typed, before="virus") -> tuple[str, list[str]]:
+    kwargs = {"typed": typed, "before": before}
+    app = AppTest.from_function(choice_page, default_timeout=60, kwargs=kwargs).run()
+    assert not app.exception
+    return app.text[0].value, [warning.value for warning in app.warning]
+
+
+def test_a_name_or_a_part_of_one():
+    assert shown("virus") == ("virus", [])
+    assert shown("neoplastic_pro") == ("neoplastic_process", [])
+
+
+def test_none():
+    assert shown("?") == ("None", [])
+
+
+def test_what_fits_nothing_is_said_and_what_was_chosen_stays():
+    said = ["No entity “no such thing” in this graph; showing virus."]
+    assert shown("no such thing") == ("virus", said)
+    assert shown("", "of another graph")[0] == "disease_or_syndrome", "of the highest degree"
