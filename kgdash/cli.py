@@ -39,6 +39,7 @@ from kgdash.commands.open import open_app
 from kgdash.commands.options.config import configurable
 from kgdash.commands.options.groups import grouped
 from kgdash.commands.options.renamed import refuse_old_names
+from kgdash.commands.options.terminal import printing, visible_output
 from kgdash.errors import KgdashError
 
 app = typer.Typer(
@@ -90,7 +91,7 @@ for name, commands in GROUPS.items():
 for part in (app, *GROUPS.values()):
     for registered in part.registered_commands:
         if registered.callback is not None:
-            registered.callback = configurable(grouped(registered.callback))
+            registered.callback = printing(configurable(grouped(registered.callback)))
 
 
 def main() -> None:
@@ -103,7 +104,8 @@ def main() -> None:
         refuse_old_names(arguments)
         app(arguments)
     except KgdashError as error:
-        print(f"kgdash: {error}", file=sys.stderr)
+        with visible_output():
+            print(f"kgdash: {error}", file=sys.stderr)
         sys.exit(2)
     except SystemExit as ended:
         if ended.code == 130:  # Ctrl-C, which Typer turns into this without a word

@@ -1,5 +1,6 @@
 """A dataset, by PyKEEN name or from a folder, as a KnowledgeGraph."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,9 +34,10 @@ def load_dataset(
         counted in ``left_out``
     :raises KgdashError: if nothing is there, a file is malformed, or a download fails
     """
-    if Path(source).is_dir():
+    # os.path, unlike Path, says of a name that can not be that nothing is there.
+    if os.path.isdir(source):
         return _from_folder(Path(source), vocabulary)
-    if any(mark in str(source) for mark in "/\\") or Path(source).exists():
+    if any(mark in str(source) for mark in "/\\") or os.path.exists(source):
         raise KgdashError(
             f"no dataset folder {source}; give an existing folder with train, valid and test files "
             "or the name of a PyKEEN dataset such as umls"
@@ -48,7 +50,7 @@ def check_folder(folder: Path) -> None:
 
     :raises KgdashError: saying what was expected there
     """
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise KgdashError(f"There is no folder {folder}.")
     if find_file(folder, _STEMS["train"]) is None:
         present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"

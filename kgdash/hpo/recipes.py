@@ -1,7 +1,9 @@
 """Configurations that train well enough without a search, by model.
 
 "good" is much as the bundled runs were trained (docs/demo-runs.md), "quick" the same with a smaller
-dimension and a fifth of the epochs.
+dimension, a fifth of the epochs and at most 16 negatives. MRR on valid of UMLS, quick and good:
+TransE 0.585 and 0.592, RotatE 0.516 and 0.637, PairRE 0.615 and 0.645; quick ComplEx 0.556,
+DistMult 0.547, ConvE 0.480.
 """
 
 from collections.abc import Mapping
@@ -43,7 +45,8 @@ def recipe(name: str, model: str) -> Recipe:
     if name == "PyKEEN's":
         return Recipe("", size)
     loss, values = _TUNED.get(model, ("", {"optimizer.lr": 0.01, _NEGATIVES: 16}))
-    return Recipe(loss, size | {"training.batch_size": 256} | values)
+    negatives = min(values[_NEGATIVES], 16) if name == "quick" else values[_NEGATIVES]
+    return Recipe(loss, size | {"training.batch_size": 256} | values | {_NEGATIVES: negatives})
 
 
 def trainable_models() -> list[str]:

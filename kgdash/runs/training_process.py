@@ -63,8 +63,7 @@ class TrainingProcess:
         :param dataset: as for `kgdash.graph.datasets.load_dataset`
         :param name: of the run; if empty, or taken meanwhile, as `keep_run` makes it
         """
-        folder = Path(dataset)
-        source = str(folder.resolve()) if folder.is_dir() else dataset
+        source = os.path.abspath(dataset) if os.path.isdir(dataset) else dataset
         self._request = {"dataset": source, "config": asdict(config), "name": name}
         self._process: subprocess.Popen[str] | None = None
 

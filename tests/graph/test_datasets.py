@@ -1,13 +1,14 @@
 """Datasets by name and by folder: ids, labels, what is left out, what is refused."""
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
 from pykeen.datasets import UMLS, Nations
 
 from kgdash.errors import KgdashError
-from kgdash.graph.datasets import build_graph, load_dataset
+from kgdash.graph.datasets import build_graph, check_folder, load_dataset
 
 
 def folder_of(tmp_path, **files):
@@ -224,3 +225,11 @@ class TestRealGraphs:
         assert (graph.num_entities, graph.num_relations) == (271, 2)
         # Its 1,111 training lines hold one triple twice.
         assert [len(graph.splits[s]) for s in ("train", "valid", "test")] == [1_110, 24, 24]
+
+
+@pytest.mark.parametrize("odd", ["\0", "x" * 5000, "a/" + "x" * 300, "/tmp/\ud800", "a/b\0c"])
+def test_names_that_no_folder_can_have(odd):
+    with pytest.raises(KgdashError, match=r"no dataset folder|unknown dataset"):
+        load_dataset(odd)
+    with pytest.raises(KgdashError, match="There is no folder"):
+        check_folder(Path(odd))

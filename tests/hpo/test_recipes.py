@@ -39,6 +39,7 @@ def test_the_quick_ones_can_be_trained(model):
     rehearse(config)
     good = configuration("good", model)
     assert config.epochs * 5 == good.epochs
+    assert config.negative_sampler_kwargs["num_negs_per_pos"] <= 16
     assert config.model_kwargs["embedding_dim"] < good.model_kwargs["embedding_dim"]
 
 

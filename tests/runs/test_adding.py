@@ -96,6 +96,8 @@ def test_what_is_damaged_is_named_as_it_was_given(mine):
 def test_refusals(mine, tmp_path):
     for arguments, message in [
         ((tmp_path / "nope",), "There is no folder .*nope"),
+        (("x" * 5000,), "There is no folder x"),
+        (("\0",), "There is no folder"),
         ((mine / "run.json",), "There is no folder .*run.json"),
         ((mine, "umls"), "holds its own graph; leave the dataset out"),
         ((mine, None, "../x"), "expected a name of letters"),

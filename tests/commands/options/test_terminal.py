@@ -1,0 +1,50 @@
+"""Labels that a terminal would obey are written visibly there, and as they are into pipes."""
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from kgdash.commands.options.terminal import visible
+from tests.support.paths import ROOT
+
+CODE = """
+import sys
+from kgdash.commands.options.terminal import printing
+def command():
+    print("a\\x1b[31mb")
+    print("c\\x9bd", file=sys.stderr)
+printing(command)()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("naïve\t1\n", "naïve\t1\n"),
+        ("\r10 %", "\r10 %"),
+        ("a\x1b]0;title\x07", r"a\x1b]0;title\x07"),
+        ("\x9b31m", r"\x9b31m"),
+        ("abc\u202ecba", r"abc\u202ecba"),
+        ("日本", "日本"),
+    ],
+)
+def test_visible(text, shown):
+    assert visible(text) == shown
+
+
+def test_on_a_terminal():
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, "-c", CODE], cwd=ROOT, stdout=theirs, stderr=theirs):
+        pass
+    os.close(theirs)
+    assert os.read(ours, 1000).split() == [rb"a\x1b[31mb", rb"c\x9bd"]
+    os.close(ours)
+
+
+def test_in_a_pipe():
+    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, check=True)
+    assert done.stdout == b"a\x1b[31mb\n"
+    assert done.stderr.decode() == "c\x9bd\n"
