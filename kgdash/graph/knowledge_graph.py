@@ -83,19 +83,14 @@ class KnowledgeGraph:
     @cached_property
     def all_triples(self) -> np.ndarray:
         """Return F = train ∪ valid ∪ test, each triple once: int64, shape ``(n, 3)``, sorted."""
-        keys = np.unique(self._keys(np.concatenate([self.splits[s] for s in SPLITS])))
-        pairs, tails = np.divmod(keys, self.num_entities)
-        return np.column_stack([*np.divmod(pairs, self.num_relations), tails])
-
-    def _keys(self, triples: np.ndarray) -> np.ndarray:
-        """Return a number for each triple that sorts as it does: ``(n, 3)`` → int64 ``(n,)``."""
-        heads, relations, tails = triples.T
-        return (heads * self.num_relations + relations) * self.num_entities + tails
+        return np.unique(np.concatenate([self.splits[s] for s in SPLITS]), axis=0)
 
     def positions(self, triples: np.ndarray) -> np.ndarray:
         """Find triples, ``(n, 3)``, in `all_triples`: rows, int64, ``(n,)``; −1 where unknown."""
-        keys = self._keys(self.all_triples)
-        sought = self._keys(np.asarray(triples, dtype=np.int64).reshape(-1, 3))
+        keys, sought = (
+            (rows[:, 0] * self.num_relations + rows[:, 1]) * self.num_entities + rows[:, 2]
+            for rows in (self.all_triples, np.asarray(triples, dtype=np.int64).reshape(-1, 3))
+        )
         if not len(keys):
             return np.full(len(sought), -1)
         place = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
