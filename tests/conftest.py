@@ -22,6 +22,9 @@ from tests.support.paths import ROOT, SHARED
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Pages open on a small graph, unless a test names another run.
+os.environ["KGDASH_DEFAULT_RUN"] = "umls-transe"
+
 import pytest
 from hypothesis import settings
 

@@ -16,7 +16,7 @@ import typer
 from kgdash.commands.options.common import DatasetOption
 from kgdash.commands.options.output import load_run
 from kgdash.errors import KgdashError
-from kgdash.runs.bundled import DEFAULT_RUN, FOLDER_CHOICE
+from kgdash.runs.bundled import FOLDER_CHOICE, default_run
 from kgdash.runs.library import named_runs
 
 _FIRST_PORT = 8501
@@ -25,7 +25,7 @@ _FIRST_PORT = 8501
 def open_app(
     run: Annotated[
         str, typer.Argument(help="A name (kgdash runs), a safe directory or a PyKEEN one.")
-    ] = DEFAULT_RUN,
+    ] = default_run(),
     dataset: DatasetOption = None,
     port: Annotated[
         int | None,

@@ -17,7 +17,7 @@ from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.runtime.markdown import plain
 from tests.pages.driver import cards, choose, choose_folder, open_page, table
 from tests.pages.driver import run as rerun
-from tests.support.tiny_runs import DEFAULT_RUN, DEMO, dataset_folder, read_run, write_run
+from tests.support.tiny_runs import DEMO, dataset_folder, read_run, write_run
 
 FEW = {"source": "Rules", "max_rules": "2", "per_rule": "5"}
 ROWS = (
@@ -59,7 +59,7 @@ def test_what_counts_as_false_is_asked_where_people_verified_it(run, tmp_path):
     folder = dataset_folder(
         tmp_path / "data", valid_negatives=negatives[::2], test_negatives=negatives[1::2]
     )
-    graph, spec, state, manifest = read_run(DEMO / DEFAULT_RUN)
+    graph, spec, state, manifest = read_run(DEMO / "umls-transe")
     provenance = {**manifest["provenance"], "dataset": str(folder)}
     out = write_run(tmp_path / "run", graph, spec, state, manifest["training"], provenance)
     choose_folder(app, out)

@@ -14,7 +14,7 @@ from kgdash.studies.reliability.local_comparison import Mean, compare
 from kgdash.ui.runtime.computed import _STOPPED
 from kgdash.ui.subgraphs.form import SubgraphChoice
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
-from tests.support.tiny_runs import DEFAULT_RUN, DEMO, altered_run, read_run, write_run
+from tests.support.tiny_runs import DEMO, altered_run, read_run, write_run
 
 CARDS = {
     "relik": "Mean ReliK",
@@ -88,7 +88,7 @@ def test_an_entity_that_is_not_there_is_said_to_be(run):
 
 
 def test_on_a_graph_with_labels_addresses_name_entities_by_either(tmp_path):
-    graph, spec, state, manifest = read_run(DEMO / DEFAULT_RUN)
+    graph, spec, state, manifest = read_run(DEMO / "umls-transe")
     graph = replace(graph, entity_labels=tuple(f"The {name}" for name in graph.entities))
     out = write_run(tmp_path / "run", graph, spec, state, manifest["training"], {})
     url = {"run": FOLDER_CHOICE, "folder": str(out), "size": "8"}

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from kgdash.formats.run_directory import read_run, write_run
-from kgdash.runs.bundled import DEFAULT_RUN, DEMO
+from kgdash.runs.bundled import DEMO
 
 #: the six models that are tested by name
 MODELS = (
@@ -45,7 +45,7 @@ def altered_run(
     entities: tuple[str, ...] | None = None,
 ) -> Path:
     """Write the default bundled run with other triples, weights or names; checksums are right."""
-    graph, spec, state, manifest = read_run(DEMO / DEFAULT_RUN)
+    graph, spec, state, manifest = read_run(DEMO / "umls-transe")
     graph = replace(graph, splits={**graph.splits, **(splits or {})})
     if entities is not None:
         graph = replace(graph, entities=entities, entity_labels=entities)
@@ -55,7 +55,7 @@ def altered_run(
 
 def dataset_folder(out: Path, **splits: np.ndarray) -> Path:
     """Write a dataset folder of the default run's graph, with the splits given."""
-    graph = read_run(DEMO / DEFAULT_RUN)[0]
+    graph = read_run(DEMO / "umls-transe")[0]
     out.mkdir()
     for split, triples in splits.items():
         names = [(graph.entities[h], graph.relations[r], graph.entities[t]) for h, r, t in triples]

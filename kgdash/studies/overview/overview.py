@@ -15,7 +15,7 @@ import pandas as pd
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.files.html import facts_html
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import KnowledgeGraph, triple_text
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import tie_summary
@@ -168,7 +168,7 @@ def _weakest_relation(run: Run, ranks: pd.DataFrame) -> Iterator[Lead]:
     last = "the lowest" if value.high < rest["low"].min() else "among the lowest"
     yield Lead(
         "relation",
-        f"Relation {row['group']} has {last} of MRRs: {with_interval(value)}, "
+        f"Relation “{row['group']}” has {last} of MRRs: {with_interval(value)}, "
         f"{value.n:,} test triples.",
         str(row["group"]),
     )
@@ -205,10 +205,11 @@ def _least_likely(map_: ReliabilityMap) -> Iterator[Lead]:
     graph = map_.run.graph
     row = map_.relik.loc[map_.relik["relik"].idxmin()]
     head, relation, tail = (int(row[column]) for column in ("head", "relation", "tail"))
+    labels = graph.entity_labels
+    text = triple_text(labels[head], graph.relation_labels[relation], labels[tail])
     yield Lead(
         "triple",
-        f"The model trusts this known fact least: {graph.entity_labels[head]}, "
-        f"{graph.relation_labels[relation]}, {graph.entity_labels[tail]}: ReliK "
+        f"The model trusts this known fact least: {text}: ReliK "
         f"{number(float(row['relik']))}. Wrong, or not learnt?",
         triple=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
     )

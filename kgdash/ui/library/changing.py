@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.runs.bundled import DEFAULT_RUN
+from kgdash.runs.bundled import default_run
 from kgdash.runs.library import own_names, remove_run, rename_run
 from kgdash.ui.library.message import say
 from kgdash.ui.runtime.markdown import plain
@@ -70,5 +70,5 @@ def _rename(old: str, new: str) -> str:
 def _remove(name: str) -> str:
     remove_run(name)
     if chosen_run() == name:
-        choose_run(DEFAULT_RUN)
+        choose_run(default_run())
     return f"Removed {name}."

@@ -8,7 +8,7 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
-from kgdash.runs.bundled import DEFAULT_RUN, FOLDER_CHOICE
+from kgdash.runs.bundled import FOLDER_CHOICE, default_run
 from kgdash.runs.library import list_runs, named_runs, run_folder
 from kgdash.runs.loading import load
 from kgdash.runs.recent import describe_recent, note_opened, recent_folders
@@ -55,7 +55,8 @@ def pick_run(needed: bool = True) -> None:
     except KgdashError as error:
         _no_run()
         st.error(plain(str(error)), icon=":material/error:")
-        st.button(f"Open {DEFAULT_RUN}", "open_another", on_click=choose_run, args=(DEFAULT_RUN,))
+        other = default_run()
+        st.button(f"Open {other}", "open_another", on_click=choose_run, args=(other,))
         st.stop()
     if chosen_run() == FOLDER_CHOICE:
         note_opened(source, dataset)
@@ -73,7 +74,7 @@ def pick_run(needed: bool = True) -> None:
 
 def chosen_run() -> str:
     """Return the name of the chosen run, or `FOLDER_CHOICE`."""
-    return str(st.session_state.get(_RUN, DEFAULT_RUN))
+    return str(st.session_state.get(_RUN, default_run()))
 
 
 def choose_run(value: str) -> None:
@@ -93,7 +94,7 @@ def _chosen() -> tuple[str, str]:
     """Show the choice; return what was chosen, and the dataset of a PyKEEN directory."""
     # An address has the name alone, a choice more: the field, which nobody sees, is the address.
     with st.container(key="run_address"):
-        chosen = st.text_input("Run in the address", DEFAULT_RUN, key=_RUN, bind="query-params")
+        chosen = st.text_input("Run in the address", default_run(), key=_RUN, bind="query-params")
     texts = _texts()
     st.session_state[_CHOICE] = chosen if chosen in texts else None
     st.selectbox(
