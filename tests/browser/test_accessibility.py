@@ -33,7 +33,9 @@ UNSAID = """() => [...document.querySelectorAll(".js-plotly-plot")].filter(chart
 FADING = 20
 
 
-@pytest.mark.parametrize("page", [page for pages in MENU.values() for page in pages])
+@pytest.mark.parametrize(
+    "page", [*(page for pages in MENU.values() for page in pages), "runs", "cache"]
+)
 def test_nothing_serious(address, tab, page):
     open_page(tab, f"{address}/{page.removeprefix('overview')}{QUICK.get(page, '')}")
     assert not tab.evaluate(UNSAID)
