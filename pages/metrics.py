@@ -47,15 +47,16 @@ show_cards(slot, guide, int(k), values.values(side, rank_type), awaited=filtered
 candidates = run.graph.num_entities if only.entities is None else len(only.entities)
 st.caption(
     f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks, "
-    f"{'raw' if filter_name == 'none' else f'filtered by {filter_name}'}, "
+    f"{'raw' if filter_name == 'none' else f'filtered by {filter_name}'} "
+    f"({use_case(filter_name)}), "
     f"{len(ranks) // 2:,} {split} triples, "
     f"{candidates:,} candidate entities each."
-    f"{restriction_text(only, run.graph, split)}  \n"
-    f"This filter: {use_case(filter_name)}."
+    f"{restriction_text(only, run.graph, split)}"
 )
 
 ties = tie_summary(ranks)
-if ties["tied_share"] > 0:
+# Of fewer ties the chart of the metric says that they play no role.
+if ties["mrr_gap"] > 1e-3 * values.value("mrr"):
     message = (
         f"{ties['tied_share']:.1%} of the true answers share their score with another candidate "
         f"(largest group: {ties['largest_tie']:,} equal scores); the MRR of both sides lies "
