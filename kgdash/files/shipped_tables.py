@@ -1,8 +1,9 @@
 """Tables that come with kgdash: found as if they had been computed here, and never changed."""
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
+
+from kgdash.files.regular import file_digest
 
 _offered: dict[str, Path] = {}
 
@@ -16,7 +17,7 @@ def offer_tables(folder: Path, digests: Mapping[str, object]) -> None:
     """
     for name, digest in digests.items():
         path = folder / name
-        if path.suffix == ".parquet" and path.is_file() and _sha256(path) == digest:
+        if path.suffix == ".parquet" and path.is_file() and file_digest(path) == digest:
             _offered[path.name] = path
 
 
@@ -24,8 +25,3 @@ def offered_table(name: str) -> Path | None:
     """Return the table of a file name, if one was offered and is still there."""
     path = _offered.get(name)
     return path if path is not None and path.is_file() else None
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

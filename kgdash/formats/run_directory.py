@@ -9,7 +9,6 @@
     triples.safetensors   train, valid, test: ids of head, relation, tail, shape (n, 3)
 """
 
-import hashlib
 import json
 import shutil
 import tempfile
@@ -25,7 +24,7 @@ import torch
 from safetensors import SafetensorError
 
 from kgdash.errors import KgdashError
-from kgdash.files.regular import check_regular
+from kgdash.files.regular import check_regular, file_digest
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.scoring.model_spec import ModelSpec
 
@@ -75,7 +74,7 @@ def write_run(
             "provenance": dict(provenance),
             "graph": graph.name,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "sha256": {name: _sha256(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)},
+            "sha256": {name: file_digest(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)},
         }
         _write_json(draft / MANIFEST, manifest)
         for path in draft.iterdir():
@@ -221,15 +220,9 @@ def _read_json(path: Path) -> dict[str, Any]:
     return value
 
 
-def _sha256(path: Path) -> str:
-    check_regular(path, _MOST[path.name])
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _check_sum(path: Path, expected: object) -> None:
     try:
-        found = _sha256(path)
+        found = file_digest(path, _MOST[path.name])
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
     if found != expected:

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.regular import check_regular
+from kgdash.files.regular import check_regular, file_digest
 from kgdash.files.text import read_content
 from kgdash.formats.pykeen_model_file import read_pickled_model
 from kgdash.graph.triple_files import read_rows
@@ -46,3 +46,10 @@ def test_all_readers_refuse_what_never_ends(tmp_path, end):
             reader(make(name))
     make("run.json")
     assert describe_run("run", tmp_path)["model"] is None
+
+
+def test_the_digest_of_a_file(tmp_path):
+    (tmp_path / "file").write_bytes(b"abc")
+    assert file_digest(tmp_path / "file").startswith("ba7816bf8f01cfea414140de5dae2223")
+    with pytest.raises(OSError, match="larger than 0 MiB"):
+        file_digest(tmp_path / "file", most=2)

@@ -130,7 +130,7 @@ class TestWriting:
         write_run(tmp_path / "a" / "b" / "run", GROUND, SPEC, STATE, {}, {})
         assert read_manifest(tmp_path / "a" / "b" / "run")["format"] == "kgdash-run"
 
-    @pytest.mark.parametrize("step", ["_write_graph", "_write_json", "_sha256"])
+    @pytest.mark.parametrize("step", ["_write_graph", "_write_json", "file_digest"])
     @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
     def test_a_failure_leaves_nothing(self, tmp_path, monkeypatch, step, error):
         def fail(*args):
