@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,9 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
     :raises KgdashError: if nothing is there, it is damaged or hostile, or does not fit the dataset
     """
     folder = run_folder(source)
-    try:
-        folder.exists()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise KgdashError(f"{source!s:.100} names no folder: {reason}") from error
     name = folder.name or folder.resolve().name
-    if (folder / MANIFEST).is_file():
+    # os.path, unlike Path, says of a name that can not be that nothing is there.
+    if os.path.isfile(folder / MANIFEST):
         if dataset is not None:
             raise KgdashError(
                 f"{folder} holds its own graph; leave the dataset out (--dataset is for PyKEEN "
@@ -50,19 +47,19 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
             offer_tables(folder, manifest["sha256"])
         provenance = {**manifest["provenance"], "source": str(source)}
         return assemble(name, graph, spec, state, manifest["training"], provenance)
-    if (folder / MODEL_FILE).is_file():
+    if os.path.isfile(folder / MODEL_FILE):
         graph, spec, state, training, notes = read_pykeen_directory(
             folder, None if dataset is None else str(dataset)
         )
         provenance = {"source": str(folder), "form": "PyKEEN directory", "dataset": str(dataset)}
         return assemble(name, graph, spec, state, training, provenance | {"notes": list(notes)})
-    if folder.is_dir():
+    if os.path.isdir(folder):
         present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         raise KgdashError(
             f"{folder} is not a run: expected {MANIFEST} (our form) or {MODEL_FILE} (PyKEEN's); "
             f"found {present}"
         )
-    if folder.exists():
+    if os.path.exists(folder):
         raise KgdashError(f"{folder} is a file; give the directory of a run")
     if len(Path(source).parts) > 1:
         raise KgdashError(f"There is no folder {source}.")
