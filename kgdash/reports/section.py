@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.errors import KgdashError
+
 
 @dataclass(frozen=True)
 class Shown:
@@ -29,3 +31,9 @@ class Section:
     text: tuple[str, ...] = ()
     shown: tuple[Shown, ...] = ()
     leads: tuple[str, ...] = ()
+
+
+def refused_section(title: str, error: KgdashError) -> Section:
+    """Make a section that says what its study refused."""
+    text = str(error)
+    return Section(title, (f"{text[0].upper()}{text[1:]}.",))

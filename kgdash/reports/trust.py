@@ -14,7 +14,7 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.method import chart_command, command, run_argument
 from kgdash.reports.named_charts import draw_chart
-from kgdash.reports.section import Section, Shown
+from kgdash.reports.section import Section, Shown, refused_section
 from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.instances.separation import Comparison
@@ -279,5 +279,4 @@ def _or_why_not(make: Callable[[], Section], title: str) -> Section:
     try:
         return make()
     except KgdashError as error:
-        text = str(error)
-        return Section(title, (f"{text[0].upper()}{text[1:]}.",))
+        return refused_section(title, error)

@@ -14,7 +14,7 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import evaluation
 from kgdash.reports.method import command, run_argument
-from kgdash.reports.section import Section, Shown
+from kgdash.reports.section import Section, Shown, refused_section
 from kgdash.reports.trust import (
     local_columns,
     seed_entities,
@@ -163,7 +163,7 @@ def _separation(sources: Sources, progress: Progress) -> Section:
         for (name, source), step in zip(sources.items(), steps, strict=True):
             found[name] = source.separation("queries", step)
     except KgdashError as error:
-        return Section(title, (_sentence(error),))
+        return refused_section(title, error)
     measures = list(next(iter(found.values())).by_measure)
     by_run = {
         measure: pd.concat(
@@ -205,7 +205,7 @@ def _calibration(sources: Sources, progress: Progress) -> Section:
         for (name, source), step in zip(sources.items(), steps, strict=True):
             rows.append({"run": name, **_calibrated(source, step)})
     except KgdashError as error:
-        return Section(title, (_sentence(error),))
+        return refused_section(title, error)
     return Section(
         title,
         (),
@@ -237,8 +237,3 @@ def _each(sources: Sources, name: str, options: str) -> str:
     """Write a command of every run, one a line."""
     lines = [f"{name} {run_argument(source.run)} {options}" for source in sources.values()]
     return "\n".join(map(command, lines))
-
-
-def _sentence(error: KgdashError) -> str:
-    text = str(error)
-    return f"{text[0].upper()}{text[1:]}."
