@@ -14,7 +14,7 @@ from kgdash.breakdowns.breakdown import SMALL
 from kgdash.errors import check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import IDS, KnowledgeGraph
-from kgdash.graph.communities import find_communities
+from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.ratio_metrics import ratio_intervals
@@ -249,12 +249,11 @@ def _named(
             else (graph.relations, graph.relation_labels)
         )
         return {"name": [names[i] for i in ids], "label": [labels[i] for i in ids]}
-    members = [np.flatnonzero(groups == i) for i in ids]
-    about = [describe_members(graph, each) for each in members]
+    about = describe_communities(graph, groups, ids.tolist())
     return {
         "name": [str(i) for i in ids],
-        "label": [graph.entity_labels[most_central(graph, each)[0]] for each in members],
+        "label": [about[i][0] for i in ids],
         "entities": np.bincount(groups)[ids],
-        "central": [central for central, _ in about],
-        "relations": [relations for _, relations in about],
+        "central": [about[i][1] for i in ids],
+        "relations": [about[i][2] for i in ids],
     }
