@@ -53,7 +53,8 @@ _RESOLUTIONS = (0.5, 1.0, 2.0, 4.0)
 
 def show_verdict(compared: Compared) -> None:
     """Say which run is best, and which may be as good."""
-    st.markdown(comparison_verdict(_tests(compared)))
+    tests = _tests(compared)
+    st.markdown(comparison_verdict(tests.assign(a=tests["a"].map(plain), b=tests["b"].map(plain))))
 
 
 def _tests(compared: Compared) -> pd.DataFrame:
