@@ -3,6 +3,7 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
+from kgdash.ui.runtime.preloading import Preloading
 from kgdash.ui.runtime.protection import Protection
 
-app = App("dashboard.py", middleware=[Middleware(Protection)])
+app = App("dashboard.py", middleware=[Middleware(Protection), Middleware(Preloading)])

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kgdash.graph.sorted_slices import SortedSlices
+from kgdash.graph.sorted_slices import SortedSlices, distinct
 
 #: side -> (columns of the query, column of the answer) in a (head, relation, tail) array
 SIDES: dict[str, tuple[tuple[int, int], int]] = {
@@ -44,21 +44,21 @@ class KnownTriples:
     def _by_head(self) -> SortedSlices:
         head, relation, tail = self._triples.T
         return SortedSlices(
-            np.unique((head * self.num_relations + relation) * self.num_entities + tail)
+            distinct((head * self.num_relations + relation) * self.num_entities + tail)
         )
 
     @cached_property
     def _by_tail(self) -> SortedSlices:
         head, relation, tail = self._triples.T
         return SortedSlices(
-            np.unique((tail * self.num_relations + relation) * self.num_entities + head)
+            distinct((tail * self.num_relations + relation) * self.num_entities + head)
         )
 
     @cached_property
     def _by_pair(self) -> SortedSlices:
         head, relation, tail = self._triples.T
         return SortedSlices(
-            np.unique((head * self.num_entities + tail) * self.num_relations + relation)
+            distinct((head * self.num_entities + tail) * self.num_relations + relation)
         )
 
     def __len__(self) -> int:
