@@ -1,5 +1,6 @@
 """Everything that the pages of a run open with, computed ahead."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from kgdash.errors import KgdashError
@@ -39,8 +40,10 @@ def prepare_pages(run: Run, progress: Progress = silent, gives_way: bool = False
     """
     counting, rest = phases(progress, [1 - _TABLES, _TABLES])
     prepare(run, counting, gives_way)
-    works = (_raw_ranks, _averages, _regions, _health, _classes)
-    works += (_ten_best, _confounders, _queries, _rules, _labels)
+    works: list[Callable[[Run, Progress], None]] = [
+        *(_raw_ranks, _averages, _regions, _health, _classes),
+        *(_ten_best, _confounders, _queries, _rules, _labels),
+    ]
     for work, report in zip(works, phases(rest, [1.0] * len(works)), strict=True):
         # What a page refuses, such as a graph without test triples, it says itself.
         with suppress(KgdashError):
