@@ -3,6 +3,11 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
+from kgdash.ui.runtime.login import LogInDoor
 from kgdash.ui.runtime.protection import Protection
+from kgdash.ui.runtime.upload_bounds import UploadBounds
 
-app = App("dashboard.py", middleware=[Middleware(Protection)])
+app = App(
+    "dashboard.py",
+    middleware=[Middleware(Protection), Middleware(LogInDoor), Middleware(UploadBounds)],
+)

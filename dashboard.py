@@ -5,8 +5,10 @@ from kgdash.ui.runtime.navigation import navigation, needs_run
 from kgdash.ui.runtime.run_picker import pick_run
 from kgdash.ui.runtime.stopover import skip_stopover
 from kgdash.ui.runtime.tour import show_tour
+from kgdash.ui.runtime.visitors import admit
 from kgdash.ui.runtime.warm_up import warm_in_background
 
+admit()
 warm_in_background()
 page = navigation()
 skip_stopover(page)
