@@ -118,7 +118,7 @@ def _write(line: dict[str, str | int | float]) -> None:
 
 def _is_kept(words: tuple[str, ...], value: str | int | float) -> bool:
     if not isinstance(value, str):
-        return _IDENTIFIER.fullmatch(value) is not None
+        return True
     if not words:
         return _VERSION.fullmatch(value) is not None
     if "" in words:
