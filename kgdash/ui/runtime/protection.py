@@ -12,6 +12,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
+from kgdash.files.event_log import note
 from kgdash.ui.runtime.plain_page import plain_page
 from kgdash.ui.runtime.visitors import server_settings
 
@@ -60,6 +61,7 @@ class Protection:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse foreign names and other sites' scripts, question links, answer with `HEADERS`."""
         if scope["type"] == "websocket" and _is_foreign(scope):
+            note("refused", reason="origin")
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] != "http":

@@ -203,9 +203,10 @@ def test_own_things_are_apart(server, as_visitor, bundled):
     as_visitor()
     assert saved_groupings(run) == {}
     as_visitor(folder=None)
-    for act in (journal_file, lambda _: recent_folders()):
+    assert recent_folders() == []
+    for act in (lambda: journal_file(run.graph), lambda: groupings_file(run)):
         with pytest.raises(KgdashError, match="log in first"):
-            act(run.graph)
+            act()
 
 
 def test_labels_carry_the_name_that_is_logged_in():
