@@ -15,7 +15,7 @@ from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
-from kgdash.files.text import decode_text, read_content
+from kgdash.files.text import decode_text, parse_json, read_content
 from kgdash.files.user_data import data_folder
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
@@ -95,7 +95,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
         return []
     text = decode_text(read_content(path, str(path), _MAX_BYTES), str(path))
     try:
-        content = json.loads(text)
+        content = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise KgdashError(f"{path} is not valid JSON: {error}; mend or remove it") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:

@@ -13,6 +13,7 @@ from typing import Any
 from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
 from kgdash.files.regular import check_regular
+from kgdash.files.text import parse_json
 from kgdash.files.user_data import data_folder
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.labelling.events import (
@@ -120,7 +121,7 @@ def _events(path: Path, inode: int, size: int, changed: int) -> Labelling:
 
 def _parsed(line: bytes, where: str) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except (ValueError, RecursionError) as error:
         raise KgdashError(f"not valid JSON: {error} ({where}). Mend or remove the line") from error
     if not isinstance(value, dict):
