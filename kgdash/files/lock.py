@@ -1,6 +1,7 @@
 """Taking turns: one holder of a lock file at a time, over threads and processes."""
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,9 @@ from filelock import FileLock, Timeout
 
 #: seconds between two attempts
 _POLL = 0.05
+
+#: attempts in a row without a lock file to be seen, after which none can be made there
+_ABSENT = 20
 
 
 @contextmanager
@@ -23,13 +27,19 @@ def hold_lock(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterato
     :param waiting: called again and again while another holds the lock; may raise to give up
     :return: whether the lock is held
     """
-    lock = _lock(path)
+    lock, absent = _lock(path), 0
     while True:
         try:
             lock.acquire(blocking=False)
             break
         except Timeout:
-            waiting()
+            # Some file systems (/proc) say of a file that can not be made that it is not there.
+            absent = 0 if os.path.lexists(path) else absent + 1
+            if absent >= _ABSENT:
+                yield False
+                return
+            if not absent:
+                waiting()
             time.sleep(_POLL)
         except (OSError, NotImplementedError):
             yield False
