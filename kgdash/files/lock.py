@@ -50,19 +50,14 @@ def hold_lock(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterato
         _let_go(lock, path)
 
 
-def remove_unless_held(path: Path, *more: Path) -> None:
-    """Remove a lock file, and more files that only its holder needs, if nobody holds it."""
+def remove_unless_held(path: Path) -> None:
+    """Remove a lock file if nobody holds it."""
     lock = _lock(path)
     try:
         lock.acquire(blocking=False)
     except (Timeout, OSError, NotImplementedError):
         return
-    try:
-        for other in more:
-            with contextlib.suppress(OSError):
-                other.unlink(missing_ok=True)
-    finally:
-        _let_go(lock, path)
+    _let_go(lock, path)
 
 
 def _lock(path: Path) -> FileLock:

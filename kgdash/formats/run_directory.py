@@ -10,8 +10,6 @@
 """
 
 import json
-import shutil
-import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +22,7 @@ import torch
 from safetensors import SafetensorError
 
 from kgdash.errors import KgdashError
+from kgdash.files.atomic import draft_folder, publish
 from kgdash.files.regular import check_regular, file_digest
 from kgdash.files.text import parse_json
 from kgdash.formats.run_record import check_record
@@ -63,34 +62,28 @@ def write_run(
     :raises KgdashError: if ``out`` exists or can not be written
     """
     check_free(out)
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": spec.to_json(),
+        "training": dict(training),
+        "provenance": dict(provenance),
+        "graph": graph.name,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
-    except OSError as error:
-        raise KgdashError(f"can not write {out}: {error.strerror or error}") from error
-    try:
-        _write_graph(draft, graph)
-        safetensors.torch.save_file(dict(state), draft / WEIGHTS)
-        manifest = {
-            "format": FORMAT,
-            "version": VERSION,
-            "model": spec.to_json(),
-            "training": dict(training),
-            "provenance": dict(provenance),
-            "graph": graph.name,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "sha256": {name: file_digest(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)},
-        }
-        _write_json(draft / MANIFEST, manifest)
-        for path in draft.iterdir():
-            path.chmod(0o644)
-        draft.chmod(0o755)
-        draft.rename(out)
+        with draft_folder(out) as draft:
+            _write_graph(draft, graph)
+            safetensors.torch.save_file(dict(state), draft / WEIGHTS)
+            sums = {name: file_digest(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)}
+            _write_json(draft / MANIFEST, about | {"sha256": sums})
+            for path in draft.iterdir():
+                path.chmod(0o644)
+            draft.chmod(0o755)
+            publish(draft, out)
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
         raise KgdashError(f"can not write {out}: {reason}") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return out
 
 

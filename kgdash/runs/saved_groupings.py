@@ -13,7 +13,7 @@ from typing import Any
 
 from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
 from kgdash.errors import KgdashError, check_name
-from kgdash.files.atomic import atomic_file
+from kgdash.files.atomic import atomic_file, make_folder
 from kgdash.files.lock import hold_lock
 from kgdash.files.text import decode_text, parse_json, read_content
 from kgdash.files.user_data import data_folder
@@ -75,7 +75,7 @@ def _change(run: Run, change: Callable[[_ByName], _ByName]) -> Path:
     """Change the groupings as they stand in the file, also those that can not be used."""
     path = groupings_file(run)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with hold_lock(path.with_suffix(".lock")), atomic_file(path) as part:
             groupings = change({str(value["name"]): value for value in _read(path)})
             content = {

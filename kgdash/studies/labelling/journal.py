@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kgdash.errors import KgdashError
+from kgdash.files.atomic import make_folder, sync
 from kgdash.files.lock import hold_lock
 from kgdash.files.regular import check_regular
 from kgdash.files.text import parse_json
@@ -53,7 +54,7 @@ def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
     """
     path = journal_file(graph)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with hold_lock(path.with_suffix(".lock")):
             before = _read(path)
             with path.open("ab") as stream:
@@ -64,6 +65,7 @@ def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
                 stream.write(_line(_to_json(event)))
                 stream.flush()
                 os.fsync(stream.fileno())
+            sync(path.parent)
     except OSError as error:
         raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return before.then(event)
