@@ -9,8 +9,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 #: what a note may say in text, and in numbers
-TEXTS = ("kind", "run", "run_digest", "graph", "method", "filter", "sides", "created", "version")
-NUMBERS = {"triples": (int,), "seconds": (int, float)}
+TEXTS = (
+    "kind",
+    "run",
+    "run_digest",
+    "graph",
+    "graph_digest",
+    "method",
+    "filter",
+    "sides",
+    "created",
+    "version",
+    "command",
+    "machine",
+    "libraries",
+)
+NUMBERS = {"triples": (int,), "seconds": (int, float), "seed": (int,)}
 
 #: what reading a damaged file may raise
 DAMAGED = (OSError, ValueError, KeyError, RecursionError, pa.ArrowException)
