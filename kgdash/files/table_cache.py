@@ -7,7 +7,6 @@ import errno
 import hashlib
 import json
 import os
-import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +19,9 @@ import pyarrow.parquet as pq
 
 from kgdash.files.atomic import atomic_file, sweep_drafts
 from kgdash.files.byte_sizes import bytes_from_environment
+from kgdash.files.event_log import Stopwatch, note
 from kgdash.files.lock import hold_lock, remove_unless_held
+from kgdash.files.provenance import provenance
 from kgdash.files.shipped_tables import offered_table
 from kgdash.files.table_note import DAMAGED, NUMBERS, TEXTS, check_shape, read_note, with_note
 from kgdash.progress import Progress, silent
@@ -79,24 +80,29 @@ def cached_table(
     :param key: all that the table depends on, as JSON can hold it
     :param compute: makes the table; may raise
     :param about: what `list_cache` shall say of it: ``kind``, ``run``, ``run_digest``, ``graph``,
-        ``method``, ``filter``, ``sides``, ``triples``, where they apply
+        ``graph_digest``, ``method``, ``filter``, ``sides``, ``triples``, ``seed``, where they apply
     :param progress: called with (0, 1) while waiting for another process; may raise to give up
     :raises KgdashError: if the limit of the cache is no size
     """
     limit = cache_limit()
     path = _path(key)
+    about = {**_told_by(key), **(about or {})}
+    kind = str(about.get("kind", "unknown"))
     stored = _read(path)
     if stored is not None:
+        note("cache", kind=kind, found="disk")
         return stored
     with hold_lock(table_lock(key), waiting=lambda: progress(0.0, 1.0)):
         stored = _read(path)
         if stored is not None:
+            note("cache", kind=kind, found="disk")
             return stored
-        start = time.monotonic()
+        watch = Stopwatch()
         table = compute()
-        seconds = time.monotonic() - start
+        seconds = watch.seconds
+        note("cache", kind=kind, found="computed", seconds=seconds)
         if worth_keeping(seconds):
-            _write(table, path, {**(about or {}), "seconds": round(seconds, 3)}, limit)
+            _write(table, path, {**about, "seconds": seconds}, limit)
     return table
 
 
@@ -111,7 +117,7 @@ def replace_table(key: Mapping[str, Any], table: pd.DataFrame, about: Mapping[st
     :param about: as for `cached_table`, and ``seconds``
     :raises KgdashError: if the limit of the cache is no size
     """
-    _write(table, _path(key), about, cache_limit())
+    _write(table, _path(key), {**_told_by(key), **about}, cache_limit())
 
 
 def table_note(key: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,9 +148,11 @@ def list_cache() -> pd.DataFrame:
     """List the stored tables, the latest used first.
 
     :return: one row per table: ``key`` (the name of its file), ``kind`` (of `KINDS`), ``run``,
-        ``run_digest``, ``graph``, ``method``, ``filter``, ``sides`` (texts, empty where they do not
-        apply), ``triples`` (Int64), ``seconds`` (float64: what computing it took), ``bytes``
-        (int64), ``created`` and ``used`` (UTC), ``version`` (of kgdash)
+        ``run_digest``, ``graph``, ``graph_digest``, ``method``, ``filter``, ``sides`` (texts, empty
+        where they do not apply), ``command``, ``machine``, ``libraries`` (as
+        `kgdash.files.provenance` has them), ``triples``, ``seed`` (Int64), ``seconds`` (float64:
+        what computing it took), ``bytes`` (int64), ``created`` and ``used`` (UTC), ``version`` (of
+        kgdash)
     """
     rows = []
     for path, stat in _tables():
@@ -157,7 +165,9 @@ def list_cache() -> pd.DataFrame:
         rows.append(row)
     table = pd.DataFrame(rows, columns=list(_COLUMNS))
     table[[*_TEXTS, "key", "version"]] = table[[*_TEXTS, "key", "version"]].astype("str")
-    table = table.astype({"triples": "Int64", "seconds": "float64", "bytes": "int64"})
+    table = table.astype(
+        {"triples": "Int64", "seed": "Int64", "seconds": "float64", "bytes": "int64"}
+    )
     for column in ("created", "used"):
         table[column] = pd.to_datetime(table[column], utc=True).astype("datetime64[us, UTC]")
     return table
@@ -200,6 +210,12 @@ def clear_cache(
     return sum(_remove(cache_directory() / f"{key}.parquet") for key in listed["key"][chosen])
 
 
+def _told_by(key: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a key says that a note should, too: a seed, and a graph's digest."""
+    named = {"seed": key.get("seed"), "graph_digest": key.get("graph")}
+    return {name: value for name, value in named.items() if value is not None}
+
+
 def _path(key: Mapping[str, Any]) -> Path:
     name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:40]
     return cache_directory() / f"{name}.parquet"
@@ -232,7 +248,7 @@ def _read(path: Path) -> pd.DataFrame | None:
 
 def _write(table: pd.DataFrame, path: Path, about: Mapping[str, Any], limit: int) -> None:
     made = datetime.now(UTC).isoformat()
-    note = {**about, "created": made, "version": __version__}
+    note = {**about, **provenance(), "created": made, "version": __version__}
     stored = with_note(pa.Table.from_pandas(table), path.stem, note)
     try:
         with atomic_file(path) as part:

@@ -11,8 +11,22 @@ import pyarrow.parquet as pq
 from kgdash.files.text import parse_json
 
 #: what a note may say in text, and in numbers
-TEXTS = ("kind", "run", "run_digest", "graph", "method", "filter", "sides", "created", "version")
-NUMBERS = {"triples": (int,), "seconds": (int, float)}
+TEXTS = (
+    "kind",
+    "run",
+    "run_digest",
+    "graph",
+    "graph_digest",
+    "method",
+    "filter",
+    "sides",
+    "created",
+    "version",
+    "command",
+    "machine",
+    "libraries",
+)
+NUMBERS = {"triples": (int,), "seconds": (int, float), "seed": (int,)}
 
 #: what reading a damaged file may raise
 DAMAGED = (OSError, ValueError, KeyError, RecursionError, pa.ArrowException)

@@ -60,7 +60,7 @@ def same_triple(
         raise KgdashError("expected runs of one graph; found several graphs")
     rows = []
     for (name, run), report in zip(runs.items(), phases(progress, [1.0] * len(runs)), strict=True):
-        found = inspect_triple(run, triple, filter, report)
+        found = inspect_triple(run, triple, filter, progress=report)
         assert found.relik is not None, "the triple is whole"
         row: dict[str, object] = {"run": name, "score": found.score}
         for side, at in (

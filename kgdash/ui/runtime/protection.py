@@ -12,6 +12,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kgdash.files.event_log import note
+
 #: Streamlit's front end makes styles and scripts; charts and downloads, data: and blob: addresses
 _POLICY = "; ".join(
     (
@@ -51,6 +53,7 @@ class Protection:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse other sites' scripts, question their links, and answer all else with `HEADERS`."""
         if scope["type"] == "websocket" and _is_foreign(scope):
+            note("refused", reason="origin")
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] != "http":

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.event_log import note
 from kgdash.runs import Run
 from kgdash.runs.bundled import FOLDER_CHOICE, default_run
 from kgdash.runs.library import list_runs, named_runs, run_folder
@@ -54,6 +55,7 @@ def pick_run(needed: bool = True) -> None:
         run = load_source(source, dataset)
     except KgdashError as error:
         _no_run()
+        note("refused", reason="input", error=type(error).__name__)
         st.error(plain(str(error)), icon=":material/error:")
         other = default_run()
         st.button(f"Open {other}", "open_another", on_click=choose_run, args=(other,))
