@@ -64,7 +64,9 @@ def _answer(path: str, claims: dict) -> ASGIApp:
     if path == LOG_IN:
         return RedirectResponse(generate_login_redirect_url("default"), 302)
     if not claims:
-        return plain_page("kgdash", f'<p><a href="{LOG_IN}">Log in</a></p>', 401)
+        body = f'''<p>Where can a knowledge-graph embedding be trusted?</p>
+<p><a class="button" href="{LOG_IN}">Log in</a></p>'''
+        return plain_page("kgdash", body, 401)
     who = claims.get("email") or claims.get("name") or claims.get("sub")
     return plain_page(
         "No access",

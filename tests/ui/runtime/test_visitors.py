@@ -91,7 +91,7 @@ def test_threads_without_a_session_are_nobodys():
 def test_who_is_let_in_sees_the_way_out():
     app = visit("bob", "metric_guide", run="umls-transe")
     assert app.title[0].value == "Metric guide"
-    assert plain("Logged in as bob@example.org") in [each.value for each in app.sidebar.caption]
+    assert "Logged in as bob@example.org" in [each.value for each in app.sidebar.text]
     assert "Log out" in [each.label for each in app.sidebar.button]
 
 
@@ -164,6 +164,9 @@ def test_a_dataset_outside_is_refused(server, as_visitor, pykeen_directory):
             load(server / "root" / "pykeen", server / dataset)
     with pytest.raises(KgdashError, match="unknown dataset"):
         load(server / "root" / "pykeen", "tests")  # a folder where this process runs
+    as_visitor(roots=(server / "root",), rights=frozenset())
+    with pytest.raises(KgdashError, match="you may not have dataset Wikidata5M downloaded"):
+        load(server / "root" / "pykeen", "Wikidata5M")
 
 
 def test_what_a_run_says_of_itself_opens_nothing(server, as_visitor, bundled):
