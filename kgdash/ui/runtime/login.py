@@ -27,13 +27,15 @@ from kgdash.ui.runtime.visitors import server_settings
 #: where the provider's log-in begins: here, since Streamlit's own address holds for two minutes
 LOG_IN = "/log-in"
 
-#: what strangers need to log in, and monitors to see that the server lives
+#: what strangers need to log in, and monitors to see that the server lives; what more there is to
+#: see, `kgdash.ui.runtime.health` tells this machine alone
 OPEN = (
     "/auth/login",
     AUTH_LOGOUT_ENDPOINT,
     "/oauth2callback",
     "/_stcore/health",
     "/healthz",
+    "/metricsz",
 )
 
 
