@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import check_regular
 
 RESULTS_FILE = "results.json"
 
@@ -26,12 +27,12 @@ def training_record(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        if path.stat().st_size > _MAX_RESULTS_BYTES:
-            raise KgdashError(f"{path} is larger than 256 MiB; remove it to load without losses")
+        check_regular(path, _MAX_RESULTS_BYTES)
         results = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise KgdashError(
-            f"{path} is not readable JSON ({error}); remove it to load the model without its losses"
+            f"{path} is not readable JSON ({reason}); remove it to load without losses"
         ) from error
     losses = results.get("losses") if isinstance(results, dict) else None
     numbers = isinstance(losses, list) and all(isinstance(v, int | float) for v in losses)

@@ -6,6 +6,7 @@ from typing import Any
 
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
+from kgdash.files.regular import check_regular
 from kgdash.files.user_data import data_folder
 from kgdash.runs.description import describe_run
 
@@ -56,8 +57,7 @@ def _file() -> Path:
 
 def _read() -> list[Opened]:
     try:
-        if _file().stat().st_size > _MOST_BYTES:
-            return []
+        check_regular(_file(), _MOST_BYTES)
         content = json.loads(_file().read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return []
