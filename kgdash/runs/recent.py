@@ -1,6 +1,7 @@
 """Folders of runs that were opened lately, kept over sessions."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def recent_folders() -> list[Opened]:
 
     A list that can not be read is an empty one: nothing depends on it.
     """
-    return [opened for opened in _read() if Path(opened[0]).is_dir()]
+    return [opened for opened in _read() if os.path.isdir(opened[0])]
 
 
 def describe_recent() -> list[dict[str, Any]]:
