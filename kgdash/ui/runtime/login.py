@@ -27,13 +27,15 @@ from kgdash.ui.runtime.visitors import server_settings
 #: where the provider's log-in begins: here, since Streamlit's own address holds for two minutes
 LOG_IN = "/log-in"
 
-#: what strangers need to log in, and monitors to see that the server lives
+#: what strangers need to log in, and monitors to see that the server lives; what more there is to
+#: see, `kgdash.ui.runtime.health` tells this machine alone
 OPEN = (
     "/auth/login",
     AUTH_LOGOUT_ENDPOINT,
     "/oauth2callback",
     "/_stcore/health",
     "/healthz",
+    "/metricsz",
 )
 
 
@@ -64,7 +66,9 @@ def _answer(path: str, claims: dict) -> ASGIApp:
     if path == LOG_IN:
         return RedirectResponse(generate_login_redirect_url("default"), 302)
     if not claims:
-        return plain_page("kgdash", f'<p><a href="{LOG_IN}">Log in</a></p>', 401)
+        body = f'''<p>Where can a knowledge-graph embedding be trusted?</p>
+<p><a class="button" href="{LOG_IN}">Log in</a></p>'''
+        return plain_page("kgdash", body, 401)
     who = claims.get("email") or claims.get("name") or claims.get("sub")
     return plain_page(
         "No access",

@@ -4,12 +4,13 @@ import shutil
 import time
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from kgdash.breakdowns.custom_grouping import condition_grouping
 from kgdash.errors import KgdashError
-from kgdash.files.table_cache import clear_cache
+from kgdash.files.table_cache import cached_table, clear_cache
 from kgdash.files.visitor import NOBODY, RIGHTS, visitor
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.runs.bundled import DEMO, FOLDER_CHOICE
@@ -90,19 +91,21 @@ def test_threads_without_a_session_are_nobodys():
 def test_who_is_let_in_sees_the_way_out():
     app = visit("bob", "metric_guide", run="umls-transe")
     assert app.title[0].value == "Metric guide"
-    assert plain("Logged in as bob@example.org") in [each.value for each in app.sidebar.caption]
+    assert "Logged in as bob@example.org" in [each.value for each in app.sidebar.text]
     assert "Log out" in [each.label for each in app.sidebar.button]
 
 
-def test_without_rights_there_are_no_buttons():
+def test_without_rights_there_are_no_buttons(monkeypatch):
+    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", 0.0)
+    cached_table({"kind": "ranks"}, lambda: pd.DataFrame({"x": [1]}))
     shutil.copytree(DEMO / "umls-rotate", runs_folder() / "shared")
     runs, cache = visit("bob", "runs"), visit("bob", "cache")
     offered = {"Train a run …", "Add", "Rename …", "Remove …", "Clear all …", "Clear selected"}
     assert not offered & {*buttons(runs), *buttons(cache)}
     told = " ".join(each.value for app in (runs, cache) for each in app.caption)
-    assert [right for right in RIGHTS.values() if f"You may not {right} here." in told]
+    assert not [right for right in RIGHTS.values() if f"You may not {right} here." not in told]
     assert "KGDASH_" not in told
-    assert offered - {"Clear all …", "Clear selected"} <= {*buttons(visit("ada", "runs"))}
+    assert offered <= {*buttons(visit("ada", "runs")), *buttons(visit("ada", "cache"))}
 
 
 @pytest.mark.parametrize(
@@ -161,6 +164,9 @@ def test_a_dataset_outside_is_refused(server, as_visitor, pykeen_directory):
             load(server / "root" / "pykeen", server / dataset)
     with pytest.raises(KgdashError, match="unknown dataset"):
         load(server / "root" / "pykeen", "tests")  # a folder where this process runs
+    as_visitor(roots=(server / "root",), rights=frozenset())
+    with pytest.raises(KgdashError, match="you may not have dataset Wikidata5M downloaded"):
+        load(server / "root" / "pykeen", "Wikidata5M")
 
 
 def test_what_a_run_says_of_itself_opens_nothing(server, as_visitor, bundled):
