@@ -18,7 +18,12 @@ DEPLOY = ROOT / "deploy"
 # What only the registry's Linux build of torch asks for.
 CUDA = re.compile(r"(nvidia|cuda|triton)\b")
 # A licence that a package's metadata has as a whole text, or not at all; read in the package.
-READ_BY_HAND = {"kaleido": "MIT", "logistro": "MIT", "pydeck": "Apache-2.0", "protobuf": "BSD-3-Clause"}
+READ_BY_HAND = {
+    "kaleido": "MIT",
+    "logistro": "MIT",
+    "pydeck": "Apache-2.0",
+    "protobuf": "BSD-3-Clause",
+}
 # What kgdash carries itself: name, version, licence.
 CARRIED = [
     ("plotly.js, cartesian bundle (kgdash/reports)", "4.1.1", "MIT"),

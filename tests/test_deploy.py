@@ -18,7 +18,8 @@ def canonical(name: str) -> str:
 
 def locked(name: str) -> dict[str, str]:
     text = (DEPLOY / name).read_text(encoding="utf-8")
-    entries = re.findall(r"(?m)^([a-z0-9-]+)==(\S+) \\\n((?: {4}--hash=sha256:[0-9a-f]{64}.*\n)+)", text)
+    entry = r"(?m)^([a-z0-9-]+)==(\S+) \\\n((?: {4}--hash=sha256:[0-9a-f]{64}.*\n)+)"
+    entries = re.findall(entry, text)
     assert len(entries) == text.count("=="), "an entry without hashes"
     return {package: version for package, version, _ in entries}
 
