@@ -3,7 +3,19 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
+from kgdash.ui.runtime.health import ROUTES
+from kgdash.ui.runtime.login import LogInDoor
+from kgdash.ui.runtime.messages import KnownMessages
+from kgdash.ui.runtime.page_view import note_failure, note_start
 from kgdash.ui.runtime.preloading import Preloading
 from kgdash.ui.runtime.protection import Protection
+from kgdash.ui.runtime.upload_bounds import UploadBounds
 
-app = App("dashboard.py", middleware=[Middleware(Protection), Middleware(Preloading)])
+note_start()
+layers = (Protection, LogInDoor, UploadBounds, KnownMessages, Preloading)
+app = App(
+    "dashboard.py",
+    middleware=[*map(Middleware, layers)],
+    routes=ROUTES,
+    on_script_error=note_failure,
+)

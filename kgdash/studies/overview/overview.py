@@ -15,7 +15,7 @@ import pandas as pd
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.files.html import facts_html
-from kgdash.graph import KnowledgeGraph, triple_text
+from kgdash.graph import IDS, KnowledgeGraph, triple_text
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import tie_summary
@@ -26,7 +26,6 @@ from kgdash.studies.overview.verdict import performance_verdict, region_verdict
 from kgdash.studies.reliability.reliability_map import (
     ReliabilityMap,
     averages,
-    most_central,
     reliability_steps,
 )
 
@@ -132,12 +131,13 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     return Overview(map_, values, communities, verdict, tuple(leads))
 
 
-def namesake(graph: KnowledgeGraph, members: np.ndarray) -> str:
-    """Name the entity that a community is named after: the most central one.
+def least_reliable_fact(graph: KnowledgeGraph, relik: pd.DataFrame) -> tuple[str, str, str]:
+    """Return the names of the triple of least ReliK, the first of equals.
 
-    :param members: ids
+    :param relik: of `Run.relik`
     """
-    return graph.entities[int(most_central(graph, members)[0])]
+    head, relation, tail = relik.loc[relik["relik"].idxmin(), IDS].astype(int)
+    return graph.entities[head], graph.relations[relation], graph.entities[tail]
 
 
 def _hits(ranks: pd.DataFrame, k: int) -> np.ndarray:
@@ -192,24 +192,22 @@ def _least_reliable(
         return
     row = large.sort_values("relik", kind="stable").iloc[0]
     value = Estimate(row["relik"], row["low"], row["high"], int(row["triples"]))
-    graph = map_.run.graph
     yield Lead(
         "community",
-        f"The community around {row['label']} is less reliable than the graph: mean ReliK "
+        f"The community “{row['label']}” is less reliable than the graph: mean ReliK "
         f"{with_interval(value)}, {value.n:,} triples.",
-        namesake(graph, np.flatnonzero(find_communities(graph) == row["id"])),
+        row["central"],
     )
 
 
 def _least_likely(map_: ReliabilityMap) -> Iterator[Lead]:
     graph = map_.run.graph
-    row = map_.relik.loc[map_.relik["relik"].idxmin()]
-    head, relation, tail = (int(row[column]) for column in ("head", "relation", "tail"))
-    labels = graph.entity_labels
-    text = triple_text(labels[head], graph.relation_labels[relation], labels[tail])
+    head, relation, tail = names = least_reliable_fact(graph, map_.relik)
+    labels = [graph.entity_labels[graph.entity_id(entity)] for entity in (head, tail)]
+    text = triple_text(labels[0], graph.relation_labels[graph.relation_id(relation)], labels[1])
     yield Lead(
         "triple",
         f"The model trusts this known fact least: {text}: ReliK "
-        f"{number(float(row['relik']))}. Wrong, or not learnt?",
-        triple=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
+        f"{number(float(map_.relik['relik'].min()))}. Wrong, or not learnt?",
+        triple=names,
     )
