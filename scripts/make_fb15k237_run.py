@@ -1,9 +1,7 @@
 """Train the bundled run of FB15k-237 anew: ``python scripts/make_fb15k237_run.py DATASET [OUT]``.
 
-``python scripts/make_fb15k237_run.py --tables [OUT]`` keeps the weights, and the tables that are
-there, and adds those that pages open with by now.
-
-DATASET is a folder with train, valid and test triples and ``entity_labels.tsv``, any of them .gz;
+With ``--tables`` as DATASET only tables that pages open with are added. Else it is a folder with
+train, valid and test triples and ``entity_labels.tsv``, any of them .gz;
 relations read as fb15k237_relation_labels.tsv says. ComplEx is trained as Lacroix, Usunier and
 Obozinski do ("Canonical Tensor Decomposition for Knowledge Base Completion", ICML 2018): each
 training triple in both directions, softmax over all entities, Adagrad, the nuclear 3-norm; answers

@@ -24,15 +24,14 @@ def scrambled(states, values):
 
 
 @compiled
-def best_of_rows(scores, masks, seeds, is_random, entity, score, key):
+def best_of_rows(scores, masks, seeds, entity, score, key):
     """Fill the best candidates of each row, best first; places beyond the last stay as they are.
 
     Of equal scores the least key comes first.
 
     :param scores: ``(n, m)``, without NaN
     :param masks: `kgdash.engine.kernels.Masks`: the columns that each row leaves out
-    :param seeds: uint64, ``(n,)``
-    :param is_random: whether a column's key is `scrambled` by its row's seed, or the column
+    :param seeds: uint64, ``(n,)``: a column's key is `scrambled` by its row's; ``(0,)``: the column
     :param entity: int64, ``(n, k)``: the columns
     :param score: of the type of ``scores``, ``(n, k)``
     :param key: uint64, ``(n, k)``
@@ -47,7 +46,7 @@ def best_of_rows(scores, masks, seeds, is_random, entity, score, key):
                 if value < least:
                     continue
                 own = np.uint64(column)
-                if is_random:
+                if len(seeds):
                     own = _scrambled(seeds[row], own)
                 if found < places:
                     found += 1

@@ -61,7 +61,7 @@ def warm() -> None:
     resample_separation(np.ones((1, 1)), label, label, seeds[0], label[0], figures)
     stable_order(group, 1)
     keys = scrambled(seeds, seeds)[:, None]
-    best_of_rows(out, masks, seeds, True, group[:, None], out.copy(), keys)
+    best_of_rows(out, masks, seeds, group[:, None], out.copy(), keys)
     starts, order, values = np.array([0, 1]), np.zeros((1, 1), dtype=np.int64), vectors
     grow_groups(starts, group, one, one, group, order)
     shuffle_within(values[0], group, starts, seeds[0], out[0])

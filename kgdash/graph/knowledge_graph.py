@@ -13,8 +13,7 @@ from scipy.sparse import csr_matrix
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
-from kgdash.graph.known_triples import KnownTriples
-from kgdash.graph.sorted_slices import distinct
+from kgdash.graph.known_triples import KnownTriples, triple_keys
 
 SPLITS = ("train", "valid", "test")
 
@@ -84,23 +83,18 @@ class KnowledgeGraph:
     @cached_property
     def all_triples(self) -> np.ndarray:
         """Return F = train ∪ valid ∪ test, each triple once: int64, shape ``(n, 3)``, sorted."""
-        keys = distinct(self._keys(np.concatenate([self.splits[s] for s in SPLITS])))
-        queries, tails = np.divmod(keys, self.num_entities)
-        return np.stack([*np.divmod(queries, self.num_relations), tails], axis=1)
+        return self.known().triples()
 
     def positions(self, triples: np.ndarray) -> np.ndarray:
         """Find triples, ``(n, 3)``, in `all_triples`: rows, int64, ``(n,)``; −1 where unknown."""
-        keys = self._keys(self.all_triples)
-        sought = self._keys(np.asarray(triples, dtype=np.int64).reshape(-1, 3))
+        keys, sought = (
+            triple_keys(rows, self.num_entities, self.num_relations)
+            for rows in (self.all_triples, np.asarray(triples, dtype=np.int64).reshape(-1, 3))
+        )
         if not len(keys):
             return np.full(len(sought), -1)
         place = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
         return np.where(keys[place] == sought, place, -1)
-
-    def _keys(self, triples: np.ndarray) -> np.ndarray:
-        """Number triples in their order."""
-        queries = triples[:, 0] * self.num_relations + triples[:, 1]
-        return queries * self.num_entities + triples[:, 2]
 
     @cached_property
     def digest(self) -> str:

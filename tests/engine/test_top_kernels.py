@@ -27,7 +27,7 @@ def test_as_sorted(row, places, seed, is_random):
         scores = np.array([[score for score, _ in row]] * 2, dtype=dtype)
         entity = np.full((2, places), -1)
         score, key = np.zeros((2, places), dtype), np.zeros((2, places), np.uint64)
-        best_of_rows(scores, masks, seeds, is_random, entity, score, key)
+        best_of_rows(scores, masks, seeds if is_random else seeds[:0], entity, score, key)
         for number, left_out in enumerate((set(), set(columns.tolist()))):
             rest = [i for i in range(len(row)) if i not in left_out]
             best = sorted(rest, key=lambda i: (-scores[0, i], keys[i]))[:places]

@@ -188,8 +188,7 @@ def _best(scores: np.ndarray, known: Masks, keys: _Keys) -> _Best:
         best_of_rows(
             scores[rows],
             Masks(known.starts[start : start + _ROWS + 1], known.columns),
-            keys.start[rows],
-            keys.is_random,
+            keys.start[rows] if keys.is_random else keys.start[:0],
             best.entity[rows],
             best.score[rows],
             best.key[rows],
