@@ -1,6 +1,7 @@
 """The knowledge graph: names, labels, and the splits as arrays of ids."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -100,11 +101,22 @@ class KnowledgeGraph:
     def digest(self) -> str:
         """Return a SHA-256 over names and splits: only equal graphs have equal digests."""
         sha = hashlib.sha256()
-        for names in (self.entities, self.relations):
-            sha.update("\0".join(names).encode() + b"\1")
+        joined = ["\0".join(names) for names in (self.entities, self.relations)]
+        counts = [text.count("\0") + 1 for text in joined]
+        if counts == [self.num_entities, self.num_relations] and "\1" not in "".join(joined):
+            for text in joined:
+                sha.update(text.encode() + b"\1")
+        else:  # names that hold what stands between names; no text begins with this byte
+            sha.update(b"\xff" + json.dumps([self.entities, self.relations]).encode())
         for split in SPLITS:
             sha.update(np.ascontiguousarray(self.splits[split], dtype="<i8").tobytes() + b"\2")
         return sha.hexdigest()
+
+    @cached_property
+    def shown_digest(self) -> str:
+        """Return a SHA-256 over what people read: its name, and the labels."""
+        texts = [self.name, self.entity_labels, self.relation_labels]
+        return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 
     def split(self, name: str) -> np.ndarray:
         """Return the triples of a split.

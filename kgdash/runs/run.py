@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -58,6 +59,13 @@ class Run:
     def digest(self) -> str:
         """Return a SHA-256 over graph, configuration and weights: what all tables depend on."""
         return hashlib.sha256((self.graph.digest + self.weights_digest).encode()).hexdigest()
+
+    @cached_property
+    def shown_digest(self) -> str:
+        """Return a SHA-256 over what people read of it, which no table depends on."""
+        told = [self.name, self.graph.shown_digest, self.notes]
+        told += [dict(self.training), dict(self.provenance)]
+        return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
 
     @cached_property
     def exact_tables(self) -> ExactTables:
