@@ -63,7 +63,7 @@ class Run:
     @cached_property
     def shown_digest(self) -> str:
         """Return a SHA-256 over what people read of it, which no table depends on."""
-        told = [self.name, self.graph.shown_digest, self.notes]
+        told: list[Any] = [self.name, self.graph.shown_digest, self.notes]
         told += [dict(self.training), dict(self.provenance)]
         return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
 
