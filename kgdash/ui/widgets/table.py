@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from kgdash.files.table import for_spreadsheets
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
@@ -110,13 +111,15 @@ def choose_row(
 
 
 def download(table: pd.DataFrame, name: str) -> None:
-    """Offer a table as CSV and as Parquet, all rows and full precision.
+    """Offer a table as CSV, safe to open in a spreadsheet, and as Parquet, as it is.
+
+    Both hold all rows, in full precision.
 
     :param name: of the files, without an extension; names the buttons too
     """
     # Made at the click: a file made now is gone as soon as refined values replace it.
     files = {
-        "CSV": (lambda: table.to_csv(index=False).encode(), "text/csv"),
+        "CSV": (lambda: for_spreadsheets(table).to_csv(index=False).encode(), "text/csv"),
         "Parquet": (lambda: table.to_parquet(index=False), "application/vnd.apache.parquet"),
     }
     with st.container(horizontal=True):
