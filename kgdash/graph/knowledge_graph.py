@@ -1,7 +1,5 @@
 """The knowledge graph: names, labels, and the splits as arrays of ids."""
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +12,7 @@ from scipy.sparse import csr_matrix
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
+from kgdash.graph.digests import graph_digest, texts_digest
 from kgdash.graph.known_triples import KnownTriples
 
 SPLITS = ("train", "valid", "test")
@@ -100,23 +99,12 @@ class KnowledgeGraph:
     @cached_property
     def digest(self) -> str:
         """Return a SHA-256 over names and splits: only equal graphs have equal digests."""
-        sha = hashlib.sha256()
-        joined = ["\0".join(names) for names in (self.entities, self.relations)]
-        counts = [text.count("\0") + 1 for text in joined]
-        if counts == [self.num_entities, self.num_relations] and "\1" not in "".join(joined):
-            for text in joined:
-                sha.update(text.encode() + b"\1")
-        else:  # names that hold what stands between names; no text begins with this byte
-            sha.update(b"\xff" + json.dumps([self.entities, self.relations]).encode())
-        for split in SPLITS:
-            sha.update(np.ascontiguousarray(self.splits[split], dtype="<i8").tobytes() + b"\2")
-        return sha.hexdigest()
+        return graph_digest(self.entities, self.relations, [self.splits[s] for s in SPLITS])
 
     @cached_property
     def shown_digest(self) -> str:
         """Return a SHA-256 over what people read: its name, and the labels."""
-        texts = [self.name, self.entity_labels, self.relation_labels]
-        return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
+        return texts_digest([self.name, self.entity_labels, self.relation_labels])
 
     def split(self, name: str) -> np.ndarray:
         """Return the triples of a split.

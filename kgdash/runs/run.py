@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -17,6 +16,7 @@ from kgdash.errors import KgdashError, check_name
 from kgdash.files.html import facts_html
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph, default_filter, triple_array
+from kgdash.graph.digests import texts_digest
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.graph.restriction import Restriction
 from kgdash.graph.subgraph import Subgraph, SubgraphOptions, SubgraphSampling
@@ -65,7 +65,7 @@ class Run:
         """Return a SHA-256 over what people read of it, which no table depends on."""
         told: list[Any] = [self.name, self.graph.shown_digest, self.notes]
         told += [dict(self.training), dict(self.provenance)]
-        return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
+        return texts_digest(told)
 
     @cached_property
     def exact_tables(self) -> ExactTables:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.graph import FILTERS, KnowledgeGraph, default_filter, triple_array, triple_text
+from kgdash.graph import FILTERS, default_filter, triple_array, triple_text
 from tests.support.fakes import array, make_graph
 
 GRAPH = make_graph([(0, 0, 1), (1, 1, 2)], [(2, 0, 0)], [(0, 1, 0), (0, 0, 1)])
@@ -76,21 +76,6 @@ def test_a_split_that_is_not_there():
         GRAPH.split("tests")
     with pytest.raises(KgdashError, match=r"'valid' of graph tiny holds no triples.*train \(1\)"):
         make_graph([(0, 0, 0)]).split("valid")
-
-
-@pytest.mark.parametrize(
-    ("names", "others"),
-    [
-        ((("a", "b\0c"), ("r",)), (("a\0b", "c"), ("r",))),
-        ((("a", "b"), ("r",)), (("a\0b",), ("r",))),
-        ((("a\1b",), ("r",)), (("a",), ("b\1r",))),
-    ],
-)
-def test_no_name_makes_another_graph_look_alike(names, others):
-    splits = {"train": np.zeros((1, 3), dtype=np.int64)}
-    splits |= {split: np.empty((0, 3), dtype=np.int64) for split in ("valid", "test")}
-    one, other = (KnowledgeGraph("g", e, r, splits, e, r) for e, r in (names, others))
-    assert one.digest != other.digest
 
 
 def test_equal_graphs_have_equal_digests_and_others_not():
