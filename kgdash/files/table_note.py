@@ -13,7 +13,10 @@ TEXTS = ("kind", "run", "run_digest", "graph", "method", "filter", "sides", "cre
 NUMBERS = {"triples": (int,), "seconds": (int, float)}
 
 #: what reading a damaged file may raise
-DAMAGED = (OSError, ValueError, KeyError, RecursionError, pa.ArrowException)
+DAMAGED = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError),
+    pa.ArrowException,
+)
 
 _PLACE, _SHAPE = b"kgdash", "shape"
 

@@ -218,7 +218,7 @@ def _npy(stream: Any, size: int, where: str, rows: Sequence[int]) -> np.ndarray:
             (2, 0): np.lib.format.read_array_header_2_0,
         }
         shape, fortran, dtype = readers[version](stream)
-    except (ValueError, KeyError, EOFError) as error:
+    except Exception as error:  # NumPy reads the header as a piece of Python
         raise KgdashError(
             f"{where}: damaged, or not an array of numpy.save ({error!s:.120}); {_RESAVE}"
         ) from error

@@ -41,7 +41,7 @@ def from_parquet(content: bytes, shown: str) -> NamedQueries:
     try:
         file = pq.ParquetFile(io.BytesIO(content))
         _check_size(content, file.metadata, shown)
-        if set(file.schema_arrow.names) != set(_SCHEMA.names):
+        if sorted(file.schema_arrow.names) != sorted(_SCHEMA.names):
             raise KgdashError(
                 f"expected columns {', '.join(_SCHEMA.names)} in {shown}; found "
                 f"{', '.join(file.schema_arrow.names):.200}"

@@ -147,6 +147,8 @@ def _table(lines: list[str], shown: str) -> Iterator[_Row]:
     comma = "," if "\t" not in header else "\t"
     reader = csv.DictReader(io.StringIO("\n".join(lines), newline=""), delimiter=comma)
     fields = {str(field).strip().lower(): field for field in reader.fieldnames or ()}
+    if "rule" not in fields:
+        raise KgdashError(f"expected a column rule, as the first line says; found none ({shown})")
     for row in reader:
         text = row[fields["rule"]]
         if text is None:
