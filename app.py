@@ -3,6 +3,16 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
+from kgdash.ui.runtime.health import ROUTES
+from kgdash.ui.runtime.login import LogInDoor
+from kgdash.ui.runtime.page_view import note_failure, note_start
 from kgdash.ui.runtime.protection import Protection
+from kgdash.ui.runtime.upload_bounds import UploadBounds
 
-app = App("dashboard.py", middleware=[Middleware(Protection)])
+note_start()
+app = App(
+    "dashboard.py",
+    middleware=[Middleware(Protection), Middleware(LogInDoor), Middleware(UploadBounds)],
+    routes=ROUTES,
+    on_script_error=note_failure,
+)

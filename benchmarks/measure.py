@@ -21,6 +21,7 @@ warnings.simplefilter("ignore")
 import torch  # noqa: E402
 
 from kgdash.engine.warm import warm  # noqa: E402
+from kgdash.files.provenance import machine as processor  # noqa: E402
 
 #: bundled models that a benchmark takes if none is named
 SIX = tuple(
@@ -55,18 +56,7 @@ def machine() -> str:
     """Describe the machine in a line, and compile the kernels, which no figure includes."""
     compiled = seconds(warm)
     return (
-        f"{_processor()}, {os.cpu_count()} cores, {torch.get_num_threads()} threads, "
+        f"{processor()}, {torch.get_num_threads()} threads, "
         f"torch {torch.__version__}, Python {platform.python_version()}; "
         f"kernels ready after {compiled:.1f} s"
     )
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    flags = next((line.split() for line in lines if line.startswith("flags")), [])
-    vector = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else "no AVX2"
-    return f"{names[0] if names else platform.machine()} ({vector})"

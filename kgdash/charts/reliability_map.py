@@ -133,7 +133,7 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
         },
         customdata=rows["row"].tolist(),
         hovertext=[
-            f"{escape(row.central)}<br>{row.entities:,} entities, {row.triples:,} triples inside"
+            f"{escape(row.label)}<br>{row.entities:,} entities, {row.triples:,} triples inside"
             f"<br>mean ReliK {number(row.relik)}"
             for row in rows.itertuples()
         ],
@@ -245,7 +245,7 @@ def baseline_figure(regions: pd.DataFrame, baseline: np.ndarray) -> go.Figure:
             },
             customdata=part.index.tolist(),
             text=[
-                f"{escape(row.central)}<br>{row.entities} entities, z {number(row.z)}, "
+                f"{escape(row.label)}<br>{row.entities} entities, z {number(row.z)}, "
                 f"p {number(row.p)}"
                 for row in part.itertuples()
             ],
@@ -263,6 +263,6 @@ def baseline_figure(regions: pd.DataFrame, baseline: np.ndarray) -> go.Figure:
     message = (
         f"{int((regions['p'] <= 0.05).sum())} of {len(regions)} regions stand out beyond |z| "
         f"{number(least)}, which 5 % of permutations reach: "
-        f"{of_each(regions['central'], regions['z'])}."
+        f"{of_each(regions['label'], regions['z'])}."
     )
     return finish(figure, message, height=300, top=56, bargap=0.05)

@@ -34,8 +34,11 @@ def list_(as_json: JsonOption = False) -> None:
     table = list_cache()
     if as_json:
         times = {column: table[column].map(_iso) for column in ("created", "used")}
-        triples = table["triples"].astype(object).where(table["triples"].notna(), None)
-        rows = table.assign(triples=triples, **times).to_dict("records")
+        numbers = {
+            column: table[column].astype(object).where(table[column].notna(), None)
+            for column in ("triples", "seed")
+        }
+        rows = table.assign(**numbers, **times).to_dict("records")
         print_json({"directory": str(cache_directory()), "tables": rows})
         return
     if table.empty:

@@ -51,8 +51,8 @@ def inspect(
     loaded = run.load()
     triple = find_triple(loaded.graph, head, relation, tail)
     kinds = read_entity_types(types, loaded.graph) if types else types_of_run(loaded)[0]
-    found = inspect_triple(loaded, triple, filter)
-    better = what_beats(found, k, terminal("negatives"))
+    found = inspect_triple(loaded, triple, filter, k, terminal("negatives"))
+    better = what_beats(found, terminal("negatives"))
     about = summary(found, better, kinds, k)
     if compared:
         about["runs"] = _same_triple(loaded, compared, triple, found.filter)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kgdash.files.event_log import note
 from kgdash.files.table_cache import (
     cache_limit,
     replace_table,
@@ -118,6 +119,8 @@ class RowTable:
         table = pd.DataFrame(dict(zip(self.columns, self._values, strict=True)))
         replace_table(self._key, table, {**self._about, "seconds": seconds, "triples": counted})
         self._writing = time.monotonic() - start
+        kind = str(self._about.get("kind", "unknown"))
+        note("cache", kind=kind, found="computed", seconds=round(self._unsaved, 3))
         self._seconds, self._unsaved = seconds, 0.0
         self._stamp = table_note(self._key).get("created")
 

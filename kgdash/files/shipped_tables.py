@@ -25,3 +25,8 @@ def offered_table(name: str) -> Path | None:
     """Return the table of a file name, if one was offered and is still there."""
     path = _offered.get(name)
     return path if path is not None and path.is_file() else None
+
+
+def offered_tables() -> list[Path]:
+    """Return all tables that were offered and are still there."""
+    return [path for path in _offered.values() if path.is_file()]

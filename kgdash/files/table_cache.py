@@ -7,7 +7,6 @@ import errno
 import hashlib
 import json
 import os
-import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,11 +17,14 @@ import platformdirs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgdash.files.atomic import atomic_file
+from kgdash.files.atomic import atomic_file, sweep_drafts
 from kgdash.files.byte_sizes import bytes_from_environment
+from kgdash.files.event_log import Stopwatch, note
 from kgdash.files.lock import hold_lock, remove_unless_held
+from kgdash.files.provenance import provenance
 from kgdash.files.shipped_tables import offered_table
 from kgdash.files.table_note import DAMAGED, NUMBERS, TEXTS, check_shape, read_note, with_note
+from kgdash.files.visitor import check_right
 from kgdash.progress import Progress, silent
 from kgdash.version import __version__
 
@@ -45,6 +47,9 @@ KINDS = (
 #: columns of `list_cache`
 _TEXTS = tuple(name for name in TEXTS if name not in ("created", "version"))
 _COLUMNS = ("key", *_TEXTS, *NUMBERS, "bytes", "created", "used", "version")
+
+#: folders that this process has swept: once when it first reads there, then when it writes
+_swept: set[Path] = set()
 
 
 def cache_directory() -> Path:
@@ -76,24 +81,29 @@ def cached_table(
     :param key: all that the table depends on, as JSON can hold it
     :param compute: makes the table; may raise
     :param about: what `list_cache` shall say of it: ``kind``, ``run``, ``run_digest``, ``graph``,
-        ``method``, ``filter``, ``sides``, ``triples``, where they apply
+        ``graph_digest``, ``method``, ``filter``, ``sides``, ``triples``, ``seed``, where they apply
     :param progress: called with (0, 1) while waiting for another process; may raise to give up
     :raises KgdashError: if the limit of the cache is no size
     """
     limit = cache_limit()
     path = _path(key)
+    about = {**_told_by(key), **(about or {})}
+    kind = str(about.get("kind", "unknown"))
     stored = _read(path)
     if stored is not None:
+        note("cache", kind=kind, found="disk")
         return stored
     with hold_lock(table_lock(key), waiting=lambda: progress(0.0, 1.0)):
         stored = _read(path)
         if stored is not None:
+            note("cache", kind=kind, found="disk")
             return stored
-        start = time.monotonic()
+        watch = Stopwatch()
         table = compute()
-        seconds = time.monotonic() - start
+        seconds = watch.seconds
+        note("cache", kind=kind, found="computed", seconds=seconds)
         if worth_keeping(seconds):
-            _write(table, path, {**(about or {}), "seconds": round(seconds, 3)}, limit)
+            _write(table, path, {**about, "seconds": seconds}, limit)
     return table
 
 
@@ -108,7 +118,7 @@ def replace_table(key: Mapping[str, Any], table: pd.DataFrame, about: Mapping[st
     :param about: as for `cached_table`, and ``seconds``
     :raises KgdashError: if the limit of the cache is no size
     """
-    _write(table, _path(key), about, cache_limit())
+    _write(table, _path(key), {**_told_by(key), **about}, cache_limit())
 
 
 def table_note(key: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,9 +149,11 @@ def list_cache() -> pd.DataFrame:
     """List the stored tables, the latest used first.
 
     :return: one row per table: ``key`` (the name of its file), ``kind`` (of `KINDS`), ``run``,
-        ``run_digest``, ``graph``, ``method``, ``filter``, ``sides`` (texts, empty where they do not
-        apply), ``triples`` (Int64), ``seconds`` (float64: what computing it took), ``bytes``
-        (int64), ``created`` and ``used`` (UTC), ``version`` (of kgdash)
+        ``run_digest``, ``graph``, ``graph_digest``, ``method``, ``filter``, ``sides`` (texts, empty
+        where they do not apply), ``command``, ``machine``, ``libraries`` (as
+        `kgdash.files.provenance` has them), ``triples``, ``seed`` (Int64), ``seconds`` (float64:
+        what computing it took), ``bytes`` (int64), ``created`` and ``used`` (UTC), ``version`` (of
+        kgdash)
     """
     rows = []
     for path, stat in _tables():
@@ -154,7 +166,9 @@ def list_cache() -> pd.DataFrame:
         rows.append(row)
     table = pd.DataFrame(rows, columns=list(_COLUMNS))
     table[[*_TEXTS, "key", "version"]] = table[[*_TEXTS, "key", "version"]].astype("str")
-    table = table.astype({"triples": "Int64", "seconds": "float64", "bytes": "int64"})
+    table = table.astype(
+        {"triples": "Int64", "seed": "Int64", "seconds": "float64", "bytes": "int64"}
+    )
     for column in ("created", "used"):
         table[column] = pd.to_datetime(table[column], utc=True).astype("datetime64[us, UTC]")
     return table
@@ -182,7 +196,9 @@ def clear_cache(
     :param kind: of `KINDS`
     :param older_than: not used for so long
     :return: how many tables were deleted
+    :raises KgdashError: if the visitor may not
     """
+    check_right("clear")
     _sweep()
     listed = list_cache()
     chosen = pd.Series(True, index=listed.index)
@@ -197,6 +213,12 @@ def clear_cache(
     return sum(_remove(cache_directory() / f"{key}.parquet") for key in listed["key"][chosen])
 
 
+def _told_by(key: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a key says that a note should, too: a seed, and a graph's digest."""
+    named = {"seed": key.get("seed"), "graph_digest": key.get("graph")}
+    return {name: value for name, value in named.items() if value is not None}
+
+
 def _path(key: Mapping[str, Any]) -> Path:
     name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:40]
     return cache_directory() / f"{name}.parquet"
@@ -207,6 +229,8 @@ def _read(path: Path) -> pd.DataFrame | None:
 
     One that comes with kgdash stands in for one that is not there.
     """
+    if path.parent not in _swept:
+        _sweep()
     is_own = path.is_file()
     source = path if is_own else offered_table(path.name)
     if source is None:
@@ -227,7 +251,7 @@ def _read(path: Path) -> pd.DataFrame | None:
 
 def _write(table: pd.DataFrame, path: Path, about: Mapping[str, Any], limit: int) -> None:
     made = datetime.now(UTC).isoformat()
-    note = {**about, "created": made, "version": __version__}
+    note = {**about, **provenance(), "created": made, "version": __version__}
     stored = with_note(pa.Table.from_pandas(table), path.stem, note)
     try:
         with atomic_file(path) as part:
@@ -262,11 +286,10 @@ def _make_room(limit: int) -> None:
 def _sweep() -> None:
     """Remove what processes that died left behind: locks, and files that were being written."""
     folder = cache_directory()
+    _swept.add(folder)
+    sweep_drafts(folder)
     for path in folder.glob("*.lock"):
         remove_unless_held(path)
-    for path in folder.glob("*.part"):
-        key = path.name.removeprefix(".").partition(".")[0]
-        remove_unless_held(folder / f"{key}.lock", path)
 
 
 def _remove(path: Path) -> bool:

@@ -8,9 +8,25 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kgdash.files.text import parse_json
+
 #: what a note may say in text, and in numbers
-TEXTS = ("kind", "run", "run_digest", "graph", "method", "filter", "sides", "created", "version")
-NUMBERS = {"triples": (int,), "seconds": (int, float)}
+TEXTS = (
+    "kind",
+    "run",
+    "run_digest",
+    "graph",
+    "graph_digest",
+    "method",
+    "filter",
+    "sides",
+    "created",
+    "version",
+    "command",
+    "machine",
+    "libraries",
+)
+NUMBERS = {"triples": (int,), "seconds": (int, float), "seed": (int,)}
 
 #: what reading a damaged file may raise
 DAMAGED = (
@@ -62,7 +78,7 @@ def read_note(path: Path) -> dict[str, Any]:
 
 
 def _note(schema: pa.Schema) -> dict[str, Any]:
-    note = json.loads((schema.metadata or {})[_PLACE])
+    note = parse_json((schema.metadata or {})[_PLACE])
     if not isinstance(note, dict):
         raise ValueError("the note is no object")
     return note

@@ -3,14 +3,21 @@
 import csv
 import gzip
 import io
+import json
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounds import bounded
 from kgdash.files.regular import check_regular
 
 _GZIP = b"\x1f\x8b"
+
+#: half a pair of surrogates in JSON: a character that no file and no page can hold
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> bytes:
@@ -52,14 +59,36 @@ def decode_text(content: bytes, shown: str) -> str:
         ) from error
 
 
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON of which every text can be written again.
+
+    :raises ValueError: if it is not valid JSON, or holds half of a pair of surrogates
+    :raises RecursionError: if it is nested too deep
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8")
+    value = json.loads(text)
+    if _SURROGATE.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(error.object[error.start]):04x}"
+            raise ValueError(f"{half} is half of a character; write the whole one") from None
+    return value
+
+
 def table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number (from 1) and stripped columns of each line that is not blank.
+    """Return line number (from 1) and stripped columns of each line that is not blank.
 
     Columns are separated by tabs if the first line that is not blank holds one, else by commas,
     with the usual quoting.
 
-    :raises KgdashError: if a quote is not closed
+    :raises KgdashError: if a quote is not closed; as `kgdash.files.bounds.bounded`
     """
+    return bounded(_table_rows(text, shown), shown)
+
+
+def _table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
     first = text.lstrip().partition("\n")[0]
     if "\t" in first:
         for number, line in enumerate(text.split("\n"), start=1):

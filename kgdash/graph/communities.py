@@ -4,6 +4,7 @@ Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in la
 """
 
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
@@ -14,9 +15,8 @@ from kgdash.files.table_cache import cached_table
 from kgdash.graph.knowledge_graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 
-#: entities and relations that describe a community
-_SHOWN = 3
-
+#: entities and relations that describe a community, and characters that its name may have
+_SHOWN, _LENGTH = 3, 60
 
 #: seconds between two reports of a search that can not report itself
 _POLL = 0.1
@@ -49,15 +49,27 @@ def find_communities(
     return table["region"].to_numpy()
 
 
+@dataclass(frozen=True)
+class Community:
+    """What a group of entities is called, and what is in it.
+
+    ``central``: ids, int64: the three entities with the most known triples inside, these first,
+    equal ones by id. ``label``: their labels, as far as 60 characters reach, at least one.
+    ``relations``: labels of the three most frequent relations inside.
+    """
+
+    central: np.ndarray
+    label: str
+    relations: str
+
+
 def describe_communities(
     graph: KnowledgeGraph, communities: np.ndarray, wanted: list[int]
-) -> dict[int, tuple[str, str, str]]:
-    """Describe some communities by what is in them.
+) -> dict[int, Community]:
+    """Name and describe some communities by what is in them.
 
     :param communities: of `find_communities`
     :param wanted: their numbers
-    :return: number -> labels of its most central entity (by known triples inside), of its most
-        central entities, and of its most frequent relations
     """
     heads, relations, tails = graph.all_triples.T
     inside = communities[heads] == communities[tails]
@@ -73,13 +85,28 @@ def describe_communities(
         central = members[np.argsort(-degrees[members], kind="stable")][:_SHOWN]
         frequent = np.argsort(-counts[number], kind="stable")[:_SHOWN]
         frequent = frequent[counts[number][frequent] > 0]
-        labels = [graph.entity_labels[entity] for entity in central]
-        about[number] = (
-            labels[0],
-            ", ".join(labels) + (" …" if len(members) > _SHOWN else ""),
+        about[number] = Community(
+            central,
+            _joined([graph.entity_labels[entity] for entity in central]),
             ", ".join(graph.relation_labels[relation] for relation in frequent),
         )
     return about
+
+
+def describe_members(graph: KnowledgeGraph, members: np.ndarray) -> Community:
+    """Name and describe a group of entities as communities are.
+
+    :param members: ids, at least one
+    """
+    inside = np.zeros(graph.num_entities, dtype=np.int64)
+    inside[members] = 1
+    return describe_communities(graph, inside, [1])[1]
+
+
+def _joined(labels: list[str]) -> str:
+    """Join labels, the first ones if all are too long."""
+    names = [", ".join(labels[:count]) for count in range(len(labels), 0, -1)]
+    return next((name for name in names if len(name) <= _LENGTH), names[-1])
 
 
 def _louvain(graph: KnowledgeGraph, resolution: float, seed: int, progress: Progress) -> np.ndarray:

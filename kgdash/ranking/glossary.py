@@ -115,7 +115,7 @@ TERMS = (
     Term(
         "community",
         "Entities with more triples among them than to the others, found by Louvain's method; "
-        "named by the most central one.",
+        "named by the entities with most triples inside.",
         ("communities",),
     ),
     Term(

@@ -4,22 +4,19 @@ import shlex
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
-import numpy as np
 import pandas as pd
 
 from kgdash.charts.separation import MEASURE_NAMES
 from kgdash.errors import KgdashError
-from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.method import chart_command, command, run_argument
 from kgdash.reports.named_charts import draw_chart
 from kgdash.reports.section import Section, Shown, refused_section
-from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.instances.separation import Comparison
 from kgdash.studies.instances.separation_verdict import separation_verdict
-from kgdash.studies.overview.overview import VALUES, Overview, namesake
+from kgdash.studies.overview.overview import VALUES, Overview
 from kgdash.studies.reliability.local_verdict import local_estimates, local_verdict, whole_estimates
 from kgdash.studies.reliability.run_relik import run_relik_known
 
@@ -53,20 +50,17 @@ def trust_sections(source: ChartSource, progress: Progress = silent) -> list[Sec
     return [*whole, *studies]
 
 
-def seed_entities(run: Run, communities: pd.DataFrame) -> dict[str, str]:
+def seed_entities(communities: pd.DataFrame) -> dict[str, str]:
     """Name an entity in the least reliable community of 30 triples or more, and in the most.
 
     :param communities: of `kgdash.studies.overview.overview.Overview`
-    :return: which community -> name of the entity it is named after; one alone where there is but
-        one, none where there is none
+    :return: which community -> name of its most central entity; one alone where there is but one,
+        none where there is none
     """
-    groups = find_communities(run.graph)
     large = communities[~communities["small"]].sort_values("relik", kind="stable")
-    ids = large["id"].tolist()
-    ends = dict(zip(("least reliable", "most reliable"), [*ids[:1], *ids[1:][-1:]], strict=False))
-    return {
-        which: namesake(run.graph, np.flatnonzero(groups == own)) for which, own in ends.items()
-    }
+    names = large["central"].tolist()
+    which = ("least reliable", "most reliable")
+    return dict(zip(which, [*names[:1], *names[1:][-1:]], strict=False))
 
 
 def estimate_columns(name: str, estimate: Estimate, count: str) -> dict[str, float | int]:
@@ -143,15 +137,15 @@ def _where(source: ChartSource, found: Overview) -> Section:
             _chart(
                 source,
                 "communities",
-                "The graph's communities: area by entities, colour by mean ReliK, lines by the "
+                "The graph's communities: area by triples, colour by mean ReliK, lines by the "
                 "triples between them.",
             ),
             Shown(
-                "ReliK and MRR by community (Louvain), named by its most central entity; intervals "
-                "hold jointly.",
+                "ReliK and MRR by community (Louvain), named by its most central entities; "
+                "intervals hold jointly.",
                 overview,
                 found.communities[columns].rename(
-                    columns={"label": "around", "evaluated": "test triples"}
+                    columns={"label": "community", "evaluated": "test triples"}
                 ),
             ),
         ),
@@ -187,7 +181,7 @@ def _local(source: ChartSource, found: Overview, progress: Progress) -> Section:
     labels = dict(zip(run.graph.entities, run.graph.entity_labels, strict=True))
     text, rows, tables = [], [], []
     charts: list[Shown] = []
-    seeds = seed_entities(run, found.communities)
+    seeds = seed_entities(found.communities)
     steps = phases(progress, [1.0] * len(seeds))
     for (which, entity), step in zip(seeds.items(), steps, strict=True):
         part = replace(source, entity=entity, _kept={})

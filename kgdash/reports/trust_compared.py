@@ -132,7 +132,7 @@ def _weakest(sources: Sources) -> Section:
 def _local(sources: Sources, best: str) -> Section:
     """Compare the runs in the community that the best of them is least reliable in."""
     of_best, rows = sources[best], []
-    seeds = seed_entities(of_best.run, of_best.overview().communities)
+    seeds = seed_entities(of_best.overview().communities)
     if not seeds:
         return Section("Local comparison", ("No community has 30 triples.",))
     entity = next(iter(seeds.values()))

@@ -228,7 +228,8 @@ class Run:
     def table_about(self, kind: str, rows: np.ndarray, **more: str) -> dict[str, Any]:
         """Return what `list_cache` shall say of a table of some triples."""
         about = {"kind": kind, "run": self.name, "run_digest": self.digest}
-        return about | {"graph": self.graph.name, "triples": len(rows), **more}
+        about |= {"graph": self.graph.name, "graph_digest": self.graph.digest}
+        return about | {"triples": len(rows), **more}
 
 
 def check_fit(graph: KnowledgeGraph, scorer: Scorer, where: str) -> None:

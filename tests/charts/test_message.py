@@ -209,7 +209,7 @@ def coverage(k):
 
 
 def regions(k):
-    table = rows(k, id=[0, 10, 20], label=list("abc"), central=list("abc"), small=False)
+    table = rows(k, id=[0, 10, 20], label=list("abc"), small=False)
     table = table.rename(columns={"value": "relik"}).assign(entities=9, triples=[40, 30, 20])
     return table.assign(z=[3.0 * k, -2.0, 1.0], p=0.01, kind=["high", "low", "high"])
 

@@ -16,7 +16,6 @@ def groups(count):
         {
             "id": np.arange(count) * 10,
             "label": [f"<{i}>" for i in range(count)],
-            "central": [f"<{i}>, x" for i in range(count)],
             "entities": np.arange(count, 0, -1),
             "triples": 40,
             "relik": relik,
@@ -56,7 +55,7 @@ def test_communities():
     sized = community_map(groups(3).assign(triples=[9, 4, 1]), lines, SCALE).data[-1]
     areas = np.square(sized.marker.size)
     np.testing.assert_allclose(areas / areas[0], [1, 4 / 9, 1 / 9])
-    assert bubbles.hovertext[0].startswith("&lt;0&gt;, x<br>3 entities, 40 triples inside")
+    assert bubbles.hovertext[0].startswith("&lt;0&gt;<br>3 entities, 40 triples inside")
     thin, thick = figure.data[:-1]
     assert thin.line.width < thick.line.width == 4
     place = dict(zip([0, 10, 20], zip(bubbles.x, bubbles.y, strict=True), strict=True))
@@ -96,7 +95,7 @@ def test_baseline():
             "z": [-6.0, 5.0, -1.0],
             "p": [0.01, 0.04, 0.9],
             "entities": 7,
-            "central": "<a>",
+            "label": "<a>",
         }
     )
     figure = baseline_figure(table, np.linspace(1, 4, 100))

@@ -127,7 +127,11 @@ class TestEveryFigureIsMadeByItsCommand:
         expected = [told["values"][key] for key in ("mrr", "hits_at_1", "hits_at_10", "relik")]
         for column, key in (("value", "value"), ("low", "low"), ("triples", "n")):
             assert values[column].tolist() == [row[key] for row in expected]
-        for column, key in (("around", "label"), ("relik", "relik"), ("test triples", "evaluated")):
+        for column, key in (
+            ("community", "label"),
+            ("relik", "relik"),
+            ("test triples", "evaluated"),
+        ):
             assert communities[column].tolist() == [row[key] for row in told["communities"]]
 
     def test_weakest_relations(self, call, tables):

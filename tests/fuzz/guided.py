@@ -1,7 +1,7 @@
 """``python -m tests.fuzz.guided READER --cases N``: Atheris chooses cases by what code they reach.
 
-It needs ``pip install -r requirements-fuzz.txt``. What it finds is kept as by ``python -m tests.fuzz``;
-contents that reach new code stay in the folder ``--corpus``, and the next call begins with them.
+It needs ``pip install -r requirements-fuzz.txt``. What it finds is kept as ``python -m tests.fuzz``
+keeps it; contents that reach new code stay in ``--corpus``, and the next call begins with them.
 """
 
 import argparse

@@ -1,5 +1,6 @@
 """Names in strangers' files are shown as they are written, and no address breaks a page."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from kgdash.files import event_log
 from kgdash.formats.run_directory import write_run
 from kgdash.runs.bundled import FOLDER_CHOICE
 from kgdash.scoring.model_spec import ModelSpec
@@ -88,6 +90,21 @@ def test_no_page_reads_a_name(hostile, page):
     app = open_page(page, run=FOLDER_CHOICE, folder=str(hostile))
     assert app.title or app.error
     assert read_as_markup(app) == []
+
+
+@pytest.mark.parametrize("page", [page for pages in MENU.values() for page in pages])
+def test_the_log_holds_no_name(hostile, page, tmp_path, monkeypatch):
+    monkeypatch.setenv(event_log.SETTING, str(tmp_path / "log"))
+    open_page(page, run=FOLDER_CHOICE, folder=str(hostile), entity=f"{HOSTILE} 1", dataset=HOSTILE)
+    open_page(page, run=FOLDER_CHOICE, folder=str(hostile), entity=f"{HOSTILE} 1")
+    event_log._handlers.pop(str(tmp_path / "log")).close()
+    text = (tmp_path / "log").read_text("utf-8")
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [line["page"] for line in lines if line["event"] == "page"].count(page) == 2
+    # The refused dataset; a page may refuse more.
+    assert "KgdashError" in {line.get("error") for line in lines}
+    assert not re.findall("evil|javascript|http|img|src|:red", text)
+    assert str(hostile.parent) not in text
 
 
 @pytest.mark.parametrize("page", ["overview", "compare", "model_selection", "queries", "runs"])

@@ -41,15 +41,16 @@ def test_regions(run, map_):
     low = found.table["kind"] == "low"
     ordered = pd.concat([found.table[low], found.table[~low]])
     np.testing.assert_array_equal(rows["p"], ordered["p"])
-    assert rows["central"].tolist() == ordered["central"].tolist()
+    assert rows["label"].tolist() == ordered["label"].tolist()
 
 
 def test_communities(map_):
     app = choose(open_page("reliability", view="Communities"), resolution=1.5)
     expected = map_.by("communities", resolution=1.5)
-    rows = table(app, "relik", "central")
+    rows = table(app, "relik", "entities")
     for column in ("relik", "low", "high", "typical", "triples", "entities", "mrr"):
         np.testing.assert_array_equal(rows[column], expected[column])
+    assert rows["label"].tolist() == expected["label"].tolist()
 
 
 def test_entities_and_relations(map_):

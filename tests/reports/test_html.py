@@ -154,7 +154,7 @@ class TestNumbers:
         for sentence in (*found.verdict, *(lead.text for lead in found.leads)):
             assert sentence.replace("**", "") in page.text
         rows = table(page, "ReliK and MRR by community")
-        assert [row["around"] for row in rows] == found.communities["label"].tolist()
+        assert [row["community"] for row in rows] == found.communities["label"].tolist()
         assert "python -m kgdash overview umls-transe" in page.text
 
     def test_what_the_figures_hold(self, page, umls):

@@ -34,12 +34,12 @@ def test_the_least_and_the_most_reliable_community(bundled):
     found = source(run).overview().communities
     groups, degrees = find_communities(run.graph), run.graph.degrees
     for which, row in (("least reliable", 0), ("most reliable", -1)):
-        entity = run.graph.entities.index(seed_entities(run, found)[which])
+        entity = run.graph.entities.index(seed_entities(found)[which])
         assert groups[entity] == found["id"].iloc[row]
         assert degrees[entity] == degrees[groups == groups[entity]].max()
-    assert list(seed_entities(run, found[:1])) == ["least reliable"]
-    assert seed_entities(run, found[:0]) == {}
-    assert seed_entities(run, found.assign(small=True)) == {}
+    assert list(seed_entities(found[:1])) == ["least reliable"]
+    assert seed_entities(found[:0]) == {}
+    assert seed_entities(found.assign(small=True)) == {}
 
 
 def test_small_relations_are_not_the_weakest(bundled):

@@ -240,7 +240,8 @@ def _cache(
     key = {"kind": "classification", "version": _VERSION, "run": run.digest}
     key |= {"negatives": setting.negatives, "seed": setting.seed, "given": _digest(given)}
     about = {"kind": "classification", "run": run.name, "run_digest": run.digest}
-    about |= {"graph": run.graph.name, "method": setting.negatives}
+    about |= {"graph": run.graph.name, "graph_digest": run.graph.digest}
+    about |= {"method": setting.negatives}
     return lambda part, more, compute: cached_table({**key, "part": part, **more}, compute, about)
 
 

@@ -47,12 +47,12 @@ def community_differences(
     :param side: as for `entity_differences`
     :param bootstrap: level and seed of the intervals: `ratio_intervals` over triples
     :return: one row per community with ranked triples, greatest difference first: ``community``
-        (int64), ``name`` (str: label of its most central entity, by known triples inside),
-        ``entities``, ``triples`` (int64: ranked, with an end in it), ``inside`` (int64: those with
-        both), ``wins``, ``losses`` (int64), ``mrr_a``, ``mrr_b``, ``difference`` (a − b), ``low``,
+        (int64), ``name`` (str: the label of `kgdash.graph.communities.Community`), ``entities``,
+        ``triples`` (int64: ranked, with an end in it), ``inside`` (int64: those with both),
+        ``wins``, ``losses`` (int64), ``mrr_a``, ``mrr_b``, ``difference`` (a − b), ``low``,
         ``high`` (float64; NaN for one triple), ``small`` (bool: fewer than 30 triples),
-        ``central``, ``relations`` (str: its most central entities, and the most frequent relations
-        of its known triples)
+        ``central`` (str: the most central entity's name), ``relations`` (str: the most frequent of
+        its known triples)
     """
     values = reciprocal_ranks(pair, side, rank_type)
     ends = communities[triples_of(pair, side)[:, [0, 2]]]
@@ -68,11 +68,12 @@ def community_differences(
     inside = np.bincount(both, minlength=communities.max() + 1)
     sizes = np.bincount(communities)
     about = describe_communities(graph, communities, table["community"].tolist())
-    table.insert(1, "name", [about[community][0] for community in table["community"]])
-    table["central"] = [about[community][1] for community in table["community"]]
+    table.insert(1, "name", [about[community].label for community in table["community"]])
     table.insert(2, "entities", sizes[table["community"]])
     table.insert(4, "inside", inside[table["community"]])
-    table["relations"] = [about[community][2] for community in table["community"]]
+    told = [about[community] for community in table["community"]]
+    table["central"] = [graph.entities[each.central[0]] for each in told]
+    table["relations"] = [each.relations for each in told]
     return table.sort_values("difference", ascending=False, kind="stable", ignore_index=True)
 
 

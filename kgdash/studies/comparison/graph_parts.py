@@ -93,7 +93,7 @@ def find_parts(
         communities = find_communities(graph, resolution, sampling.seed, progress)
         numbers = list(range(int(communities.max()) + 1))
         about = describe_communities(graph, communities, numbers)
-        names = [about[number][0] for number in numbers]
+        names = [about[number].label for number in numbers]
         return Partition(
             kind, graph, _distinct(names, [f"community {n}" for n in numbers]), communities
         )

@@ -212,7 +212,8 @@ def _scores(
         "choices": [plan.evaluated, plan.relik_method, plan.filter, plan.subgraphs, plan.seed],
         "more_choices": [sizes, list(plan.ks), plan.corrupt],
     }
-    about = {"kind": "study", "run": run.name, "run_digest": run.digest, "graph": run.graph.name}
+    about: dict[str, Any] = {"kind": "study", "run": run.name, "run_digest": run.digest}
+    about |= {"graph": run.graph.name, "graph_digest": run.graph.digest, "seed": plan.seed}
     about |= {"method": plan.relik_method, "filter": plan.filter}
     table = cached_table(key, compute, about, progress)
     progress(1.0, 1.0)

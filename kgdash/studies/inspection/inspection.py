@@ -3,11 +3,13 @@
 The parts are those of numbers.md#21-inspecting-a-prediction.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from kgdash.errors import unknown_name
 from kgdash.graph import FILTERS, default_filter
 from kgdash.progress import Progress, phases, silent
+from kgdash.ranking.relik import relik_of_ranks
 from kgdash.runs import Run
 from kgdash.scoring import ENTITY_SIDES
 from kgdash.studies.inspection.better_negatives import (
@@ -20,6 +22,9 @@ from kgdash.studies.inspection.inspected_triple import InspectedTriple
 
 #: what counts as known, unless told otherwise
 FILTER = default_filter(None)
+
+#: of the negatives that beat a triple, so many are listed unless told otherwise
+K = 10
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,8 @@ class Inspection:
     """What a model says of one triple.
 
     ``sides``: the candidates by side, of a whole triple "tail", "relation" and "head", else of the
-    open side alone. ``relik``: None for an open triple.
+    open side alone. ``relik``: None for an open triple. ``k``: how many of the negatives that beat
+    it are listed. ``better``: these by end, where ReliK was counted of them; else empty.
     """
 
     run: Run
@@ -49,6 +55,8 @@ class Inspection:
     filter: str
     sides: dict[str, SideCandidates]
     relik: Relik | None
+    k: int = K
+    better: Mapping[str, BetterNegatives] = field(default_factory=dict)
 
     @property
     def known(self) -> str | None:
@@ -69,11 +77,16 @@ class Inspection:
 
 
 def inspect_triple(
-    run: Run, triple: InspectedTriple, filter: str | None = None, progress: Progress = silent
+    run: Run,
+    triple: InspectedTriple,
+    filter: str | None = None,
+    k: int = K,
+    progress: Progress = silent,
 ) -> Inspection:
     """Score a triple's candidates and take its ReliK.
 
     :param filter: what counts as known in ranks, as in `Run.ranks`; default: all splits
+    :param k: how many of the negatives that beat it are listed
     :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on an unknown filter, or NaN scores
     """
@@ -81,28 +94,38 @@ def inspect_triple(
     if filter not in FILTERS:
         raise unknown_name("filter", filter, list(FILTERS), "kgdash")
     sides = {side: side_candidates(run, triple, side, filter) for side in triple.sides}
-    relik = None
+    relik, better = None, {}
     if triple.open_side is None:
-        found = run.relik(triples=triple.row, progress=progress).iloc[0]
-        ranks = (int(found["head_rank"]), int(found["tail_rank"]))
+        # One pass over all scores counts both; a known triple's ReliK mostly needs none.
+        if run.graph.positions(triple.row)[0] < 0:
+            better = _around_both_ends(run, triple, k, progress)
+            head, tail = (better[side].count + 1 for side in ENTITY_SIDES)
+        else:
+            found = run.relik(triples=triple.row, progress=progress).iloc[0]
+            head, tail = int(found["head_rank"]), int(found["tail_rank"])
         around = (count_negatives_around(run.graph, triple.row[0], s) for s in ENTITY_SIDES)
-        relik = Relik(float(found["relik"]), *ranks, *around)
-    return Inspection(run, triple, filter, sides, relik)
+        relik = Relik(relik_of_ranks(head, tail), head, tail, *around)
+    return Inspection(run, triple, filter, sides, relik, k, better)
 
 
 def what_beats(
-    inspection: Inspection, k: int = 10, progress: Progress = silent
-) -> dict[str, BetterNegatives]:
+    inspection: Inspection, progress: Progress = silent
+) -> Mapping[str, BetterNegatives]:
     """Find the negatives that beat the triple, around its "head" and around its "tail".
 
-    :param k: how many of the highest are listed
     :return: empty for an open triple
     :raises KgdashError: on NaN scores
     """
-    if inspection.triple.open_side is not None:
-        return {}
-    row, reports = inspection.triple.row[0], phases(progress, [0.5, 0.5])
+    if inspection.triple.open_side is not None or inspection.better:
+        return inspection.better
+    return _around_both_ends(inspection.run, inspection.triple, inspection.k, progress)
+
+
+def _around_both_ends(
+    run: Run, triple: InspectedTriple, k: int, progress: Progress
+) -> dict[str, BetterNegatives]:
+    reports = phases(progress, [0.5, 0.5])
     return {
-        side: better_negatives(inspection.run, row, side, k, report)
+        side: better_negatives(run, triple.row[0], side, k, report)
         for side, report in zip(ENTITY_SIDES, reports, strict=True)
     }

@@ -15,7 +15,7 @@ import pandas as pd
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.files.html import facts_html
-from kgdash.graph import KnowledgeGraph, triple_text
+from kgdash.graph import triple_text
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import tie_summary
@@ -26,7 +26,6 @@ from kgdash.studies.overview.verdict import performance_verdict, region_verdict
 from kgdash.studies.reliability.reliability_map import (
     ReliabilityMap,
     averages,
-    most_central,
     reliability_steps,
 )
 
@@ -132,14 +131,6 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     return Overview(map_, values, communities, verdict, tuple(leads))
 
 
-def namesake(graph: KnowledgeGraph, members: np.ndarray) -> str:
-    """Name the entity that a community is named after: the most central one.
-
-    :param members: ids
-    """
-    return graph.entities[int(most_central(graph, members)[0])]
-
-
 def _hits(ranks: pd.DataFrame, k: int) -> np.ndarray:
     """Return, per triple, the share of its two queries whose answer is among the k best."""
     sides = [ranks.loc[ranks["side"] == side, "realistic"] <= k for side in ("head", "tail")]
@@ -192,12 +183,11 @@ def _least_reliable(
         return
     row = large.sort_values("relik", kind="stable").iloc[0]
     value = Estimate(row["relik"], row["low"], row["high"], int(row["triples"]))
-    graph = map_.run.graph
     yield Lead(
         "community",
-        f"The community around {row['label']} is less reliable than the graph: mean ReliK "
+        f"The community “{row['label']}” is less reliable than the graph: mean ReliK "
         f"{with_interval(value)}, {value.n:,} triples.",
-        namesake(graph, np.flatnonzero(find_communities(graph) == row["id"])),
+        row["central"],
     )
 
 

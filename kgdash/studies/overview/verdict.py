@@ -51,7 +51,7 @@ def region_verdict(communities: pd.DataFrame, is_exact: bool = True) -> str:
             f"({with_interval(worst)} to {with_interval(best)}): no part is told from another."
         )
     return (
-        f"Trust it most around {highest['label']}, least around {lowest['label']}: mean "
+        f"Trust it most in the community “{highest['label']}”, least in “{lowest['label']}”: mean "
         f"ReliK {number(best.value)} against {number(worst.value)}, more than chance. "
         + _agreement(_mrr(highest), _mrr(lowest))
     )

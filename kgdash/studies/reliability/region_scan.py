@@ -21,9 +21,10 @@ from kgdash.engine.workers import run_in_threads
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.communities import describe_members
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.reliability.region_scan_units import Units, entity_units, triple_units
-from kgdash.studies.reliability.reliability_map import ReliabilityMap, describe_members
+from kgdash.studies.reliability.reliability_map import ReliabilityMap
 
 #: what is exchanged under the null hypothesis
 NULL_MODELS = ("entities", "triples")
@@ -74,7 +75,8 @@ class ScannedRegions:
     ``triples`` (int64: with both ends inside), ``relik`` (mean inside), ``typical`` (geometric
     mean inside), ``outside`` (mean of the other triples), ``z``, ``p`` (family-wise), ``mrr`` (of
     the test triples inside, NaN without; float64), ``evaluated`` (int64: how many these are),
-    ``central``, ``relations`` (str: see `describe_members`).
+    ``label``, ``relations`` (str: of `kgdash.graph.communities.Community`), ``central`` (str: the
+    most central entity's name).
     ``members``: ids of each region's entities, as they were reached. ``baseline``: float64
     ``(permutations,)``: the greatest |z| of each permutation.
     """
@@ -112,7 +114,7 @@ def scan_regions(
     shown.insert(1, "kind", found["what"].to_numpy())
     for place, column in enumerate(("triples", "relik", "typical", "outside"), start=4):
         shown.insert(place, column, about[column])
-    shown = shown.assign(**{c: about[c] for c in ("mrr", "evaluated", "central", "relations")})
+    shown = shown.assign(**{c: about[c] for c in _INSIDE[4:]})
     baseline = table.loc[table["what"] == "baseline", "z"].to_numpy()
     return ScannedRegions(shown, members, baseline)
 
@@ -233,7 +235,10 @@ def _apart(
 
 
 #: columns of `_inside`
-_INSIDE = ("triples", "relik", "typical", "outside", "mrr", "evaluated", "central", "relations")
+_INSIDE = (
+    *("triples", "relik", "typical", "outside", "mrr", "evaluated"),
+    *("label", "central", "relations"),
+)
 
 
 def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:
@@ -248,7 +253,8 @@ def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:
     mrr = map_.reciprocal[tested].mean() if tested.any() else np.nan
     own, about = relik[inside], describe_members(graph, members)
     typical = np.exp(np.log(own).mean())
-    return len(own), own.mean(), typical, outside, mrr, int(tested.sum()), *about
+    named = about.label, graph.entities[about.central[0]], about.relations
+    return len(own), own.mean(), typical, outside, mrr, int(tested.sum()), *named
 
 
 def _neighbours(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -25,9 +25,6 @@ from kgdash.statistics.bootstrap import check_level
 #: what the map can be read by, besides its regions
 MAPPED = ("entity", "relation", "communities")
 
-#: entities and relations that describe a group
-_DESCRIBED = 3
-
 
 @dataclass(frozen=True)
 class ReliabilityMap:
@@ -58,11 +55,12 @@ class ReliabilityMap:
         :param what: of `MAPPED`
         :param seed: of the bootstrap, and of the search for communities, ≥ 0
         :param resolution: of communities, > 0: `kgdash.graph.communities.find_communities`
-        :return: ``id`` (int64), ``name``, ``label`` (str; of a community its most central entity's
-            label), ``triples`` (int64: known), ``relik`` (mean), ``low``, ``high`` (float64; NaN
-            for one triple), ``typical`` (float64: geometric mean), ``mrr`` (float64: of the test
-            triples, NaN without), ``evaluated`` (int64: test triples), ``small`` (bool: fewer than
-            30 triples); of communities also ``entities`` (int64), ``central``, ``relations`` (str)
+        :return: ``id`` (int64), ``name``, ``label`` (str; a community's of
+            `kgdash.graph.communities.Community`), ``triples`` (int64: known), ``relik`` (mean),
+            ``low``, ``high`` (float64; NaN for one triple), ``typical`` (float64: geometric mean),
+            ``mrr`` (float64: of the test triples, NaN without), ``evaluated`` (int64: test
+            triples), ``small`` (bool: fewer than 30 triples); of communities also ``entities``
+            (int64), ``central`` (str: the most central entity's name), ``relations`` (str)
         :raises KgdashError: on an unknown choice, or a level or resolution out of range
         """
         check_name("way to read the map", what, MAPPED, "kgdash")
@@ -178,40 +176,6 @@ def central_members(
     return members, triples[kept].reset_index(drop=True)
 
 
-def most_central(graph: KnowledgeGraph, members: np.ndarray, most: int = 1) -> np.ndarray:
-    """Return the entities of a group with the most known triples inside, the first of equals first.
-
-    :param members: ids
-    :return: ids, at most ``most``
-    """
-    inside = np.zeros(graph.num_entities, dtype=bool)
-    inside[members] = True
-    heads, _, tails = graph.all_triples[inside[graph.all_triples[:, [0, 2]]].all(axis=1)].T
-    ends = np.concatenate([heads, tails[heads != tails]])
-    degrees = np.bincount(ends, minlength=graph.num_entities)[members]
-    return np.asarray(members)[np.argsort(-degrees, kind="stable")][:most]
-
-
-def describe_members(graph: KnowledgeGraph, members: np.ndarray) -> tuple[str, str]:
-    """Describe a group of entities by those with the most triples inside, and by its relations.
-
-    :param members: ids
-    :return: labels of its most central entities, and of the most frequent relations inside
-    """
-    inside = np.zeros(graph.num_entities, dtype=bool)
-    inside[members] = True
-    heads, relations, tails = graph.all_triples.T
-    kept = inside[heads] & inside[tails]
-    central = most_central(graph, members, _DESCRIBED)
-    counts = np.bincount(relations[kept], minlength=graph.num_relations)
-    frequent = [r for r in np.argsort(-counts, kind="stable")[:_DESCRIBED] if counts[r]]
-    return (
-        ", ".join(graph.entity_labels[e] for e in central)
-        + (" …" if len(members) > _DESCRIBED else ""),
-        ", ".join(graph.relation_labels[r] for r in frequent),
-    )
-
-
 def _reciprocal(run: Run, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     test = run.graph.splits["test"]
     if not len(test):
@@ -252,8 +216,8 @@ def _named(
     about = describe_communities(graph, groups, ids.tolist())
     return {
         "name": [str(i) for i in ids],
-        "label": [about[i][0] for i in ids],
+        "label": [about[i].label for i in ids],
         "entities": np.bincount(groups)[ids],
-        "central": [about[i][1] for i in ids],
-        "relations": [about[i][2] for i in ids],
+        "central": [graph.entities[about[i].central[0]] for i in ids],
+        "relations": [about[i].relations for i in ids],
     }

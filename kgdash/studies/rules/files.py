@@ -22,6 +22,7 @@ from pathlib import Path
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounds import check_count
 from kgdash.files.text import decode_text, read_content
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
@@ -78,6 +79,7 @@ def read_rules(file: RuleFile, graph: KnowledgeGraph, progress: Progress = silen
     """
     shown = file.shown
     text = decode_text(read_content(file.source, shown, _MAX_BYTES), shown)
+    check_count(text.count("\n"), shown, "lines")
     lines = text.replace("\r\n", "\n").split("\n")
     kind, rows = _rows(lines, shown)
     names, found = Names.of(graph), _Found(graph, shown)
@@ -146,15 +148,20 @@ def _table(lines: list[str], shown: str) -> Iterator[_Row]:
     header = next(line for line in lines if line.strip())
     comma = "," if "\t" not in header else "\t"
     reader = csv.DictReader(io.StringIO("\n".join(lines), newline=""), delimiter=comma)
-    fields = {str(field).strip().lower(): field for field in reader.fieldnames or ()}
-    if "rule" not in fields:
-        raise KgdashError(f"expected a column rule, as the first line says; found none ({shown})")
-    for row in reader:
-        text = row[fields["rule"]]
-        if text is None:
-            raise KgdashError(f"expected a rule; found none ({shown}, line {reader.line_num})")
-        given = {name: row[fields[name]] or "" for name in METRICS if name in fields}
-        yield reader.line_num, text, given
+    try:
+        fields = {str(field).strip().lower(): field for field in reader.fieldnames or ()}
+        if "rule" not in fields:
+            raise KgdashError(f"expected a column rule in the first line; found none ({shown})")
+        for row in reader:
+            text = row[fields["rule"]]
+            if text is None:
+                raise KgdashError(f"expected a rule; found none ({shown}, line {reader.line_num})")
+            given = {name: row[fields[name]] or "" for name in METRICS if name in fields}
+            yield reader.line_num, text, given
+    except csv.Error as error:
+        raise KgdashError(
+            f"not valid CSV: {error} ({shown}, line {reader.line_num}). Close every quote"
+        ) from error
 
 
 class _Found:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from kgdash.charts.run_pairs import community_forest, pair_forest, rank_density, win_bars
-from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.ranking.glossary import explained
 from kgdash.statistics.paired_tests import EXACT, RESAMPLES, paired_tests
@@ -25,7 +23,6 @@ from kgdash.studies.comparison.run_pairs import (
     relation_sign_tests,
     triple_differences,
 )
-from kgdash.studies.reliability.reliability_map import most_central
 from kgdash.ui.comparison.form import Compared, choose_pair
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
@@ -171,8 +168,7 @@ def show_communities(compared: Compared) -> None:
     )
     st.header("Communities where A wins and B loses")
     st.caption(
-        f"{compared.sides}. Communities are densely connected entities (Louvain), named "
-        "by their most central ones; a triple counts in the community of either end. Bars: 95 % "
+        f"{compared.sides}. A triple counts in the community of either end. Bars: 95 % "
         f"interval; coloured where it leaves 0 out: blue where {plain(a)} is "
         f"better, orange where {plain(b)} is. Select a row to open the neighbourhood of the most "
         "central entity; of entities below likewise."
@@ -180,8 +176,7 @@ def show_communities(compared: Compared) -> None:
     show_chart(community_forest(table, a, b), "communities", f"{a}-{b}-communities")
     row = _show_long(table, "community_table", f"{a}-{b}-{compared.split}-communities", 0)
     if row is not None:
-        members = np.flatnonzero(communities == table["community"].iloc[row])
-        _open(graph, int(most_central(graph, members)[0]))
+        _open(str(table["central"].iloc[row]))
     st.header("Entities where A wins and B loses")
     with st.container(width=140):
         fewest = choose_number("Fewest triples", (1, len(graph.all_triples)), 10, "fewest")
@@ -194,12 +189,12 @@ def show_communities(compared: Compared) -> None:
     st.caption(f"{len(entities):,} entities are an end of at least {fewest:,} triples.")
     row = _show_long(shown, "entities", f"{a}-{b}-{compared.split}-entities", _SHOWN)
     if row is not None:
-        _open(graph, int(_ends(entities, _SHOWN)["entity"].iloc[row]))
+        _open(graph.entities[int(_ends(entities, _SHOWN)["entity"].iloc[row])])
 
 
-def _open(graph: KnowledgeGraph, entity: int) -> None:
+def _open(entity: str) -> None:
     """Leave for the neighbourhood of an entity, under the run of the sidebar."""
-    open_local("neighbourhood", entity=graph.entities[entity], size=60, hops=1)
+    open_local("neighbourhood", entity=entity, size=60, hops=1)
 
 
 def _show_ranks(compared: Compared) -> None:

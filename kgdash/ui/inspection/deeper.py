@@ -22,10 +22,10 @@ from kgdash.studies.inspection.geometry import (
     nearest_entities,
     project,
 )
-from kgdash.studies.inspection.inspection import Inspection, what_beats
+from kgdash.studies.inspection.inspection import Inspection, K, what_beats
 from kgdash.studies.inspection.other_runs import runs_on_same_graph, same_triple
 from kgdash.studies.inspection.verdict import count_text
-from kgdash.ui.inspection.first_screen import K, show_candidate_rows
+from kgdash.ui.inspection.first_screen import show_candidate_rows
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import load_source
@@ -46,12 +46,12 @@ def show_what_beats(found: Inspection) -> None:
     better = computed(
         "Looking for negatives that score higher",
         (run.digest, "what beats", triple),
-        lambda report: what_beats(found, K, report),
+        lambda report: what_beats(found, report),
     )
     saved = groupings_file(run)
-    stamp = saved.stat().st_mtime_ns if saved.is_file() else 0
+    stamp = (str(saved), saved.stat().st_mtime_ns if saved.is_file() else 0)
     types, source = computed(
-        "Sorting entities", (run.digest, "types of entities", stamp), lambda _: types_of_run(run)
+        "Sorting entities", (run.digest, "types of entities", *stamp), lambda _: types_of_run(run)
     )
     called = "most frequent role" if source == "roles" else f"types “{source}”"
     for column, side in zip(st.columns(2, gap="large"), ENTITY_SIDES, strict=True):

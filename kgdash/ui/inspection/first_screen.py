@@ -13,16 +13,13 @@ from kgdash.ranking.glossary import explained
 from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.candidates import SideCandidates
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
-from kgdash.studies.inspection.inspection import Inspection
+from kgdash.studies.inspection.inspection import Inspection, K
 from kgdash.studies.inspection.verdict import count_text, verdict
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.inspect_link import pick_triple
-
-#: candidates listed
-K = 10
 
 _RANK = (
     "That of this candidate's own triple: filtered, so that facts that rank higher do not count."

@@ -12,6 +12,7 @@ from kgdash.formats.zipped_run import MOST_FILES, MOST_MIB, MOST_UNPACKED
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.ui.library.message import say
 from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.runtime.visitors import lets
 
 _DATASET_HELP = (
     "Only for a PyKEEN directory: what the model was trained on, by PyKEEN name or by folder."
@@ -22,33 +23,51 @@ def show_adding() -> None:
     """Offer to train a run, or to copy one from a folder on this machine or from a zip file."""
     training, folder, upload = st.tabs(["Train one", "From a folder on this machine", "From a zip"])
     with training:
-        st.caption("A dataset, a model and a recipe; loss and MRR on valid can be watched.")
-        if st.button("Train a run …", icon=":material/model_training:", key="train"):
-            # Imported here: it takes seconds, which nobody waits for who does not train.
-            from kgdash.ui.library.training_form import ask_training
-
-            ask_training()
+        _show_training()
     with folder:
-        path = st.text_input("Folder", key="added_folder", placeholder="path/to/run")
-        dataset, name = _dataset_and_name("folder")
-        if st.button("Add", icon=":material/add:", key="add_folder"):
-            _add(lambda: add_folder(path.strip(), dataset, name), bool(path.strip()))
-        st.caption(
-            "Written by `kgdash train` or `kgdash import`, or by PyKEEN's `save_to_directory`: "
-            "that is converted, and nothing in its pickle runs."
-        )
+        _show_folder()
     with upload:
-        file = st.file_uploader("Zip file", "zip", key="added_zip", max_upload_size=MOST_MIB)
-        dataset, name = _dataset_and_name("zip")
-        if st.button("Add", icon=":material/add:", key="add_zip"):
-            _add(
-                lambda: add_zip(file.getvalue() if file else b"", _shown(file), dataset, name),
-                file is not None,
-            )
-        st.caption(
-            f"The folder of one run, packed: at most {MOST_MIB} MiB, {MOST_FILES} files, "
-            f"{MOST_UNPACKED // 2**30} GiB unpacked; no links. Only the run's files are taken."
+        _show_upload()
+
+
+def _show_training() -> None:
+    if not lets("train"):
+        return
+    st.caption("A dataset, a model and a recipe; loss and MRR on valid can be watched.")
+    if st.button("Train a run …", icon=":material/model_training:", key="train"):
+        # Imported here: it takes seconds, which nobody waits for who does not train.
+        from kgdash.ui.library.training_form import ask_training
+
+        ask_training()
+
+
+def _show_folder() -> None:
+    if not lets("add"):
+        return
+    path = st.text_input("Folder", key="added_folder", placeholder="path/to/run")
+    dataset, name = _dataset_and_name("folder")
+    if st.button("Add", icon=":material/add:", key="add_folder"):
+        _add(lambda: add_folder(path.strip(), dataset, name), bool(path.strip()))
+    st.caption(
+        "Written by `kgdash train` or `kgdash import`, or by PyKEEN's `save_to_directory`: "
+        "that is converted, and nothing in its pickle runs."
+    )
+
+
+def _show_upload() -> None:
+    if not lets("add"):
+        return
+    file = st.file_uploader("Zip file", "zip", key="added_zip", max_upload_size=MOST_MIB)
+    dataset, name = _dataset_and_name("zip")
+    if st.button("Add", icon=":material/add:", key="add_zip"):
+        _add(
+            lambda: add_zip(file.getvalue() if file else b"", _shown(file), dataset, name),
+            file is not None,
         )
+    st.caption(
+        f"The folder of one run, packed: at most {MOST_MIB} MiB, {MOST_FILES} files, "
+        f"{MOST_UNPACKED // 2**30} GiB unpacked; no links. Only the run's files are taken."
+    )
 
 
 def _dataset_and_name(form: str) -> tuple[str | None, str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import check_right, visitor
 from kgdash.runs.training_process import TrainingProcess, TrainingState
 from kgdash.ui.runtime.background import Job, time_left
 from kgdash.ui.runtime.markdown import plain
@@ -42,7 +44,9 @@ class Training:
         return f"{plain(self.config.model)} on {plain(self.state.graph or self.dataset)}"
 
     def stop(self) -> None:
-        """End it; nothing is kept."""
+        """End it, if the visitor may; nothing is kept."""
+        if not visitor().may("train"):
+            return
         self.job.stop()
         self.process.stop()
 
@@ -65,6 +69,7 @@ class _Trainings:
         self._guard = threading.Lock()
 
     def start(self, dataset: str, config: TrainingConfig, name: str, command: str) -> None:
+        check_right("train")
         with self._guard:
             if self.latest is not None and self.latest.job.status == "running":
                 raise KgdashError(
@@ -75,6 +80,8 @@ class _Trainings:
 
     def forget(self) -> None:
         with self._guard:
+            if not visitor().may("train"):
+                return
             if self.latest is not None and self.latest.job.status != "running":
                 self.latest = None
 
@@ -85,6 +92,20 @@ def trainings() -> _Trainings:
     return _Trainings()
 
 
+@st.fragment(run_every=POLL)
+def watch(show: Callable[[Training], None]) -> None:
+    """Show the latest training by a function again and again."""
+    training = trainings().latest
+    if training is not None:
+        show(training)
+
+
+def show_bar(training: Training) -> None:
+    """Show how far a running training is."""
+    text = f"Training {training.title}: {training.summary()}"
+    st.progress(training.job.share() or 0.0, text=text)
+
+
 def show_training_line() -> None:
     """Show at the sidebar's end what is trained, or was; a click leads there."""
     training = trainings().latest
@@ -92,24 +113,16 @@ def show_training_line() -> None:
         return
     with footer():
         if training.job.status == "running":
-            _watch()
+            watch(_line)
         else:
             _line(training)
-
-
-@st.fragment(run_every=POLL)
-def _watch() -> None:
-    training = trainings().latest
-    if training is not None:
-        _line(training)
 
 
 def _line(training: Training) -> None:
     status = training.job.status
     with st.container(key="training_line", gap="xsmall"):
         if status == "running":
-            text = f"Training {training.title}: {training.summary()}"
-            st.progress(training.job.share() or 0.0, text=text)
+            show_bar(training)
             label = "See the training"
         else:
             ends = {"done": "ended", "stopped": "was stopped", "failed": "failed"}

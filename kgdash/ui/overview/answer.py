@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-import numpy as np
 import streamlit as st
 
 from kgdash.charts.reliability_map import community_map
 from kgdash.graph import IDS
 from kgdash.graph.communities import find_communities
 from kgdash.statistics.estimate import number
-from kgdash.studies.overview.overview import Lead, Overview, namesake
+from kgdash.studies.overview.overview import Lead, Overview
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
@@ -60,8 +59,8 @@ def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
         f"{found.map.run.name}-overview",
     )
     if picked is not None:
-        members = np.flatnonzero(groups == found.communities["id"].iloc[int(picked)])
-        open_local("neighbourhood", entity=namesake(graph, members), size=60, hops=1)
+        entity = found.communities["central"].iloc[int(picked)]
+        open_local("neighbourhood", entity=entity, size=60, hops=1)
 
 
 def show_leads(found: Overview) -> None:

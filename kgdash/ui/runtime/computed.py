@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.event_log import Stopwatch, note
 from kgdash.progress import Estimate, Progress
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory
@@ -32,14 +33,17 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     found = memory().get(key)
     if found is not None:
+        note("cache", kind="page", found="memory")
         _note_settings(label)
         return found
     end_if_stopped(label, key)
+    watch = Stopwatch()
     try:
         result = work(reporter(slot, label, key))
     except KgdashError as error:
         slot.empty()
         refuse(error)
+    note("cache", kind="page", found="computed", seconds=watch.seconds)
     slot.empty()
     memory().put(key, result)
     _note_settings(label)
@@ -48,6 +52,7 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
 
 def refuse(error: KgdashError) -> Any:
     """Show why input was refused and end the page's run."""
+    note("refused", reason="input", error=type(error).__name__)
     st.error(plain(str(error)), icon=":material/error:")
     st.stop()
 

@@ -7,7 +7,7 @@ import threading
 
 from kgdash.engine.warm import warm
 
-_started = threading.Event()
+_started, _ready = threading.Event(), threading.Event()
 
 
 def warm_in_background() -> None:
@@ -17,7 +17,13 @@ def warm_in_background() -> None:
         threading.Thread(target=_warm, name="kgdash-warm", daemon=True).start()
 
 
+def kernels_ready() -> bool:
+    """Tell whether all kernels are compiled."""
+    return _ready.is_set()
+
+
 def _warm() -> None:
     warm()
+    _ready.set()
     # SciPy's distributions, for the intervals of sampled ReliK.
     importlib.import_module("kgdash.ranking.relik_sampled")

@@ -9,6 +9,7 @@ import streamlit as st
 from kgdash.charts.graph_drawing import GraphDrawing
 from kgdash.charts.graph_layout import layout, pairs_of
 from kgdash.charts.reliability_map import baseline_figure, community_map, reliability_dots
+from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
@@ -31,9 +32,9 @@ from kgdash.ui.widgets.table import download, number_columns, written
 
 #: columns of each view's table
 _GROUPS = ["relik", "low", "high", "typical", "triples", "mrr", "evaluated"]
-_COMMUNITIES = ["label", *_GROUPS, "entities", "small", "central", "relations"]
+_COMMUNITIES = ["label", *_GROUPS, "entities", "small", "relations"]
 _REGIONS = [
-    *("central", "kind", "relik", "outside", "p", "z", "entities", "relations"),
+    *("label", "kind", "relik", "outside", "p", "z", "entities", "relations"),
     *("triples", "typical", "mrr", "evaluated"),
 ]
 
@@ -150,7 +151,7 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     if len(table):
         row = _table(table[_REGIONS], table, "regions", name, first=0) or 0
         region = int(table["region"].iloc[min(row, len(table) - 1)])
-        title = _region_title(found.table.iloc[region])
+        title = _region_title(graph, found.table.iloc[region])
         _draw(map_, found.members[region], title, (*key, scan, region))
     else:
         st.info(
@@ -165,9 +166,9 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         show_chart(baseline_figure(table, found.baseline), "baseline", f"{name}-baseline")
 
 
-def _region_title(region: pd.Series) -> str:
+def _region_title(graph: KnowledgeGraph, region: pd.Series) -> str:
     """Name a region by its most central entity and its most frequent relation."""
-    central = str(region["central"]).split(", ")[0].removesuffix(" …")
+    central = graph.entity_labels[graph.entity_id(region["central"])]
     relation = str(region["relations"]).split(", ")[0]
     return f"{region['kind']} ReliK around {central}" + f" · {end_first(relation)}" * bool(relation)
 

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import inspect_triple, what_beats
-from tests.support.fakes import fake_run, make_graph, random_scorer
+from tests.support import brute_force
+from tests.support.fakes import fake_run, make_graph, random_scorer, worlds
 from tests.support.tiny_runs import MODELS
 
 SIDES = ("head", "tail", "relation")
@@ -25,7 +28,7 @@ def some_triples(graph):
 def test_ranks_and_relik_are_the_runs_own(bundled, name):
     run = bundled(name)
     for triple in some_triples(run.graph):
-        found = inspect_triple(run, InspectedTriple(*triple.tolist()))
+        found = inspect_triple(run, InspectedTriple(*triple.tolist()), k=3)
         ranks = run.ranks(triples=triple[None], sides=SIDES).set_index("side")
         for side in SIDES:
             rank = found.sides[side].rank(found.sides[side].answer)
@@ -40,11 +43,35 @@ def test_ranks_and_relik_are_the_runs_own(bundled, name):
         assert found.relik.value == relik["relik"]
         split = run.graph.split_of(triple[None])[0]
         assert found.known == (None if split == "none" else split)
-        better = what_beats(found, 3)
+        better = what_beats(found)
         assert better["head"].count == relik["head_rank"] - 1 == found.relik.head_rank - 1
         assert better["tail"].count == relik["tail_rank"] - 1 == found.relik.tail_rank - 1
         assert better["head"].negatives == found.relik.head_negatives
         assert better["tail"].negatives == found.relik.tail_negatives
+
+
+@given(worlds(), st.tuples(*[st.integers(0, 99)] * 3))
+def test_the_relik_of_any_triple_by_brute_force(world, parts):
+    scorer, splits, _ = world
+    size = scorer.num_entities, scorer.num_relations
+    graph, known = make_graph(*splits, *size), set().union(*map(set, splits))
+    triple = tuple(part % size[at == 1] for at, part in enumerate(parts))
+    found = inspect_triple(fake_run(graph, scorer), InspectedTriple(*triple), k=2)
+    assert found.relik.value == brute_force.relik(scorer, triple, known, *size)
+    for side, better in what_beats(found).items():
+        rank = brute_force.relik_rank(scorer, triple, side, known, *size)
+        assert getattr(found.relik, f"{side}_rank") == better.count + 1 == rank
+        assert len(better.best) == min(2, better.count)
+
+
+def test_a_triple_of_no_split_takes_one_pass_over_the_scores_around_its_ends():
+    scorer = random_scorer(7, 3, seed=1)
+    graph = make_graph([(0, 1, 4), (0, 2, 5)], test=[(3, 1, 4)], entities=7, relations=3)
+    found = inspect_triple(fake_run(graph, scorer), InspectedTriple(0, 1, 5))
+    assert list(what_beats(found)) == ["head", "tail"]
+    rows = {method: sum(n for m, n in scorer.asked if m == method) for method, _ in scorer.asked}
+    # A row for the candidates, and one per relation for the negatives.
+    assert rows == {"tails": 1 + 3, "heads": 1 + 3, "relations": 1}
 
 
 @pytest.mark.parametrize("side", SIDES)

@@ -45,7 +45,9 @@ def test_performance():
 
 def test_regions_that_intervals_tell_apart():
     said = region_verdict(communities(BAD, GOOD))
-    assert said.startswith("Trust it most around good, least around bad: mean ReliK 0.450")
+    assert said.startswith(
+        "Trust it most in the community “good”, least in “bad”: mean ReliK 0.450"
+    )
     assert said.endswith("Held-out triples agree: MRR 0.750 against 0.350, n = 40 and 40.")
 
 

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from kgdash.errors import KgdashError
+from kgdash.graph.communities import describe_members
 from kgdash.studies.reliability.region_scan import (
     RegionScan,
     greatest_of_permutations,
@@ -18,7 +19,6 @@ from kgdash.studies.reliability.region_scan import (
 from kgdash.studies.reliability.region_scan_units import entity_units, triple_units
 from kgdash.studies.reliability.reliability_map import (
     ReliabilityMap,
-    describe_members,
     reliability_map,
 )
 from tests.support.fakes import fake_run, make_graph, random_scorer
@@ -123,7 +123,9 @@ def test_figures_of_regions(bundled):
         assert row["outside"] == pytest.approx(relik[~inside].mean())
         assert row["p"] == (1 + (found.baseline >= abs(row["z"])).sum()) / 40
         assert (row["z"] < 0) == (row["kind"] == "low")
-        assert (row["central"], row["relations"]) == describe_members(graph, own)
+        about = describe_members(graph, own)
+        assert (row["label"], row["relations"]) == (about.label, about.relations)
+        assert row["central"] == graph.entities[about.central[0]]
         test = graph.splits["test"]
         tested = np.isin(test[:, [0, 2]], own).all(axis=1)
         assert row["evaluated"] == tested.sum()

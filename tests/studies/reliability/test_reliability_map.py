@@ -12,7 +12,6 @@ from kgdash.ranking import relik_table
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import (
     between,
-    describe_members,
     reliability_map,
     reliability_steps,
 )
@@ -101,8 +100,6 @@ def test_loops_count_once_and_isolated_entities_do_not():
     assert (table["evaluated"] == 0).all()
     assert table["mrr"].isna().all()
     assert table[["low", "high"]].isna().all(axis=1).to_dict() == {0: False, 1: False, 2: True}
-    assert describe_members(graph, np.array([1, 0])) == ("E0, E1", "R0, R1")
-    assert describe_members(graph, np.array([3])) == ("E3", "")
 
 
 def test_maps_while_it_is_counted(monkeypatch):

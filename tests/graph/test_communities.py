@@ -1,0 +1,43 @@
+"""Communities are named by what has the most triples inside."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kgdash.graph.communities import describe_communities, describe_members
+from tests.support.fakes import make_graph
+
+#: entity 2 is an end of three triples inside, 1 of two, 0 of one loop and one more; 3 of none
+GRAPH = make_graph([(0, 0, 0), (0, 1, 2), (1, 1, 2), (2, 0, 1), (3, 1, 4)], entities=6)
+
+
+def labelled(*labels):
+    return replace(GRAPH, entity_labels=labels)
+
+
+def test_the_entities_of_most_triples_inside_and_the_most_frequent_relations():
+    about = describe_communities(GRAPH, np.array([0, 0, 0, 0, 1, 1]), [1, 0])
+    assert list(about) == [1, 0]
+    assert about[0].central.tolist() == [2, 0, 1]
+    assert (about[0].label, about[0].relations) == ("E2, E0, E1", "R0, R1")
+    assert about[1].central.tolist() == [4, 5]
+    assert (about[1].label, about[1].relations) == ("E4, E5", "")
+
+
+@pytest.mark.parametrize("members", [[0, 1, 2, 3], [3, 2, 1, 0]])
+def test_members_are_described_as_a_community_is(members):
+    about = describe_members(GRAPH, np.array(members))
+    expected = describe_communities(GRAPH, np.array([0, 0, 0, 0, 1, 1]), [0])[0]
+    assert about.central.tolist() == expected.central.tolist()
+    assert (about.label, about.relations) == (expected.label, expected.relations)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "named"), [((20, 18, 18), 3), ((20, 18, 19), 2), ((58, 1, 1), 1), ((90, 1, 1), 1)]
+)
+def test_a_name_of_at_most_60_characters_but_one_entity_at_least(lengths, named):
+    two, zero, one = (letter * length for letter, length in zip("abc", lengths, strict=True))
+    about = describe_members(labelled(zero, one, two, "d", "e", "f"), np.arange(4))
+    assert about.label == ", ".join([two, zero, one][:named])
+    assert about.central.tolist() == [2, 0, 1]
