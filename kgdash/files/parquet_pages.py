@@ -39,17 +39,17 @@ def unpacked_size(content: bytes) -> tuple[int, int]:
     :raises ValueError: if either is damaged, or pages do not fill their column's part of the file
     """
     values = size = told = told_size = 0
-    for group in _row_groups(content):
+    for group in _structs(_footer(content), _GROUPS):
         told_size += _number(group, _GROUP_BYTES)
-        for chunk in group.get(_COLUMNS) or ():
-            column = chunk.get(_COLUMN) if isinstance(chunk, dict) else None
+        for chunk in _structs(group, _COLUMNS):
+            column = chunk.get(_COLUMN)
             if not isinstance(column, dict):
                 raise ValueError("a column of which nothing is told")
             told += _number(column, _NUM_VALUES)
             if not column[_NUM_VALUES]:
                 continue  # none of its pages is read
             start, length = _number(column, _PAGES), _number(column, _LENGTH)
-            if 0 < column.get(_DICTIONARY, 0) < start:
+            if _DICTIONARY in column and 0 < _number(column, _DICTIONARY) < start:
                 start = column[_DICTIONARY]
             if start + length > len(content):
                 raise ValueError("a column lies outside the file")
@@ -59,16 +59,19 @@ def unpacked_size(content: bytes) -> tuple[int, int]:
     return max(values, told), max(size, told_size)
 
 
-def _row_groups(content: bytes) -> list[dict[int, Any]]:
+def _footer(content: bytes) -> dict[int, Any]:
     """Read the footer: at the end stand its length, four bytes, and PAR1."""
     length = int.from_bytes(content[-8:-4], "little")
     if length + 8 > len(content):
         raise ValueError("a footer longer than the file")
-    footer, _ = _struct(content[-8 - length : -8], 0, _DEEPEST)
-    groups = footer.get(_GROUPS)
-    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
-        raise ValueError("a footer without row groups")
-    return groups
+    return _struct(content[-8 - length : -8], 0, _DEEPEST)[0]
+
+
+def _structs(told: dict[int, Any], field: int) -> list[dict[int, Any]]:
+    listed = told.get(field)
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise ValueError("a footer without row groups or columns")
+    return listed
 
 
 def _number(told: dict[int, Any], field: int) -> int:
@@ -83,13 +86,13 @@ def _headers(pages: bytes) -> Iterator[dict[int, Any]]:
     place = 0
     while place < len(pages):
         header, place = _struct(pages, place, _DEEPEST)
-        try:
-            counts = [header[kind][_VALUES] for kind in _KINDS if kind in header]
-            sizes = [header[_UNPACKED], header[_PACKED]]
-        except (KeyError, TypeError) as error:
-            raise ValueError("a page without its sizes") from error
-        if not all(type(n) is int and n >= 0 for n in counts + sizes):
-            raise ValueError("a page of a size that can not be")
+        told = [header[kind] for kind in _KINDS if kind in header]
+        counts = [kind.get(_VALUES) if isinstance(kind, dict) else None for kind in told]
+        for number in (header.get(_UNPACKED), header.get(_PACKED), *counts):
+            if number is None:
+                raise ValueError("a page without its sizes")
+            if type(number) is not int or number < 0:
+                raise ValueError("a page of a size that can not be")
         place += header[_PACKED]
         if place > len(pages):
             raise ValueError("a page ends outside its column")

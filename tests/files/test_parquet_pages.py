@@ -88,6 +88,8 @@ def footer(column: bytes, group: bytes = b"\x16\x00") -> bytes:
         (b"\x15" + b"\xff" * 12, "too long"),
         (b"\x15\x00\x05\x02\x00\x00", "twice"),
         (b"\x19\xf5\x64", "longer than the file"),
+        (b"\x25\x00\x15\x00\x29\x25\x02\x02\x00", "without its sizes"),
+        (b"\x25\x00\x15\x00\x2c\x00\x00", "without its sizes"),
     ],
 )
 def test_what_is_no_header(page, said):
@@ -107,6 +109,7 @@ def test_what_is_no_header(page, said):
         (footer(b"\x56\x01\x00"), "can not be"),
         (footer(b"\x56\x02\x26\x02\x26\x7e\x00"), "outside the file"),
         (footer(b"\x56\x00\x00", b"\x16\x01"), "can not be"),
+        (footer(b"\x56\x02\x26\x02\x26\x02\x21\x00"), "can not be"),
     ],
 )
 def test_what_is_no_footer(content, said):

@@ -46,7 +46,8 @@ def scratch() -> Iterator[Path]:
     kept = {name: os.environ.get(name) for name in _FOLDERS}
     try:
         for name, part in _FOLDERS.items():
-            os.environ[name] = str(folder / part)
+            os.environ[name] = part if name == "KGDASH_PREPARE" else str(folder / part)
+        (folder / "tmp").mkdir()
         tempfile.tempdir = str(folder / "tmp")
         yield folder
     finally:
@@ -70,7 +71,8 @@ def warm_up(reader: Reader, folder: Path) -> None:
     """Read the contents to begin from, without bounds: what is loaded at first takes long."""
     for data in reader.seeds:
         with contextlib.suppress(Exception):
-            reader.read(_lay(reader, data, folder))
+            _lay(reader, data, folder)
+            reader.read(folder / reader.place)
         _clear(folder)
 
 
@@ -80,15 +82,14 @@ def run_case(reader: Reader, data: bytes, folder: Path) -> Finding | None:
     :param folder: of `scratch`; nothing but the case lies in it meanwhile
     """
     try:
-        path = _lay(reader, data, folder)
+        laid = _lay(reader, data, folder)
     except (zipfile.BadZipFile, OSError, ValueError):  # no folder at all
         _clear(folder)
         return None
-    before = _files(folder)
     memory, start = _peak(), time.process_time()
     try:
         with _alarm(reader.seconds):
-            reader.read(path)
+            reader.read(folder / reader.place)
         finding = None
     except KgdashError as error:
         finding = _of_message(str(error))
@@ -99,7 +100,7 @@ def run_case(reader: Reader, data: bytes, folder: Path) -> Finding | None:
     seconds, grown = time.process_time() - start, _peak() - memory
     left = {
         path
-        for path in _files(folder) - before
+        for path in set(_files(folder)) - laid
         if Path(path).relative_to(folder).parts[0] not in reader.leaves
     }
     if finding is None and left:
@@ -144,30 +145,27 @@ def _alarm(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def _lay(reader: Reader, data: bytes, folder: Path) -> Path:
-    path = folder / reader.place
-    files = {"": data}
+def _lay(reader: Reader, data: bytes, folder: Path) -> set[str]:
+    """Write the files of a case; return their paths."""
+    path, files = str(folder / reader.place), {"": data}
     if reader.is_folder:
-        path.mkdir(parents=True)
-        files = unpack(data)
+        os.makedirs(path, exist_ok=True)
+        files = {f"/{name}": content for name, content in unpack(data).items()}
     for name, content in files.items():
-        place = path / name if name else path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content)
-    (folder / "tmp").mkdir()
-    return path
+        os.makedirs(os.path.dirname(path + name), exist_ok=True)
+        with open(path + name, "wb") as stream:
+            stream.write(content)
+    return {path + name for name in files}
 
 
-def _files(folder: Path) -> set[str]:
-    return {f"{place}/{name}" for place, _, names in os.walk(folder) for name in names}
+def _files(folder: Path) -> list[str]:
+    return [f"{place}/{name}" for place, _, names in os.walk(folder) for name in names]
 
 
 def _clear(folder: Path) -> None:
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+    """Remove all files; their folders stay, as nothing hinges on these."""
+    for path in _files(folder):
+        os.unlink(path)
 
 
 def _of_message(text: str) -> Finding | None:

@@ -98,7 +98,7 @@ def change_safetensors(data: bytes, random: Random) -> bytes:
         else:
             return _safetensors(change_json(header, random), body)
         header = json.dumps(tensors).encode()
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         header = change_bytes(header, random)
     return _safetensors(header, body)
 

@@ -25,7 +25,7 @@ def change_sqlite(data: bytes, random: Random) -> bytes:
             connection.deserialize(data)
             _change(connection, random)
             return connection.serialize()
-        except (sqlite3.Error, OverflowError, IndexError):
+        except (sqlite3.Error, ValueError, OverflowError, IndexError):
             return change_bytes(data, random)
 
 

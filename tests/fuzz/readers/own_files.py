@@ -48,7 +48,7 @@ def _use_cache(path: Path) -> None:
     size = path.stat().st_size
     RowTable(_KEY, _COLUMNS, _ROWS, {}).values()
     stored_table(_KEY)
-    if size % 4 == 0:  # takes much longer than the rest
+    if size % 16 == 0:  # takes much longer than the rest
         clear_cache(kind="ranks")
 
 
