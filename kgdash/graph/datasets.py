@@ -10,6 +10,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.roots import only_some_may_be_opened, opened
+from kgdash.files.visitor import visitor
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.graph.triple_files import find_file, read_labels, read_triples
 
@@ -19,6 +20,9 @@ _STEMS = {
     "valid": ("valid", "validation", "dev"),
     "test": ("test", "testing"),
 }
+
+#: PyKEEN datasets that it need not download
+_BUNDLED = ("nations", "kinships", "umls")
 
 
 def load_dataset(
@@ -39,6 +43,8 @@ def load_dataset(
     if only_some_may_be_opened():
         # A bare name is PyKEEN's there: nobody learns what lies where the server was started.
         if not is_path:
+            if str(source).lower() not in _BUNDLED and not visitor().may("train"):
+                raise KgdashError(f"you may not have dataset {source} downloaded; name its folder")
             return _from_pykeen(str(source), vocabulary)
         source = opened(source)
     # os.path, unlike Path, says of a name that can not be that nothing is there.

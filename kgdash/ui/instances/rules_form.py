@@ -13,6 +13,7 @@ from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.labelling.journal import journal_file
 from kgdash.studies.labelling.results import labelled_instances
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.selection import ORDERS, RuleSelection
@@ -56,7 +57,8 @@ def _labelled(run: Run) -> InstancesChoice:
         st.info(plain(str(error)), icon=":material/info:")
         st.stop()
     content = int(pd.util.hash_pandas_object(instances.triples, index=False).sum())
-    return InstancesChoice(("labels", len(instances), content), lambda _: instances)
+    whose = str(journal_file(run.graph))  # notes say who gave them
+    return InstancesChoice(("labels", whose, len(instances), content), lambda _: instances)
 
 
 def _choose_rules(run: Run) -> InstancesChoice:

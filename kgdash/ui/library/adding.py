@@ -21,18 +21,20 @@ _DATASET_HELP = (
 
 def show_adding() -> None:
     """Offer to train a run, or to copy one from a folder on this machine or from a zip file."""
-    training, folder, upload = st.tabs(["Train one", "From a folder on this machine", "From a zip"])
-    with training:
-        _show_training()
-    with folder:
-        _show_folder()
-    with upload:
-        _show_upload()
+    ways = [
+        ("train", "Train one", _show_training),
+        ("add", "From a folder on this machine", _show_folder),
+        ("add", "From a zip", _show_upload),
+    ]
+    given = [right for right in ("train", "add") if lets(right)]
+    ways = [way for way in ways if way[0] in given]
+    tabs = st.tabs([name for _, name, _ in ways]) if ways else []
+    for tab, (_, _, show) in zip(tabs, ways, strict=True):
+        with tab:
+            show()
 
 
 def _show_training() -> None:
-    if not lets("train"):
-        return
     st.caption("A dataset, a model and a recipe; loss and MRR on valid can be watched.")
     if st.button("Train a run …", icon=":material/model_training:", key="train"):
         # Imported here: it takes seconds, which nobody waits for who does not train.
@@ -42,8 +44,6 @@ def _show_training() -> None:
 
 
 def _show_folder() -> None:
-    if not lets("add"):
-        return
     path = st.text_input("Folder", key="added_folder", placeholder="path/to/run")
     dataset, name = _dataset_and_name("folder")
     if st.button("Add", icon=":material/add:", key="add_folder"):
@@ -55,8 +55,6 @@ def _show_folder() -> None:
 
 
 def _show_upload() -> None:
-    if not lets("add"):
-        return
     file = st.file_uploader("Zip file", "zip", key="added_zip", max_upload_size=MOST_MIB)
     dataset, name = _dataset_and_name("zip")
     if st.button("Add", icon=":material/add:", key="add_zip"):

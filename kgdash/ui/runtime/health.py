@@ -1,4 +1,4 @@
-"""Two answers for who runs the server: is it well (/healthz), and what did it do (/metrics)?"""
+"""Two answers for who runs the server: is it well (/healthz), and what did it do (/metricsz)?"""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ from kgdash.files.table_cache import cache_directory
 from kgdash.ui.runtime.warm_up import kernels_ready, warm_in_background
 from kgdash.version import __version__
 
-#: "on" answers /metrics
+#: "on" answers /metricsz
 METRICS = "KGDASH_METRICS"
 
 #: bytes on the cache's disk below which results are not kept for long
@@ -121,7 +121,7 @@ def _metrics(request: Request) -> Response:
 
 
 #: what app.py adds to Streamlit's addresses
-ROUTES = (Route("/healthz", _healthz), Route("/metrics", _metrics))
+ROUTES = (Route("/healthz", _healthz), Route("/metricsz", _metrics))
 
 _guard = threading.Lock()
 _latest: tuple[float, tuple[bool, dict[str, Any]]] | None = None

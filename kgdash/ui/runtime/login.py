@@ -19,6 +19,7 @@ from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
+from kgdash.files.event_log import note
 from kgdash.serving.access import admitted
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.plain_page import plain_page
@@ -27,13 +28,15 @@ from kgdash.ui.runtime.visitors import server_settings
 #: where the provider's log-in begins: here, since Streamlit's own address holds for two minutes
 LOG_IN = "/log-in"
 
-#: what strangers need to log in, and monitors to see that the server lives
+#: what strangers need to log in, and monitors to see that the server lives; what more there is to
+#: see, `kgdash.ui.runtime.health` tells this machine alone
 OPEN = (
     "/auth/login",
     AUTH_LOGOUT_ENDPOINT,
     "/oauth2callback",
     "/_stcore/health",
     "/healthz",
+    "/metricsz",
 )
 
 
@@ -54,7 +57,9 @@ class LogInDoor:
         claims = _claims(Headers(scope=scope), settings)
         if claims and admitted(claims, settings) is not None:
             await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":
+            return
+        note("refused", reason="login")
+        if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
             await _answer(scope["path"], claims)(scope, receive, send)
@@ -64,7 +69,9 @@ def _answer(path: str, claims: dict) -> ASGIApp:
     if path == LOG_IN:
         return RedirectResponse(generate_login_redirect_url("default"), 302)
     if not claims:
-        return plain_page("kgdash", f'<p><a href="{LOG_IN}">Log in</a></p>', 401)
+        body = f'''<p>Where can a knowledge-graph embedding be trusted?</p>
+<p><a class="button" href="{LOG_IN}">Log in</a></p>'''
+        return plain_page("kgdash", body, 401)
     who = claims.get("email") or claims.get("name") or claims.get("sub")
     return plain_page(
         "No access",

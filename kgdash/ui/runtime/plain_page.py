@@ -2,9 +2,16 @@
 
 from starlette.responses import HTMLResponse
 
+#: in the colours of the dashboard's themes
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>kgdash</title>
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<body style="font:16px system-ui;max-width:36rem;margin:4rem auto;padding:0 1rem">
+<style>
+body {{ font: 16px/1.5 system-ui; max-width: 36rem; margin: 4rem auto; padding: 0 1rem;
+  background: light-dark(#fff, #12171d); color: light-dark(#1c2733, #e8edf2) }}
+a {{ color: light-dark(#1f63b8, #6aa6e8) }}
+a.button {{ display: inline-block; padding: .4rem 1rem; border-radius: .5rem; text-decoration: none;
+  background: #1f63b8; color: #fff }}
+</style>
 <h1>{heading}</h1>{body}"""
 
 

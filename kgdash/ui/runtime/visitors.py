@@ -12,7 +12,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from kgdash.files.visitor import NOBODY, RIGHTS, Visitor, ask_who, visitor
 from kgdash.serving.access import admitted, local_visitor
 from kgdash.serving.settings import SETTING, ServerSettings, read_settings
-from kgdash.ui.runtime.markdown import plain
 
 
 def server_settings() -> ServerSettings | None:
@@ -63,7 +62,7 @@ def show_log_out() -> None:
     name = visitor().name
     if name:
         with st.container(key="logged_in", gap="xsmall"):
-            st.caption(f"Logged in as {plain(name)}")
+            st.text(f"Logged in as {name}")  # as Markdown, an address would become a link
             st.button(
                 "Log out", "log_out", on_click=st.logout, icon=":material/logout:", type="tertiary"
             )

@@ -4,13 +4,15 @@ import shutil
 import time
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from kgdash.breakdowns.custom_grouping import condition_grouping
 from kgdash.errors import KgdashError
-from kgdash.files.table_cache import clear_cache
+from kgdash.files.table_cache import cached_table, clear_cache
 from kgdash.files.visitor import NOBODY, RIGHTS, visitor
+from kgdash.progress import silent
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.runs.bundled import DEMO, FOLDER_CHOICE
 from kgdash.runs.library import remove_run, rename_run, runs_folder
@@ -20,12 +22,17 @@ from kgdash.runs.saved_groupings import groupings_file, save_grouping, saved_gro
 from kgdash.serving.settings import SETTING
 from kgdash.studies.classification.given_negatives import find_negatives
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
+from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.journal import journal_file
+from kgdash.studies.labelling.queue import label_queue
+from kgdash.studies.labelling.session import judge
+from kgdash.studies.labelling.sources import instance_predictions
+from kgdash.ui.instances.rules_form import _labelled
 from kgdash.ui.library.trainings import trainings
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.visitors import session_visitor
 from tests.pages.driver import APP
-from tests.support.paths import ROOT
+from tests.support.paths import EXAMPLE, ROOT
 from tests.support.servers import write_settings
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -90,19 +97,21 @@ def test_threads_without_a_session_are_nobodys():
 def test_who_is_let_in_sees_the_way_out():
     app = visit("bob", "metric_guide", run="umls-transe")
     assert app.title[0].value == "Metric guide"
-    assert plain("Logged in as bob@example.org") in [each.value for each in app.sidebar.caption]
+    assert "Logged in as bob@example.org" in [each.value for each in app.sidebar.text]
     assert "Log out" in [each.label for each in app.sidebar.button]
 
 
-def test_without_rights_there_are_no_buttons():
+def test_without_rights_there_are_no_buttons(monkeypatch):
+    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", 0.0)
+    cached_table({"kind": "ranks"}, lambda: pd.DataFrame({"x": [1]}))
     shutil.copytree(DEMO / "umls-rotate", runs_folder() / "shared")
     runs, cache = visit("bob", "runs"), visit("bob", "cache")
     offered = {"Train a run …", "Add", "Rename …", "Remove …", "Clear all …", "Clear selected"}
     assert not offered & {*buttons(runs), *buttons(cache)}
     told = " ".join(each.value for app in (runs, cache) for each in app.caption)
-    assert [right for right in RIGHTS.values() if f"You may not {right} here." in told]
+    assert not [right for right in RIGHTS.values() if f"You may not {right} here." not in told]
     assert "KGDASH_" not in told
-    assert offered - {"Clear all …", "Clear selected"} <= {*buttons(visit("ada", "runs"))}
+    assert offered <= {*buttons(visit("ada", "runs")), *buttons(visit("ada", "cache"))}
 
 
 @pytest.mark.parametrize(
@@ -161,6 +170,9 @@ def test_a_dataset_outside_is_refused(server, as_visitor, pykeen_directory):
             load(server / "root" / "pykeen", server / dataset)
     with pytest.raises(KgdashError, match="unknown dataset"):
         load(server / "root" / "pykeen", "tests")  # a folder where this process runs
+    as_visitor(roots=(server / "root",), rights=frozenset())
+    with pytest.raises(KgdashError, match="you may not have dataset Wikidata5M downloaded"):
+        load(server / "root" / "pykeen", "Wikidata5M")
 
 
 def test_what_a_run_says_of_itself_opens_nothing(server, as_visitor, bundled):
@@ -207,6 +219,21 @@ def test_own_things_are_apart(server, as_visitor, bundled):
     for act in (lambda: journal_file(run.graph), lambda: groupings_file(run)):
         with pytest.raises(KgdashError, match="log in first"):
             act()
+
+
+def test_results_of_equal_labels_are_apart(as_visitor, bundled):
+    """What is remembered of one's labels says whose they are."""
+    run = bundled("umls-transe")
+    table = read_rule_table(EXAMPLE, run.graph)
+    queue = label_queue(run, instance_predictions(table))
+    keys = []
+    for name in ("a", "b"):
+        as_visitor(name=name, folder=name, roots=())
+        judge(queue, queue.order[0], True, name)
+        choice = _labelled(run)
+        assert choice.make(silent).notes == (f"1 predictions labelled by {name}",)
+        keys.append(choice.key)
+    assert keys[0] != keys[1]
 
 
 def test_labels_carry_the_name_that_is_logged_in():
