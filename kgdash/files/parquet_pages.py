@@ -137,6 +137,8 @@ def _value(data: bytes, place: int, kind: int, depth: int) -> tuple[Any, int]:
 
 def _list(data: bytes, place: int, depth: int) -> tuple[list[Any], int]:
     """Read a list; each of its items takes a byte at least, flags exactly one."""
+    if not depth:
+        raise ValueError("lists too deep")
     head, place = _byte(data, place)
     count, kind = head >> 4, head & 15
     if count == 15:

@@ -85,6 +85,7 @@ def footer(column: bytes, group: bytes = b"\x16\x00") -> bytes:
         (b"\x15\x00\x15\x02\x15\x64\x00", "ends outside"),
         (b"\x1c" * 40, "too deep"),
         (b"\x1b\x00", "kind 11"),
+        (b"\x19" * 60, "too deep"),
         (b"\x15" + b"\xff" * 12, "too long"),
         (b"\x15\x00\x05\x02\x00\x00", "twice"),
         (b"\x19\xf5\x64", "longer than the file"),
