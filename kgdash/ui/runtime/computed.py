@@ -12,7 +12,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.event_log import Stopwatch, note
 from kgdash.progress import Estimate, Progress
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.result_cache import memory, shown_key
 
 #: seconds before a progress bar shows, so that short work does not flicker
 _PATIENCE = 0.4
@@ -31,6 +31,7 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     :param work: takes the progress to report to
     """
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
+    key = shown_key(key)
     found = memory().get(key)
     if found is not None:
         note("cache", kind="page", found="memory")

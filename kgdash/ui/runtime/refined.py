@@ -11,7 +11,7 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.ui.runtime.background import Job, Steps, time_left
 from kgdash.ui.runtime.computed import end_if_stopped, refuse, reporter, was_stopped
-from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.result_cache import memory, shown_key
 
 #: seconds that a first result is held back in case that the last one is there by then
 _PATIENCE = 0.4
@@ -35,6 +35,7 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps) -> Any:
     :param steps: takes the progress to report to and the latest result; yields ever better ones
     """
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
+    key = shown_key(key)
     found = memory().get(key)
     if found is not None:
         stop_refining()

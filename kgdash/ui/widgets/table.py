@@ -18,6 +18,9 @@ from kgdash.ui.widgets.selection import selected_row
 #: cells beyond which floats keep the browser's format: writing each takes too long
 _MOST_CELLS = 10_000
 
+#: words in columns' names that headings write otherwise
+_SPELLINGS = {"relik": "ReliK", "mrr": "MRR", "nan": "NaN", "f1": "F1", "roc": "ROC", "auc": "AUC"}
+
 #: columns that may hold relations
 _RELATIONS = frozenset({"relation", "group", "label"})
 
@@ -29,7 +32,7 @@ def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
     """
     config: dict[str, Any] = {}
     for column in table.columns:
-        heading = labels.get(column, str(column).replace("_", " "))
+        heading = labels.get(column, _spelt(str(column)))
         if not isinstance(heading, str):
             config[column] = heading
             continue
@@ -41,6 +44,11 @@ def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
         else:
             config[column] = st.column_config.Column(heading, help=about)
     return config
+
+
+def _spelt(column: str) -> str:
+    """Write a column's name as a heading: "relik_head_rank" is "ReliK head rank"."""
+    return " ".join(_SPELLINGS.get(word, word) for word in column.split("_"))
 
 
 def written(table: pd.DataFrame) -> Any:
