@@ -94,6 +94,19 @@ def needs_pykeen(operations: Sequence[Operation]) -> bool:
     return any(operation.name.startswith("import") for operation in operations)
 
 
+def lay_out(folder: Path, operations: Sequence[Operation]) -> None:
+    """Make a folder with what operations read: a dataset, rules and, where needed, PyKEEN's run."""
+    from tests.support.tiny_runs import save_pykeen_directory
+
+    folder.mkdir(parents=True)
+    for name in ("runs", "cache", "kept", "filled"):
+        (folder / name).mkdir()
+    write_dataset(folder / "data")
+    (folder / "rules.tsv").write_text(RULES)
+    if needs_pykeen(operations):
+        save_pykeen_directory(folder / "pykeen")
+
+
 def write_dataset(folder: Path, seed: int = 7) -> None:
     """Write a graph of 30 entities as a folder of triples."""
     generator = np.random.default_rng(seed)

@@ -4,27 +4,13 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.faults.operations import (
-    RULES,
-    Operation,
-    needs_pykeen,
-    preparations,
-    write_dataset,
-)
+from tests.faults.operations import Operation, lay_out, preparations
 from tests.faults.processes import run
 
 
 def make_template(folder: Path, operations: Sequence[Operation]) -> Path:
     """Make a sandbox: a dataset, two runs; where needed PyKEEN's, labels and a filled cache."""
-    from tests.support.tiny_runs import save_pykeen_directory
-
-    folder.mkdir(parents=True)
-    for name in ("runs", "cache", "kept", "filled"):
-        (folder / name).mkdir()
-    write_dataset(folder / "data")
-    (folder / "rules.tsv").write_text(RULES)
-    if needs_pykeen(operations):
-        save_pykeen_directory(folder / "pykeen")
+    lay_out(folder, operations)
     for operation in preparations(operations):
         _expect(operation, folder)
     (folder / "given.csv").unlink(missing_ok=True)

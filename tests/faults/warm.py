@@ -8,13 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.faults.operations import (
-    RULES,
-    Operation,
-    needs_pykeen,
-    preparations,
-    write_dataset,
-)
+from tests.faults.operations import Operation, lay_out, preparations
 from tests.faults.processes import enter
 
 
@@ -23,19 +17,12 @@ def warm_up(folder: Path, operations: Sequence[Operation]) -> None:
     import torch
 
     from kgdash.files import row_table, table_cache
-    from tests.support.tiny_runs import save_pykeen_directory
 
     torch.set_num_threads(1)
     # Tables of 30 entities are counted in no time: kept nevertheless, a part of a second each.
     table_cache._WORTH_KEEPING = -1
     row_table._LEAST, row_table._TIMES = 0.0, 0
-    folder.mkdir(parents=True)
-    for name in ("runs", "cache", "kept", "filled"):
-        (folder / name).mkdir()
-    write_dataset(folder / "data")
-    (folder / "rules.tsv").write_text(RULES)
-    if needs_pykeen(operations):
-        save_pykeen_directory(folder / "pykeen")
+    lay_out(folder, operations)
     here, environment = Path.cwd(), dict(os.environ)
     try:
         for operation in dict.fromkeys((*preparations(operations), *operations)):
