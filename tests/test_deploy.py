@@ -4,6 +4,8 @@ import csv
 import json
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -56,6 +58,9 @@ def test_the_bill_of_materials_and_the_licences_name_what_is_locked(lock):
 
 def test_the_container_file_is_clean():
     done = subprocess.run(
-        ["hadolint", DEPLOY / "Dockerfile"], capture_output=True, text=True, check=False
+        [Path(sys.executable).with_name("hadolint"), DEPLOY / "Dockerfile"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (0, "")

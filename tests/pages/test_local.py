@@ -214,7 +214,7 @@ def test_stopped_step_says_so_and_starts_again(run, step):
     }
     choice = SubgraphChoice(tuple(arguments.items()), "test", "exact")
     app = open_page("overview")
-    app.session_state[_STOPPED] = (run.digest, choice, step)
+    app.session_state[_STOPPED] = ((run.digest, run.shown_digest), choice, step)
     app.switch_page("pages/local.py").run()
     assert not app.exception
     assert "stopped" in app.main.info[0].value

@@ -120,7 +120,8 @@ def test_the_address_may_show_the_label_or_nonsense():
 @pytest.mark.own_cache
 def test_stopped_ranking_says_so_and_starts_again(run):
     app = open_page("overview")
-    app.session_state[_STOPPED] = (run.digest, "ranks", "test", "train+valid+test")
+    shown = (run.digest, run.shown_digest)
+    app.session_state[_STOPPED] = (shown, "ranks", "test", "train+valid+test")
     app.switch_page("pages/metrics.py").run()
     assert not app.exception
     assert not app.main.metric
