@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -54,21 +55,28 @@ def fresh_address(server_folder) -> Iterator[str]:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
     options = ["--server.port", str(port), "--server.headless", "true"]
-    with (server_folder / "log.txt").open("w") as log:
+    with serving(["streamlit", "run", "app.py", *options], port, server_folder):
+        yield f"http://localhost:{port}"
+
+
+@contextmanager
+def serving(module: list[str], port: int, folder: Path) -> Iterator[None]:
+    """Run a module of Python's that serves at a port, with all that it keeps in a folder."""
+    with (folder / "log.txt").open("w") as log:
         server = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", *options],
+            [sys.executable, "-m", *module],
             cwd=ROOT,
             env={
                 **os.environ,
-                "KGDASH_CACHE": str(server_folder / "cache"),
-                "KGDASH_DATA": str(server_folder / "data"),
+                "KGDASH_CACHE": str(folder / "cache"),
+                "KGDASH_DATA": str(folder / "data"),
                 "KGDASH_PREPARE": "off",
             },
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    _wait_for_health(port, server, server_folder / "log.txt")
-    yield f"http://localhost:{port}"
+    _wait_for_health(port, server, folder / "log.txt")
+    yield
     server.terminate()
     server.wait(timeout=60)
 

@@ -1,11 +1,8 @@
 """Two people at one server, each in a browser of their own, logged in by a provider of OpenID."""
 
-import os
 import re
 import shutil
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,9 +16,9 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from kgdash.runs.bundled import DEMO
-from tests.browser.conftest import PATIENCE, _wait_for_health
+from tests.browser.conftest import PATIENCE, serving
 from tests.browser.driver import open_page, settle, widget
-from tests.support.paths import EXAMPLE, ROOT
+from tests.support.paths import EXAMPLE
 from tests.support.servers import write_settings
 
 PEOPLE = ("ada", "bob", "eve")
@@ -52,23 +49,8 @@ def served(provider, tmp_path_factory) -> Iterator[tuple[str, Path]]:
         redirect_uri=f"{address}/oauth2callback",
         server_metadata_url=f"{provider}/.well-known/openid-configuration",
     )
-    with (folder / "log.txt").open("w") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "kgdash", "serve", str(settings)],
-            cwd=ROOT,
-            env={
-                **os.environ,
-                "KGDASH_CACHE": str(folder / "cache"),
-                "KGDASH_DATA": str(folder / "data"),
-                "KGDASH_PREPARE": "off",
-            },
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    _wait_for_health(port, server, folder / "log.txt")
-    yield address, folder
-    server.terminate()
-    server.wait(timeout=60)
+    with serving(["kgdash", "serve", str(settings)], port, folder):
+        yield address, folder
 
 
 @pytest.fixture(scope="module")
