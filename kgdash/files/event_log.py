@@ -30,9 +30,7 @@ EVENTS: dict[str, dict[str, tuple[str, ...]]] = {
     "cache": {"kind": ("",), "found": ("memory", "disk", "computed"), "seconds": ()},
     "job": {
         "kind": ("training", "preparation", "page"),
-        "job": (),
-        "state": ("queued", "started", "done", "stopped", "failed", "gave way"),
-        "place": (),
+        "state": ("started", "done", "stopped", "failed"),
         "seconds": (),
         "error": ("",),
     },

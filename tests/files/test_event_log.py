@@ -43,8 +43,8 @@ def test_written_where_the_command_line_silenced_libraries(log):
 )
 def test_what_is_no_word_of_ours_is_left_out(log, word):
     note("page", page=word, outcome=word, seconds=1)
-    note("job", kind=word, state=word, job=3)
-    assert [line.keys() - {"time", "pid", "event"} for line in log()] == [{"seconds"}, {"job"}]
+    note("job", kind=word, state=word, seconds=3)
+    assert [line.keys() - {"time", "pid", "event"} for line in log()] == [{"seconds"}, {"seconds"}]
 
 
 def test_words_out_of_a_list_are_only_those(log):

@@ -76,7 +76,8 @@ class _Trainings:
                     f"{self.latest.config.model} is being trained: stop that, or wait for its end"
                 )
             process = TrainingProcess(dataset, config, name)
-            self.latest = Training(dataset, config, command, process, Job(process.steps))
+            job = Job(process.steps, kind="training")
+            self.latest = Training(dataset, config, command, process, job)
 
     def forget(self) -> None:
         with self._guard:

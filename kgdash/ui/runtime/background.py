@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from kgdash.files.event_log import Stopwatch, note
 from kgdash.progress import Progress
 
 #: takes the progress to report to and the latest result so far (None at first); yields results
@@ -45,18 +46,19 @@ class Job:
     (the visitor is gone).
     """
 
-    def __init__(self, steps: Steps, latest: Any = None) -> None:
+    def __init__(self, steps: Steps, latest: Any = None, kind: str = "page") -> None:
         """Start at once.
 
         :param steps: what to compute
         :param latest: a result to go on from, if there is one
+        :param kind: "page", "preparation" or "training", as events have it
         """
         self.started = time.monotonic()
-        self._steps = steps
+        self._steps, self._kind = steps, kind
         self._state = _State(latest)
         # The thread does not refer to the job, so that it learns when the job is dropped.
         weakref.finalize(self, self._state.cancel.set)
-        threading.Thread(target=_run, args=(steps, self._state), daemon=True).start()
+        threading.Thread(target=_run, args=(steps, self._state, kind), daemon=True).start()
 
     @property
     def latest(self) -> Any:
@@ -112,7 +114,12 @@ class Job:
 
     def again(self) -> Job:
         """Start the same computation, to go on from the latest result."""
-        return Job(self._steps, self.latest)
+        return Job(self._steps, self.latest, self._kind)
+
+
+def running_jobs() -> int:
+    """Return how many computations of all sessions run."""
+    return len(_running)
 
 
 def time_left(job: Job) -> str:
@@ -125,7 +132,11 @@ def time_left(job: Job) -> str:
     )
 
 
-def _run(steps: Steps, state: _State) -> None:
+#: the states of the computations that run
+_running: set[_State] = set()
+
+
+def _run(steps: Steps, state: _State, kind: str) -> None:
     def report(done: float, total: float) -> None:
         if state.cancel.is_set():
             raise _Cancelled
@@ -133,15 +144,21 @@ def _run(steps: Steps, state: _State) -> None:
         if state.since is None:
             state.since = (time.monotonic(), done / max(total, 1e-9))
 
+    watch, ended, more = Stopwatch(), "done", {}
+    _running.add(state)
+    note("job", kind=kind, state="started")
     try:
         for result in steps(report, state.latest):
             state.latest = result
             state.ready.set()
         state.complete = True
     except _Cancelled:
-        pass
+        ended = "stopped"
     except BaseException as error:
         state.error = error
+        ended, more = "failed", {"error": type(error).__name__}
     finally:
+        _running.discard(state)
+        note("job", kind=kind, state=ended, seconds=watch.seconds, **more)
         state.ready.set()
         state.ended.set()

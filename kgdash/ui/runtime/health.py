@@ -18,6 +18,7 @@ from kgdash.engine.bounds import Thresholds
 from kgdash.engine.kernels import count_given
 from kgdash.files.event_log import counted
 from kgdash.files.table_cache import cache_directory
+from kgdash.ui.runtime.background import running_jobs
 from kgdash.ui.runtime.visitors import server_settings
 from kgdash.ui.runtime.warm_up import kernels_ready, warm_in_background
 from kgdash.version import __version__
@@ -69,8 +70,14 @@ def health() -> tuple[bool, dict[str, Any]]:
         engine = {"ok": False, "state": "compiling"}
     cache = cache_health()
     ok = bool(engine["ok"] and cache["ok"])
-    told = {"status": "ok" if ok else "unwell", "version": __version__}
-    return ok, {**told, "engine": engine, "cache": cache, "jobs": _jobs(), "sessions": _sessions()}
+    told = {"status": "ok" if ok else "unwell", "version": __version__, "sessions": _sessions()}
+    return ok, {
+        **told,
+        "engine": engine,
+        "cache": cache,
+        "jobs": running_jobs(),
+        "sessions": _sessions(),
+    }
 
 
 def metrics_text() -> str:
@@ -82,8 +89,8 @@ def metrics_text() -> str:
         "cache_ok": int(found["cache"]["ok"]),
         "cache_free_bytes": found["cache"].get("free_bytes", 0),
         "sessions": found["sessions"],
+        "jobs": found["jobs"],
         "resident_bytes": _resident(),
-        **{f"jobs_{state}": count for state, count in found["jobs"].items()},
     }
     lines = []
     for name, value in gauges.items():
@@ -154,11 +161,6 @@ def _sessions() -> int:
     """Return how many tabs are connected."""
     stats = get_instance().stats_mgr.get_stats(family_names=["active_sessions"])
     return sum(int(getattr(stat, "value", 0)) for family in stats.values() for stat in family)
-
-
-def _jobs() -> dict[str, int]:
-    """Return how many jobs run, and how many wait."""
-    return {"running": 0, "waiting": 0}
 
 
 def _resident() -> int:

@@ -49,7 +49,9 @@ class _Jobs:
         with self._guard:
             digest = run.digest
             if digest not in self._jobs:
-                self._jobs[digest] = Job(lambda progress, _: _steps(run, progress))
+                self._jobs[digest] = Job(
+                    lambda progress, _: _steps(run, progress), kind="preparation"
+                )
             self._sessions[digest] += 1
             return _Open(digest, self._closed)
 

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from kgdash.ui.runtime import background
 from kgdash.ui.runtime.background import Job, time_left
 
 PATIENCE = 60
@@ -160,3 +161,29 @@ class Reporting:
     def report_next(self):
         self.go.release()
         assert self.told.acquire(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("end", "state"), [("go", "done"), ("stop", "stopped"), ("fail", "failed")]
+)
+def test_start_and_end_are_noted(slow, monkeypatch, end, state):
+    noted = []
+    monkeypatch.setattr(background, "note", lambda event, **more: noted.append((event, more)))
+
+    def steps(progress, latest):
+        yield from slow(progress, latest)
+        if end == "fail":
+            raise ValueError("secret")
+
+    job = Job(steps, kind="training")
+    assert job.wait_for_result(PATIENCE)
+    if end == "stop":
+        job.stop()
+    else:
+        slow.go.set()
+    assert job.wait(PATIENCE)
+    assert {event for event, _ in noted} == {"job"}
+    mine = [more for _, more in noted if more["kind"] == "training"]
+    assert [more["state"] for more in mine] == ["started", state]
+    assert mine[1]["seconds"] >= 0
+    assert mine[1].get("error") == ("ValueError" if end == "fail" else None)

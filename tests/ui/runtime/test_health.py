@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 
 import pytest
 from starlette.requests import Request
@@ -10,7 +11,8 @@ from starlette.responses import Response
 from kgdash.engine.warm import warm
 from kgdash.files.event_log import note
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import health
+from kgdash.ui.runtime import background, health
+from kgdash.ui.runtime.background import Job
 from kgdash.version import __version__
 from tests.support.paths import ROOT
 from tests.support.servers import write_settings
@@ -22,6 +24,7 @@ LINE = re.compile(r'kgdash_\w+(\{\w+="\w+"(,\w+="[\w .]*")*\})? [0-9.e+-]+')
 def _a_server(monkeypatch):
     monkeypatch.setattr(health, "_latest", None)
     monkeypatch.setattr(health, "_sessions", lambda: 3)
+    monkeypatch.setattr(background, "_running", set())
     monkeypatch.setattr(health, "kernels_ready", lambda: True)
 
 
@@ -48,7 +51,24 @@ def test_well():
     assert found["engine"]["ok"]
     assert found["engine"]["threads"] >= 1
     assert found["cache"]["free_bytes"] > 0
-    assert found["jobs"] == {"running": 0, "waiting": 0}
+    assert found["jobs"] == 0
+
+
+def test_running_jobs_are_counted():
+    go = threading.Event()
+
+    def steps(progress, latest):
+        go.wait(60)
+        yield 1
+
+    job = Job(steps)
+    try:
+        assert told(ask("/healthz"))["jobs"] == 1
+        assert "\nkgdash_jobs 1\n" in health.metrics_text()
+    finally:
+        go.set()
+    assert job.wait(60)
+    assert "\nkgdash_jobs 0\n" in health.metrics_text()
 
 
 def test_an_engine_that_miscounts(monkeypatch):

@@ -1,6 +1,7 @@
 """The script of charts is named to the browser with the page."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.datastructures import Headers
@@ -31,7 +32,9 @@ def headers(static, kind: bytes) -> Headers:
     async def keep(message):
         sent.append(message)
 
-    asyncio.run(Preloading(page, static)({"type": "http"}, None, keep))
+    # In a thread of its own: a browser's driver leaves its loop running in this one.
+    with ThreadPoolExecutor() as thread:
+        thread.submit(asyncio.run, Preloading(page, static)({"type": "http"}, None, keep)).result()
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     return Headers(raw=sent[0]["headers"])
 
