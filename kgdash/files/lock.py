@@ -1,6 +1,7 @@
 """Taking turns: one holder of a lock file at a time, over threads and processes."""
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,9 @@ from filelock import FileLock, Timeout
 
 #: seconds between two attempts
 _POLL = 0.05
+
+#: attempts in a row without a lock file to be seen, after which none can be made there
+_ABSENT = 20
 
 
 @contextmanager
@@ -23,13 +27,19 @@ def hold_lock(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterato
     :param waiting: called again and again while another holds the lock; may raise to give up
     :return: whether the lock is held
     """
-    lock = _lock(path)
+    lock, absent = _lock(path), 0
     while True:
         try:
             lock.acquire(blocking=False)
             break
         except Timeout:
-            waiting()
+            # Some file systems (/proc) say of a file that can not be made that it is not there.
+            absent = 0 if os.path.lexists(path) else absent + 1
+            if absent >= _ABSENT:
+                yield False
+                return
+            if not absent:
+                waiting()
             time.sleep(_POLL)
         except (OSError, NotImplementedError):
             yield False
@@ -40,19 +50,14 @@ def hold_lock(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterato
         _let_go(lock, path)
 
 
-def remove_unless_held(path: Path, *more: Path) -> None:
-    """Remove a lock file, and more files that only its holder needs, if nobody holds it."""
+def remove_unless_held(path: Path) -> None:
+    """Remove a lock file if nobody holds it."""
     lock = _lock(path)
     try:
         lock.acquire(blocking=False)
     except (Timeout, OSError, NotImplementedError):
         return
-    try:
-        for other in more:
-            with contextlib.suppress(OSError):
-                other.unlink(missing_ok=True)
-    finally:
-        _let_go(lock, path)
+    _let_go(lock, path)
 
 
 def _lock(path: Path) -> FileLock:

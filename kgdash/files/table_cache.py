@@ -17,7 +17,7 @@ import platformdirs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgdash.files.atomic import atomic_file
+from kgdash.files.atomic import atomic_file, sweep_drafts
 from kgdash.files.byte_sizes import bytes_from_environment
 from kgdash.files.event_log import Stopwatch, note
 from kgdash.files.lock import hold_lock, remove_unless_held
@@ -46,6 +46,9 @@ KINDS = (
 #: columns of `list_cache`
 _TEXTS = tuple(name for name in TEXTS if name not in ("created", "version"))
 _COLUMNS = ("key", *_TEXTS, *NUMBERS, "bytes", "created", "used", "version")
+
+#: folders that this process has swept: once when it first reads there, then when it writes
+_swept: set[Path] = set()
 
 
 def cache_directory() -> Path:
@@ -223,6 +226,8 @@ def _read(path: Path) -> pd.DataFrame | None:
 
     One that comes with kgdash stands in for one that is not there.
     """
+    if path.parent not in _swept:
+        _sweep()
     is_own = path.is_file()
     source = path if is_own else offered_table(path.name)
     if source is None:
@@ -278,11 +283,10 @@ def _make_room(limit: int) -> None:
 def _sweep() -> None:
     """Remove what processes that died left behind: locks, and files that were being written."""
     folder = cache_directory()
+    _swept.add(folder)
+    sweep_drafts(folder)
     for path in folder.glob("*.lock"):
         remove_unless_held(path)
-    for path in folder.glob("*.part"):
-        key = path.name.removeprefix(".").partition(".")[0]
-        remove_unless_held(folder / f"{key}.lock", path)
 
 
 def _remove(path: Path) -> bool:

@@ -8,6 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kgdash.files.text import parse_json
+
 #: what a note may say in text, and in numbers
 TEXTS = (
     "kind",
@@ -73,7 +75,7 @@ def read_note(path: Path) -> dict[str, Any]:
 
 
 def _note(schema: pa.Schema) -> dict[str, Any]:
-    note = json.loads((schema.metadata or {})[_PLACE])
+    note = parse_json((schema.metadata or {})[_PLACE])
     if not isinstance(note, dict):
         raise ValueError("the note is no object")
     return note

@@ -3,14 +3,20 @@
 import csv
 import gzip
 import io
+import json
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from kgdash.errors import KgdashError
 from kgdash.files.regular import check_regular
 
 _GZIP = b"\x1f\x8b"
+
+#: half a pair of surrogates in JSON: a character that no file and no page can hold
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> bytes:
@@ -50,6 +56,24 @@ def decode_text(content: bytes, shown: str) -> str:
             f"expected UTF-8 text; found byte 0x{content[error.start]:02x} ({shown}, line {line}). "
             "Save the file as UTF-8"
         ) from error
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON of which every text can be written again.
+
+    :raises ValueError: if it is not valid JSON, or holds half of a pair of surrogates
+    :raises RecursionError: if it is nested too deep
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8")
+    value = json.loads(text)
+    if _SURROGATE.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(error.object[error.start]):04x}"
+            raise ValueError(f"{half} is half of a character; write the whole one") from None
+    return value
 
 
 def table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:

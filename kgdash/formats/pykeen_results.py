@@ -1,10 +1,11 @@
 """PyKEEN's ``results.json``: losses, and what it found on test."""
 
-import json
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from kgdash.errors import KgdashError
+from kgdash.files.text import parse_json
+from kgdash.formats.run_record import is_loss, is_number
 
 RESULTS_FILE = "results.json"
 
@@ -28,13 +29,13 @@ def training_record(folder: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _MAX_RESULTS_BYTES:
             raise KgdashError(f"{path} is larger than 256 MiB; remove it to load without losses")
-        results = json.loads(path.read_text(encoding="utf-8"))
+        results = parse_json(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         raise KgdashError(
             f"{path} is not readable JSON ({error}); remove it to load the model without its losses"
         ) from error
     losses = results.get("losses") if isinstance(results, dict) else None
-    numbers = isinstance(losses, list) and all(isinstance(v, int | float) for v in losses)
+    numbers = isinstance(losses, list) and all(map(is_loss, losses))
     record: dict[str, Any] = {"losses": [float(v) for v in losses]} if numbers and losses else {}
     evaluation = recorded_evaluation(results)
     return record | ({"pykeen_evaluation": evaluation} if evaluation else {})
@@ -56,4 +57,4 @@ def recorded_evaluation(results: object) -> dict[str, float]:
 
 
 def _is_share(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return is_number(value) and 0 <= value <= 1

@@ -10,8 +10,6 @@
 """
 
 import json
-import shutil
-import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +22,10 @@ import torch
 from safetensors import SafetensorError
 
 from kgdash.errors import KgdashError
+from kgdash.files.atomic import draft_folder, publish
 from kgdash.files.regular import check_regular, file_digest
+from kgdash.files.text import parse_json
+from kgdash.formats.run_record import check_record
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.scoring.model_spec import ModelSpec
 
@@ -34,6 +35,9 @@ MANIFEST = "run.json"
 WEIGHTS = "weights.safetensors"
 GRAPH = "graph.json"
 TRIPLES = "triples.safetensors"
+
+#: of triples
+_WHOLE = {getattr(torch, f"{kind}{bits}") for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
 
 #: bytes at which files are refused unread
 _MOST = {MANIFEST: 2**26, GRAPH: 2**30, WEIGHTS: 2**36, TRIPLES: 2**36}
@@ -58,34 +62,28 @@ def write_run(
     :raises KgdashError: if ``out`` exists or can not be written
     """
     check_free(out)
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": spec.to_json(),
+        "training": dict(training),
+        "provenance": dict(provenance),
+        "graph": graph.name,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
-    except OSError as error:
-        raise KgdashError(f"can not write {out}: {error.strerror or error}") from error
-    try:
-        _write_graph(draft, graph)
-        safetensors.torch.save_file(dict(state), draft / WEIGHTS)
-        manifest = {
-            "format": FORMAT,
-            "version": VERSION,
-            "model": spec.to_json(),
-            "training": dict(training),
-            "provenance": dict(provenance),
-            "graph": graph.name,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "sha256": {name: file_digest(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)},
-        }
-        _write_json(draft / MANIFEST, manifest)
-        for path in draft.iterdir():
-            path.chmod(0o644)
-        draft.chmod(0o755)
-        draft.rename(out)
+        with draft_folder(out) as draft:
+            _write_graph(draft, graph)
+            safetensors.torch.save_file(dict(state), draft / WEIGHTS)
+            sums = {name: file_digest(draft / name) for name in (WEIGHTS, GRAPH, TRIPLES)}
+            _write_json(draft / MANIFEST, about | {"sha256": sums})
+            for path in draft.iterdir():
+                path.chmod(0o644)
+            draft.chmod(0o755)
+            publish(draft, out)
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
         raise KgdashError(f"can not write {out}: {reason}") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return out
 
 
@@ -112,6 +110,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     for key in ("model", "training", "provenance", "sha256"):
         if not isinstance(manifest.get(key), dict):
             raise KgdashError(f"{folder / MANIFEST}: expected an object under {key!r}; found none")
+    check_record(manifest["training"], str(folder / MANIFEST))
     return manifest
 
 
@@ -137,7 +136,8 @@ def read_run(
 
 def single_precision(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Return weights with those in half precision widened, which changes no value."""
-    return {k: v.float() if v.dtype == torch.float16 else v for k, v in state.items()}
+    half = (torch.float16, torch.bfloat16)
+    return {name: t.float() if t.dtype in half else t for name, t in state.items()}
 
 
 def _write_graph(folder: Path, graph: KnowledgeGraph) -> None:
@@ -161,8 +161,9 @@ def _write_graph(folder: Path, graph: KnowledgeGraph) -> None:
 def _read_graph(folder: Path) -> KnowledgeGraph:
     where, names = folder / GRAPH, _read_json(folder / GRAPH)
     try:
-        splits = safetensors.numpy.load_file(folder / TRIPLES)
-    except (SafetensorError, OSError, KeyError) as error:
+        # By torch: NumPy's reader knows no bfloat16, and stumbles over it.
+        splits = safetensors.torch.load_file(folder / TRIPLES)
+    except (SafetensorError, OSError) as error:
         raise KgdashError(f"{folder / TRIPLES} is not a whole safetensors file: {error}") from error
     entities = _strings(names, "entities", where)
     relations = _strings(names, "relations", where)
@@ -170,11 +171,16 @@ def _read_graph(folder: Path) -> KnowledgeGraph:
     arrays = {}
     for split in SPLITS:
         ids = splits.get(split)
-        if ids is None or ids.ndim != 2 or ids.shape[1] != 3 or ids.dtype.kind not in "iu":
-            raise KgdashError(f"{folder / TRIPLES}: expected whole numbers {split} of shape (n, 3)")
-        arrays[split] = ids.astype(np.int64)
+        if ids is None or ids.ndim != 2 or ids.shape[1] != 3 or ids.dtype not in _WHOLE:
+            raise KgdashError(
+                f"{folder / TRIPLES}: expected whole numbers {split} of shape (n, 3); copy the run "
+                "again"
+            )
+        arrays[split] = ids.numpy().astype(np.int64)
         if ((arrays[split] < 0) | (arrays[split] >= limits)).any():
             raise KgdashError(f"{folder / TRIPLES}: {split} holds ids that {where} does not name")
+    if not any(map(len, arrays.values())):
+        raise KgdashError(f"{folder / TRIPLES} holds no triple in any split; copy the run again")
     left_out = names.get("left_out")
     counts = left_out if isinstance(left_out, dict) else {}
     return KnowledgeGraph(
@@ -184,7 +190,7 @@ def _read_graph(folder: Path) -> KnowledgeGraph:
         splits=arrays,
         entity_labels=_strings(names, "entity_labels", where, entities),
         relation_labels=_strings(names, "relation_labels", where, relations),
-        left_out={s: n for s in SPLITS if isinstance(n := counts.get(s), int)},
+        left_out={s: n for s in SPLITS if type(n := counts.get(s)) is int and 0 < n < 2**53},
     )
 
 
@@ -210,11 +216,11 @@ def _write_json(path: Path, value: Any) -> None:
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         check_regular(path, _MOST[path.name])
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = parse_json(path.read_bytes())
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
-        raise KgdashError(f"{path} is not valid JSON: {error}") from error
+        raise KgdashError(f"{path} is not valid JSON: {error}; copy the run again") from error
     if not isinstance(value, dict):
         raise KgdashError(f"{path}: expected a JSON object; found {type(value).__name__}")
     return value

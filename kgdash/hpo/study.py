@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import optuna
 from optuna.trial import TrialState
+from sqlalchemy.exc import SQLAlchemyError
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import atomic_file
@@ -36,6 +37,12 @@ def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
             for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
                 study.tell(trial.number, state=TrialState.FAIL)
             yield study
+    except (SQLAlchemyError, sqlite3.Error, optuna.exceptions.StorageInternalError) as error:
+        cause = getattr(error.__cause__ or error, "orig", None) or error.__cause__ or error
+        raise KgdashError(
+            f"can not write {path}: {cause}. Make room there, or write access to file and folder; "
+            "the same command then goes on with the search"
+        ) from error
     finally:
         optuna.logging.set_verbosity(before)
 

@@ -5,7 +5,6 @@ database, and one of its samplers unpickles what it finds. Here SQLite opens it 
 and nothing but numbers and JSON is taken from it.
 """
 
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -19,6 +18,7 @@ from optuna.distributions import BaseDistribution, json_to_distribution
 
 from kgdash.errors import KgdashError
 from kgdash.files.regular import check_regular
+from kgdash.files.text import parse_json
 
 FORMAT, VERSION = "kgdash-search", 1
 
@@ -157,7 +157,7 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
         if kind == "FINITE"
     }
     attributes: dict[tuple[int, str], Any] = {
-        (trial, key): json.loads(value)
+        (trial, key): parse_json(value)
         for trial, key, value in connection.execute(
             "SELECT trial_id, key, value_json FROM trial_user_attributes "
             "WHERE key IN ('epochs', 'reason')"
@@ -226,7 +226,7 @@ def _about(path: Path, connection: sqlite3.Connection) -> dict[str, Any]:
         "WHERE s.study_name = ? AND a.key = ?",
         (STUDY, ATTRIBUTE),
     ).fetchone()
-    about = json.loads(found[0]) if found else None
+    about = parse_json(found[0]) if found else None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise KgdashError(
             f"{path} is a study of Optuna's, but not one of kgdash's searches; start a search on a "

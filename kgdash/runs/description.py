@@ -1,13 +1,14 @@
 """A look into a run that costs nothing: what ``run.json`` records, no model."""
 
-import json
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from kgdash.files.regular import check_regular
+from kgdash.files.text import parse_json
 from kgdash.formats.pykeen_results import RESULTS_FILE, recorded_evaluation
+from kgdash.formats.run_record import is_number
 
 #: of a file that is looked into
 _MOST_BYTES = 64 * 2**20
@@ -63,7 +64,7 @@ def _described(
 def _content(path: Path) -> dict[str, Any]:
     try:
         check_regular(path, _MOST_BYTES)
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = parse_json(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -79,7 +80,7 @@ def _text(value: object) -> str | None:
 
 
 def _number(value: object) -> int | float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return value if is_number(value) else None
 
 
 def _moment(value: object) -> str | None:

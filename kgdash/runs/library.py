@@ -7,15 +7,15 @@ so that nobody ever finds half of one; what begins with a dot is not a run.
 import contextlib
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from kgdash.errors import KgdashError, check_name
+from kgdash.files.atomic import draft_folder, move, publish, sweep_drafts
 from kgdash.files.user_data import data_folder
 from kgdash.runs.bundled import DEMO, bundled_names
 from kgdash.runs.description import describe_run
@@ -87,24 +87,21 @@ def keep_run(write: Callable[[Path], Any], name: str = "", numbered: bool = Fals
     if name:
         check_new_name(name, free=not numbered)
     folder = runs_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        hidden = Path(tempfile.mkdtemp(dir=folder, prefix=".new-"))
-    except OSError as error:
-        raise KgdashError(f"can not write {folder}: {error.strerror or error}") from error
-    try:
+    with ExitStack() as stack:
+        try:
+            hidden = stack.enter_context(draft_folder(folder / "new"))
+        except OSError as error:
+            raise KgdashError(f"can not write {folder}: {error.strerror or error}") from error
         draft = hidden / (name or "run")
         write(draft)
         if name and not numbered:
-            return _move(draft, folder / name)
+            return _move(draft, folder / name, publish)
         for free in _free_names(name or _stem(describe_run("run", draft))):
             try:
-                return _move(draft, folder / free)
+                return _move(draft, folder / free, publish)
             except _Taken:
                 continue
         raise AssertionError("there is always a next number")
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
 
 
 def rename_run(old: str, new: str) -> Path:
@@ -126,16 +123,12 @@ def remove_run(name: str) -> None:
     :raises KgdashError: if it is not there (any more), or can not be deleted
     """
     folder = _own_folder(name)
-    try:
-        hidden = Path(tempfile.mkdtemp(dir=runs_folder(), prefix=".removed-"))
-    except OSError as error:
-        raise KgdashError(f"can not remove {name}: {error.strerror or error}") from error
-    try:
-        gone = _move(folder, hidden / name)
-        if gone.is_symlink():  # the folder of another place stays
-            gone.unlink()
-    finally:
-        shutil.rmtree(hidden, ignore_errors=True)
+    with ExitStack() as stack:
+        try:
+            hidden = stack.enter_context(draft_folder(runs_folder() / "removed"))
+        except OSError as error:
+            raise KgdashError(f"can not remove {name}: {error.strerror or error}") from error
+        _move(folder, hidden / name)
 
 
 def check_new_name(name: str, free: bool = True) -> None:
@@ -185,11 +178,12 @@ def _free_names(name: str) -> Any:
 def _own_folder(name: str) -> Path:
     if name in bundled_names():
         raise KgdashError(f"{name} is a bundled run: it can be neither removed nor renamed")
+    sweep_drafts(runs_folder())
     check_name("run", name, own_names(), f"your runs, {runs_folder()}")
     return runs_folder() / name
 
 
-def _move(folder: Path, target: Path) -> Path:
+def _move(folder: Path, target: Path, by: Callable[[Path, Path], None] = move) -> Path:
     """Move a run in one step; a folder that is not empty is never replaced.
 
     :raises _Taken: if something of that name is there
@@ -197,7 +191,7 @@ def _move(folder: Path, target: Path) -> Path:
     if os.path.lexists(target):
         raise _taken(target.name)
     try:
-        return folder.rename(target)
+        by(folder, target)
     except FileNotFoundError:
         raise KgdashError(
             f"the run {folder.name} is not there any more: it was removed or renamed meanwhile"
@@ -208,3 +202,4 @@ def _move(folder: Path, target: Path) -> Path:
         raise KgdashError(
             f"can not move {folder} to {target}: {error.strerror or error}"
         ) from error
+    return target

@@ -33,6 +33,8 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
     :return: the run, its model in evaluation mode on the accelerator if there is one
     :raises KgdashError: if nothing is there, it is damaged or hostile, or does not fit the dataset
     """
+    if not str(source).strip():
+        raise KgdashError("expected the name or the folder of a run; found an empty text")
     folder = run_folder(source)
     name = folder.name or folder.resolve().name
     # os.path, unlike Path, says of a name that can not be that nothing is there.

@@ -6,6 +6,7 @@ from typing import Any
 
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
+from kgdash.files.text import parse_json
 from kgdash.files.user_data import data_folder
 from kgdash.runs.description import describe_run
 
@@ -58,7 +59,7 @@ def _read() -> list[Opened]:
     try:
         if _file().stat().st_size > _MOST_BYTES:
             return []
-        content = json.loads(_file().read_text(encoding="utf-8"))
+        content = parse_json(_file().read_bytes())
     except (OSError, ValueError, RecursionError):
         return []
     rows = content.get("folders") if isinstance(content, dict) else None

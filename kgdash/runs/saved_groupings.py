@@ -13,9 +13,9 @@ from typing import Any
 
 from kgdash.breakdowns.custom_grouping import CustomGrouping, grouping_from_json
 from kgdash.errors import KgdashError, check_name
-from kgdash.files.atomic import atomic_file
+from kgdash.files.atomic import atomic_file, make_folder
 from kgdash.files.lock import hold_lock
-from kgdash.files.text import decode_text, read_content
+from kgdash.files.text import decode_text, parse_json, read_content
 from kgdash.files.user_data import data_folder
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
@@ -75,7 +75,7 @@ def _change(run: Run, change: Callable[[_ByName], _ByName]) -> Path:
     """Change the groupings as they stand in the file, also those that can not be used."""
     path = groupings_file(run)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with hold_lock(path.with_suffix(".lock")), atomic_file(path) as part:
             groupings = change({str(value["name"]): value for value in _read(path)})
             content = {
@@ -95,7 +95,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
         return []
     text = decode_text(read_content(path, str(path), _MAX_BYTES), str(path))
     try:
-        content = json.loads(text)
+        content = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise KgdashError(f"{path} is not valid JSON: {error}; mend or remove it") from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:

@@ -17,6 +17,7 @@ from filelock import FileLock
 import kgdash
 from kgdash.errors import KgdashError
 from kgdash.files import table_cache as store
+from kgdash.files.atomic import draft_folder
 from kgdash.files.lock import hold_lock
 from kgdash.files.table_cache import (
     cache_directory,
@@ -25,6 +26,7 @@ from kgdash.files.table_cache import (
     cached_table,
     clear_cache,
     list_cache,
+    stored_table,
 )
 from tests.support.fakes import fake_run, make_graph, random_scorer
 from tests.support.paths import ROOT
@@ -411,17 +413,26 @@ class TestCleared:
         assert self.left() == {"b", "c"}
 
     def test_what_dead_processes_left_goes_and_what_the_living_hold_stays(self, cache_folder):
-        dead, alive = cache_folder / ".dead.parquet-1.part", cache_folder / ".live.parquet-1.part"
-        dead.touch()
-        alive.touch()
+        (cache_folder / ".dead.parquet-1.kgdash-part").touch()
         (cache_folder / "gone.lock").touch()
-        with hold_lock(cache_folder / "live.lock") as got:
+        with (
+            hold_lock(cache_folder / "live.lock") as got,
+            draft_folder(cache_folder / "live.parquet") as alive,
+        ):
             assert got
             assert clear_cache(keys=[]) == 0
             left = {path.name for path in cache_folder.iterdir() if path.suffix != ".parquet"}
             assert left == {alive.name, "live.lock"}
         clear_cache()
         assert list(cache_folder.iterdir()) == []
+
+    def test_it_goes_when_the_cache_is_first_read(self, cache_folder, monkeypatch):
+        monkeypatch.setattr(store, "_swept", set())
+        left = [cache_folder / ".dead.parquet-1.kgdash-part", cache_folder / "gone.lock"]
+        for path in left:
+            path.touch()
+        assert stored_table({"of": "none"}) is None
+        assert not any(path.exists() for path in left)
 
 
 @pytest.mark.usefixtures("keep_all")

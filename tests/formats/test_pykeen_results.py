@@ -39,3 +39,9 @@ def test_losses_and_the_evaluation_on_test(pykeen_directory):
 def test_an_evaluation_that_is_none_is_left_out(results):
     assert recorded_evaluation(nested(dict.fromkeys(KEPT, 0.5)))
     assert recorded_evaluation(results) == {}
+
+
+@pytest.mark.parametrize("losses", ["[1e0, " + "9" * 400 + "]", "[true]", "3", '["1"]'])
+def test_losses_that_are_none_are_left_out(tmp_path, losses):
+    (tmp_path / "results.json").write_text(f'{{"losses": {losses}}}')
+    assert training_record(tmp_path) == {}

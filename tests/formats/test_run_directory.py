@@ -100,6 +100,11 @@ class TestRoundTrip:
         write_run(tmp_path / "single", GROUND, SPEC, widened, {}, {})
         assert load(folder).digest == load(tmp_path / "single").digest
 
+    def test_bfloat16_is_read_as_single(self, tmp_path):
+        short = {key: value.bfloat16() for key, value in STATE.items()}
+        state = read_run(write_run(tmp_path / "short", GROUND, SPEC, short, {}, {}))[2]
+        assert all(torch.equal(state[key], short[key].float()) for key in short)
+
     def test_what_is_in_the_folder(self, folder):
         assert {p.name for p in folder.iterdir()} == {MANIFEST, WEIGHTS, GRAPH, TRIPLES}
         assert [p.name for p in folder.parent.iterdir()] == ["mine"]
@@ -280,6 +285,44 @@ class TestContent:
         with pytest.raises(KgdashError, match=message):
             load(folder)
 
+    @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e5m2, torch.bool])
+    def test_triples_of_types_that_numpy_lacks(self, folder, dtype):
+        ids = {split: torch.zeros(1, 3).to(dtype) for split in GROUND.splits}
+        alter(folder, TRIPLES, lambda path: safetensors.torch.save_file(ids, path))
+        with pytest.raises(
+            KgdashError, match=r"triples\.safetensors: expected whole numbers train"
+        ):
+            load(folder)
+
+    def test_weights_of_eight_bits(self, folder):
+        state = {key: value.to(torch.float8_e4m3fn) for key, value in STATE.items()}
+        alter(folder, WEIGHTS, lambda path: safetensors.torch.save_file(state, path))
+        with pytest.raises(
+            KgdashError, match=r"mine: .*expected torch\.float32, found torch\.float8"
+        ):
+            load(folder)
+
+    def test_no_triple_in_any_split(self, folder):
+        empty = {split: torch.zeros(0, 3, dtype=torch.int32) for split in GROUND.splits}
+        alter(folder, TRIPLES, lambda path: safetensors.torch.save_file(empty, path))
+        with pytest.raises(KgdashError, match=r"triples\.safetensors holds no triple in any split"):
+            load(folder)
+
+    @pytest.mark.parametrize(
+        ("name", "changes"),
+        [
+            (GRAPH, {"entities": ["a\ud800", "b", "c"]}),
+            (GRAPH, {"entity_labels": ["a", "\udfff", "c"]}),
+            (GRAPH, {"relations": ["\ude00\ud83d", "s"]}),
+            (MANIFEST, {"graph": "\ud800"}),
+            (MANIFEST, {"training": {"loss": "\ud800"}}),
+        ],
+    )
+    def test_halves_of_characters(self, folder, name, changes):
+        alter_json(folder, name, **changes)
+        with pytest.raises(KgdashError, match=rf"{name} is not valid JSON: .* is half of a char"):
+            load(folder)
+
     @pytest.mark.parametrize(
         ("changes", "message"),
         [
@@ -302,7 +345,10 @@ class TestContent:
         with pytest.raises(KgdashError, match=message):
             load(folder)
 
-    @pytest.mark.parametrize("left_out", [None, 7, [1], {"test": "many", "other": 3}])
+    @pytest.mark.parametrize(
+        "left_out",
+        [None, 7, [1], {"test": "many", "other": 3}, {"test": -5, "valid": True, "train": 10**400}],
+    )
     def test_counts_that_are_none_are_dropped(self, folder, left_out):
         alter_json(folder, GRAPH, left_out=left_out)
         assert load(folder).notes == ()

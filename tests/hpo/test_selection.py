@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pickle
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -86,6 +87,16 @@ def trained(monkeypatch):
 
     monkeypatch.setattr(search_trial, "fit", watched)
     return found
+
+
+@contextlib.contextmanager
+def no_file_above(size):
+    """Have writing fail beyond so many bytes, as on a full disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
 
 
 def with_test(graph, triples):
@@ -282,6 +293,15 @@ class TestGoingOn:
         other = replace(graph, splits={**graph.splits, "valid": graph.splits["valid"][1:]})
         with pytest.raises(KgdashError, match="holds another search: train and valid was"):
             search(other, plan(), study_file, Budget(trials=2))
+
+    @pytest.mark.parametrize("room", [0, 4096, 2**16])
+    def test_a_full_disk(self, graph, file, study_file, room):
+        for path in (file, study_file):
+            message = r"can not write .*(Make room|File too large)"
+            with pytest.raises(KgdashError, match=message), no_file_above(room):
+                search(graph, plan(), path, Budget(trials=2))
+            assert search(graph, plan(), path, Budget(trials=2)).counted == 2
+            assert {p.name for p in path.parent.iterdir()} <= {file.name, study_file.name}
 
     def test_two_at_once(self, graph, file):
         def second(study):

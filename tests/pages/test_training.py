@@ -63,9 +63,12 @@ def press(app: AppTest, key: str) -> AppTest:
 
 def asking():
     """Stand for the page with its dialog open: AppTest runs a page anew, and closes that."""
+    import streamlit as st
+
     from kgdash.ui.library.training_form import ask_training
 
-    ask_training()
+    if not st.checkbox("closed", key="closed"):
+        ask_training()
 
 
 def form() -> AppTest:
@@ -157,9 +160,43 @@ def test_what_only_pykeen_knows_is_said_before_anything_starts():
     assert trainings().latest is None
 
 
+@pytest.mark.parametrize("how", ["stopped", "failed", "done"])
+def test_the_form_opens_with_what_was_trained_last(how):
+    app = choose(form(), train_dataset="umls", train_model="RotatE", train_recipe="good")
+    choose(app, train_name="mine", **{"train_loss good RotatE": "", "train_seed good RotatE": 7})
+    cleared, more = "train_optimizer.lr good RotatE", "train_more good RotatE sLCWA "
+    choose(app, **{more: "", "train_training.num_epochs good RotatE": 3, cleared: None})
+    said = code(app)
+    press(app, "start_training")
+    if how == "done":
+        let_go()
+    elif how == "failed":
+        let_go(error="it diverged")
+    else:
+        trainings().latest.stop()
+        assert trainings().latest.job.wait(PATIENCE)
+    choose(app, closed=True)
+    assert not app.code
+    choose(app, closed=False)
+    if how == "done":
+        assert "/mine " not in code(app)
+        choose(app, train_name="mine-2")
+        said = said.replace("/mine ", "/mine-2 ")
+    assert code(app) == said
+    assert app.get_by_key(cleared).value is None
+    assert not errors(app)
+    assert not app.warning
+
+
+def test_what_was_not_trained_is_not_kept():
+    app = choose(form(), train_model="RotatE", train_recipe="good")
+    choose(choose(app, closed=True), closed=False)
+    assert "--model TransE --epochs 20" in code(app)
+
+
 def test_it_goes_on_over_pages_and_sessions_until_its_run_is_there():
     app = started(train_name="mine")
-    assert bars(app) == ["**Training TransE on nations**: epoch 1 of 100"]
+    assert bars(app) == ["Training TransE on nations: epoch 1 of 100"]
     assert "keeps nothing" in "".join(caption.value for caption in app.caption)
     assert bars(open_page("metrics")) == ["Training TransE on nations: epoch 1 of 100"]
     refused = press(form(), "start_training")
@@ -189,7 +226,7 @@ def test_how_far_it_is_in_words():
     }
     for state, text in states.items():
         job._state.latest = state
-        assert bars(run(app)) == [f"**Training TransE on nations**: {text}"]
+        assert bars(run(app)) == [f"Training TransE on nations: {text}"]
 
 
 def test_stop_keeps_nothing():

@@ -109,3 +109,10 @@ def test_refusals(mine, tmp_path):
     with pytest.raises(KgdashError, match=r"x\.zip is not a zip file"):
         add_zip(b"something else", "x.zip")
     assert nothing_left()
+
+
+def test_nothing_is_not_the_folder_one_stands_in(tmp_path, monkeypatch):
+    shutil.copytree(DEMO / "umls-transe", tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
+    with pytest.raises(KgdashError, match="There is no folder"):
+        add_folder("")

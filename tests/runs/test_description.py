@@ -83,3 +83,18 @@ def test_a_file_is_read_again_only_when_it_changes(tmp_path, monkeypatch):
     manifest.unlink()
     assert describe_run("x", tmp_path)["mrr"] is None
     assert read == ["run.json", "run.json", "run.json", "results.json"]
+
+
+@pytest.mark.parametrize("odd", ["1e400", "9" * 400, "NaN", "[1]", "true"])
+def test_numbers_that_are_none_are_left_out(tmp_path, odd):
+    evaluation = f'{{"inverse_harmonic_mean_rank": {odd}, "hits_at_10": {odd}}}'
+    (tmp_path / "run.json").write_text(
+        f'{{"training": {{"evaluation": {evaluation}, "random_seed": {odd}}}}}'
+    )
+    row = describe_run("run", tmp_path)
+    assert [row[key] for key in ("mrr", "hits_at_10", "seed", "evaluated_by")] == [None] * 4
+
+
+def test_a_text_that_no_page_can_show_is_left_out(tmp_path):
+    (tmp_path / "run.json").write_text('{"graph": "\\ud800"}')
+    assert describe_run("run", tmp_path)["graph"] is None

@@ -81,6 +81,13 @@ class TestRefusals:
         ):
             load("umls-trans")
 
+    @pytest.mark.parametrize("source", ["", " "])
+    def test_nothing_is_not_the_folder_one_stands_in(self, tmp_path, monkeypatch, source):
+        shutil.copytree(DEMO / "umls-transe", tmp_path / "copy")
+        monkeypatch.chdir(tmp_path / "copy")
+        with pytest.raises(KgdashError, match="expected the name or the folder of a run; found an"):
+            load(source)
+
     def test_a_path_that_leads_nowhere(self):
         with pytest.raises(KgdashError, match=r"^There is no folder /nope/nothing\.$"):
             load("/nope/nothing")

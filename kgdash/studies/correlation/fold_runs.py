@@ -5,7 +5,6 @@ Defined in numbers.md#16-cross-validation.
 
 import hashlib
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,9 +57,6 @@ def fold_run(workdir: Path, fold: Fold, config: TrainingConfig, progress: Progre
     folder = run_folder(workdir, fold, config)
     with hold_lock(folder.with_name(f"{folder.name}.lock"), waiting=lambda: progress(0.0, 1.0)):
         if not (folder / MANIFEST).is_file():
-            # Drafts of processes that were killed; who holds the lock is the only one who writes.
-            for draft in folder.parent.glob(f".{folder.name}-*"):
-                shutil.rmtree(draft, ignore_errors=True)
             seed = config.random_seed + fold.number
             train(fold.graph, replace(config, random_seed=seed), folder, progress)
     try:

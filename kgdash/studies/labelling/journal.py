@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from kgdash.errors import KgdashError
+from kgdash.files.atomic import make_folder, sync
 from kgdash.files.lock import hold_lock
 from kgdash.files.regular import check_regular
+from kgdash.files.text import parse_json
 from kgdash.files.user_data import data_folder
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.labelling.events import (
@@ -52,7 +54,7 @@ def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
     """
     path = journal_file(graph)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with hold_lock(path.with_suffix(".lock")):
             before = _read(path)
             with path.open("ab") as stream:
@@ -63,6 +65,7 @@ def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
                 stream.write(_line(_to_json(event)))
                 stream.flush()
                 os.fsync(stream.fileno())
+            sync(path.parent)
     except OSError as error:
         raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return before.then(event)
@@ -120,7 +123,7 @@ def _events(path: Path, inode: int, size: int, changed: int) -> Labelling:
 
 def _parsed(line: bytes, where: str) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except (ValueError, RecursionError) as error:
         raise KgdashError(f"not valid JSON: {error} ({where}). Mend or remove the line") from error
     if not isinstance(value, dict):

@@ -146,13 +146,18 @@ def _table(lines: list[str], shown: str) -> Iterator[_Row]:
     header = next(line for line in lines if line.strip())
     comma = "," if "\t" not in header else "\t"
     reader = csv.DictReader(io.StringIO("\n".join(lines), newline=""), delimiter=comma)
-    fields = {str(field).strip().lower(): field for field in reader.fieldnames or ()}
-    for row in reader:
-        text = row[fields["rule"]]
-        if text is None:
-            raise KgdashError(f"expected a rule; found none ({shown}, line {reader.line_num})")
-        given = {name: row[fields[name]] or "" for name in METRICS if name in fields}
-        yield reader.line_num, text, given
+    try:
+        fields = {str(field).strip().lower(): field for field in reader.fieldnames or ()}
+        for row in reader:
+            text = row[fields["rule"]]
+            if text is None:
+                raise KgdashError(f"expected a rule; found none ({shown}, line {reader.line_num})")
+            given = {name: row[fields[name]] or "" for name in METRICS if name in fields}
+            yield reader.line_num, text, given
+    except csv.Error as error:
+        raise KgdashError(
+            f"not valid CSV: {error} ({shown}, line {reader.line_num}). Close every quote"
+        ) from error
 
 
 class _Found:

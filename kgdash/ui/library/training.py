@@ -8,7 +8,7 @@ from kgdash.charts.metrics import training_curves
 from kgdash.runs.description import describe_run
 from kgdash.runs.library import own_names, runs_folder
 from kgdash.statistics.estimate import number
-from kgdash.ui.library.trainings import POLL, Training, trainings
+from kgdash.ui.library.trainings import Training, show_bar, trainings, watch
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import choose_run
 from kgdash.ui.widgets.chart import show_chart
@@ -21,20 +21,17 @@ def show_training() -> None:
         return
     with st.container(border=True, key="training"):
         if training.job.status == "running":
-            _watch()
+            watch(_show_running)
         else:
             _show_end(training)
 
 
-@st.fragment(run_every=POLL)
-def _watch() -> None:
-    training = trainings().latest
-    if training is None or training.job.status != "running":
+def _show_running(training: Training) -> None:
+    if training.job.status != "running":
         st.rerun()
     state = training.state
     with st.container(horizontal=True, vertical_alignment="center"):
-        text = f"**Training {training.title}**: {training.summary()}"
-        st.progress(training.job.share() or 0.0, text=text)
+        show_bar(training)
         st.button("Stop", on_click=training.stop, icon=":material/stop:", key="stop_training")
     _show_curves(training)
     some = f"{state.checked:,} of {state.valid:,}" if state.checked < state.valid else "all"

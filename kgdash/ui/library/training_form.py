@@ -15,7 +15,7 @@ from kgdash.graph.datasets import check_folder
 from kgdash.hpo.recipes import MODELS, RECIPES, Recipe, recipe, trainable_models
 from kgdash.hpo.space import SearchSpace, fixed_configuration
 from kgdash.hpo.text import read_settings, training_command
-from kgdash.runs.library import check_new_name, runs_folder, suggested_name
+from kgdash.runs.library import check_new_name, own_names, runs_folder, suggested_name
 from kgdash.runs.training import TrainingConfig, rehearse
 from kgdash.scoring.model_spec import check_arguments
 from kgdash.ui.library.trainings import trainings
@@ -26,10 +26,13 @@ _FOLDER = "A folder on this machine …"
 
 _RECIPES = {
     "quick": "Quick: {} dimensions, {} epochs. Seconds on a bundled dataset.",
-    "good": "Good: {} dimensions, {} epochs, much as the bundled runs were trained. A minute "
-    "or two on a bundled dataset.",
+    "good": "Good: {} dimensions, {} epochs, much as the bundled runs were trained. Half a "
+    "minute to five minutes on UMLS.",
     "PyKEEN's": "PyKEEN's defaults: {} dimensions, {} epochs, as `kgdash train` has them.",
 }
+
+#: what keys of the form's widgets begin with, and where their values are kept
+_PREFIX, _CHOICES = "train_", "choices_of_training"
 
 _NEGATIVES = "negative_sampler.num_negs_per_pos"
 
@@ -45,18 +48,20 @@ _NUMBERS: dict[str, tuple[str, Any, Any]] = {
 
 @st.dialog("Train a run", width="medium")
 def ask_training() -> None:
-    """Ask what to train, and start that."""
+    """Ask what to train, first what this session trained last, and start that."""
+    if st.session_state.get(_CHOICES, {}).get(f"{_PREFIX}name") in own_names():
+        del st.session_state[_CHOICES][f"{_PREFIX}name"]
     left, right = st.columns(2)
     with left:
         dataset = _dataset()
     model = right.selectbox(
         "Model",
         trainable_models(),
-        key="train_model",
+        key=_kept("model"),
         help=f"The first {len(MODELS)} have recipes of their own.",
     )
     chosen = st.segmented_control(
-        "Recipe", list(RECIPES), default="quick", required=True, key="train_recipe"
+        "Recipe", list(RECIPES), default="quick", required=True, key=_kept("recipe")
     )
     st.caption(_RECIPES[chosen].format(*RECIPES[chosen]))
     with st.expander("Settings", icon=":material/tune:"):
@@ -81,7 +86,7 @@ def _dataset() -> str | None:
         "Dataset",
         [*_BUNDLED, *others, _FOLDER],
         format_func=lambda name: _BUNDLED.get(name, name),
-        key="train_dataset",
+        key=_kept("dataset"),
         help="All but the first three are PyKEEN's downloads, at their first use.",
     )
     if chosen != _FOLDER:
@@ -90,7 +95,7 @@ def _dataset() -> str | None:
         return str(chosen)
     folder = st.text_input(
         "Folder",
-        key="train_folder",
+        key=_kept("folder"),
         placeholder="path/to/dataset",
         help="With train, valid and test triples: .tsv, .txt or .csv, plain or .gz.",
     ).strip()
@@ -102,7 +107,7 @@ def _dataset() -> str | None:
 def _name(dataset: str | None, model: str) -> str | None:
     """Ask for the run's name; "" to have one made, None where it can not be had."""
     suggested = suggested_name(Path(dataset).name, model) if dataset else ""
-    name = st.text_input("Name", key="train_name", placeholder=suggested).strip()
+    name = st.text_input("Name", key=_kept("name"), placeholder=suggested).strip()
     return name if not name or _accepted(lambda: check_new_name(name)) else None
 
 
@@ -117,27 +122,26 @@ def _settings(recipe: Recipe, model: str, key: str) -> TrainingConfig | None:
         _number(cells[place], parameter, recipe, key)
         for place, parameter in enumerate(list(_NUMBERS)[:4])
     )
-    loop = cells[4].selectbox("Training loop", ["sLCWA", "LCWA"], key=f"train_loop {key}")
+    loop = cells[4].selectbox("Training loop", ["sLCWA", "LCWA"], key=_kept(f"loop {key}"))
     losses = ["", *sorted(cls.__name__ for cls in loss_resolver)]
     loss = cells[5].selectbox(
         "Loss",
         losses,
-        losses.index(recipe.loss),
         format_func=lambda name: name or "the model's own",
-        key=f"train_loss {key}",
+        key=_kept(f"loss {key}", recipe.loss),
     )
     if loop == "sLCWA":
         values |= dict([_number(cells[6], _NEGATIVES, recipe, key)])
-    seed = cells[7].number_input("Random seed", 0, 10**9, 0, key=f"train_seed {key}")
+    seed = cells[7].number_input("Random seed", 0, 10**9, key=_kept(f"seed {key}"))
     kept = {"loss": loss == recipe.loss, "negative_sampler": loop == "sLCWA"}
+    others = "\n".join(
+        f"{parameter}={value}"
+        for parameter, value in recipe.values.items()
+        if parameter not in _NUMBERS and kept.get(parameter.partition(".")[0], True)
+    )
     more = st.text_area(
         "More arguments",
-        "\n".join(
-            f"{parameter}={value}"
-            for parameter, value in recipe.values.items()
-            if parameter not in _NUMBERS and kept.get(parameter.partition(".")[0], True)
-        ),
-        key=f"train_more {key} {loop} {loss}",
+        key=_kept(f"more {key} {loop} {loss}", others),
         help="One PART.NAME=VALUE a line, as `--set` of `kgdash train` takes them.",
     )
     lines = [line.strip() for line in more.splitlines() if line.strip()]
@@ -165,10 +169,10 @@ def _number(cell: Any, parameter: str, recipe: Recipe, key: str) -> tuple[str, s
         label,
         least,
         most,
-        recipe.values.get(parameter),
+        None,
         format="%g" if isinstance(least, float) else None,
         placeholder="PyKEEN's",
-        key=f"train_{parameter} {key}",
+        key=_kept(f"{parameter} {key}", recipe.values.get(parameter)),
     )
     return parameter, "" if value is None else str(value)
 
@@ -190,4 +194,18 @@ def _start(dataset: str, config: TrainingConfig, name: str, command: str) -> Non
         trainings().start(dataset, config, name, command)
 
     if _accepted(start):
+        named = {str(key): value for key, value in st.session_state.items()}
+        st.session_state[_CHOICES] = {k: v for k, v in named.items() if k.startswith(_PREFIX)}
         st.rerun()
+
+
+def _kept(name: str, default: Any = None) -> str:
+    """Return a widget's key; its value is first what was chosen for the session's last training.
+
+    :param default: None for the widget's own
+    """
+    key = _PREFIX + name
+    kept = st.session_state.get(_CHOICES, {})
+    if key not in st.session_state and (key in kept or default is not None):
+        st.session_state[key] = kept.get(key, default)
+    return key

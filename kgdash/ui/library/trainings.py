@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -85,6 +86,20 @@ def trainings() -> _Trainings:
     return _Trainings()
 
 
+@st.fragment(run_every=POLL)
+def watch(show: Callable[[Training], None]) -> None:
+    """Show the latest training by a function again and again."""
+    training = trainings().latest
+    if training is not None:
+        show(training)
+
+
+def show_bar(training: Training) -> None:
+    """Show how far a running training is."""
+    text = f"Training {training.title}: {training.summary()}"
+    st.progress(training.job.share() or 0.0, text=text)
+
+
 def show_training_line() -> None:
     """Show at the sidebar's end what is trained, or was; a click leads there."""
     training = trainings().latest
@@ -92,24 +107,16 @@ def show_training_line() -> None:
         return
     with footer():
         if training.job.status == "running":
-            _watch()
+            watch(_line)
         else:
             _line(training)
-
-
-@st.fragment(run_every=POLL)
-def _watch() -> None:
-    training = trainings().latest
-    if training is not None:
-        _line(training)
 
 
 def _line(training: Training) -> None:
     status = training.job.status
     with st.container(key="training_line", gap="xsmall"):
         if status == "running":
-            text = f"Training {training.title}: {training.summary()}"
-            st.progress(training.job.share() or 0.0, text=text)
+            show_bar(training)
             label = "See the training"
         else:
             ends = {"done": "ended", "stopped": "was stopped", "failed": "failed"}

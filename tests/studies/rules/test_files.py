@@ -50,6 +50,12 @@ def test_amie_s_log():
     assert found.notes == ()
 
 
+@pytest.mark.parametrize("place", ["rule,{}\n", "rule,note\nr0(X Y),{}\n"])
+def test_a_field_that_csv_refuses(place):
+    with pytest.raises(KgdashError, match=r"not valid CSV: field larger .*\(rules.txt, line \d\)"):
+        read(place.format("x" * 131_073))
+
+
 def test_anyburl_s_rows():
     table = read(BURL).table
     assert table["source"].tolist() == ["AnyBURL"] * 2

@@ -1,0 +1,187 @@
+"""Files and folders appear whole or not at all; what dead writers left goes, and nothing else."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.files import atomic
+from kgdash.files.atomic import (
+    atomic_file,
+    draft_folder,
+    make_folder,
+    publish,
+    sweep_drafts,
+    write_atomically,
+)
+from tests.support.paths import ROOT
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from kgdash.files.atomic import atomic_file, draft_folder
+with {manager}(Path(sys.argv[1])) as draft:
+    (draft / "part" if draft.is_dir() else draft).write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture(params=["atomic_file", "draft_folder"])
+def writer(request, tmp_path):
+    """Start a process that has written half of ``out``."""
+    code = WRITER.format(manager=request.param)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path / "out"], stdout=subprocess.PIPE, cwd=ROOT
+    )
+    assert process.stdout.readline() == b"writing\n"
+    yield process
+    process.kill()
+    process.wait()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def write(path: Path, text: str = "whole") -> None:
+    with atomic_file(path) as part:
+        part.write_text(text)
+
+
+def test_a_living_writer_s_draft_stays_and_a_dead_one_s_goes(tmp_path, writer):
+    (draft,) = names(tmp_path)
+    assert draft.startswith(".out-")
+    write(tmp_path / "out")
+    write(tmp_path / "other")
+    assert names(tmp_path) == [draft, "other", "out"]
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
+    assert draft in names(tmp_path)
+    write(tmp_path / "third")
+    assert names(tmp_path) == ["other", "out", "third"]
+
+
+def test_only_drafts_are_swept(tmp_path):
+    kept = [".out-x.part", "a.kgdash-part", ".hidden", ".out-1.kgdash"]
+    for name in kept:
+        (tmp_path / name).write_text("mine")
+    (tmp_path / ".link-1.kgdash-part").symlink_to(tmp_path / ".hidden")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / ".old-1.kgdash-part").mkdir()
+    (tmp_path / ".old-1.kgdash-part" / "weights").write_text("half")
+    (tmp_path / ".db-2.kgdash-part").write_text("half")
+    (tmp_path / ".db-2.kgdash-part-journal").write_text("half")
+    (tmp_path / ".db-3.kgdash-part-journal").write_text("half")
+    sweep_drafts(tmp_path)
+    sweep_drafts(tmp_path)
+    assert names(tmp_path) == sorted([*kept, ".link-1.kgdash-part", "pipe"])
+
+
+def test_one_that_fails_leaves_what_was_there(tmp_path):
+    write(tmp_path / "out", "before")
+
+    def fail(part):
+        part.write_text("half")
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_atomically(tmp_path / "out", fail)
+    assert names(tmp_path) == ["out"]
+    assert (tmp_path / "out").read_text() == "before"
+
+
+def test_a_swept_draft_is_made_anew(tmp_path, monkeypatch):
+    """Another process sweeps between a draft's birth and its lock."""
+    made, hold = [], atomic._hold
+
+    def swept_once(path):
+        made.append(path)
+        if len(made) == 1:
+            path.unlink()
+        return hold(path)
+
+    monkeypatch.setattr(atomic, "_hold", swept_once)
+    write(tmp_path / "out")
+    assert len(set(made)) == 2
+    assert names(tmp_path) == ["out"]
+
+
+def test_without_locks_files_are_written_and_nothing_is_swept(tmp_path, monkeypatch):
+    monkeypatch.setattr(atomic, "fcntl", None)
+    (tmp_path / ".out-1.kgdash-part").write_text("whose?")
+    write(tmp_path / "out")
+    assert names(tmp_path) == [".out-1.kgdash-part", "out"]
+
+
+def test_a_file_s_content_is_on_the_disk_before_its_name(tmp_path, monkeypatch):
+    done, fsync, replace = [], os.fsync, os.replace
+
+    def synced(handle):
+        done.append(("sync", Path(os.readlink(f"/proc/self/fd/{handle}")).name[:4]))
+        fsync(handle)
+
+    def renamed(source, target):
+        done.append(("rename", Path(target).name))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", renamed)
+    write(tmp_path / "new" / "out")
+    above = tmp_path.name[:4]
+    assert done == [("sync", above), ("sync", ".out"), ("rename", "out"), ("sync", "new")]
+
+
+def test_a_folder_s_files_are_on_the_disk_before_its_name(tmp_path, monkeypatch):
+    done, fsync, rename = [], os.fsync, Path.rename
+
+    def synced(handle):
+        done.append(Path(os.readlink(f"/proc/self/fd/{handle}")).name)
+        fsync(handle)
+
+    def renamed(source, target):
+        done.append("renamed")
+        return rename(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "rename", renamed)
+    with draft_folder(tmp_path / "out") as draft:
+        (draft / "inner").mkdir()
+        for name in ("a", "b", "inner/c"):
+            (draft / name).write_text(name)
+        publish(draft, tmp_path / "out")
+    assert {*done[:5]} == {"a", "b", "c", "inner", draft.name}
+    assert done[5:] == ["renamed", tmp_path.name]
+    assert names(tmp_path) == ["out"]
+    assert names(tmp_path / "out") == ["a", "b", "inner"]
+
+
+def test_a_disk_that_fails_is_said(tmp_path, monkeypatch):
+    def fail(handle):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(KgdashError, match=r"can not write .*out: Input/output error"):
+        write_atomically(tmp_path / "out", lambda part: part.write_text("whole"))
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("error", [22, 95])
+def test_file_systems_without_fsync_are_written_to(tmp_path, monkeypatch, error):
+    def fail(handle):
+        raise OSError(error, "Not supported")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    write(tmp_path / "out")
+    make_folder(tmp_path / "a" / "b")
+    assert names(tmp_path) == ["a", "out"]
+
+
+def test_the_longest_name(tmp_path):
+    for name in ("x" * 255, "é" * 127):
+        write(tmp_path / name)
+        assert (tmp_path / name).read_text() == "whole"
