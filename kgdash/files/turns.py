@@ -12,6 +12,7 @@ from kgdash.files.lock import hold_lock
 _POLL = 0.05
 
 _asked = 0
+_gives_way = False
 _guard = threading.Lock()
 
 
@@ -35,6 +36,9 @@ def take_turn(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterato
 def first_in_line() -> Iterator[None]:
     """Have everything in this process that gives way wait until the block ends."""
     global _asked
+    if _gives_way:
+        yield
+        return
     with _guard:
         _asked += 1
     try:
@@ -42,6 +46,23 @@ def first_in_line() -> Iterator[None]:
     finally:
         with _guard:
             _asked -= 1
+
+
+def give_way_always() -> None:
+    """Have nothing in this process come first: it works for another, which says who does."""
+    global _gives_way
+    _gives_way = True
+
+
+def always_gives_way() -> bool:
+    """Tell whether everything in this process gives way."""
+    return _gives_way
+
+
+def set_others_first(wanted: bool) -> None:
+    """Say whether anything in the process that this one works for comes first."""
+    global _asked
+    _asked = int(wanted)
 
 
 def others_first() -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.files.row_table import MISSING, RowTable
-from kgdash.files.turns import first_in_line, wait_for_others
+from kgdash.files.turns import always_gives_way, first_in_line, wait_for_others
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent
@@ -81,6 +81,7 @@ class RankTable:
     def _fill(
         self, rows: np.ndarray, sides: Sequence[str], progress: Progress, gives_way: bool
     ) -> None:
+        gives_way = gives_way or always_gives_way()
         with nullcontext() if gives_way else first_in_line(), self.table.saved():
             for side, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
                 parts = list(self._missing(rows, side))

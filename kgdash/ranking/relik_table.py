@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.files.row_table import MISSING, RowTable
-from kgdash.files.turns import first_in_line, others_first, wait_for_others
+from kgdash.files.turns import always_gives_way, first_in_line, others_first, wait_for_others
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Progress, phases
@@ -104,6 +104,7 @@ class ReliKTable:
         :param gives_way: let all other counting in this process come first
         :raises KgdashError: if a score is NaN
         """
+        gives_way = gives_way or always_gives_way()
         done, total = 0, len(anchors.entity)
         size = least = max(1, _LEAST // (self.scorer.num_entities * self.scorer.num_relations))
         with nullcontext() if gives_way else first_in_line(), self.table.saved():

@@ -63,6 +63,7 @@ def fresh_address(server_folder) -> Iterator[str]:
                 "KGDASH_CACHE": str(server_folder / "cache"),
                 "KGDASH_DATA": str(server_folder / "data"),
                 "KGDASH_PREPARE": "off",
+                "KGDASH_WORKERS": "1",
             },
             stdout=log,
             stderr=subprocess.STDOUT,

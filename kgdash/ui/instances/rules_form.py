@@ -11,6 +11,7 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.results import labelled_instances
@@ -94,9 +95,7 @@ def _choose_rules(run: Run) -> InstancesChoice:
         file, origin = RuleFile(content, name), ("rule file", hashlib.sha256(content).hexdigest())
     return InstancesChoice(
         (*origin, selection, verified),
-        lambda report: find_instances(
-            run.graph, selection, file, _negatives(run, verified), report
-        ),
+        Call(find_instances, run.graph, selection, file, _negatives(run, verified)),
     )
 
 

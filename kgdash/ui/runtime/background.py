@@ -1,20 +1,32 @@
-"""A computation in a thread of its own, whose results improve step by step until it is done."""
+"""A computation beside the page, whose results improve step by step until it is done.
+
+It begins in a thread. A `Call` that takes long goes on in a worker process, in line with others.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
+from kgdash.engine.workers import lowest_priority
 from kgdash.progress import Progress
+from kgdash.runs import call
+from kgdash.runs.call import Call
+from kgdash.runs.worker import WorkFailed
+from kgdash.ui.runtime.line import LONG, line
 
 #: takes the progress to report to and the latest result so far (None at first); yields results
 Steps = Callable[[Progress, Any], Iterable[Any]]
 
 #: the part of what is left that must be done before the pace so far foretells the rest
 _KNOWN_PACE = 0.1
+
+
+_ENDS = {1: "st", 2: "nd", 3: "rd"}
 
 
 class _Cancelled(Exception):
@@ -34,6 +46,8 @@ class _State:
         self.ready = threading.Event()
         self.ended = threading.Event()
         self.complete = False
+        #: in the line for a process, from 1; 0 while it runs
+        self.place = 0
         if latest is not None:
             self.ready.set()
 
@@ -41,22 +55,32 @@ class _State:
 class Job:
     """A running, stopped or finished computation.
 
-    It ends at its next report of progress after `stop`, and when nobody refers to the job any more
-    (the visitor is gone).
+    It ends at its next report of progress after `stop`, and when nobody refers to the job any more.
     """
 
-    def __init__(self, steps: Steps, latest: Any = None) -> None:
+    def __init__(
+        self,
+        steps: Steps | Call,
+        latest: Any = None,
+        kind: str = "page",
+        finished: Callable[[Any], None] = lambda result: None,
+        is_long: bool = False,
+    ) -> None:
         """Start at once.
 
-        :param steps: what to compute
+        :param steps: what to compute; a call may go on in another process
         :param latest: a result to go on from, if there is one
+        :param kind: of `kgdash.ui.runtime.line.KINDS`
+        :param finished: takes the last result, on the job's thread
+        :param is_long: whether a call goes to a process at once
         """
         self.started = time.monotonic()
-        self._steps = steps
+        self._steps, self._kind, self._finished = steps, kind, finished
         self._state = _State(latest)
+        work = _Work(steps, kind, finished, is_long)
         # The thread does not refer to the job, so that it learns when the job is dropped.
         weakref.finalize(self, self._state.cancel.set)
-        threading.Thread(target=_run, args=(steps, self._state), daemon=True).start()
+        threading.Thread(target=_run, args=(work, self._state), daemon=True).start()
 
     @property
     def latest(self) -> Any:
@@ -82,6 +106,11 @@ class Job:
     def progress(self) -> tuple[float, float]:
         """The latest report: (done, total)."""
         return self._state.progress
+
+    @property
+    def place(self) -> int:
+        """The place in the line for a process, from 1; 0 while it runs."""
+        return self._state.place
 
     def share(self) -> float | None:
         """Return which part is done, in [0, 1]; None before the first report."""
@@ -112,11 +141,16 @@ class Job:
 
     def again(self) -> Job:
         """Start the same computation, to go on from the latest result."""
-        return Job(self._steps, self.latest)
+        return Job(self._steps, self.latest, self._kind, self._finished)
 
 
 def time_left(job: Job) -> str:
-    """Say how long a job will take, to be put after a text; nothing while there is no pace."""
+    """Say how long a job will take, to be put after a text; nothing while there is no pace.
+
+    Of one that waits for a process, its place in line.
+    """
+    if job.place:
+        return f", {ordinal(job.place)} in line"
     left = job.remaining()
     if left is None:
         return ""
@@ -125,7 +159,82 @@ def time_left(job: Job) -> str:
     )
 
 
-def _run(steps: Steps, state: _State) -> None:
+def ordinal(number: int) -> str:
+    """Write a place: 1st, 2nd, 11th."""
+    last = 0 if number // 10 % 10 == 1 else number % 10
+    return f"{number:,}{_ENDS.get(last, 'th')}"
+
+
+def sendable(steps: Any) -> bytes | None:
+    """Return a call as another process takes it; None if it is none, or can not be sent."""
+    if not isinstance(steps, Call) or not line().workers:
+        return None
+    try:
+        return call.write(steps)
+    except Exception:  # a lock, a file, a function of a page: whatever holds such stays here
+        return None
+
+
+class TooLong(Exception):
+    """Raised out of a report of work that is to go on in another process; holds the call."""
+
+
+def limited(report: Progress, steps: Any) -> Progress:
+    """Make a report that raises `TooLong` after `LONG` seconds, if the work can be sent."""
+    start, tried = time.monotonic(), False
+
+    def reported(done: float, total: float) -> None:
+        nonlocal tried
+        report(done, total)
+        if not tried and time.monotonic() - start > LONG:
+            tried = True
+            if (sent := sendable(steps)) is not None:
+                raise TooLong(sent)
+
+    return reported
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What the thread of a job does."""
+
+    steps: Steps | Call
+    kind: str
+    finished: Callable[[Any], None]
+    is_long: bool
+
+    def results(self, report: Progress, state: _State) -> Iterator[Any]:
+        steps = self.steps
+        if not isinstance(steps, Call):
+            yield from steps(report, state.latest)
+            return
+        sent = sendable(steps) if self.is_long else None
+        if sent is None:
+            if self.kind == "preparation":
+                lowest_priority()
+            try:
+                yield from each(steps(limited(report, steps)))
+                return
+            except TooLong as long:
+                (sent,) = long.args
+
+        def placed(place: int) -> None:
+            state.place = place
+
+        try:
+            yield from line().results(sent, self.kind, report, placed)
+        except WorkFailed as failed:
+            if "can not be sent" not in str(failed):
+                raise
+            yield from each(steps(report))
+
+
+def each(found: Any) -> Iterable[Any]:
+    """Return what a call yields, or the one result that it returns."""
+    return found if isinstance(found, Iterator) else (found,)
+
+
+def _run(work: _Work, state: _State) -> None:
     def report(done: float, total: float) -> None:
         if state.cancel.is_set():
             raise _Cancelled
@@ -134,9 +243,10 @@ def _run(steps: Steps, state: _State) -> None:
             state.since = (time.monotonic(), done / max(total, 1e-9))
 
     try:
-        for result in steps(report, state.latest):
+        for result in work.results(report, state):
             state.latest = result
             state.ready.set()
+        work.finished(state.latest)
         state.complete = True
     except _Cancelled:
         pass

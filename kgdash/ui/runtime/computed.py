@@ -11,20 +11,24 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.files.event_log import Stopwatch, note
 from kgdash.progress import Estimate, Progress
+from kgdash.runs.call import Call
+from kgdash.ui.runtime.background import Job, TooLong, limited, ordinal
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.shared_jobs import shared_jobs
 
 #: seconds before a progress bar shows, so that short work does not flicker
 _PATIENCE = 0.4
-_STOPPED, _FINISHED = "stopped_computation", "finished_settings"
+_STOPPED, _FINISHED, _WAITED = "stopped_computation", "finished_settings", "waited_job"
 
 
-def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], Any]) -> Any:
+def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], Any] | Call) -> Any:
     """Return the result of ``work``, computing it at most once per key.
 
     Shows progress while it runs. A click on Stop, or any other widget, ends the script run at the
     next report; after Stop the page offers to start again. Refused input is shown as a message and
-    ends the page's run.
+    ends the page's run. A `Call` that takes long goes on in a worker process, once for all sessions
+    that ask for it, and when the tab is closed: its place in line is shown until it runs.
 
     :param label: what is computed, as users read it
     :param key: all that the result depends on, the run's digest first
@@ -34,12 +38,13 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     found = memory().get(key)
     if found is not None:
         note("cache", kind="page", found="memory")
+        _leave_other(label, key)
         _note_settings(label)
         return found
     end_if_stopped(label, key)
     watch = Stopwatch()
     try:
-        result = work(reporter(slot, label, key))
+        result = _result(slot, label, key, work)
     except KgdashError as error:
         slot.empty()
         refuse(error)
@@ -48,6 +53,47 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     memory().put(key, result)
     _note_settings(label)
     return result
+
+
+def stop_waiting() -> None:
+    """Have the session wait for no worker process any more."""
+    if _WAITED in st.session_state:
+        shared_jobs().leave(st.session_state.pop(_WAITED))
+
+
+def _leave_other(label: str, key: tuple[Hashable, ...]) -> None:
+    """Stop waiting for what was asked for with other settings."""
+    waited = st.session_state.get(_WAITED)
+    if waited is not None and waited.label == label and waited.key != key:
+        stop_waiting()
+
+
+def _result(
+    slot: Any, label: str, key: tuple[Hashable, ...], work: Callable[[Progress], Any] | Call
+) -> Any:
+    """Do the work here, or wait for who does it."""
+    if not (isinstance(work, Call) and shared_jobs().running(key)):
+        _leave_other(label, key)
+        try:
+            return work(limited(reporter(slot, label, key), work))
+        except TooLong:  # so that it is a call
+            pass
+    assert isinstance(work, Call)
+    held = st.session_state.get(_WAITED)
+    if held is None or held.key != key:
+        stop_waiting()
+        held = shared_jobs().join(key, label, lambda keep: Job(work, finished=keep, is_long=True))
+        st.session_state[_WAITED] = held
+    job = held.job
+    report = reporter(slot, label, key, lambda: job.place)
+    while not job.wait(0.1):
+        report(*job.progress)
+    st.session_state.pop(_WAITED, None)
+    if isinstance(job.error, KgdashError):
+        raise job.error
+    if job.status != "done":
+        raise RuntimeError(f"{label} failed") from job.error
+    return job.latest
 
 
 def refuse(error: KgdashError) -> Any:
@@ -76,12 +122,15 @@ def end_if_stopped(label: str, key: tuple[Hashable, ...]) -> None:
         st.stop()
 
 
-def reporter(slot: Any, label: str, key: tuple[Hashable, ...]) -> Progress:
+def reporter(
+    slot: Any, label: str, key: tuple[Hashable, ...], place: Callable[[], int] = lambda: 0
+) -> Progress:
     """Make a progress that shows a bar and Stop in a slot of the page, once work takes a while.
 
     :param slot: of `st.empty`
     :param label: what is computed
     :param key: what a click on Stop is remembered under, see `end_if_stopped`
+    :param place: in the line for a process, from 1; 0 while it runs
     """
     estimate = Estimate()
     state: dict[str, Any] = {"bar": None, "last": 0.0}
@@ -90,20 +139,25 @@ def reporter(slot: Any, label: str, key: tuple[Hashable, ...]) -> Progress:
         now = time.monotonic()
         if now - estimate.start < _PATIENCE or now - state["last"] < 0.1:
             return
-        state["last"] = now
+        # Who waits in line need not be told so ten times a second.
+        state["last"] = now + (0.4 if place() else 0.0)
         left = estimate.remaining(done, total)
         text = f"{label}: about {left:.0f} s left" if left is not None else label
+        if where := place():
+            text = f"{label}: {ordinal(where)} in line"
         if state["bar"] is None:
             with slot.container(border=True):
                 state["bar"] = st.progress(0.0)
                 st.button("Stop", key=f"stop {label}", on_click=_stop, args=(key,))
-        state["bar"].progress(min(1.0, done / max(total, 1e-9)), text=text)
+        share = min(1.0, done / max(total, 1e-9))
+        state["bar"].progress(share, text=text)  # also where a click ends the run of the script
 
     return report
 
 
 def _stop(key: tuple[Hashable, ...]) -> None:
     st.session_state[_STOPPED] = key
+    stop_waiting()
 
 
 def _forget_stop() -> None:

@@ -18,6 +18,7 @@ from kgdash.engine.bounds import Thresholds
 from kgdash.engine.kernels import count_given
 from kgdash.files.event_log import counted
 from kgdash.files.table_cache import cache_directory
+from kgdash.ui.runtime.line import line
 from kgdash.ui.runtime.warm_up import kernels_ready, warm_in_background
 from kgdash.version import __version__
 
@@ -150,7 +151,7 @@ def _sessions() -> int:
 
 def _jobs() -> dict[str, int]:
     """Return how many jobs run, and how many wait."""
-    return {"running": 0, "waiting": 0}
+    return {"running": line().running, "waiting": line().waiting}
 
 
 def _resident() -> int:

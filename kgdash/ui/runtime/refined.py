@@ -9,9 +9,17 @@ from typing import Any
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.runs.call import Call
 from kgdash.ui.runtime.background import Job, Steps, time_left
-from kgdash.ui.runtime.computed import end_if_stopped, refuse, reporter, was_stopped
+from kgdash.ui.runtime.computed import (
+    end_if_stopped,
+    refuse,
+    reporter,
+    stop_waiting,
+    was_stopped,
+)
 from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.shared_jobs import shared_jobs
 
 #: seconds that a first result is held back in case that the last one is there by then
 _PATIENCE = 0.4
@@ -22,13 +30,14 @@ _POLL = 0.5
 _JOB = "refining_job"
 
 
-def refined(label: str, key: tuple[Hashable, ...], steps: Steps) -> Any:
+def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
     """Return the best result that there is by now, and go on computing in the background.
 
-    The last result is remembered for all sessions. Until it is there, each run of the page gets
-    the latest one, and `show_refinement` runs the page anew at the end. Any other key, and another
-    page, stops the computation. Until the first result it is as `computed` has it: progress, Stop,
-    and refused input as a message.
+    The last result is remembered for all sessions, and those that ask for the same meanwhile share
+    the computation. Until it is there, each run of the page gets the latest one, and
+    `show_refinement` runs the page anew at the end. Any other key, and another page, stops the
+    computation if nobody else waits for it; when the tab is closed it goes on. Until the first
+    result it is as `computed` has it: progress, Stop, and refused input as a message.
 
     :param label: what is computed, as users read it
     :param key: all that the results depend on, the run's digest first
@@ -43,9 +52,9 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps) -> Any:
     if job is None or was_stopped(key):
         stop_refining()
         end_if_stopped(label, key)
-        job = Job(steps)
-        st.session_state[_JOB] = (key, job)
-    report = reporter(slot, label, key)
+        waiting = shared_jobs().join(key, label, lambda keep: Job(steps, finished=keep))
+        st.session_state[_JOB], job = waiting, waiting.job
+    report = reporter(slot, label, key, lambda: job.place)
     while not job.wait_for_result(0.1):
         report(*job.progress)
     slot.empty()
@@ -57,7 +66,6 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps) -> Any:
         raise RuntimeError(f"{label} failed") from job.error
     if job.status == "done":
         st.session_state.pop(_JOB)
-        memory().put(key, job.latest)
     return job.latest
 
 
@@ -68,7 +76,7 @@ def show_refinement(summary: Callable[[Any], str]) -> None:
 
     :param summary: says what is known so far in a sentence, given the latest result
     """
-    _, job = st.session_state.get(_JOB, (None, None))
+    job = _job()
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     if job is not None:
         with slot.container():
@@ -79,20 +87,28 @@ def show_refinement(summary: Callable[[Any], str]) -> None:
 
 
 def stop_refining() -> None:
-    """Stop the session's background computation, if there is one."""
+    """Have the session wait for nothing more that is computed in the background."""
+    stop_waiting()
     if _JOB in st.session_state:
-        st.session_state.pop(_JOB)[1].stop()
+        shared_jobs().leave(st.session_state.pop(_JOB))
+
+
+def _job() -> Job | None:
+    waiting = st.session_state.get(_JOB)
+    return None if waiting is None else waiting.job
 
 
 def _job_of(key: tuple[Hashable, ...]) -> Job | None:
-    held, job = st.session_state.get(_JOB, (None, None))
+    job = _job()
+    if job is None or st.session_state[_JOB].key != key:
+        return None
     # One that was stopped before it had any result is as none.
-    return job if held == key and (job.latest is not None or job.status != "stopped") else None
+    return job if job.latest is not None or job.status != "stopped" else None
 
 
 @st.fragment(run_every=_POLL)
 def _watch(summary: Callable[[Any], str]) -> None:
-    _, job = st.session_state.get(_JOB, (None, None))
+    job = _job()
     if job is None or job.status != "running":
         if job is not None and job.status == "stopped":
             _offer_to_go_on(
@@ -117,5 +133,4 @@ def _strip() -> Any:
 
 
 def _resume() -> None:
-    key, job = st.session_state[_JOB]
-    st.session_state[_JOB] = (key, job.again())
+    st.session_state[_JOB].shared.go_on()

@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kgdash.files.turns import first_in_line
-from kgdash.ui.runtime import preparation
+from kgdash.ui.runtime import background, preparation
+from kgdash.ui.runtime.result_cache import memory
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
 PATIENCE = 60
@@ -50,8 +51,9 @@ def page(run):
 def work(monkeypatch):
     made = Work()
     preparation._jobs.clear()
+    memory.clear()
     monkeypatch.setattr(preparation, "prepare_pages", made)
-    monkeypatch.setattr(preparation, "lowest_priority", lambda: None)
+    monkeypatch.setattr(background, "lowest_priority", lambda: None)
     monkeypatch.setattr(preparation, "_PATIENCE", 0.0)
     monkeypatch.setattr(preparation, "prepared_share", lambda run: 0.4)
     monkeypatch.setenv("KGDASH_PREPARE", "on")
@@ -81,7 +83,7 @@ def await_begun(work, times=1):
 
 
 def job(app):
-    return preparation._jobs().job(app.session_state["preparation"].digest)
+    return app.session_state["preparation"].job
 
 
 def texts(app) -> list[str]:
@@ -144,7 +146,7 @@ def test_another_run_ends_what_nobody_has_open(work):
     await_begun(work, 2)
     assert ended.wait(PATIENCE)
     assert ended.status == "stopped"
-    assert preparation._jobs().job(one.digest) is None
+    assert list(preparation._jobs()._jobs) == [("preparation", two.digest)]
     assert work.runs == [one.digest, two.digest]
 
 
@@ -163,14 +165,33 @@ def test_it_goes_on_while_another_session_has_it_open(work):
     assert running.status == "stopped"
 
 
-def test_a_session_that_is_gone_has_nothing_open(work):
-    app = open_page(make_run())
+def test_it_goes_on_when_the_tab_is_closed_and_is_there_for_the_next_one(work):
+    run = make_run()
+    app = open_page(run)
     await_begun(work)
     running = job(app)
     app.session_state["preparation"] = None
     gc.collect()
+    assert not running.wait(0.2)
+    assert job(open_page(run)) is running
+    work.go.set()
     assert running.wait(PATIENCE)
-    assert running.status == "stopped"
+    assert running.status == "done"
+    open_page(run)
+    assert work.runs == [run.digest]
+
+
+def test_who_opens_what_was_stopped_does_not_start_it(work):
+    run = make_run()
+    app = open_page(run)
+    await_begun(work)
+    press(again(app), "Stop")
+    assert work.left.wait(PATIENCE)
+    other = open_page(run)
+    assert texts(again(other)) == ["Stopped preparing ReliK of all 4 triples: 40%"]
+    press(other, "Go on")
+    await_begun(work, 2)
+    assert texts(again(app))[0].startswith("Preparing")
 
 
 def test_it_says_when_a_page_comes_first(work):

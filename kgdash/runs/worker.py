@@ -1,0 +1,134 @@
+"""A process beside this one that makes long calls for it, one after another."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kgdash.errors import KgdashError
+from kgdash.files.turns import others_first
+from kgdash.progress import Progress
+from kgdash.runs.call import read
+from kgdash.runs.loading import load
+
+#: seconds that a call gets to end when it was asked to: it may be loading its run
+_PATIENCE = 60.0
+
+#: how a call may end
+_ENDS = ("done", "stopped", "refused", "failed")
+
+
+class WorkFailed(Exception):
+    """A call raised what is no refusal; the text is the class of that, no more."""
+
+
+class Worker:
+    """A process that makes calls (`kgdash.runs.call.Call`); it ends with this one."""
+
+    def __init__(self) -> None:
+        """Start it."""
+        package = str(Path(__file__).parents[2])
+        paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "kgdash.runs.worker_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+        self._told_others = False
+
+    @property
+    def pid(self) -> int:
+        """Return the number of the process."""
+        return self._process.pid
+
+    def is_alive(self) -> bool:
+        """Tell whether it can take a call."""
+        return self._process.poll() is None
+
+    def results(self, call: bytes, progress: Progress) -> Iterator[Any]:
+        """Yield what a call returns, or everything that it yields.
+
+        :param call: of `kgdash.runs.call.write`
+        :param progress: called several times a second; may raise to stop the call
+        :raises KgdashError: as the call, or if the process dies
+        :raises WorkFailed: if the call raises anything else
+        """
+        ended = False
+        self._say("call", call)
+        try:
+            while True:
+                kind, value = self._hear()
+                ended = kind in _ENDS
+                if kind == "refused":
+                    raise KgdashError(value)
+                if kind == "failed":
+                    raise WorkFailed(value)
+                if ended:
+                    return
+                if kind == "result":
+                    yield read(value, lambda source, dataset, _: load(source, dataset))
+                else:
+                    self._let_others_first()
+                    progress(*value)
+        finally:
+            if not ended:
+                self._stop_call()
+
+    def close(self) -> None:
+        """End the process, and wait for its end."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _say(self, kind: str, value: Any = None) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # if it died, the next word that is missing says so
+            pickle.dump((kind, value), self._process.stdin)
+            self._process.stdin.flush()
+
+    def _hear(self) -> tuple[str, Any]:
+        assert self._process.stdout is not None
+        try:
+            kind, value = pickle.load(self._process.stdout)
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            code = self._process.wait()
+            raise KgdashError(
+                f"the process that computed this ended with code {code} and no word: it was ended "
+                "from outside, or the memory did not suffice"
+            ) from None
+        return kind, value
+
+    def _let_others_first(self) -> None:
+        """Tell the process whether anything here must come before it."""
+        others = others_first()
+        if others != self._told_others:
+            self._told_others = others
+            self._say("others", others)
+
+    def _stop_call(self) -> None:
+        end = time.monotonic() + _PATIENCE
+        self._say("stop")
+        if self._told_others:  # it may wait for others, and must not
+            self._told_others = False
+            self._say("others", False)
+        with contextlib.suppress(KgdashError):
+            while time.monotonic() < end:
+                if self._hear()[0] in _ENDS:
+                    return
+        self._process.kill()
+        self._process.wait()
