@@ -23,8 +23,12 @@ import tempfile
 import time
 import urllib.request
 from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from websockets.exceptions import ConnectionClosed
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from visitor import Answer, Visitor
@@ -105,13 +109,23 @@ class Load:
         end = time.monotonic() + self.seconds
         await asyncio.sleep(rng.uniform(0, min(self.think, self.seconds / 4)))
         while time.monotonic() < end:
-            tab = Visitor(self.address)
-            await tab.connect()
             self.findings.tabs += 1
-            for _ in range(_VIEWS):
-                await self.look(tab, rng, run, 10 + number)
-                if time.monotonic() >= end:
-                    break
+            async with self.tab(run) as tab:
+                for _ in range(_VIEWS):
+                    await self.look(tab, rng, run, 10 + number)
+                    if time.monotonic() >= end:
+                        break
+
+    @asynccontextmanager
+    async def tab(self, run: str) -> AsyncIterator[Visitor]:
+        """Open a tab; one that gets no answer any more is an exception among the findings."""
+        tab = Visitor(self.address)
+        try:
+            await tab.connect()
+            yield tab
+        except (TimeoutError, OSError, ConnectionClosed) as error:
+            self.findings.exceptions.append(f"tab of {run}: {type(error).__name__}")
+        finally:
             await tab.close()
 
     async def look(self, tab: Visitor, rng: random.Random, run: str, size: int) -> None:
@@ -131,20 +145,18 @@ class Load:
         """Start a whole graph's ReliK, close the tab now and then, and look whether it goes on."""
         end, start = time.monotonic() + self.seconds, time.monotonic()
         while time.monotonic() < end:
-            tab = Visitor(self.address)
-            await tab.connect()
-            answer = await tab.visit("reliability", run=run)
-            self.findings.exceptions += [f"heavy {run}: {e}" for e in answer.exceptions]
-            if answer.shows("Median ReliK"):
-                self.findings.heavy[run] = f"done after {time.monotonic() - start:.0f} s"
-                await tab.close()
-                return
-            told = [text for part in answer.messages for text in _told(part)]
-            self.findings.heavy[run] = told[-1] if told else "no word"
-            for answer in await tab.stay(min(30.0, max(0.0, end - time.monotonic()))):
-                told = [text for part in answer.messages for text in _told(part)]
-                self.findings.heavy[run] = told[-1] if told else self.findings.heavy[run]
-            await tab.close()
+            async with self.tab(run) as tab:
+                answers = [await tab.visit("reliability", run=run)]
+                wrong = answers[0].exceptions + answers[0].refusals
+                self.findings.exceptions += [f"heavy {run}: {text}" for text in wrong]
+                if answers[0].shows("Median ReliK"):
+                    self.findings.heavy[run] = f"done after {time.monotonic() - start:.0f} s"
+                    return
+                answers += await tab.stay(min(30.0, max(0.0, end - time.monotonic())))
+                told = [
+                    text for answer in answers for part in answer.messages for text in _told(part)
+                ]
+                self.findings.heavy[run] = told[-1] if told else "no word"
 
     async def all(self, heavy: list[str]) -> Findings:
         """Have all visitors visit at once."""
