@@ -4,13 +4,17 @@ from starlette.middleware import Middleware
 from streamlit.starlette import App
 
 from kgdash.ui.runtime.health import ROUTES
+from kgdash.ui.runtime.login import LogInDoor
+from kgdash.ui.runtime.messages import KnownMessages
 from kgdash.ui.runtime.page_view import note_failure, note_start
 from kgdash.ui.runtime.protection import Protection
+from kgdash.ui.runtime.upload_bounds import UploadBounds
 
 note_start()
+guards = (Protection, LogInDoor, UploadBounds, KnownMessages)
 app = App(
     "dashboard.py",
-    middleware=[Middleware(Protection)],
+    middleware=[*map(Middleware, guards)],
     routes=ROUTES,
     on_script_error=note_failure,
 )

@@ -6,9 +6,11 @@ from kgdash.ui.runtime.page_view import noted_view
 from kgdash.ui.runtime.run_picker import current_run, pick_run
 from kgdash.ui.runtime.stopover import skip_stopover
 from kgdash.ui.runtime.tour import show_tour
+from kgdash.ui.runtime.visitors import admit
 from kgdash.ui.runtime.warm_up import warm_in_background
 from kgdash.ui.widgets.provenance import offer_provenance
 
+admit()
 warm_in_background()
 page = navigation()
 with noted_view(page):

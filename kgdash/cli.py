@@ -35,7 +35,8 @@ from kgdash.commands import (
     train,
     which_model,
 )
-from kgdash.commands.open import open_app
+from kgdash.commands.dashboard.open import open_app
+from kgdash.commands.dashboard.serve import serve
 from kgdash.commands.options.config import configurable
 from kgdash.commands.options.groups import grouped
 from kgdash.commands.options.renamed import refuse_old_names
@@ -72,6 +73,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "relik": relik.relik,
     "report": report.report,
     "rules": rules.rules,
+    "serve": serve,
     "study": study.study,
     "subgraph": subgraph.subgraph,
     "train": train.train,

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from kgdash.files.table_cache import cache_directory, cache_limit, list_cache
+from kgdash.files.visitor import visitor
 from kgdash.ui.runtime.navigation import ensure_navigation
+from kgdash.ui.runtime.visitors import lets
 from kgdash.ui.widgets.cache_table import choose_tables, confirm, show_cleared, size_text
 from kgdash.ui.widgets.table import download
 
@@ -22,7 +24,10 @@ with st.container(horizontal=True):
     st.metric("Size", size_text(size), border=True)
     st.metric("Limit", size_text(cache_limit()), border=True)
     st.metric("Computing them took", f"{listed['seconds'].sum():,.0f} s", border=True)
-st.caption(f"In `{cache_directory()}`. `KGDASH_CACHE` moves it, `KGDASH_CACHE_LIMIT` bounds it.")
+if visitor().folder == "":
+    st.caption(
+        f"In `{cache_directory()}`. `KGDASH_CACHE` moves it, `KGDASH_CACHE_LIMIT` bounds it."
+    )
 
 if listed.empty:
     st.info(
@@ -36,6 +41,8 @@ buttons = st.container(horizontal=True)
 chosen = choose_tables(listed)
 download(listed, "kgdash-cache")
 with buttons:
+    if not lets("clear"):
+        st.stop()
     if st.button(
         f"Clear {len(chosen)} selected" if chosen else "Clear selected",
         disabled=not chosen,

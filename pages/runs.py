@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kgdash.files.visitor import visitor
 from kgdash.runs.library import runs_folder
 from kgdash.ui.library.adding import show_adding
 from kgdash.ui.library.changing import show_changing
@@ -27,4 +28,5 @@ with left:
 with right:
     st.header("Rename or remove")
     show_changing()
-st.caption(f"Yours are in `{runs_folder()}`; `KGDASH_RUNS` moves it.")
+if visitor().folder == "":
+    st.caption(f"Yours are in `{runs_folder()}`; `KGDASH_RUNS` moves it.")

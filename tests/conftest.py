@@ -98,6 +98,17 @@ def cache_folder(request, common_folder, new_folder, monkeypatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def as_visitor(monkeypatch) -> Callable[..., None]:
+    """Let this process work for somebody else than the person at this machine."""
+    from kgdash.files import visitor
+
+    def act(**about) -> None:
+        monkeypatch.setattr(visitor, "_source", [lambda: visitor.Visitor(**about)])
+
+    return act
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _app_tests_are_quick() -> Iterator[None]:
     """Spare each run of an AppTest what costs it most beside the page itself.

@@ -16,7 +16,7 @@ from tests.support.paths import ROOT
 LAYERS = (
     "errors progress version accessors",
     "files*",
-    "statistics*",
+    "statistics* serving*",
     "graph*",
     "engine*",
     "scoring*",

@@ -24,6 +24,7 @@ from kgdash.files.lock import hold_lock, remove_unless_held
 from kgdash.files.provenance import provenance
 from kgdash.files.shipped_tables import offered_table
 from kgdash.files.table_note import DAMAGED, NUMBERS, TEXTS, check_shape, read_note, with_note
+from kgdash.files.visitor import check_right
 from kgdash.progress import Progress, silent
 from kgdash.version import __version__
 
@@ -195,7 +196,9 @@ def clear_cache(
     :param kind: of `KINDS`
     :param older_than: not used for so long
     :return: how many tables were deleted
+    :raises KgdashError: if the visitor may not
     """
+    check_right("clear")
     _sweep()
     listed = list_cache()
     chosen = pd.Series(True, index=listed.index)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounds import bounded
 from kgdash.files.regular import check_regular
 
 _GZIP = b"\x1f\x8b"
@@ -77,13 +78,17 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number (from 1) and stripped columns of each line that is not blank.
+    """Return line number (from 1) and stripped columns of each line that is not blank.
 
     Columns are separated by tabs if the first line that is not blank holds one, else by commas,
     with the usual quoting.
 
-    :raises KgdashError: if a quote is not closed
+    :raises KgdashError: if a quote is not closed; as `kgdash.files.bounds.bounded`
     """
+    return bounded(_table_rows(text, shown), shown)
+
+
+def _table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
     first = text.lstrip().partition("\n")[0]
     if "\t" in first:
         for number, line in enumerate(text.split("\n"), start=1):

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.roots import only_some_may_be_opened, opened
+from kgdash.files.visitor import visitor
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.graph.triple_files import find_file, read_labels, read_triples
 
@@ -18,6 +20,9 @@ _STEMS = {
     "valid": ("valid", "validation", "dev"),
     "test": ("test", "testing"),
 }
+
+#: PyKEEN datasets that it need not download
+_BUNDLED = ("nations", "kinships", "umls")
 
 
 def load_dataset(
@@ -34,10 +39,18 @@ def load_dataset(
         counted in ``left_out``
     :raises KgdashError: if nothing is there, a file is malformed, or a download fails
     """
+    is_path = any(mark in str(source) for mark in "/\\")
+    if only_some_may_be_opened():
+        # A bare name is PyKEEN's there: nobody learns what lies where the server was started.
+        if not is_path:
+            if str(source).lower() not in _BUNDLED and not visitor().may("train"):
+                raise KgdashError(f"you may not have dataset {source} downloaded; name its folder")
+            return _from_pykeen(str(source), vocabulary)
+        source = opened(source)
     # os.path, unlike Path, says of a name that can not be that nothing is there.
     if os.path.isdir(source):
         return _from_folder(Path(source), vocabulary)
-    if any(mark in str(source) for mark in "/\\") or os.path.exists(source):
+    if is_path or os.path.exists(source):
         raise KgdashError(
             f"no dataset folder {source}; give an existing folder with train, valid and test files "
             "or the name of a PyKEEN dataset such as umls"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounds import bounded
 from kgdash.files.regular import check_regular
 from kgdash.graph import KnowledgeGraph
 
@@ -107,12 +108,13 @@ def read_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int, l
     :param path: its extension tells the separator, and whether the file is compressed
     :param content: of the file, where it is not on disk under that path
     :raises KgdashError: if the file is missing, truncated, not UTF-8, beyond 4 GiB of text, or has
-        a line beyond a million characters
+        a line beyond a million characters; of a content, as `kgdash.files.bounds.bounded`
     """
     extension = next((s for s in reversed(path.suffixes) if s in _READERS), ".tsv")
     try:
         with _open_text(path, content) as stream:
-            yield from _READERS[extension](_lines(stream, path))
+            rows = _READERS[extension](_lines(stream, path))
+            yield from rows if content is None else bounded(rows, str(path))
     except UnicodeDecodeError as error:
         raise KgdashError(
             f"{path} is not UTF-8 text (line {_undecodable_line(path, content)}); convert it first"

@@ -3,11 +3,15 @@
 import os
 import shutil
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounds import check_count, check_labels
+from kgdash.files.roots import opened
+from kgdash.files.visitor import check_right
 from kgdash.formats.pykeen_directory import MODEL_FILE
-from kgdash.formats.run_directory import MANIFEST
+from kgdash.formats.run_directory import MANIFEST, read_run
 from kgdash.formats.zipped_run import FILES, unpack_run
 from kgdash.runs.library import keep_run, named_runs, suggested_name
 from kgdash.runs.loading import convert, load
@@ -23,8 +27,9 @@ def add_folder(folder: str | Path, dataset: str | None = None, name: str = "") -
     :return: its folder in the folder of runs
     :raises KgdashError: as `kgdash.runs.loading.load`, or if the name can not be had
     """
-    source = Path(folder)
-    if not os.path.isdir(folder):  # False, too, of a name that can not be
+    check_right("add")
+    source = opened(folder)
+    if not os.path.isdir(source):  # False, too, of a name that can not be
         raise KgdashError(f"There is no folder {folder}.")
     if source.resolve() in [kept.resolve() for kept in named_runs().values()]:
         raise KgdashError(f"{folder} is among the runs already")
@@ -43,14 +48,24 @@ def add_zip(content: bytes, shown: str, dataset: str | None = None, name: str = 
         is kept then
     """
 
+    check_right("add")
+
     def write(out: Path) -> None:
         unpacked = unpack_run(content, shown, out.parent / "unpacked" / out.name)
         try:
             _copy(unpacked, dataset, out)
         except KgdashError as error:
             raise KgdashError(str(error).replace(str(unpacked), shown)) from error
+        _check_bounds(out, shown)
 
     return _keep(write, name, Path(shown).stem)
+
+
+def _check_bounds(run: Path, shown: str) -> None:
+    graph = read_run(run)[0]
+    check_count(len(graph.all_triples), shown, "triples")
+    names = (graph.entities, graph.entity_labels, graph.relations, graph.relation_labels)
+    check_labels(chain.from_iterable(names), shown)
 
 
 def _keep(write: Callable[[Path], None], name: str, fallback: str) -> Path:

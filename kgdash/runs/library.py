@@ -16,7 +16,9 @@ from typing import Any
 
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.atomic import draft_folder, move, publish, sweep_drafts
+from kgdash.files.roots import opened
 from kgdash.files.user_data import data_folder
+from kgdash.files.visitor import check_right
 from kgdash.runs.bundled import DEMO, bundled_names
 from kgdash.runs.description import describe_run
 
@@ -44,8 +46,11 @@ def named_runs() -> dict[str, Path]:
 
 
 def run_folder(source: str | Path) -> Path:
-    """Return the folder of what a user names: a run by its name, or a folder."""
-    return named_runs().get(str(source)) or Path(source)
+    """Return the folder of what a user names: a run by its name, or a folder.
+
+    :raises KgdashError: as `kgdash.files.roots.opened`
+    """
+    return named_runs().get(str(source)) or opened(source)
 
 
 def list_runs() -> list[dict[str, Any]]:
@@ -108,8 +113,9 @@ def rename_run(old: str, new: str) -> Path:
     """Give one of the user's runs another name.
 
     :return: its folder
-    :raises KgdashError: if it is not there any more, or the new name can not be had
+    :raises KgdashError: if it is not there any more, the new name can not be had, or they may not
     """
+    check_right("change")
     folder = _own_folder(old)
     if new == old:
         return folder
@@ -120,8 +126,9 @@ def rename_run(old: str, new: str) -> Path:
 def remove_run(name: str) -> None:
     """Delete one of the user's runs with all that stands in its folder.
 
-    :raises KgdashError: if it is not there (any more), or can not be deleted
+    :raises KgdashError: if it is not there (any more), can not be deleted, or they may not
     """
+    check_right("change")
     folder = _own_folder(name)
     with ExitStack() as stack:
         try:

@@ -47,7 +47,8 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
         graph, spec, state, manifest = read_run(folder)
         if folder.parent == DEMO:
             offer_tables(folder, manifest["sha256"])
-        provenance = {**manifest["provenance"], "source": str(source)}
+        named = str(source) if str(source) in named_runs() else str(folder)
+        provenance = {**manifest["provenance"], "source": named}
         return assemble(name, graph, spec, state, manifest["training"], provenance)
     if os.path.isfile(folder / MODEL_FILE):
         graph, spec, state, training, notes = read_pykeen_directory(

@@ -6,8 +6,9 @@ from typing import Any
 
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
+from kgdash.files.roots import may_open
 from kgdash.files.text import parse_json
-from kgdash.files.user_data import data_folder
+from kgdash.files.user_data import own_folder
 from kgdash.runs.description import describe_run
 
 _FORMAT, _MOST, _MOST_BYTES = "kgdash-recent-runs", 6, 2**20
@@ -17,11 +18,11 @@ Opened = tuple[str, str]
 
 
 def recent_folders() -> list[Opened]:
-    """Return the folders that were opened last and are still there, latest first.
+    """Return the folders that the visitor opened last and still may, latest first.
 
     A list that can not be read is an empty one: nothing depends on it.
     """
-    return [opened for opened in _read() if Path(opened[0]).is_dir()]
+    return [row for row in _read() if may_open(row[0]) and Path(row[0]).is_dir()]
 
 
 def describe_recent() -> list[dict[str, Any]]:
@@ -52,7 +53,7 @@ def note_opened(folder: str, dataset: str = "") -> None:
 
 
 def _file() -> Path:
-    return data_folder() / "recent-runs.json"
+    return own_folder() / "recent-runs.json"
 
 
 def _read() -> list[Opened]:

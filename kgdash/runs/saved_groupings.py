@@ -1,8 +1,8 @@
 """A user's groupings, saved with the run.
 
 They stand in ``groupings.json`` in the run's folder, if that is one in our safe form and can be
-written; else (bundled runs, PyKEEN directories, read-only folders) in the user's data folder,
-shared by all such runs on the same graph.
+written; else (bundled runs, PyKEEN directories, read-only folders) among the user's own data,
+shared by all such runs on the same graph. There, too, stand those of a server's visitors.
 """
 
 import json
@@ -16,7 +16,8 @@ from kgdash.errors import KgdashError, check_name
 from kgdash.files.atomic import atomic_file, make_folder
 from kgdash.files.lock import hold_lock
 from kgdash.files.text import decode_text, parse_json, read_content
-from kgdash.files.user_data import data_folder
+from kgdash.files.user_data import own_folder
+from kgdash.files.visitor import visitor
 from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.bundled import bundled_names
@@ -32,12 +33,12 @@ _ByName = dict[str, dict[str, Any]]
 def groupings_file(run: Run) -> Path:
     """Return where a run's groupings are saved; the file need not exist."""
     source = str(run.provenance.get("source", ""))
-    folder = run_folder(source)
-    if source and source not in bundled_names() and (folder / MANIFEST).is_file():
-        own = folder / _FILE
-        if os.access(own if own.exists() else folder, os.W_OK):
+    if visitor().folder == "" and source and source not in bundled_names():
+        own = run_folder(source) / _FILE
+        shared = own.with_name(MANIFEST).is_file()
+        if shared and os.access(own if own.exists() else own.parent, os.W_OK):
             return own
-    return data_folder() / "groupings" / f"{run.graph.digest}.json"
+    return own_folder() / "groupings" / f"{run.graph.digest}.json"
 
 
 def saved_groupings(run: Run) -> dict[str, CustomGrouping]:

@@ -40,6 +40,10 @@ def test_only_the_names_of_this_machine_are_answered(address):
         assert " 101 " in handshake(address, Host=f"{name}:{port}", Origin=f"http://{name}:{port}")
     foreign = f"evil.example:{port}"
     assert " 403 " in handshake(address, Host=foreign, Origin=f"http://{foreign}")
+    for path in ("/", "/metrics", "/_stcore/host-config", "/media/x"):
+        with pytest.raises(HTTPError, match="421"):
+            ask(address + path, Host=foreign)
+    assert ask(f"{address}/_stcore/health", Host="10.0.0.7")[0] == "ok"
 
 
 def test_scripts_of_other_sites_get_no_connection(address, server_folder):

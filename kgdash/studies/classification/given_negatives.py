@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.files.roots import may_open
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.triple_files import find_file, read_graph_triples, read_triples
 from kgdash.runs import Run
@@ -47,7 +48,7 @@ def find_negatives(run: Run) -> Mapping[str, Path] | None:
     """
     dataset = run.provenance.get("dataset")
     folder = Path(str(dataset)) if dataset else None
-    if folder is None or not folder.is_dir():
+    if folder is None or not may_open(folder) or not folder.is_dir():
         return None
     found = {split: find_file(folder, stems) for split, stems in _STEMS.items()}
     if found["valid"] is None or found["test"] is None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.files.roots import may_open
 from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, read_manifest
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
@@ -26,14 +27,16 @@ def runs_on_same_graph(run: Run) -> list[str]:
     :return: what `kgdash.runs.loading.load` takes
     """
     source = str(run.provenance.get("source", ""))
+    if not source:
+        return []
     named, own = named_runs(), run_folder(source)
-    checksums = _checksums(own) if source else None
+    checksums = _checksums(own)
     if checksums is None:
         return []
     folders = dict(named)
     if source not in named:
         beside = sorted(path.parent for path in own.resolve().parent.glob(f"*/{MANIFEST}"))
-        folders |= {str(folder): folder for folder in beside[:_MOST]}
+        folders |= {str(folder): folder for folder in beside[:_MOST] if may_open(folder)}
     return [
         name
         for name, folder in folders.items()

@@ -1,6 +1,6 @@
 """Labels given by people, kept on disk at once: one line of JSON per event, only ever added to.
 
-The file stands in the user's data folder, one per graph. A line counts once it is whole: of a
+The file stands among the visitor's own data, one per graph. A line counts once it is whole: of a
 process that dies while it writes, nothing but that event is lost.
 """
 
@@ -15,7 +15,7 @@ from kgdash.files.atomic import make_folder, sync
 from kgdash.files.lock import hold_lock
 from kgdash.files.regular import check_regular
 from kgdash.files.text import parse_json
-from kgdash.files.user_data import data_folder
+from kgdash.files.user_data import own_folder
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.labelling.events import (
     LABEL,
@@ -35,7 +35,7 @@ _MAX_BYTES = 256 * 2**20
 
 def journal_file(graph: KnowledgeGraph) -> Path:
     """Return where the labels of a graph are kept; the file need not exist."""
-    return data_folder() / "labels" / f"{graph.digest}.jsonl"
+    return own_folder() / "labels" / f"{graph.digest}.jsonl"
 
 
 def read_journal(graph: KnowledgeGraph) -> Labelling:

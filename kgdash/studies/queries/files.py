@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.files.bounds import check_count
 from kgdash.files.text import decode_text, read_content
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
@@ -61,6 +62,7 @@ def read_named_queries(
             "python -m kgdash import-queries FOLDER OUT.parquet"
         )
     text = decode_text(content, shown)
+    check_count(text.count("\n"), shown, "lines")
     if not text.strip():
         raise KgdashError(f"{shown} is empty; expected queries as JSON lines or as a table")
     read = from_json if text.lstrip()[0] in "{[" else from_table

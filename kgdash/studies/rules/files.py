@@ -22,6 +22,7 @@ from pathlib import Path
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounds import check_count
 from kgdash.files.text import decode_text, read_content
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
@@ -78,6 +79,7 @@ def read_rules(file: RuleFile, graph: KnowledgeGraph, progress: Progress = silen
     """
     shown = file.shown
     text = decode_text(read_content(file.source, shown, _MAX_BYTES), shown)
+    check_count(text.count("\n"), shown, "lines")
     lines = text.replace("\r\n", "\n").split("\n")
     kind, rows = _rows(lines, shown)
     names, found = Names.of(graph), _Found(graph, shown)

@@ -49,9 +49,9 @@ def show_what_beats(found: Inspection) -> None:
         lambda report: what_beats(found, report),
     )
     saved = groupings_file(run)
-    stamp = saved.stat().st_mtime_ns if saved.is_file() else 0
+    stamp = (str(saved), saved.stat().st_mtime_ns if saved.is_file() else 0)
     types, source = computed(
-        "Sorting entities", (run.digest, "types of entities", stamp), lambda _: types_of_run(run)
+        "Sorting entities", (run.digest, "types of entities", *stamp), lambda _: types_of_run(run)
     )
     called = "most frequent role" if source == "roles" else f"types “{source}”"
     for column, side in zip(st.columns(2, gap="large"), ENTITY_SIDES, strict=True):

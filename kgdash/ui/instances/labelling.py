@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import visitor
 from kgdash.graph import triple_text
 from kgdash.runs import Run
 from kgdash.studies.instances.instance_table import write_rule_table
@@ -63,7 +64,9 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
 
 def show_labels(run: Run, state: Labelling) -> None:
     """Show the labels that hold, each removable, and offer them as files."""
-    st.header("Labels so far", help=f"Kept in {plain(str(journal_file(run.graph)))}")
+    at_home = visitor().folder == ""
+    kept = f"Kept in {plain(str(journal_file(run.graph)))}" if at_home else None
+    st.header("Labels so far", help=kept)
     table = label_table(state, run.graph)
     if table.empty:
         st.caption("None yet.")

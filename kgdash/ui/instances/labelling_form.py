@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
@@ -51,7 +52,7 @@ def choose_predictions(run: Run) -> LabellingChoice:
             "(mean ReliK of the triples that lead to a prediction) finds errors sooner, but what "
             "is judged so says less of how well ReliK separates.",
         )
-        by = st.text_input(
+        by = visitor().name or st.text_input(
             "Your name",
             key="label_by",
             max_chars=80,

@@ -13,10 +13,13 @@ from kgdash.runs.library import own_names, remove_run, rename_run
 from kgdash.ui.library.message import say
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import choose_run, chosen_run
+from kgdash.ui.runtime.visitors import lets
 
 
 def show_changing() -> None:
     """Let one of the user's runs be chosen, renamed and removed."""
+    if not lets("change"):
+        return
     names = own_names()
     if not names:
         st.caption("There is none of yours yet. Bundled runs can not be changed.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from kgdash.charts.metrics import training_curves
+from kgdash.files.visitor import visitor
 from kgdash.runs.description import describe_run
 from kgdash.runs.library import own_names, runs_folder
 from kgdash.statistics.estimate import number
@@ -32,7 +33,8 @@ def _show_running(training: Training) -> None:
     state = training.state
     with st.container(horizontal=True, vertical_alignment="center"):
         show_bar(training)
-        st.button("Stop", on_click=training.stop, icon=":material/stop:", key="stop_training")
+        if visitor().may("train"):
+            st.button("Stop", on_click=training.stop, icon=":material/stop:", key="stop_training")
     _show_curves(training)
     some = f"{state.checked:,} of {state.valid:,}" if state.checked < state.valid else "all"
     st.caption(
@@ -53,19 +55,23 @@ def _show_end(training: Training) -> None:
         st.info(f"Trained {training.title}; the run was renamed or removed.")
     elif status == "stopped":
         st.info(f"Training {training.title} was stopped; nothing was kept.")
+    elif not visitor().may("train"):
+        st.info(f"Training {training.title} failed; nothing was kept.")
     else:
         st.error(plain(str(training.job.error)), icon=":material/error:")
     with st.container(horizontal=True):
         open_ = kept and st.button(
             "Open", "open_trained", type="primary", on_click=choose_run, args=(run,)
         )
-        st.button("Close", "close_training", on_click=trainings().forget)
+        if visitor().may("train"):
+            st.button("Close", "close_training", on_click=trainings().forget)
     if open_:
         trainings().forget()
         st.switch_page("pages/overview.py", query_params={})
     with st.expander("How it went, and the same on the command line"):
         _show_curves(training)
-        st.code(training.command, language=None, wrap_lines=True)
+        if visitor().may("train"):
+            st.code(training.command, language=None, wrap_lines=True)
 
 
 def _show_curves(training: Training) -> None:

@@ -11,6 +11,7 @@ from pykeen.datasets import dataset_resolver
 from pykeen.losses import loss_resolver
 
 from kgdash.errors import KgdashError
+from kgdash.files.roots import opened
 from kgdash.graph.datasets import check_folder
 from kgdash.hpo.recipes import MODELS, RECIPES, Recipe, recipe, trainable_models
 from kgdash.hpo.space import SearchSpace, fixed_configuration
@@ -101,7 +102,13 @@ def _dataset() -> str | None:
     ).strip()
     if not folder:
         return None
-    return folder if _accepted(lambda: check_folder(Path(folder))) else None
+    found: list[Path] = []
+
+    def find() -> None:
+        found.append(opened(folder))
+        check_folder(found[0])
+
+    return str(found[0]) if _accepted(find) else None
 
 
 def _name(dataset: str | None, model: str) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import check_right, visitor
 from kgdash.runs.training_process import TrainingProcess, TrainingState
 from kgdash.ui.runtime.background import Job, time_left
 from kgdash.ui.runtime.markdown import plain
@@ -43,7 +44,9 @@ class Training:
         return f"{plain(self.config.model)} on {plain(self.state.graph or self.dataset)}"
 
     def stop(self) -> None:
-        """End it; nothing is kept."""
+        """End it, if the visitor may; nothing is kept."""
+        if not visitor().may("train"):
+            return
         self.job.stop()
         self.process.stop()
 
@@ -66,6 +69,7 @@ class _Trainings:
         self._guard = threading.Lock()
 
     def start(self, dataset: str, config: TrainingConfig, name: str, command: str) -> None:
+        check_right("train")
         with self._guard:
             if self.latest is not None and self.latest.job.status == "running":
                 raise KgdashError(
@@ -76,6 +80,8 @@ class _Trainings:
 
     def forget(self) -> None:
         with self._guard:
+            if not visitor().may("train"):
+                return
             if self.latest is not None and self.latest.job.status != "running":
                 self.latest = None
 

@@ -11,6 +11,7 @@ import streamlit as st
 from kgdash.breakdowns.condition import BETWEEN, NAMES, NUMBERS, Condition, operators_of
 from kgdash.breakdowns.custom_grouping import ENDS, CustomGrouping, TypeGrouping, condition_grouping
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import visitor
 from kgdash.runs import Run
 from kgdash.runs.saved_groupings import (
     delete_grouping,
@@ -71,9 +72,8 @@ def edit_groupings(run: Run, saved: dict[str, CustomGrouping]) -> None:
             return
         if st.button("Save", disabled=made is None, icon=":material/save:") and made is not None:
             _keep(partial(save_grouping, run, made))
-        st.caption(
-            f"Saved groupings are in {plain(str(groupings_file(run)))} and stand under Group by."
-        )
+        place = f"are in {plain(str(groupings_file(run)))} and " * (visitor().folder == "")
+        st.caption(f"Saved groupings {place}stand under Group by.")
 
 
 def _by_conditions(name: str) -> CustomGrouping | None:

@@ -1,4 +1,4 @@
-"""Two answers for who runs the server: is it well (/healthz), and what did it do (/metrics)?"""
+"""Two answers for who runs the server: is it well (/healthz), and what did it do (/metricsz)?"""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ from kgdash.ui.runtime.line import line
 from kgdash.ui.runtime.warm_up import kernels_ready, warm_in_background
 from kgdash.version import __version__
 
-#: "on" answers /metrics
+#: "on" answers /metricsz
 METRICS = "KGDASH_METRICS"
 
 #: bytes on the cache's disk below which results are not kept for long
@@ -122,7 +122,7 @@ def _metrics(request: Request) -> Response:
 
 
 #: what app.py adds to Streamlit's addresses
-ROUTES = (Route("/healthz", _healthz), Route("/metrics", _metrics))
+ROUTES = (Route("/healthz", _healthz), Route("/metricsz", _metrics))
 
 _guard = threading.Lock()
 _latest: tuple[float, tuple[bool, dict[str, Any]]] | None = None

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from kgdash.ui.runtime.refined import stop_refining
+from kgdash.ui.runtime.visitors import admit
 
 #: a file, since the browser would fetch an icon that is named by a word from Google's servers
 _ICON = Path(__file__).with_name("icon.svg")
@@ -95,8 +96,9 @@ def ensure_navigation() -> None:
     """Start over under dashboard.py if this page's file was run alone.
 
     Streamlit does so at the first visit to a fresh server, if that opens a page by its address: it
-    does not know dashboard.py's pages yet.
+    does not know dashboard.py's pages yet. So it is asked here, too, who comes.
     """
+    admit()
     if _PAGE not in st.session_state:
         navigation()
         st.rerun()

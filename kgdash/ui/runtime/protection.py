@@ -1,7 +1,7 @@
 """What keeps other web pages out: headers on every answer, and a click before links from outside.
 
-That a foreign name for this machine is not answered (DNS rebinding) is Streamlit's setting
-``server.allowedHosts`` in ``.streamlit/config.toml``.
+Foreign names for this machine (DNS rebinding) are not answered: those beyond Streamlit's setting
+``server.allowedHosts``, which ``.streamlit/config.toml`` or `kgdash serve` sets.
 """
 
 from html import escape
@@ -9,10 +9,12 @@ from urllib.parse import urlparse
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from kgdash.files.event_log import note
+from kgdash.ui.runtime.plain_page import plain_page
+from kgdash.ui.runtime.visitors import server_settings
 
 #: Streamlit's front end makes styles and scripts; charts and downloads, data: and blob: addresses
 _POLICY = "; ".join(
@@ -37,11 +39,17 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 
-_ASK = """<!doctype html><html lang="en"><meta charset="utf-8"><title>kgdash</title>
-<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<body style="font:16px system-ui;max-width:36rem;margin:4rem auto;padding:0 1rem">
-<h1>Open kgdash?</h1><p>Another web page led you here. The address may start a long computation or
+#: where a proxy ends TLS: browsers come by it only, for a year
+_ENCRYPTED = {"Strict-Transport-Security": "max-age=31536000"}
+
+_ASK = """<p>Another web page led you here. The address may start a long computation or
 a download.</p><p style="overflow-wrap:anywhere"><a href="{address}">{address}</a></p>"""
+
+#: where the log-in's provider leads back to; Streamlit checks that it began here
+_CALLBACK = "/oauth2callback"
+
+#: asked by monitors, which know the server by its number
+_HEALTH = ("/_stcore/health", "/healthz")
 
 
 class Protection:
@@ -51,7 +59,7 @@ class Protection:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse other sites' scripts, question their links, and answer all else with `HEADERS`."""
+        """Refuse foreign names and other sites' scripts, question links, answer with `HEADERS`."""
         if scope["type"] == "websocket" and _is_foreign(scope):
             note("refused", reason="origin")
             await send({"type": "websocket.close", "code": 1008})
@@ -60,12 +68,20 @@ class Protection:
             await self._app(scope, receive, send)
             return
 
+        encrypted = _is_encrypted()
+
         async def protected(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                MutableHeaders(scope=message).update(HEADERS | (_ENCRYPTED if encrypted else {}))
+                if encrypted:
+                    message["headers"] = [*map(_secured, message["headers"])]
             await send(message)
 
-        app = _question(scope) if _is_led_here(scope) else self._app
+        app = self._app
+        if scope["path"] not in _HEALTH and not is_host_allowed(Headers(scope=scope).get("host")):
+            app = plain_page("Another name", "<p>This server does not go by that name.</p>", 421)
+        elif _is_led_here(scope):
+            app = _question(scope)
         await app(scope, receive, protected)
 
 
@@ -81,8 +97,24 @@ def _is_foreign(scope: Scope) -> bool:
     return origin not in st.get_option("server.corsAllowedOrigins")
 
 
+def _is_encrypted() -> bool:
+    """Tell whether visitors come by TLS, which a reverse proxy ends."""
+    settings = server_settings()
+    return bool(settings and settings.login and settings.login.secrets.is_encrypted)
+
+
+def _secured(header: tuple[bytes, bytes]) -> tuple[bytes, bytes]:
+    """Keep a cookie to encrypted connections: Streamlit, behind a proxy, does not know of them."""
+    name, value = header
+    if name.lower() != b"set-cookie" or b"; secure" in value.lower():
+        return header
+    return name, value + b"; Secure"
+
+
 def _is_led_here(scope: Scope) -> bool:
     """Tell whether a link of another site opens more than the start page."""
+    if scope["path"] == _CALLBACK:
+        return False
     headers = Headers(scope=scope)
     visits = headers.get("sec-fetch-mode") == "navigate"
     from_outside = headers.get("sec-fetch-site") in ("cross-site", "same-site")
@@ -94,4 +126,4 @@ def _question(scope: Scope) -> ASGIApp:
     if scope["query_string"]:
         address += "?" + scope["query_string"].decode("latin-1")
     # One slash: "//host" would lead elsewhere.
-    return HTMLResponse(_ASK.format(address=escape("/" + address.lstrip("/\\"))))
+    return plain_page("Open kgdash?", _ASK.format(address=escape("/" + address.lstrip("/\\"))))

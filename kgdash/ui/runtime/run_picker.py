@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -20,6 +21,7 @@ from kgdash.ui.runtime.navigation import compares_runs, ensure_navigation
 from kgdash.ui.runtime.preparation import show_preparation
 from kgdash.ui.runtime.refined import stop_refining
 from kgdash.ui.runtime.sidebar import footer, lay_out_sidebar
+from kgdash.ui.runtime.visitors import show_log_out
 
 _CURRENT = "current_run"
 
@@ -39,6 +41,7 @@ def pick_run(needed: bool = True) -> None:
     with footer():
         st.page_link("pages/runs.py", label="Runs", icon=":material/folder:")
         st.page_link("pages/cache.py", label="Cache on disk", icon=":material/database:")
+        show_log_out()
     with place:
         source, dataset = _chosen()
     if not needed:
@@ -177,7 +180,9 @@ def load_source(source: str, dataset: str = "") -> Run:
     :param dataset: for a PyKEEN directory; may be empty
     :raises KgdashError: as `kgdash.runs.loading.load`
     """
-    return _load(source.strip(), dataset.strip() or None, _stamp(source.strip()))
+    named = source.strip()
+    folder = run_folder(named)  # refused here, whoever loaded it before
+    return _load(named, dataset.strip() or None, _stamp(folder))
 
 
 def _no_run() -> None:
@@ -196,10 +201,10 @@ def _load(source: str, dataset: str | None, stamp: Any) -> Run:
     return remember(load(source, dataset), source, dataset)
 
 
-def _stamp(source: str) -> tuple[tuple[str, int, int], ...]:
+def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """Return what changes when the files of a run do, so that a changed run is loaded anew."""
     try:
-        files = [p for p in sorted(run_folder(source).iterdir()) if p.is_file()][:64]
+        files = [p for p in sorted(folder.iterdir()) if p.is_file()][:64]
         return tuple((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files)
     except (OSError, ValueError):
         return ()

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from kgdash.errors import KgdashError
 from kgdash.files.table_cache import cache_size, clear_cache
+from kgdash.ui.runtime.markdown import plain
 
 _COLUMNS = {
     "run": "run",
@@ -92,7 +94,11 @@ def confirm(keys: Sequence[str] | None, size: int, count: int) -> None:
 
 def _delete(keys: Sequence[str] | None) -> None:
     before = cache_size()[1]
-    deleted = clear_cache(keys)
+    try:
+        deleted = clear_cache(keys)
+    except KgdashError as error:
+        st.session_state[_DONE] = plain(str(error))
+        return
     freed = size_text(max(0, before - cache_size()[1]))
     tables = "table" if deleted == 1 else "tables"
     st.session_state[_DONE] = f"Deleted {deleted:,} {tables}, {freed}"

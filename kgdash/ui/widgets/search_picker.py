@@ -7,9 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
+from kgdash.errors import KgdashError
+from kgdash.files.roots import opened
 from kgdash.hpo.study_file import StudyFile, read_study
 from kgdash.runs.bundled import DEMO_STUDY
-from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.computed import computed, refuse
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import choice
 
@@ -41,7 +43,10 @@ def choose_study() -> tuple[StudyFile, tuple[Hashable, ...]]:
     if not named:
         st.info("Name the file of a search.", icon=":material/folder_open:")
         st.stop()
-    path = Path(named)
+    try:
+        path = opened(named)
+    except KgdashError as error:
+        refuse(error)
     stamp = _stamp(path)
     _follow(path, stamp)
     return _study(path, stamp)

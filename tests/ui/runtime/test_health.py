@@ -11,6 +11,7 @@ from kgdash.engine.warm import warm
 from kgdash.files.event_log import note
 from kgdash.ui.runtime import health
 from kgdash.version import __version__
+from tests.support.paths import ROOT
 
 LINE = re.compile(r'kgdash_\w+(\{\w+="\w+"(,\w+="[\w .]*")*\})? [0-9.e+-]+')
 
@@ -105,19 +106,19 @@ FOREIGN = [
 @pytest.mark.parametrize(("host", "peer", "headers"), FOREIGN)
 def test_others_are_told_nothing_but_whether(monkeypatch, host, peer, headers):
     monkeypatch.setenv(health.METRICS, "on")
-    assert ask("/metrics", host, peer, **headers).status_code == 404
+    assert ask("/metricsz", host, peer, **headers).status_code == 404
     assert told(ask("/healthz", host, peer, **headers)) == {"status": "ok"}
 
 
 def test_metrics_are_off_unless_set(monkeypatch):
     monkeypatch.delenv(health.METRICS, raising=False)
-    assert ask("/metrics").status_code == 404
+    assert ask("/metricsz").status_code == 404
 
 
 def test_metrics_are_what_prometheus_reads(monkeypatch):
     monkeypatch.setenv(health.METRICS, "on")
     note("page", page="a_test", outcome="shown", seconds=0.5)
-    answer = ask("/metrics")
+    answer = ask("/metricsz")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     lines = answer.body.decode().splitlines()
     assert answer.body.decode().endswith("\n")
@@ -131,3 +132,8 @@ def test_metrics_are_what_prometheus_reads(monkeypatch):
         if not line.startswith("# TYPE "):
             assert LINE.fullmatch(line), line
             assert line.split("{")[0].split()[0] in types
+
+
+def test_no_page_loses_its_address():
+    pages = {path.stem for path in (ROOT / "pages").glob("*.py")}
+    assert not {route.path.strip("/") for route in health.ROUTES} & pages

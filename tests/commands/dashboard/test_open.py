@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kgdash.commands.open import dashboard, run_query
+from kgdash.commands.dashboard.open import dashboard, run_query
 from kgdash.runs.bundled import DEMO
 from tests.support.paths import ROOT
 
@@ -59,7 +59,7 @@ def test_it_serves_and_ends(tmp_path):
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
     # Loading the run is tested above; it would take most of the time here.
-    code = "from kgdash import cli; from kgdash.commands import open; "
+    code = "from kgdash import cli; from kgdash.commands.dashboard import open; "
     code += "open.load_run = lambda run, dataset: None; cli.main()"
     command = [sys.executable, "-c", code, "open", "umls-rotate", "--no-browser", f"--port={port}"]
     with subprocess.Popen(
@@ -90,7 +90,7 @@ def test_an_installed_package_holds_the_dashboard(tmp_path):
     built = {p.relative_to(tmp_path / "kgdash") for p in (tmp_path / "kgdash").rglob("*")}
     here = {p.relative_to(ROOT / "kgdash") for p in (ROOT / "kgdash").rglob("*") if p.is_file()}
     assert not {p for p in here if "__pycache__" not in p.parts} - built
-    code = "from kgdash.commands.open import dashboard; print(dashboard())"
+    code = "from kgdash.commands.dashboard.open import dashboard; print(dashboard())"
     shown = subprocess.check_output([sys.executable, "-c", code], cwd=tmp_path, text=True)
     assert shown.strip() == str(inside / "app.py")
     assert dashboard() == ROOT / "app.py"

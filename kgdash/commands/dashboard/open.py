@@ -7,6 +7,7 @@ import threading
 import time
 import urllib.request
 import webbrowser
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlencode
@@ -37,18 +38,30 @@ def open_app(
 ) -> None:
     """Start the dashboard on a run and open it in the browser; Ctrl-C ends it."""
     load_run(run, dataset)
-    port = _free_port(port)
+    port = free_port(port)
     address = f"http://localhost:{port}/{run_query(run, dataset)}"
     threading.Thread(target=_announce, args=(port, address, no_browser), daemon=True).start()
+    run_dashboard({"server.port": port})
+
+
+def run_dashboard(settings: Mapping[str, object]) -> None:
+    """Serve the dashboard until the process is ended.
+
+    :param settings: of Streamlit, in place of those in files and in the environment; of a list,
+        each value counts
+    """
+    sys.argv = ["streamlit", "run", str(dashboard())]
+    always = {"server.headless": "true", "logger.hideWelcomeMessage": "true"}
+    for name, value in (always | dict(settings)).items():
+        values = value if isinstance(value, tuple) else (value,)
+        sys.argv += [f"--{name}={each}" for each in values]
     # In this process, which has imported what takes seconds; Streamlit handles the signals.
-    sys.argv = ["streamlit", "run", str(dashboard()), f"--server.port={port}"]
-    sys.argv += ["--server.headless=true", "--logger.hideWelcomeMessage=true"]
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
 
 
 def dashboard() -> Path:
     """Return the path of app.py: beside the package in a clone, inside it where it is installed."""
-    package = Path(__file__).parents[1]
+    package = Path(__file__).parents[2]
     inside = package / "dashboard" / "app.py"
     return inside if inside.is_file() else package.parent / "app.py"
 
@@ -63,15 +76,22 @@ def run_query(run: str, dataset: str | None = None) -> str:
     return "?" + urlencode(parts)
 
 
-def _free_port(wanted: int | None) -> int:
+def free_port(wanted: int | None, address: str = "localhost") -> int:
+    """Return the port, or the first free one from 8501, at an address to listen at.
+
+    :raises KgdashError: if it is taken
+    """
     for port in range(_FIRST_PORT, 65536) if wanted is None else (wanted,):
-        with socket.socket() as trial:
-            try:
-                trial.bind(("localhost", port))
-            except OSError:
-                continue
-            return port
+        try:
+            with socket.create_server((address, port), family=_family(address)):
+                return port
+        except OSError:
+            continue
     raise KgdashError(f"port {wanted or _FIRST_PORT} is taken; give another one with --port")
+
+
+def _family(address: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
 
 
 def _announce(port: int, address: str, no_browser: bool) -> None:

@@ -1,0 +1,78 @@
+"""``kgdash serve``: the dashboard for others, as a file of settings allows."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgdash.commands.dashboard.open import free_port, run_dashboard
+from kgdash.serving.settings import SETTING, ServerSettings, read_settings
+
+
+def serve(
+    settings: Annotated[
+        Path | None,
+        typer.Argument(help="A TOML file, see docs/serving.md. Default: for this machine alone."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only read the file and say what it allows.")
+    ] = False,
+) -> None:
+    """Serve the dashboard: to others behind a log-in as a file says, else to this machine."""
+    found = ServerSettings() if settings is None else read_settings(settings)
+    print("\n".join(described(found)), flush=True)
+    if check:
+        return
+    free_port(found.port, found.address)
+    if settings is not None:
+        os.environ[SETTING] = os.path.abspath(settings)
+    else:
+        os.environ.pop(SETTING, None)
+    if found.memory:
+        os.environ["KGDASH_MEMORY"] = found.memory
+    run_dashboard(streamlit_settings(found))
+
+
+def described(settings: ServerSettings) -> list[str]:
+    """Say in lines what a server's settings allow."""
+    lines = [
+        f"listens at {settings.address}, port {settings.port}",
+        f"answers to {', '.join(settings.hosts)}",
+    ]
+    if settings.roots is None:
+        lines.append("opens any path that this process can read")
+    else:
+        lines.append(f"opens paths below {', '.join(map(str, settings.roots)) or 'no folder'}")
+    if settings.login is None:
+        return [*lines, "asks for no log-in: only this machine is served"]
+    lines.append(f"asks for log-in at {settings.login.secrets.origin}")
+    lines += [
+        f"may {right}: {', '.join(sorted(people)) or 'nobody'}"
+        for right, people in settings.who.items()
+    ]
+    return lines
+
+
+def streamlit_settings(settings: ServerSettings) -> dict[str, object]:
+    """Return the settings of Streamlit, those that guard it whatever files and variables say."""
+    limits = settings.limits
+    found: dict[str, object] = {
+        "server.address": settings.address,
+        "server.port": settings.port,
+        "server.allowedHosts": settings.hosts,
+        "server.maxUploadSize": limits.mib,
+        "server.enableXsrfProtection": "true",
+        "server.enableCORS": "true",
+        "server.trustedUserHeaders": "{}",
+        "server.enableStaticServing": "false",
+        "server.enableAgentApi": "false",
+        "global.developmentMode": "false",
+        "client.showErrorDetails": "none",
+        "client.toolbarMode": "minimal",
+        "browser.gatherUsageStats": "false",
+    }
+    if settings.login is not None:
+        secrets = settings.login.secrets
+        found |= {"browser.serverAddress": secrets.host, "secrets.files": secrets.path}
+    return found

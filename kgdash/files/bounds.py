@@ -1,0 +1,59 @@
+"""How much of a file that a visitor hands in is read."""
+
+from collections.abc import Iterable, Iterator
+
+from kgdash.errors import KgdashError
+from kgdash.files.visitor import visitor
+
+_Rows = Iterator[tuple[int, list[str]]]
+
+
+def bounded(rows: _Rows, shown: str) -> _Rows:
+    """Return rows, refused where they are more, or of longer names, than the visitor may hand in.
+
+    :param rows: line number and columns
+    :param shown: the file's name
+    :raises KgdashError: when such a row is reached, naming the line
+    """
+    who = visitor()
+    if who.most_rows is None and who.longest_label is None:
+        return rows
+    return _bounded(rows, shown, who.most_rows, who.longest_label)
+
+
+def check_count(count: int, shown: str, what: str = "rows") -> None:
+    """Refuse more rows than the visitor may hand in.
+
+    :param shown: the file's name
+    :raises KgdashError: saying how many they may
+    """
+    _check_count(count, shown, visitor().most_rows, what)
+
+
+def check_labels(labels: Iterable[str], where: str) -> None:
+    """Refuse names that are longer than the visitor may hand in.
+
+    :param where: file and line
+    :raises KgdashError: saying how long they may be
+    """
+    _check_labels(labels, where, visitor().longest_label)
+
+
+def _bounded(rows: _Rows, shown: str, most: int | None, longest: int | None) -> _Rows:
+    for count, (line, columns) in enumerate(rows, start=1):
+        _check_count(count, shown, most)
+        _check_labels(columns, f"{shown}, line {line}", longest)
+        yield line, columns
+
+
+def _check_count(count: int, shown: str, most: int | None, what: str = "rows") -> None:
+    if most is not None and count > most:
+        raise KgdashError(f"{shown} holds more than {most:,} {what}; hand in fewer")
+
+
+def _check_labels(labels: Iterable[str], where: str, longest: int | None) -> None:
+    found = max(map(len, labels), default=0)
+    if longest is not None and found > longest:
+        raise KgdashError(
+            f"expected names of at most {longest:,} characters; found {found:,} ({where})"
+        )

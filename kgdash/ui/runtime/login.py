@@ -1,0 +1,100 @@
+"""The door of a server that asks for log-in: nothing behind it answers to strangers.
+
+Log-in itself is Streamlit's (OpenID Connect by Authlib): its routes, its signed cookie. Here it is
+only asked whose cookie comes with a request, before Streamlit makes a session.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.auth_util import get_cookie_with_chunks
+from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_url
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+from kgdash.serving.access import admitted
+from kgdash.serving.settings import ServerSettings
+from kgdash.ui.runtime.plain_page import plain_page
+from kgdash.ui.runtime.visitors import server_settings
+
+#: where the provider's log-in begins: here, since Streamlit's own address holds for two minutes
+LOG_IN = "/log-in"
+
+#: what strangers need to log in, and monitors to see that the server lives; what more there is to
+#: see, `kgdash.ui.runtime.health` tells this machine alone
+OPEN = (
+    "/auth/login",
+    AUTH_LOGOUT_ENDPOINT,
+    "/oauth2callback",
+    "/_stcore/health",
+    "/healthz",
+    "/metricsz",
+)
+
+
+class LogInDoor:
+    """Middleware of the dashboard's server (ASGI)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let in who may open the dashboard, and offer log-in to all others."""
+        settings = server_settings()
+        asks = settings is not None and settings.login is not None
+        if scope["type"] not in ("http", "websocket") or not asks or scope["path"] in OPEN:
+            await self._app(scope, receive, send)
+            return
+        assert settings is not None
+        claims = _claims(Headers(scope=scope), settings)
+        if claims and admitted(claims, settings) is not None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await _answer(scope["path"], claims)(scope, receive, send)
+
+
+def _answer(path: str, claims: dict) -> ASGIApp:
+    if path == LOG_IN:
+        return RedirectResponse(generate_login_redirect_url("default"), 302)
+    if not claims:
+        body = f'''<p>Where can a knowledge-graph embedding be trusted?</p>
+<p><a class="button" href="{LOG_IN}">Log in</a></p>'''
+        return plain_page("kgdash", body, 401)
+    who = claims.get("email") or claims.get("name") or claims.get("sub")
+    return plain_page(
+        "No access",
+        f"<p>You are logged in as <b>{escape(str(who)[:200])}</b>, who may not open this "
+        "dashboard, or whose log-in has ended. Ask whoever runs it.</p>"
+        f'<p><a href="{LOG_IN}">Log in again</a> or <a href="{AUTH_LOGOUT_ENDPOINT}">log out</a>.'
+        "</p>",
+        403,
+    )
+
+
+def _claims(headers: Headers, settings: ServerSettings) -> dict:
+    """Return what the signed cookie says, {} where there is none of this server."""
+    cookies = cookie_parser(headers.get("cookie", ""))
+    secret = get_cookie_secret()
+
+    def signed(name: str) -> bytes | None:
+        value = cookies.get(name)
+        # Signed with nothing, anybody could have made it.
+        return decode_signed_value(secret, name, value) if value and secret else None
+
+    try:
+        claims = json.loads(get_cookie_with_chunks(signed, USER_COOKIE_NAME) or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    if settings.login is None or not isinstance(claims, dict):
+        return {}
+    ours = claims.get("origin") == settings.login.secrets.origin
+    return claims if ours and claims.get("is_logged_in") is True else {}

@@ -1,0 +1,60 @@
+"""How much visitors may upload together: Streamlit bounds one file, and keeps all in memory."""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.runtime import get_instance
+
+from kgdash.serving.settings import UploadLimits
+from kgdash.ui.runtime.visitors import server_settings
+
+_PATH = "/_stcore/upload_file/"
+
+
+class UploadBounds:
+    """Middleware of the dashboard's server (ASGI)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        #: bytes of uploads that are under way
+        self._coming = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse uploads that go beyond the limits of the server's settings, unread."""
+        settings = server_settings()
+        puts = scope["type"] == "http" and scope["method"] not in ("DELETE", "OPTIONS")
+        if settings is None or not puts or not scope["path"].startswith(_PATH):
+            await self._app(scope, receive, send)
+            return
+        text = Headers(scope=scope).get("content-length", "")
+        if not text.isdecimal():
+            await PlainTextResponse("Content-Length needed", 411)(scope, receive, send)
+            return
+        size, session = int(text), scope["path"].removeprefix(_PATH).split("/")[0]
+        refused = _refused(settings.limits, session, self._coming + size)
+        if refused:
+            await PlainTextResponse(refused, 413)(scope, receive, send)
+            return
+        self._coming += size
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._coming -= size
+
+
+def _refused(limits: UploadLimits, session: str, coming: int) -> str:
+    """Say why no more may come, or nothing.
+
+    :param coming: bytes of what is under way
+    """
+    kept = dict(get_instance().uploaded_file_mgr.file_storage)  # type: ignore[attr-defined]
+    if len(kept.get(session, ())) >= limits.files:
+        return f"at most {limits.files} files at a time"
+    held = sum(len(file.data) for files in kept.values() for file in list(files.values()))
+    return (
+        "the server holds all the files that it may"
+        if held + coming > limits.total_mib * 2**20
+        else ""
+    )

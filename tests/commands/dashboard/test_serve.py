@@ -1,0 +1,71 @@
+"""``kgdash serve``: this machine alone, or others as a file allows."""
+
+import os
+import socket
+
+import pytest
+
+from kgdash.commands.dashboard import serve
+from kgdash.serving.settings import SETTING, ServerSettings, read_settings
+from tests.support.servers import SECRETS, write_settings
+
+
+@pytest.fixture
+def started(monkeypatch) -> list[dict]:
+    """Return the settings that Streamlit would be started with."""
+    found: list[dict] = []
+    monkeypatch.setattr(serve, "run_dashboard", found.append)
+    monkeypatch.setattr(serve, "free_port", lambda port, address: port)
+    monkeypatch.setenv(SETTING, "before")
+    return found
+
+
+def test_without_a_file_only_this_machine_is_served(call, started):
+    told = call("serve")
+    assert "answers to localhost, 127.0.0.1, ::1\n" in told
+    assert "only this machine is served" in told
+    assert started[0]["server.address"] == "localhost"
+    assert started[0]["server.allowedHosts"] == ("localhost", "127.0.0.1", "::1")
+    assert SETTING not in os.environ
+
+
+def test_with_a_file_others_are(call, started, tmp_path):
+    (tmp_path / "runs").mkdir()
+    text = 'address = "0.0.0.0"\nport = 8600\nroots = ["runs"]\nmemory = "3G"'
+    path = write_settings(tmp_path, text, who='train = ["*"]')
+    told = call("serve", path)
+    assert f"opens paths below {tmp_path / 'runs'}\n" in told
+    assert "asks for log-in at https://kg.example.org\n" in told
+    assert "may open: ada@example.org, group:lab\nmay add: nobody\n" in told
+    assert not [each for each in ("cookie_secret", "client_secret") if SECRETS[each] in told]
+    assert (os.environ[SETTING], os.environ["KGDASH_MEMORY"]) == (str(path), "3G")
+    assert started[0]["secrets.files"] == tmp_path / "secrets.toml"
+    assert started[0]["server.port"] == 8600
+    assert started[0]["server.trustedUserHeaders"] == "{}"
+    assert not [each for each in SECRETS.values() if each in str(started[0])]
+
+
+def test_check_starts_nothing(call, started, tmp_path):
+    assert "may open" in call("serve", write_settings(tmp_path), "--check")
+    assert not started
+
+
+def test_a_bad_file_starts_nothing(refused, tmp_path):
+    (tmp_path / "server.toml").write_text('hosts = ["kg.example.org"]')
+    assert "hosts: expected [login], too" in refused("serve", tmp_path / "server.toml")
+    assert "can not read" in refused("serve", tmp_path / "none.toml")
+
+
+def test_a_port_that_is_taken_is_refused(tmp_path):
+    with socket.create_server(("localhost", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(Exception, match=f"port {port} is taken"):
+            serve.free_port(port, "localhost")
+
+
+def test_streamlit_knows_all_that_is_set(tmp_path):
+    from streamlit import config
+
+    settings = read_settings(write_settings(tmp_path))
+    for found in (serve.streamlit_settings(each) for each in (settings, ServerSettings())):
+        assert not set(found) - set(config.get_config_options())

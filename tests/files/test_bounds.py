@@ -1,0 +1,37 @@
+"""How much of a file that a visitor hands in is read."""
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.files.bounds import bounded, check_count, check_labels
+from kgdash.files.text import table_rows
+from kgdash.graph.triple_files import read_rows
+
+
+def test_at_this_machine_there_is_no_bound():
+    rows = iter([(1, ["x" * 10_000])])
+    assert bounded(rows, "f") is rows
+    check_count(10**9, "f")
+    check_labels(["x" * 10**6], "f")
+
+
+def test_rows_and_names_of_visitors(as_visitor):
+    as_visitor(most_rows=2, longest_label=3)
+    assert list(table_rows("a\tb\n\nc\tddd\n", "f")) == [(1, ["a", "b"]), (3, ["c", "ddd"])]
+    with pytest.raises(KgdashError, match=r"f\.tsv holds more than 2 rows"):
+        list(table_rows("a\tb\nc\td\ne\tf\n", "f.tsv"))
+    with pytest.raises(KgdashError, match=r"at most 3 characters; found 4 \(f.tsv, line 2\)"):
+        list(table_rows("a\tb\nc\tdddd\n", "f.tsv"))
+    with pytest.raises(KgdashError, match="f holds more than 2 lines"):
+        check_count(3, "f", "lines")
+    with pytest.raises(KgdashError, match=r"found 4 \(f\)"):
+        check_labels(iter(["a", "dddd"]), "f")
+
+
+def test_only_what_is_handed_in_is_bounded(as_visitor, tmp_path):
+    as_visitor(most_rows=1, roots=(tmp_path,))
+    path = tmp_path / "train.tsv"
+    path.write_text("a\tr\tb\nb\tr\tc\n")
+    assert len(list(read_rows(path))) == 2
+    with pytest.raises(KgdashError, match=r"train\.tsv holds more than 1 rows"):
+        list(read_rows(path.relative_to(tmp_path), path.read_bytes()))

@@ -1,0 +1,22 @@
+"""Who this process works for."""
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.files.visitor import NOBODY, RIGHTS, Visitor, check_right, visitor
+
+
+def test_at_this_machine_one_may_do_everything():
+    assert visitor() == Visitor()
+    for right in RIGHTS:
+        check_right(right)
+
+
+@pytest.mark.parametrize("right", RIGHTS)
+def test_others_may_what_they_were_given(as_visitor, right):
+    as_visitor(name="ada", rights=frozenset({right}))
+    check_right(right)
+    for other in set(RIGHTS) - {right}:
+        with pytest.raises(KgdashError, match=f"you may not {RIGHTS[other]} here"):
+            check_right(other)
+    assert not any(map(NOBODY.may, RIGHTS))

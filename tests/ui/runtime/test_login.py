@@ -1,0 +1,166 @@
+"""Nothing behind the door answers to strangers; who is let in gets what was asked for."""
+
+import json
+import time
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+
+from kgdash.serving.settings import SETTING
+from kgdash.ui.runtime import login
+from kgdash.ui.runtime.login import OPEN, LogInDoor
+from tests.support.servers import SECRETS, write_settings
+
+SECRET = SECRETS["cookie_secret"]
+ADA = {
+    "origin": "https://kg.example.org",
+    "is_logged_in": True,
+    "iss": "https://id.example.org",
+    "sub": "1",
+    "email": "ada@example.org",
+    "email_verified": True,
+}
+EVE = ADA | {"sub": "2", "email": "eve@example.org"}
+PATHS = (
+    "/",
+    "/metrics",
+    "/media/abc.csv",
+    "/_stcore/upload_file/1/2",
+    "/_stcore/metrics",
+    "/_stcore/agent/interact",
+    "/_stcore/host-config",
+    "/static/js/index.js",
+    "/auth/login/",
+    "//auth/login",
+    "/AUTH/LOGIN",
+    "/auth/login/../../media/abc.csv",
+    "/oauth2callback/x",
+    "/_stcore/health/../metrics",
+    "/%61uth/logout/x",
+)
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    """Return a browser before a server that says yes to everything behind the door."""
+    monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
+    monkeypatch.setattr(login, "get_cookie_secret", lambda: SECRET)
+
+    async def yes(request):
+        return PlainTextResponse("inside")
+
+    async def socket(websocket):
+        await websocket.accept()
+        await websocket.send_text("inside")
+        await websocket.close()
+
+    methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"]
+    routes = [WebSocketRoute("/{path:path}", socket), Route("/{path:path}", yes, methods=methods)]
+    app = LogInDoor(Starlette(routes=routes))
+    return TestClient(app, "https://kg.example.org", follow_redirects=False)
+
+
+def come_as(client, claims: dict | str, secret: str = SECRET, name: str = "_streamlit_user"):
+    text = claims if isinstance(claims, str) else json.dumps({"iat": time.time()} | claims)
+    client.cookies.set(name, create_signed_value(secret, name, text).decode())
+
+
+def is_inside(client, path: str = "/") -> bool:
+    return client.get(path).text == "inside"
+
+
+def opens_socket(client) -> bool:
+    try:
+        with client.websocket_connect("/_stcore/stream") as socket:
+            return socket.receive_text() == "inside"
+    except WebSocketDisconnect:
+        return False
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_strangers_see_the_way_in_only(client, path):
+    for method in ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
+        answer = client.request(method, path)
+        assert answer.status_code == 401, (method, path)
+        assert "inside" not in answer.text
+    assert 'href="/log-in"' in client.get(path).text
+    assert client.get(path).headers["cache-control"] == "no-store"
+
+
+def test_strangers_get_no_connection(client):
+    assert not opens_socket(client)
+
+
+@pytest.mark.parametrize("path", OPEN)
+def test_log_in_and_monitors_are_let_through(client, path):
+    assert is_inside(client, path)
+
+
+def test_the_way_in_begins_anew_each_time(client, monkeypatch):
+    monkeypatch.setattr(login, "generate_login_redirect_url", lambda name: f"/auth/login?p={name}")
+    answer = client.get("/log-in")
+    assert (answer.status_code, answer.headers["location"]) == (302, "/auth/login?p=default")
+
+
+def test_who_may_open_is_inside(client):
+    come_as(client, ADA)
+    assert all(is_inside(client, path) for path in PATHS)
+    assert opens_socket(client)
+
+
+def test_who_may_not_is_told_so(client):
+    come_as(client, EVE | {"email": "<b>eve@example.org"})
+    answer = client.get("/")
+    assert answer.status_code == 403
+    assert "&lt;b&gt;eve@example.org" in answer.text
+    assert 'href="/auth/logout"' in answer.text
+    assert not opens_socket(client)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        ADA | {"origin": "https://other.example"},
+        ADA | {"origin": "http://kg.example.org"},
+        ADA | {"is_logged_in": False},
+        ADA | {"is_logged_in": 1},
+        {key: value for key, value in ADA.items() if key != "origin"},
+        ADA | {"iat": 0},
+        "",
+        "{",
+        "[]",
+        "3",
+        "chunks-3",
+        "chunks-99999999999999999999",
+    ],
+)
+def test_cookies_of_elsewhere_or_of_long_ago(client, claims):
+    come_as(client, claims)
+    assert not is_inside(client)
+    assert not opens_socket(client)
+
+
+def test_forged_cookies(client):
+    come_as(client, ADA, secret="guessed")
+    assert not is_inside(client)
+    come_as(client, ADA, name="_streamlit_session")
+    assert not is_inside(client)
+    client.cookies.set("_streamlit_user", json.dumps(ADA))
+    assert not is_inside(client)
+
+
+def test_without_a_secret_no_cookie_counts(client, monkeypatch):
+    monkeypatch.setattr(login, "get_cookie_secret", lambda: "")
+    come_as(client, ADA, secret="")
+    assert not is_inside(client)
+
+
+def test_without_settings_everybody_is_this_machines(client, monkeypatch):
+    monkeypatch.delenv(SETTING)
+    assert is_inside(client)
+    assert opens_socket(client)

@@ -1,0 +1,84 @@
+"""Messages that no page needs do not reach Streamlit where others are served."""
+
+import pytest
+from google.protobuf.message import DecodeError
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.testclient import TestClient
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from kgdash.serving.settings import SETTING
+from kgdash.ui.runtime.messages import NEEDED, OPERATIONS, KnownMessages
+
+KINDS = [field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
+OTHERS = {"clear_cache", "load_git_info", "set_run_on_save", "debug_shutdown_runtime"}
+OPERATION = "backend_operation_request"
+
+
+@pytest.fixture
+def client():
+    async def tell(websocket):
+        await websocket.accept()
+        async for content in websocket.iter_bytes():
+            asked = BackMsg.FromString(content)
+            fields = asked.backend_operation_request.ListFields()
+            await websocket.send_text(
+                " ".join([str(asked.WhichOneof("type")), *(f.name for f, _ in fields)])
+            )
+
+    return TestClient(KnownMessages(Starlette(routes=[WebSocketRoute("/", tell)])))
+
+
+@pytest.fixture
+def _served(tmp_path, monkeypatch):
+    (tmp_path / "server.toml").write_text("")
+    monkeypatch.setenv(SETTING, str(tmp_path / "server.toml"))
+
+
+def message(kind: str, operation: str = "") -> bytes:
+    made = BackMsg()
+    if made.DESCRIPTOR.fields_by_name[kind].message_type is None:
+        setattr(made, kind, True)
+    else:
+        getattr(made, kind).SetInParent()
+    if operation:
+        getattr(made.backend_operation_request, operation).SetInParent()
+    return made.SerializeToString()
+
+
+def arrived(client, *messages: bytes) -> list[str]:
+    """Return which of some messages came through."""
+    found: list[str] = []
+    with client.websocket_connect("/") as socket:
+        for content in (*messages, message("stop_script")):
+            socket.send_bytes(content)
+        while not found or found[-1] != "stop_script":
+            found.append(socket.receive_text())
+    return found[:-1]
+
+
+OTHER_KINDS = [kind for kind in KINDS if kind != "stop_script"]
+
+
+@pytest.mark.usefixtures("_served")
+def test_others_send_what_pages_need(client):
+    found = arrived(client, *map(message, OTHER_KINDS))
+    assert sorted(found) == sorted({*NEEDED, OPERATION} - {"stop_script"})
+    assert set(KINDS) >= OTHERS | NEEDED
+
+
+@pytest.mark.usefixtures("_served")
+def test_of_operations_too(client):
+    names = ["deferred_file", "install_skills", "dismiss_skills_nudge", "dataframe_chunk"]
+    found = arrived(client, *(message(OPERATION, name) for name in names))
+    assert found == [f"{OPERATION} {name}" for name in names if name in OPERATIONS]
+
+
+def test_at_this_machine_all_arrive(client):
+    assert arrived(client, *map(message, OTHER_KINDS)) == OTHER_KINDS
+
+
+@pytest.mark.usefixtures("_served")
+def test_what_is_no_message_is_streamlits_to_refuse(client):
+    with pytest.raises(DecodeError):
+        arrived(client, b"\xff\xff\xff")

@@ -1,0 +1,88 @@
+"""Uploads beyond the limits of the settings are refused unread."""
+
+from types import SimpleNamespace
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from kgdash.serving.settings import SETTING
+from kgdash.ui.runtime import upload_bounds
+from kgdash.ui.runtime.upload_bounds import UploadBounds
+
+PATH = "/_stcore/upload_file/{session}/{file}"
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    """Return a browser before a server that keeps what is uploaded, as Streamlit does."""
+    (tmp_path / "server.toml").write_text("[limits]\nfiles = 2\ntotal_mib = 1")
+    monkeypatch.setenv(SETTING, str(tmp_path / "server.toml"))
+    files = MemoryUploadedFileManager("/_stcore/upload_file")
+    runtime = SimpleNamespace(uploaded_file_mgr=files)
+    monkeypatch.setattr(upload_bounds, "get_instance", lambda: runtime)
+
+    async def keep(request):
+        content = await request.body()
+        about = request.path_params
+        files.add_file(about["session"], UploadedFileRec(about["file"], "n", "t", content))
+        return PlainTextResponse("kept")
+
+    async def drop(request):
+        files.remove_file(request.path_params["session"], request.path_params["file"])
+        return PlainTextResponse("dropped")
+
+    routes = [Route(PATH, keep, methods=["PUT"]), Route(PATH, drop, methods=["DELETE"])]
+    routes.append(Route("/other", lambda _: PlainTextResponse("kept"), methods=["PUT"]))
+    return TestClient(UploadBounds(Starlette(routes=routes)))
+
+
+def put(client, session: str, file: str, size: int) -> int:
+    return client.put(PATH.format(session=session, file=file), content=b"x" * size).status_code
+
+
+def test_files_of_one_visit(client):
+    assert [put(client, "a", name, 10) for name in "123"] == [200, 200, 413]
+    assert put(client, "b", "1", 10) == 200
+    client.delete(PATH.format(session="a", file="1"))
+    assert put(client, "a", "3", 10) == 200
+
+
+def test_all_visits_together(client):
+    assert put(client, "a", "1", 2**19) == 200
+    assert put(client, "b", "1", 2**19 + 1) == 413
+    assert put(client, "b", "1", 2**19) == 200
+    assert put(client, "c", "1", 1) == 413
+
+
+def test_what_is_under_way_counts(client):
+    """While one upload is read, another one may not take the same room."""
+    door, seen = client.app, []
+
+    async def meanwhile(scope, receive, send):
+        if not seen:
+            seen.append(None)
+            seen.append(put(TestClient(door), "b", "1", 2**19 + 1))
+        await inner(scope, receive, send)
+
+    inner, door._app = door._app, meanwhile
+    assert put(client, "a", "1", 2**19) == 200
+    assert seen[1] == 413
+    assert put(client, "b", "1", 2**19) == 200
+
+
+def test_a_size_must_be_said(client):
+    path = PATH.format(session="a", file="1")
+    assert client.put(path, content=iter([b"x"])).status_code == 411
+    for size in ("-1", "x", "1e3"):
+        assert client.put(path, content=b"x", headers={"content-length": size}).status_code == 411
+
+
+def test_nothing_else_is_bounded(client, monkeypatch):
+    assert client.put("/other", content=b"x" * 2**21).status_code == 200
+    monkeypatch.delenv(SETTING)
+    assert put(client, "a", "1", 2**21) == 200
