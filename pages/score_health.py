@@ -24,16 +24,10 @@ with settings():
 with more_settings():
     filter_name = choose_filter(split)
 
-health = computed(
-    f"Looking at all scores of {split}",
-    (run.digest, "score health", split, filter_name),
-    Call(score_health, run, split, filter_name),
-)
-tables = computed(
-    "Checks",
-    (run.digest, "score health", split, filter_name, side),
-    lambda _: health.tables(side),
-)
+key = (run.digest, "score health", split, filter_name)
+about = f"Looking at all scores of {split}"
+health = computed(about, key, Call(score_health, run, split, filter_name))
+tables = computed("Checks", (*key, side), lambda _: health.tables(side))
 name = f"{run.name}-{split}-{side}"
 show_findings(health.findings(side))
 
