@@ -12,7 +12,6 @@ from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
-from kgdash.runs.call import Call
 from kgdash.studies.classification.given_negatives import verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.queue import ORDERS
@@ -74,7 +73,9 @@ def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
 
     def make(seed: int) -> Callable[[Progress], Predictions]:
         selection = RuleSelection(max_rules, min_pca, per_rule=per_rule, seed=seed)
-        return Call(predictions_to_judge, run.graph, selection, file, verified_negatives(run))
+        return lambda report: predictions_to_judge(
+            run.graph, selection, file, verified_negatives(run), report
+        )
 
     if upload is None:
         return ("mined", *chosen), make

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.progress import Progress
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.runs.call import Call
 from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.instances.instances import Instances
+from kgdash.studies.labelling.journal import journal_file
 from kgdash.studies.labelling.results import labelled_instances
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.selection import ORDERS, RuleSelection
@@ -57,7 +60,8 @@ def _labelled(run: Run) -> InstancesChoice:
         st.info(plain(str(error)), icon=":material/info:")
         st.stop()
     content = int(pd.util.hash_pandas_object(instances.triples, index=False).sum())
-    return InstancesChoice(("labels", len(instances), content), lambda _: instances)
+    whose = str(journal_file(run.graph))  # notes say who gave them
+    return InstancesChoice(("labels", whose, len(instances), content), lambda _: instances)
 
 
 def _choose_rules(run: Run) -> InstancesChoice:
@@ -93,10 +97,13 @@ def _choose_rules(run: Run) -> InstancesChoice:
     if not mined:
         content, name = _upload_rules()
         file, origin = RuleFile(content, name), ("rule file", hashlib.sha256(content).hexdigest())
-    return InstancesChoice(
-        (*origin, selection, verified),
-        Call(find_instances, run.graph, selection, file, _negatives(run, verified)),
-    )
+    make: Callable[[Progress], Instances] = Call(find_instances, run.graph, selection, file)
+    if verified:  # what is verified is the visitor's, whom another process does not know
+
+        def make(report: Progress) -> Instances:
+            return find_instances(run.graph, selection, file, verified_negatives(run), report)
+
+    return InstancesChoice((*origin, selection, verified), make)
 
 
 def _choose_origin() -> bool:
@@ -136,10 +143,6 @@ def _choose_false(run: Run) -> bool:
         "world: whatever is no known triple.",
     )
     return chosen == _FALSE[0]
-
-
-def _negatives(run: Run, verified: bool) -> np.ndarray | None:
-    return verified_negatives(run) if verified else None
 
 
 def _upload_rules() -> tuple[bytes, str]:
