@@ -97,11 +97,13 @@ def _choose_rules(run: Run) -> InstancesChoice:
     if not mined:
         content, name = _upload_rules()
         file, origin = RuleFile(content, name), ("rule file", hashlib.sha256(content).hexdigest())
-    make: Callable[[Progress], Instances] = Call(find_instances, run.graph, selection, file)
-    if verified:  # what is verified is the visitor's, whom another process does not know
+    make: Callable[[Progress], Instances] = Call(find_instances, run.graph, selection)
+    # What is verified is the visitor's, and so are the bounds of files: another process knows none.
+    if verified or file is not None:
 
         def make(report: Progress) -> Instances:
-            return find_instances(run.graph, selection, file, verified_negatives(run), report)
+            negatives = verified_negatives(run) if verified else None
+            return find_instances(run.graph, selection, file, negatives, report)
 
     return InstancesChoice((*origin, selection, verified), make)
 
