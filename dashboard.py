@@ -16,8 +16,9 @@ page = navigation()
 with noted_view(page):
     skip_stopover(page)
     pick_run(needs_run(page))
-    if needs_run(page):
+    run = current_run() if needs_run(page) else None
+    if run is not None:
         show_training_line()
-        offer_provenance(current_run())
-    show_tour()
+        offer_provenance(run)
+    show_tour(page, run)
     page.run()

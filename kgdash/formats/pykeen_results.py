@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import check_regular
 from kgdash.files.text import parse_json
 from kgdash.formats.run_record import is_loss, is_number
 
@@ -27,12 +28,12 @@ def training_record(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        if path.stat().st_size > _MAX_RESULTS_BYTES:
-            raise KgdashError(f"{path} is larger than 256 MiB; remove it to load without losses")
+        check_regular(path, _MAX_RESULTS_BYTES)
         results = parse_json(path.read_bytes())
     except (OSError, ValueError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise KgdashError(
-            f"{path} is not readable JSON ({error}); remove it to load the model without its losses"
+            f"{path} is not readable JSON ({reason}); remove it to load without losses"
         ) from error
     losses = results.get("losses") if isinstance(results, dict) else None
     numbers = isinstance(losses, list) and all(map(is_loss, losses))

@@ -1,11 +1,13 @@
 """Folders of runs that were opened lately, kept over sessions."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
+from kgdash.files.regular import check_regular
 from kgdash.files.roots import may_open
 from kgdash.files.text import parse_json
 from kgdash.files.user_data import own_folder
@@ -22,7 +24,7 @@ def recent_folders() -> list[Opened]:
 
     A list that can not be read is an empty one: nothing depends on it.
     """
-    return [row for row in _read() if may_open(row[0]) and Path(row[0]).is_dir()]
+    return [row for row in _read() if may_open(row[0]) and os.path.isdir(row[0])]
 
 
 def describe_recent() -> list[dict[str, Any]]:
@@ -58,8 +60,7 @@ def _file() -> Path:
 
 def _read() -> list[Opened]:
     try:
-        if _file().stat().st_size > _MOST_BYTES:
-            return []
+        check_regular(_file(), _MOST_BYTES)
         content = parse_json(_file().read_bytes())
     except (OSError, ValueError, RecursionError):
         return []

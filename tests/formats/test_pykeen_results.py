@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from kgdash.errors import KgdashError
 from kgdash.formats.pykeen_results import recorded_evaluation, training_record
 
 KEPT = ("inverse_harmonic_mean_rank", "hits_at_1", "hits_at_3", "hits_at_10")
@@ -20,6 +21,16 @@ def test_losses_and_the_evaluation_on_test(pykeen_directory):
         "losses": results["losses"],
         "pykeen_evaluation": {key: recorded[key] for key in KEPT},
     }
+
+
+@pytest.mark.parametrize(
+    ("size", "reason"), [(2**28 + 1, "it is larger than 256 MiB"), (0, "line")]
+)
+def test_what_can_not_be_read_says_why_and_the_cure(tmp_path, size, reason):
+    with (tmp_path / "results.json").open("wb") as stream:
+        stream.truncate(size)
+    with pytest.raises(KgdashError, match=rf"not readable JSON \(.*{reason}.*; remove it to load"):
+        training_record(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def open_page(page: str, **url: str) -> AppTest:
 def run(app: AppTest) -> AppTest:
     """Run the page anew; an exception fails the test."""
     app.run()
-    assert not app.exception, app.exception[0].stack_trace
+    assert not app.exception, [*app.exception[0].stack_trace, app.exception[0].message]
     return app
 
 

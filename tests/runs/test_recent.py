@@ -23,7 +23,11 @@ def test_latest_first_each_once_and_few(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\xff", b"[]", b'{"folders": 3}', b'{"folders": [3, ["x"], ["/", 1], ["\\u0000", ""]]}'],
+    [
+        *(b"", b"\xff", b"[]", b'{"folders": 3}', b" " * 2**20 + b'{"folders": [["/", ""]]}'),
+        b'{"folders": [3, ["x"], ["/", 1], ["\\u0000", ""]]}',
+        b'{"folders": [["' + b"x" * 5_000 + b'", ""]]}',
+    ],
 )
 def test_what_can_not_be_read_is_no_list_and_is_mended(tmp_path, content):
     data_folder().mkdir(exist_ok=True)

@@ -76,22 +76,18 @@ def run_query(run: str, dataset: str | None = None) -> str:
     return "?" + urlencode(parts)
 
 
-def free_port(wanted: int | None, address: str = "localhost") -> int:
-    """Return the port, or the first free one from 8501, at an address to listen at.
+def free_port(wanted: int | None) -> int:
+    """Return the port, or the first free one from 8501.
 
     :raises KgdashError: if it is taken
     """
     for port in range(_FIRST_PORT, 65536) if wanted is None else (wanted,):
         try:
-            with socket.create_server((address, port), family=_family(address)):
+            with socket.create_server(("localhost", port)):
                 return port
         except OSError:
             continue
     raise KgdashError(f"port {wanted or _FIRST_PORT} is taken; give another one with --port")
-
-
-def _family(address: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in address else socket.AF_INET
 
 
 def _announce(port: int, address: str, no_browser: bool) -> None:

@@ -1,12 +1,14 @@
 """``kgdash serve``: the dashboard for others, as a file of settings allows."""
 
 import os
+import socket
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kgdash.commands.dashboard.open import free_port, run_dashboard
+from kgdash.errors import KgdashError
 from kgdash.serving.settings import SETTING, ServerSettings, read_settings
 
 
@@ -20,18 +22,34 @@ def serve(
     ] = False,
 ) -> None:
     """Serve the dashboard: to others behind a log-in as a file says, else to this machine."""
-    found = ServerSettings() if settings is None else read_settings(settings)
+    found = read_settings(settings) if settings else ServerSettings(port=free_port(None))
     print("\n".join(described(found)), flush=True)
     if check:
         return
-    free_port(found.port, found.address)
     if settings is not None:
+        check_free(found, settings)
         os.environ[SETTING] = os.path.abspath(settings)
     else:
         os.environ.pop(SETTING, None)
     if found.memory:
         os.environ["KGDASH_MEMORY"] = found.memory
     run_dashboard(streamlit_settings(found))
+
+
+def check_free(settings: ServerSettings, shown: Path) -> None:
+    """Refuse an address and port where nothing can listen.
+
+    :param shown: the file of the settings
+    :raises KgdashError: saying why
+    """
+    family = socket.AF_INET6 if ":" in settings.address else socket.AF_INET
+    try:
+        socket.create_server((settings.address, settings.port), family=family).close()
+    except OSError as error:
+        raise KgdashError(
+            f"can not listen at {settings.address}, port {settings.port}: "
+            f"{error.strerror or error}; change address or port in {shown}"
+        ) from error
 
 
 def described(settings: ServerSettings) -> list[str]:

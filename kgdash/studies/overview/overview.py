@@ -15,7 +15,7 @@ import pandas as pd
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.files.html import facts_html
-from kgdash.graph import triple_text
+from kgdash.graph import IDS, KnowledgeGraph, triple_text
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import tie_summary
@@ -131,6 +131,15 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     return Overview(map_, values, communities, verdict, tuple(leads))
 
 
+def least_reliable_fact(graph: KnowledgeGraph, relik: pd.DataFrame) -> tuple[str, str, str]:
+    """Return the names of the triple of least ReliK, the first of equals.
+
+    :param relik: of `Run.relik`
+    """
+    head, relation, tail = relik.loc[relik["relik"].idxmin(), IDS].astype(int)
+    return graph.entities[head], graph.relations[relation], graph.entities[tail]
+
+
 def _hits(ranks: pd.DataFrame, k: int) -> np.ndarray:
     """Return, per triple, the share of its two queries whose answer is among the k best."""
     sides = [ranks.loc[ranks["side"] == side, "realistic"] <= k for side in ("head", "tail")]
@@ -193,13 +202,12 @@ def _least_reliable(
 
 def _least_likely(map_: ReliabilityMap) -> Iterator[Lead]:
     graph = map_.run.graph
-    row = map_.relik.loc[map_.relik["relik"].idxmin()]
-    head, relation, tail = (int(row[column]) for column in ("head", "relation", "tail"))
-    labels = graph.entity_labels
-    text = triple_text(labels[head], graph.relation_labels[relation], labels[tail])
+    head, relation, tail = names = least_reliable_fact(graph, map_.relik)
+    labels = [graph.entity_labels[graph.entity_id(entity)] for entity in (head, tail)]
+    text = triple_text(labels[0], graph.relation_labels[graph.relation_id(relation)], labels[1])
     yield Lead(
         "triple",
         f"The model trusts this known fact least: {text}: ReliK "
-        f"{number(float(row['relik']))}. Wrong, or not learnt?",
-        triple=(graph.entities[head], graph.relations[relation], graph.entities[tail]),
+        f"{number(float(map_.relik['relik'].min()))}. Wrong, or not learnt?",
+        triple=names,
     )

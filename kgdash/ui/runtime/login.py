@@ -19,6 +19,7 @@ from streamlit.web.server.server_util import get_cookie_secret
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
+from kgdash.files.event_log import note
 from kgdash.serving.access import admitted
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.plain_page import plain_page
@@ -56,7 +57,9 @@ class LogInDoor:
         claims = _claims(Headers(scope=scope), settings)
         if claims and admitted(claims, settings) is not None:
             await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":
+            return
+        note("refused", reason="login")
+        if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
             await _answer(scope["path"], claims)(scope, receive, send)

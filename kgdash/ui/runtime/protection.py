@@ -79,6 +79,7 @@ class Protection:
 
         app = self._app
         if scope["path"] not in _HEALTH and not is_host_allowed(Headers(scope=scope).get("host")):
+            note("refused", reason="host")
             app = plain_page("Another name", "<p>This server does not go by that name.</p>", 421)
         elif _is_led_here(scope):
             app = _question(scope)

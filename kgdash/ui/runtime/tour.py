@@ -1,8 +1,15 @@
 """A tour of six steps through the answers, for demonstrations; the arrow keys go on and back."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import streamlit as st
+
+from kgdash.graph import IDS
+from kgdash.runs import Run
+from kgdash.studies.overview.overview import least_reliable_fact
+from kgdash.studies.reliability.run_relik import run_relik_known
+from kgdash.ui.runtime.computed import computed
 
 _STEP = "tour_step"
 
@@ -44,38 +51,84 @@ STEPS = (
     ),
     Step(
         "inspect",
-        "**Why this answer?** Its candidates, what scores higher, what is known of both ends.",
+        "**Why?** The fact that the model trusts least: its candidates, what scores higher, what "
+        "is known of both ends. Is it wrong, or was it not learnt?",
     ),
 )
 
 
+#: the arrow keys follow the links, as long as nothing else takes them
+_KEYS = """<script>
+document.onkeydown = (event) => {
+  const way = {ArrowLeft: "back", ArrowRight: "next"}[event.key];
+  const taken = event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey;
+  if (!way || taken || event.target.closest("input, textarea, canvas, [role=tab]")) return;
+  document.querySelector(`.st-key-tour_${way} a`)?.click();
+};
+</script>"""
+
+
 def offer_tour() -> None:
-    """Show the button that begins the tour."""
-    if st.button("Take the tour", icon=":material/tour:", key="tour_begin"):
-        _go_to(0)
+    """Show the button that begins the tour, on its first page."""
+    st.button("Take the tour", "tour_begin", icon=":material/tour:", on_click=_begin)
 
 
-def show_tour() -> None:
-    """Show the step that the tour is at, if it is on, and the ways on."""
-    number = st.session_state.get(_STEP)
-    if number is None:
+def show_tour(page: Any, run: Run | None) -> None:
+    """Show the step that the tour is at, if it is on, and the ways on.
+
+    Ways are links: each is one entry of the browser's history, `st.switch_page` makes several.
+
+    :param page: that is about to run: its step, if it has one, is the tour's
+    :param run: that the page is about
+    """
+    if _STEP not in st.session_state:
         return
+    pages = [step.page for step in STEPS]
+    if (page.url_path or pages[0]) in pages:
+        st.session_state[_STEP] = pages.index(page.url_path or pages[0])
+    number = st.session_state[_STEP]
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", key="tour", gap="small"
     ):
         st.markdown(f"Step {number + 1} of {len(STEPS)}. {STEPS[number].text}", width="stretch")
-        back = st.button("Back", key="tour_back", shortcut="Left", disabled=number == 0)
-        last = number == len(STEPS) - 1
-        on = st.button("Next", key="tour_next", shortcut="Right", disabled=last, type="primary")
-        end = st.button("End", key="tour_end", shortcut="Esc")
-    if end:
-        del st.session_state[_STEP]
-        st.rerun()
-    if back or on:
-        _go_to(number + (1 if on else -1))
+        if number:
+            _link(number - 1, "back", run)
+        if number + 1 < len(STEPS):
+            _link(number + 1, "next", run)
+        st.button("End", "tour_end", shortcut="Esc", on_click=_end)
+    st.html(_KEYS, unsafe_allow_javascript=True)
 
 
-def _go_to(number: int) -> None:
-    st.session_state[_STEP] = number
+def _begin() -> None:
+    st.session_state[_STEP] = 0
+
+
+def _end() -> None:
+    del st.session_state[_STEP]
+
+
+def _link(number: int, way: str, run: Run | None) -> None:
     step = STEPS[number]
-    st.switch_page(f"pages/{step.page}.py", query_params=step.choices)
+    choices = doubtful_fact(run) if step.page == "inspect" and run is not None else step.choices
+    icon = {"back": ":material/arrow_back:", "next": ":material/arrow_forward:"}[way]
+    with st.container(key=f"tour_{way}", width="content"):
+        st.page_link(
+            f"pages/{step.page}.py", label=way.capitalize(), icon=icon, query_params=choices
+        )
+
+
+def doubtful_fact(run: Run) -> dict[str, str]:
+    """Return, as Inspect's address names it, the known fact that a run trusts least.
+
+    :return: empty while its ReliK is not counted: the page then opens on a fact of its own
+    """
+    if not run_relik_known(run):
+        return {}
+    names: tuple[str, ...] = computed(
+        "Looking for the least reliable fact",
+        (run.digest, "doubtful fact"),
+        lambda report: least_reliable_fact(
+            run.graph, run.relik(triples=run.graph.all_triples, progress=report)
+        ),
+    )
+    return dict(zip(IDS, names, strict=True))

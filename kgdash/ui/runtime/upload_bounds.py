@@ -7,6 +7,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime import get_instance
 
+from kgdash.files.event_log import note
 from kgdash.serving.settings import UploadLimits
 from kgdash.ui.runtime.visitors import server_settings
 
@@ -35,6 +36,7 @@ class UploadBounds:
         size, session = int(text), scope["path"].removeprefix(_PATH).split("/")[0]
         refused = _refused(settings.limits, session, self._coming + size)
         if refused:
+            note("refused", reason="upload")
             await PlainTextResponse(refused, 413)(scope, receive, send)
             return
         self._coming += size

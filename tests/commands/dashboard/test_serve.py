@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from kgdash.commands.dashboard import serve
+from kgdash.errors import KgdashError
 from kgdash.serving.settings import SETTING, ServerSettings, read_settings
 from tests.support.servers import SECRETS, write_settings
 
@@ -15,7 +16,7 @@ def started(monkeypatch) -> list[dict]:
     """Return the settings that Streamlit would be started with."""
     found: list[dict] = []
     monkeypatch.setattr(serve, "run_dashboard", found.append)
-    monkeypatch.setattr(serve, "free_port", lambda port, address: port)
+    monkeypatch.setattr(serve, "check_free", lambda settings, shown: None)
     monkeypatch.setenv(SETTING, "before")
     return found
 
@@ -56,11 +57,15 @@ def test_a_bad_file_starts_nothing(refused, tmp_path):
     assert "can not read" in refused("serve", tmp_path / "none.toml")
 
 
-def test_a_port_that_is_taken_is_refused(tmp_path):
+def test_where_nothing_can_listen_is_refused(tmp_path):
+    path = tmp_path / "server.toml"
     with socket.create_server(("localhost", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(Exception, match=f"port {port} is taken"):
-            serve.free_port(port, "localhost")
+        path.write_text(f"port = {port}")
+        told = f"can not listen at localhost, port {port}: "
+        with pytest.raises(KgdashError, match=f"{told}.*; change address or port in {path}"):
+            serve.check_free(read_settings(path), path)
+    serve.check_free(read_settings(path), path)
 
 
 def test_streamlit_knows_all_that_is_set(tmp_path):

@@ -12,6 +12,7 @@ from kgdash.breakdowns.custom_grouping import condition_grouping
 from kgdash.errors import KgdashError
 from kgdash.files.table_cache import cached_table, clear_cache
 from kgdash.files.visitor import NOBODY, RIGHTS, visitor
+from kgdash.progress import silent
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.runs.bundled import DEMO, FOLDER_CHOICE
 from kgdash.runs.library import remove_run, rename_run, runs_folder
@@ -21,12 +22,17 @@ from kgdash.runs.saved_groupings import groupings_file, save_grouping, saved_gro
 from kgdash.serving.settings import SETTING
 from kgdash.studies.classification.given_negatives import find_negatives
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
+from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.journal import journal_file
+from kgdash.studies.labelling.queue import label_queue
+from kgdash.studies.labelling.session import judge
+from kgdash.studies.labelling.sources import instance_predictions
+from kgdash.ui.instances.rules_form import _labelled
 from kgdash.ui.library.trainings import trainings
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.visitors import session_visitor
 from tests.pages.driver import APP
-from tests.support.paths import ROOT
+from tests.support.paths import EXAMPLE, ROOT
 from tests.support.servers import write_settings
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -213,6 +219,21 @@ def test_own_things_are_apart(server, as_visitor, bundled):
     for act in (lambda: journal_file(run.graph), lambda: groupings_file(run)):
         with pytest.raises(KgdashError, match="log in first"):
             act()
+
+
+def test_results_of_equal_labels_are_apart(as_visitor, bundled):
+    """What is remembered of one's labels says whose they are."""
+    run = bundled("umls-transe")
+    table = read_rule_table(EXAMPLE, run.graph)
+    queue = label_queue(run, instance_predictions(table))
+    keys = []
+    for name in ("a", "b"):
+        as_visitor(name=name, folder=name, roots=())
+        judge(queue, queue.order[0], True, name)
+        choice = _labelled(run)
+        assert choice.make(silent).notes == (f"1 predictions labelled by {name}",)
+        keys.append(choice.key)
+    assert keys[0] != keys[1]
 
 
 def test_labels_carry_the_name_that_is_logged_in():

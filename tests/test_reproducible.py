@@ -1,0 +1,36 @@
+"""The same inputs and seeds give the same bytes: in any process, on one thread, on older chips."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.paths import ROOT
+
+#: an inner product by a network, and a distance
+RUNS = ("umls-conve", "umls-transe")
+
+
+def digests(**environment: str) -> dict[str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.support.digests", *RUNS],
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"} | environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def here() -> dict[str, str]:
+    return digests()
+
+
+def test_one_thread_and_the_kernels_of_avx2_change_no_byte(here):
+    older = {"NUMBA_CPU_NAME": "haswell", "ATEN_CPU_CAPABILITY": "avx2"}
+    assert digests(NUMBA_NUM_THREADS="1", OMP_NUM_THREADS="1", **older) == here
+    assert len(set(here.values())) == len(here) == 4 * len(RUNS)
