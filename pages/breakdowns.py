@@ -47,7 +47,7 @@ with st.container(horizontal=True):
     st.metric(f"Groups of fewer than {SMALL} triples", f"{groups['small'].sum():,}", border=True)
     st.metric(
         "Widest gap by ties ↓",
-        number(tied["gap"]),
+        "< 0.001" if 0 < tied["gap"] < 0.001 else number(tied["gap"]),
         border=True,
         help=f"{explained('gap')} Here of “{plain(tied['group'])}”: {tied['tied_share']:.1%} of "
         f"answers share their score, at most {tied['largest_tie']:,} of one query.",

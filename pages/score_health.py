@@ -99,10 +99,10 @@ relations = tables["relations"]
 st.caption("MRR by optimistic less MRR by pessimistic ranks: how much equal scores blur it.")
 listed = relations.assign(tied_share=100 * relations["tied_share"])
 listed.insert(1, "gap", listed.pop("gap"))
-if relations["gap"].max() > 0:
+if relations["gap"].max() >= 0.001:
     show_chart(gap_bars(relations, side), "gaps", f"{name}-gaps")
 else:
-    st.caption("No relation's MRR depends on how ties count.")
+    st.caption("No relation's MRR moves by 0.001 by how ties count.")
 show_table(
     listed,
     "relations",

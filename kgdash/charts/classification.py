@@ -1,6 +1,8 @@
 """Figures of triple classification: curves, scores with the threshold, calibration, ReliK."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,18 @@ _CALIBRATIONS = {
     "isotonic": ("#d9742b", "diamond-open"),
 }
 _CALIBRATION_NAMES = {"none": "sigmoid of the score", "platt": "Platt", "isotonic": "isotonic"}
+
+#: colour and symbol of the runs of a comparison, in their order
+_RUNS = (
+    ("#2f7fd1", "circle"),
+    ("#d9742b", "diamond-open"),
+    ("#2e9d78", "square-open"),
+    ("#9a6fd0", "x"),
+    ("#c2578f", "triangle-up-open"),
+    ("#7a8794", "cross"),
+    ("#8a6d3b", "star"),
+    ("#c8401a", "hexagon-open"),
+)
 
 #: corners of a curve drawn; more are finer than a screen
 _MOST_CORNERS = 1500
@@ -128,22 +142,45 @@ def calibration_figure(bins: pd.DataFrame) -> go.Figure:
 
     :param bins: of `kgdash.studies.classification.calibration.calibration_tables`
     """
+    named = bins.assign(name=bins["calibration"].map(_CALIBRATION_NAMES))
+    looks = {_CALIBRATION_NAMES[name]: look for name, look in _CALIBRATIONS.items()}
+    return _reliability_diagram(named, looks, "Calibration")
+
+
+def calibrations_figure(bins: Mapping[str, pd.DataFrame]) -> go.Figure:
+    """Draw the reliability diagrams of several runs in one, each after Platt's calibration.
+
+    :param bins: of `kgdash.studies.classification.calibration.calibration_tables`, by run
+    """
+    tables = [
+        table[table["calibration"] == "platt"].assign(name=run) for run, table in bins.items()
+    ]
+    looks = dict(zip(bins, cycle(_RUNS), strict=False))
+    return _reliability_diagram(pd.concat(tables), looks, "Calibration after Platt")
+
+
+def _reliability_diagram(
+    bins: pd.DataFrame, looks: Mapping[str, tuple[str, str]], title: str
+) -> go.Figure:
+    """Draw predicted probability against the share of true triples, a line per ``name``.
+
+    :param looks: colour and symbol by name
+    """
     figure = go.Figure()
     _add_guessing(figure, [0, 1], [0, 1], "as predicted")
-    for calibration, rows in bins.groupby("calibration", sort=False):
-        colour, symbol = _CALIBRATIONS[str(calibration)]
-        name = _CALIBRATION_NAMES[str(calibration)]
+    for name, rows in bins.groupby("name", sort=False):
+        colour, symbol = looks[str(name)]
         figure.add_scatter(
             x=rows["predicted"],
             y=rows["observed"],
             mode="lines+markers",
-            name=name,
+            name=escape(str(name)),
             line={"color": colour, "width": 1.5},
             marker={"color": colour, "symbol": symbol, "size": 9},
             error_y=whiskers(rows["observed"], rows["low"], rows["high"], colour, thickness=1.5),
             text=[
-                f"{name}<br>predicted {row.predicted:.1%}<br>true {row.observed:.1%}, interval "
-                f"{row.low:.1%} to {row.high:.1%}<br>{count:,} triples"
+                f"{escape(str(name))}<br>predicted {row.predicted:.1%}<br>true {row.observed:.1%}, "
+                f"interval {row.low:.1%} to {row.high:.1%}<br>{count:,} triples"
                 for row, count in zip(rows.itertuples(), rows["count"], strict=True)
             ],
             hovertemplate="%{text}<extra></extra>",
@@ -151,11 +188,11 @@ def calibration_figure(bins: pd.DataFrame) -> go.Figure:
     figure.update_xaxes(title="predicted probability", range=[-0.03, 1.03], tickformat=".0%")
     figure.update_yaxes(title="share of true triples", range=[-0.03, 1.03], tickformat=".0%")
     parts = [
-        f"{_CALIBRATION_NAMES[str(name)]}: of triples predicted true with p, so many are true: "
+        f"{name}: of triples predicted true with p, so many are true: "
         + ", ".join(f"{row.predicted:.0%} → {row.observed:.0%}" for row in rows.itertuples())
-        for name, rows in bins.groupby("calibration", sort=False)
+        for name, rows in bins.groupby("name", sort=False)
     ]
-    return finish(figure, f"Calibration. {'. '.join(parts)}.", height=400)
+    return finish(figure, f"{title}. {'. '.join(parts)}.", height=400)
 
 
 def relik_accuracy_figure(table: pd.DataFrame) -> go.Figure:

@@ -29,6 +29,9 @@ _NAME_LENGTH = 24
 #: communities drawn and named, the largest first
 _BUBBLES, _NAMED = 60, 14
 
+#: letters of a name on the map, and pixels of one, of a line, and of the map's width and height
+_SHORT, _LETTER, _LINE, _WIDTH, _HEIGHT = 20, 6, 14, 560, 540
+
 #: pixels of a bubble, at least
 _LEAST = 9
 
@@ -113,14 +116,14 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
     places = _places(graph, sizes.to_numpy())
     figure = go.Figure()
     _add_lines(figure, lines.nlargest(_LINES, "triples"), places)
-    named = set(ids[:_NAMED])
+    named = _spaced(places, dict(zip(ids, sizes, strict=True)), rows["label"].tolist())
     figure.add_scatter(
         x=[places[i][0] for i in ids],
         y=[places[i][1] for i in ids],
         mode="markers+text",
         name="communities",
         text=[
-            escape(short_label(row.label, 20)) if row.id in named else ""
+            escape(short_label(row.label, _SHORT)) if row.id in named else ""
             for row in rows.itertuples()
         ],
         textposition="top center",
@@ -175,6 +178,27 @@ def _places(graph: nx.Graph, sizes: np.ndarray) -> dict[int, np.ndarray]:
     row = np.linspace(-reach, reach, len(rest) + 2)[1:-1]
     beneath = points[:, 1].min() - 0.3 * reach
     return places | {node: np.array([x, beneath]) for node, x in zip(rest, row, strict=True)}
+
+
+def _spaced(places: dict, sizes: dict, labels: list[str]) -> set:
+    """Choose bubbles whose names, above them, do not meet on a map of usual width.
+
+    :param places: of all bubbles
+    :param sizes: diameters, px; the first has the first choice
+    """
+    points = np.array(list(places.values()))
+    pixels = np.array([_WIDTH, _HEIGHT]) / (1.24 * np.maximum(np.ptp(points, axis=0), 1.0))
+    taken: list[tuple[float, float, float]] = []
+    named = set()
+    for (node, size), label in zip(sizes.items(), labels, strict=True):
+        x, y = places[node] * pixels
+        y, half = y + size / 2 + _LINE / 2, _LETTER * min(len(label), _SHORT) / 2
+        if all(abs(x - a) >= half + b or abs(y - c) >= _LINE for a, b, c in taken):
+            taken.append((x, half, y))
+            named.add(node)
+        if len(named) == _NAMED:
+            break
+    return named
 
 
 def _apart(points: np.ndarray, radii: np.ndarray) -> np.ndarray:

@@ -1,11 +1,44 @@
 """Writing tables to files that people asked for."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+
+#: what spreadsheets take for the beginning of a formula (OWASP, "CSV Injection")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+_safe = ContextVar("safe", default=False)
+
+
+@contextmanager
+def safe_csv(safe: bool) -> Iterator[None]:
+    """Have `write_table` write CSV and TSV `for_spreadsheets` during the block, or as it is."""
+    before = _safe.set(safe)
+    try:
+        yield
+    finally:
+        _safe.reset(before)
+
+
+def for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table in which no spreadsheet takes a text for a formula.
+
+    Texts that begin like one, headings among them, get a ``'`` in front; numbers stay as they are.
+    """
+    texts = table.select_dtypes(exclude=["number", "bool", "datetime"]).columns
+    written = table.assign(**{str(name): table[name].map(_as_text) for name in texts})
+    return written.rename(columns=_as_text, index=_as_text)
+
+
+def _as_text(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def check_extension(out: Path) -> None:
@@ -27,4 +60,6 @@ def write_table(table: pd.DataFrame, out: Path, index: bool = False) -> None:
         write_atomically(out, lambda part: table.to_parquet(part, index=index))
     else:
         separator = "," if out.suffix == ".csv" else "\t"
+        if _safe.get():
+            table = for_spreadsheets(table)
         write_atomically(out, lambda part: table.to_csv(part, index=index, sep=separator))

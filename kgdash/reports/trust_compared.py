@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from kgdash.charts.classification import calibrations_figure
 from kgdash.charts.model_selection import BEST, PICKED, choice_matrix
 from kgdash.charts.separation import auc_figure
 from kgdash.errors import KgdashError
@@ -199,17 +200,25 @@ def _separation(sources: Sources, progress: Progress) -> Section:
 
 
 def _calibration(sources: Sources, progress: Progress) -> Section:
-    title, rows = "Calibration", []
+    title, rows, bins = "Calibration", [], {}
     steps = phases(progress, [1.0] * len(sources))
     try:
         for (name, source), step in zip(sources.items(), steps, strict=True):
             rows.append({"run": name, **_calibrated(source, step)})
+            bins[name] = source.classified().tables()["calibration"]
     except KgdashError as error:
         return refused_section(title, error)
     return Section(
         title,
         (),
         (
+            Shown(
+                "Predicted probability, after Platt's calibration on valid, against the share of "
+                "true triples; 95 % intervals.",
+                _each(sources, "classify", "--table calibration"),
+                chart=calibrations_figure(bins),
+                name="calibration",
+            ),
             Shown(
                 "Test triples and corrupted ones, classified by a threshold chosen on valid, with "
                 "95 % intervals; and the expected calibration error (ECE) of the score's "

@@ -29,7 +29,7 @@ def add_folder(folder: str | Path, dataset: str | None = None, name: str = "") -
     """
     check_right("add")
     source = opened(folder)
-    if not os.path.isdir(source):  # False, too, of a name that can not be
+    if not os.path.isdir(folder):  # False, too, of a name that can not be
         raise KgdashError(f"There is no folder {folder}.")
     if source.resolve() in [kept.resolve() for kept in named_runs().values()]:
         raise KgdashError(f"{folder} is among the runs already")

@@ -6,6 +6,7 @@ import pytest
 
 from kgdash.charts.classification import (
     calibration_figure,
+    calibrations_figure,
     labelled_histogram,
     pr_figure,
     relik_accuracy_figure,
@@ -90,6 +91,20 @@ def test_calibration():
     assert drawn.error_y.arrayminus[0] == pytest.approx(0.1)
     assert "4 triples" in drawn.text[0]
     assert trace(figure, "sigmoid of the score").x[0] == 0.2
+
+
+def test_calibration_of_several_runs_is_platts():
+    bins = pd.DataFrame(
+        [("none", 4, 0.2, 0.5, 0.1, 0.9), ("platt", 4, 0.5, 0.6, 0.4, 0.8)],
+        columns=["calibration", "count", "predicted", "observed", "low", "high"],
+    )
+    runs = {f"<{number}>": bins.assign(observed=number / 8) for number in range(8)}
+    figure = calibrations_figure(runs)
+    for number in range(8):
+        drawn = trace(figure, f"&lt;{number}&gt;")
+        assert (list(drawn.x), list(drawn.y)) == ([0.5], [number / 8])
+    looks = {(line.marker.color, line.marker.symbol) for line in figure.data[1:]}
+    assert len(looks) == 8
 
 
 def test_relik():

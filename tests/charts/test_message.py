@@ -94,7 +94,7 @@ def bins(k, **names):
 
 def calibrated(k):
     ends = {"predicted": [0.2, 0.8], "observed": [0.3 * k, 0.7], "low": 0.1, "high": 0.9}
-    return classification.calibration_figure(frame(calibration="platt", count=9, **ends))
+    return frame(calibration="platt", count=9, **ends)
 
 
 def by_relik(k):
@@ -282,7 +282,10 @@ EXAMPLES = {
     "classification.labelled_histogram": lambda k: classification.labelled_histogram(
         bins(k, true=1, false=1), 1.5
     ),
-    "classification.calibration_figure": calibrated,
+    "classification.calibration_figure": lambda k: classification.calibration_figure(calibrated(k)),
+    "classification.calibrations_figure": lambda k: classification.calibrations_figure(
+        {"a": calibrated(k), "b": calibrated(1)}
+    ),
     "classification.relik_accuracy_figure": by_relik,
     "comparison.metric_dots": lambda k: comparison.metric_dots(of_runs(k), MRR),
     "comparison.position_heatmap": lambda k: comparison.position_heatmap(

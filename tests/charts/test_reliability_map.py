@@ -46,6 +46,25 @@ def test_of_many_the_ends_are_drawn():
     assert reliability_dots(groups(0), SCALE).layout.annotations[0].text == "no known triple"
 
 
+def test_names_on_the_map_do_not_meet():
+    table = groups(40).assign(label=[f"a community with number {i}" for i in range(40)])
+    table["triples"] = np.arange(40, 0, -1)
+    lines = pd.DataFrame({"a": 0, "b": np.arange(10, 400, 10), "triples": 3, "relik": 0.1})
+    figure = community_map(table, lines, SCALE)
+    bubbles = figure.data[-1]
+    named = [i for i, text in enumerate(bubbles.text) if text]
+    assert 1 < len(named) <= 14
+    assert named[0] == 0
+    across, up = figure.layout.xaxis.range, figure.layout.yaxis.range
+    x = np.array(bubbles.x)[named] / (across[1] - across[0]) * 560
+    y = (
+        np.array(bubbles.y)[named] / (up[1] - up[0]) * 540
+        + np.array(bubbles.marker.size)[named] / 2
+    )
+    apart = (np.abs(x[:, None] - x) >= 20 * 6) | (np.abs(y[:, None] - y) >= 14)
+    assert apart[~np.eye(len(named), dtype=bool)].all()
+
+
 def test_communities():
     lines = pd.DataFrame({"a": [0, 0], "b": [10, 20], "triples": [1, 500], "relik": [0.1, 0.2]})
     figure = community_map(groups(3), lines, SCALE)

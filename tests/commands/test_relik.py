@@ -4,11 +4,16 @@ import os
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 from kgdash.files import table_cache as store
 from kgdash.files.table_cache import list_cache
+from kgdash.formats.run_directory import read_run
+from kgdash.runs.bundled import DEMO
+from tests.support.cli import run_cli
 from tests.support.paths import ROOT
+from tests.support.tiny_runs import altered_run
 
 
 @pytest.mark.own_cache
@@ -51,3 +56,15 @@ def test_it_runs_after_all_else():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )
     assert shown.stdout == "[19, 19] True\n"
+
+
+def test_names_like_formulas_in_safe_csv(tmp_path, monkeypatch, capsys):
+    names = read_run(DEMO / "umls-transe")[0].entities
+    run = altered_run(tmp_path / "run", entities=tuple(f"={name}" for name in names))
+    out = tmp_path / "relik.csv"
+    heads = {}
+    for options in ((), ("--safe-csv",)):
+        arguments = ["relik", run, "--method", "sampled", "--samples", "2", "--out", out]
+        assert run_cli(monkeypatch, capsys, [*arguments, *options])[0] == 0
+        heads[options] = set(pd.read_csv(out)["head"].str[:1])
+    assert heads == {(): {"="}, ("--safe-csv",): {"'"}}

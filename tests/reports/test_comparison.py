@@ -142,6 +142,15 @@ class TestCommandsGiveTheNumbers:
             errors = [each["expected_calibration_error"] for each in found["calibration_errors"]]
             assert [row["ECE ↓"], row["Platt ↓"], row["isotonic ↓"]] == errors
 
+    def test_the_drawn_calibration(self, content, printed):
+        drawn = content.parts["Reliability"][-1].shown[0]
+        for command, name in zip(drawn.command.splitlines(), NAMES, strict=True):
+            rows = printed(command)
+            rows = rows[rows["calibration"] == "platt"]
+            (line,) = [trace for trace in drawn.chart.data if trace.name == name]
+            assert list(line.x) == rows["predicted"].astype(float).tolist()
+            assert list(line.y) == rows["observed"].astype(float).tolist()
+
     def test_the_report_itself(self, content, html, call, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         assert run_text(call, content.command).startswith("wrote comparison.html (0.7 MB)")
@@ -153,7 +162,7 @@ def test_one_small_file(html, content):
     page = read_page(html)
     assert len(html) < 1e6
     assert all(address.startswith("#") for address in page.addresses)
-    assert len([a for a, _ in page.scripts if a.get("type") == "application/json"]) == 5
+    assert len([a for a, _ in page.scripts if a.get("type") == "application/json"]) == 6
     assert page.text.index(content.verdict) < page.text.index("Is the difference")
     assert len(table_of(page, "Paired tests over 661 triples")) == 3
     identifiers = {"comparison", "reliability", "runs", "glossary", "how-it-was-computed"}

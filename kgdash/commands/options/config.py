@@ -1,6 +1,7 @@
 """Configuration files: the options of any command, read from TOML and written to it with comments.
 
-`configurable` gives a command the options --config and --save-config.
+`configurable` gives a command the options --config and --save-config, and --safe-csv where it
+writes tables.
 """
 
 import functools
@@ -20,6 +21,7 @@ from kgdash.commands.options.renamed import COMMANDS, OPTIONS
 from kgdash.commands.options.terminal import visible_output
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.atomic import write_atomically
+from kgdash.files.table import safe_csv
 from kgdash.files.text import decode_text, read_content
 
 _MAX_BYTES = 2**20
@@ -46,7 +48,7 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def configured(config: Path | None, save_config: Path | None, **options: Any) -> None:
         context = options[asks[0]] if asks else options.pop("context")
-        with visible_output():
+        with visible_output(), safe_csv(options.pop("safe_csv", False)):
             command(**options)
         if save_config is not None:
             text = config_text(context)
@@ -57,11 +59,20 @@ def configurable(command: Callable[..., None]) -> Callable[..., None]:
         inspect.Parameter("config", kind, default=None, annotation=_ConfigOption),
         inspect.Parameter("save_config", kind, default=None, annotation=_SaveOption),
     ]
+    if any(map(_is_table, signature.parameters.values())):
+        extra.insert(0, inspect.Parameter("safe_csv", kind, default=False, annotation=_SafeOption))
     if not asks:
         extra.append(inspect.Parameter("context", kind, annotation=typer.Context))
     parameters = [p.replace(kind=kind) for p in signature.parameters.values()]
     configured.__signature__ = signature.replace(parameters=[*parameters, *extra])  # type: ignore
     return configured
+
+
+def _is_table(parameter: inspect.Parameter) -> bool:
+    """Tell whether a parameter names a file for a table."""
+    about = getattr(parameter.annotation, "__metadata__", ())
+    checks = [getattr(getattr(each, "callback", None), "__name__", "") for each in about]
+    return any(check.endswith("known_extension") for check in checks)
 
 
 def config_text(context: typer.Context) -> str:
@@ -142,6 +153,12 @@ _SaveOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE", callback=_no_folder, help="Write all options of this call to a TOML file."
+    ),
+]
+_SafeOption = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv", help="In CSV and TSV put a ' before texts that spreadsheets would calculate."
     ),
 ]
 

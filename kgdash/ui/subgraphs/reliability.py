@@ -26,7 +26,7 @@ from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.subgraphs.local import so_far
 from kgdash.ui.subgraphs.selected_part import show_part
-from kgdash.ui.widgets.chart import clicked_point, show_chart
+from kgdash.ui.widgets.chart import clicked_point
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, written
@@ -49,6 +49,14 @@ _TINY = {
     "high": "95 % high",
     "typical": "geometric mean",
     "outside": "outside",
+}
+
+#: headings of what the rows of a table are
+_LABELS = {
+    "regions": "region",
+    "communities": "community",
+    "entity": "entity",
+    "relation": "relation",
 }
 
 #: entities drawn of a community or region
@@ -154,6 +162,9 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         region = int(table["region"].iloc[min(row, len(table) - 1)])
         title = _region_title(graph, found.table.iloc[region])
         _draw(map_, found.members[region], title, (*key, scan, region))
+        central = found.table["central"].iloc[region]
+        if st.button("Open on Local reliability", icon=":material/my_location:", key="open_region"):
+            open_local("neighbourhood", entity=central, size=60, hops=1)
     else:
         st.info(
             "No region stands out: what differences there are, chance explains.",
@@ -162,9 +173,13 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     with st.expander("How sure is that?", icon=":material/casino:"):
         st.caption(
             "p: the share of permutations in which any region, anywhere, stood out as far. Bars: "
-            "how far the greatest of each permutation did; marked: the regions found."
+            "how far the greatest of each permutation did; marked: the regions found, which "
+            "open on Local reliability."
         )
-        show_chart(baseline_figure(table, found.baseline), "baseline", f"{name}-baseline")
+        figure = baseline_figure(table, found.baseline)
+        marked = clicked_point(figure, "baseline", f"{name}-baseline")
+        if marked is not None:
+            open_local("neighbourhood", entity=table["central"].loc[marked], size=60, hops=1)
 
 
 def _region_title(graph: KnowledgeGraph, region: pd.Series) -> str:
@@ -201,7 +216,7 @@ def _table(
 
     :param first: which is at first
     """
-    columns = number_columns(shown, mrr="MRR ↑", evaluated="test triples") | {
+    columns = number_columns(shown, mrr="MRR ↑", evaluated="test triples", label=_LABELS[key]) | {
         column: st.column_config.NumberColumn(label, help=explained(label))
         for column, label in _TINY.items()
         if column in shown

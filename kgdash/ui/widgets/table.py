@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from kgdash.files.table import for_spreadsheets
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
@@ -16,6 +17,9 @@ from kgdash.ui.widgets.selection import selected_row
 
 #: cells beyond which floats keep the browser's format: writing each takes too long
 _MOST_CELLS = 10_000
+
+#: words in columns' names that headings write otherwise
+_SPELLINGS = {"relik": "ReliK", "mrr": "MRR", "nan": "NaN", "f1": "F1", "roc": "ROC", "auc": "AUC"}
 
 #: columns that may hold relations
 _RELATIONS = frozenset({"relation", "group", "label"})
@@ -28,7 +32,7 @@ def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
     """
     config: dict[str, Any] = {}
     for column in table.columns:
-        heading = labels.get(column, str(column).replace("_", " "))
+        heading = labels.get(column, _spelt(str(column)))
         if not isinstance(heading, str):
             config[column] = heading
             continue
@@ -40,6 +44,11 @@ def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
         else:
             config[column] = st.column_config.Column(heading, help=about)
     return config
+
+
+def _spelt(column: str) -> str:
+    """Write a column's name as a heading: "relik_head_rank" is "ReliK head rank"."""
+    return " ".join(_SPELLINGS.get(word, word) for word in column.split("_"))
 
 
 def written(table: pd.DataFrame) -> Any:
@@ -110,13 +119,15 @@ def choose_row(
 
 
 def download(table: pd.DataFrame, name: str) -> None:
-    """Offer a table as CSV and as Parquet, all rows and full precision.
+    """Offer a table as CSV, safe to open in a spreadsheet, and as Parquet, as it is.
+
+    Both hold all rows, in full precision.
 
     :param name: of the files, without an extension; names the buttons too
     """
     # Made at the click: a file made now is gone as soon as refined values replace it.
     files = {
-        "CSV": (lambda: table.to_csv(index=False).encode(), "text/csv"),
+        "CSV": (lambda: for_spreadsheets(table).to_csv(index=False).encode(), "text/csv"),
         "Parquet": (lambda: table.to_parquet(index=False), "application/vnd.apache.parquet"),
     }
     with st.container(horizontal=True):

@@ -1,0 +1,101 @@
+"""Kills at random system calls: nothing half-written, the same command goes on to the same end."""
+
+import random
+import re
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.faults.looks import check_whole, contents, left_over
+from tests.faults.operations import Operation
+from tests.faults.processes import Ended, run
+from tests.faults.sandboxes import fresh
+from tests.faults.traces import Call, on_files_of
+
+
+@dataclass
+class Tally:
+    """How many faults were made, and what went wrong after them."""
+
+    faults: int = 0
+    findings: list[str] = field(default_factory=list)
+
+    def add(self, other: "Tally") -> None:
+        """Add another tally to this one."""
+        self.faults += other.faults
+        self.findings += other.findings
+
+
+@dataclass(frozen=True)
+class Clean:
+    """An operation that nothing disturbed: what was before and after, and its system calls."""
+
+    operation: Operation
+    before: dict[str, Any]
+    after: dict[str, Any]
+    calls: list[Call]
+
+
+def undisturbed(operation: Operation, template: Path, work: Path) -> Clean:
+    """Run an operation to its end, and note what it does to files."""
+    sandbox = fresh(template, work / "sandbox", operation)
+    before = contents(sandbox)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        ended = run(operation, sandbox, ("-s", "4096", "-o", str(log)))
+        assert ended.code == 0, f"{operation.name}: {ended}"
+        made = on_files_of(sandbox, log)
+    assert not left_over(sandbox), f"{operation.name} leaves {left_over(sandbox)}"
+    return Clean(operation, before, contents(sandbox), made)
+
+
+def kill(clean: Clean, template: Path, work: Path, generator: random.Random) -> Tally:
+    """Kill an operation at one of its system calls on files, then run it again."""
+    operation, call = clean.operation, generator.choice(clean.calls)
+    sandbox = fresh(template, work / "sandbox", operation)
+    at = f"inject={call.name}:signal=KILL:when={call.number}"
+    quiet = ("-o", "/dev/null", "-e", f"trace={call.name}", "-e", at)
+    if run(operation, sandbox, quiet).code != -9:
+        return Tally()  # another order of threads: it ended before
+    where = f"{operation.name}, killed at {call.name} {call.number}"
+    findings = after_fault(clean, sandbox)
+    return Tally(1, [f"{where}: {finding}" for finding in findings])
+
+
+def after_fault(clean: Clean, sandbox: Path) -> list[str]:
+    """Look at a sandbox after a fault, and run the operation again: what is not as it should be."""
+    try:
+        check_whole(sandbox, clean.before, clean.after)
+    except AssertionError as error:
+        return [str(error)]
+    return again(clean, sandbox)
+
+
+def again(clean: Clean, sandbox: Path) -> list[str]:
+    """Run an operation again after a fault: what differs from one that nothing disturbed."""
+    ended = run(clean.operation, sandbox)
+    if not _is_fine(clean.operation, ended):
+        return [f"again it ends with {ended.code}: {ended.said[-600:]}"]
+    try:
+        found = contents(sandbox)
+    except AssertionError as error:
+        return [f"after it ran again: {error}"]
+    findings = [
+        f"{name} differs" for name, value in found.items() if _differs(clean.after, name, value)
+    ]
+    findings += [f"{name} is missing" for name in clean.after.keys() - found.keys()]
+    return findings + [f"{name} stays" for name in left_over(sandbox)]
+
+
+def _is_fine(operation: Operation, ended: Ended) -> bool:
+    done = operation.done and ended.code == 2 and operation.done in ended.said
+    return ended.code == 0 or bool(done)
+
+
+def _differs(after: dict[str, Any], name: str, value: Any) -> bool:
+    """Tell whether a file is not what it should be; a run kept twice is there twice."""
+    if name not in after and name.startswith("runs/"):
+        _, run_name, part = name.split("/", 2)
+        name = f"runs/{re.sub(r'-[2-9]$', '', run_name)}/{part}"
+    return name not in after or str(after[name]) != str(value)

@@ -1,0 +1,65 @@
+"""What the parent does once, so that its children need not: imports and compiled kernels."""
+
+import contextlib
+import gc
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.faults.operations import (
+    RULES,
+    Operation,
+    needs_pykeen,
+    preparations,
+    write_dataset,
+)
+from tests.faults.processes import enter
+
+
+def warm_up(folder: Path, operations: Sequence[Operation]) -> None:
+    """Run commands once in this process, and have tables of any size kept."""
+    import torch
+
+    from kgdash.files import row_table, table_cache
+    from tests.support.tiny_runs import save_pykeen_directory
+
+    torch.set_num_threads(1)
+    # Tables of 30 entities are counted in no time: kept nevertheless, a part of a second each.
+    table_cache._WORTH_KEEPING = -1
+    row_table._LEAST, row_table._TIMES = 0.0, 0
+    folder.mkdir(parents=True)
+    for name in ("runs", "cache", "kept", "filled"):
+        (folder / name).mkdir()
+    write_dataset(folder / "data")
+    (folder / "rules.tsv").write_text(RULES)
+    if needs_pykeen(operations):
+        save_pykeen_directory(folder / "pykeen")
+    here, environment = Path.cwd(), dict(os.environ)
+    try:
+        for operation in dict.fromkeys((*preparations(operations), *operations)):
+            _run(operation, folder)
+    finally:
+        os.chdir(here)
+        os.environ.clear()
+        os.environ.update(environment)
+    table_cache._swept.clear()
+    gc.collect()
+    gc.freeze()
+
+
+def _run(operation: Operation, folder: Path) -> None:
+    from kgdash import cli
+
+    enter(operation, folder)
+    said, standard = io.StringIO(), (sys.argv, sys.stdin)
+    sys.argv, sys.stdin = ["kgdash", *operation.arguments], io.StringIO(operation.typed)
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            cli.main()
+    except SystemExit as ended:
+        if ended.code:
+            raise RuntimeError(f"{operation.arguments}: {said.getvalue()}") from ended
+    finally:
+        sys.argv, sys.stdin = standard

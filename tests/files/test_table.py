@@ -1,0 +1,42 @@
+"""Tables that people asked for, as files."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.files.table import for_spreadsheets, safe_csv, write_table
+
+TABLE = pd.DataFrame(
+    {"=HYPERLINK(1)": ["@a", "+b", "-c", "=d", "\te", "\rf", "g=", ""], "value": np.arange(-4.0, 4)}
+)
+
+
+def test_formulas_become_texts():
+    safe = for_spreadsheets(TABLE)
+    assert safe.columns.tolist() == ["'=HYPERLINK(1)", "value"]
+    assert safe.iloc[:, 0].tolist() == ["'@a", "'+b", "'-c", "'=d", "'\te", "'\rf", "g=", ""]
+    assert safe["value"].tolist() == TABLE["value"].tolist()
+    odd = pd.DataFrame({"mixed": [1, "=x", None]}, index=["-a", "b", "c"])
+    assert for_spreadsheets(odd).to_csv() == ",mixed\n'-a,1\nb,'=x\nc,\n"
+    assert for_spreadsheets(odd.iloc[:0]).empty
+    categories = pd.DataFrame({"of": pd.Categorical(["=a", "b"])})
+    assert for_spreadsheets(categories)["of"].tolist() == ["'=a", "b"]
+
+
+@pytest.mark.parametrize("extension", [".csv", ".tsv", ".parquet"])
+def test_it_is_only_done_on_request_and_never_to_parquet(tmp_path, extension):
+    def written(safe: bool) -> bytes:
+        out = tmp_path / f"table{extension}"
+        with safe_csv(safe):
+            write_table(TABLE, out)
+        return out.read_bytes()
+
+    assert (written(False) == written(True)) == (extension == ".parquet")
+    assert (b"'@a" in written(True)) == (extension != ".parquet")
+    assert b"'@a" not in written(False)
+
+
+def test_other_extensions_are_refused(tmp_path):
+    with pytest.raises(KgdashError, match=r"expected an output file in \.csv, \.tsv or \.parquet"):
+        write_table(TABLE, tmp_path / "table.xls")
