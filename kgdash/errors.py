@@ -7,9 +7,20 @@ it; pages and command line print it as it is and never show a traceback.
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 
+#: characters of a message of which the middle is left out: names in files may have any length
+_LONGEST = 2_000
+
 
 class KgdashError(ValueError):
-    """Input that kgdash refuses, with a message that names the cause and the cure."""
+    """Input that kgdash refuses, with a message that names the cause and the cure.
+
+    The message can be printed and shown, whatever it quotes: it is UTF-8, and not long.
+    """
+
+    def __init__(self, message: str) -> None:
+        if len(message) > _LONGEST:
+            message = f"{message[: _LONGEST * 3 // 4]} … {message[-_LONGEST // 4 :]}"
+        super().__init__(message.encode("utf-8", "backslashreplace").decode())
 
 
 #: up to so many names, a message lists them all

@@ -16,6 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.support.app_tests import quick_app_tests
 from tests.support.paths import ROOT, SHARED
 
 # Workers share the cores: threads of their own would wait for one another. Before torch is loaded.
@@ -111,24 +112,7 @@ def as_visitor(monkeypatch) -> Callable[..., None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _app_tests_are_quick() -> Iterator[None]:
-    """Spare each run of an AppTest what costs it most beside the page itself.
-
-    It makes a server anew, which reads the manifests of all packages; and it looks a thousand times
-    a second whether the script has ended.
-    """
-    from streamlit.components.v2 import manifest_scanner
-    from streamlit.testing.v1 import local_script_runner
-
-    wait = local_script_runner.require_widgets_deltas
-
-    def join_first(runner, timeout: float = 3) -> None:
-        runner._script_thread.join(timeout)
-        wait(runner, timeout)
-
-    with pytest.MonkeyPatch.context() as patch:
-        found = cache(manifest_scanner.scan_component_manifests)
-        patch.setattr(manifest_scanner, "scan_component_manifests", found)
-        patch.setattr(local_script_runner, "require_widgets_deltas", join_first)
+    with quick_app_tests():
         yield
 
 

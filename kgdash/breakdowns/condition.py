@@ -115,7 +115,7 @@ class Condition:
         if self.column in NUMBERS:
             try:
                 object.__setattr__(self, "value", float(self.value))
-            except ValueError:
+            except (ValueError, OverflowError):
                 raise KgdashError(
                     f"{self.column} is compared with a number; found {self.value!r:.80} (one row "
                     f"for each condition, {_EXAMPLE})"

@@ -1,44 +1,84 @@
-"""What a Parquet file's pages unpack to, by their own headers: a file's footer may say less.
+"""What a Parquet file unpacks to, by its footer and by its pages, which may say otherwise.
 
-The headers are Thrift's compact protocol (Apache Parquet format, ``parquet.thrift``, PageHeader).
+Both are Thrift's compact protocol (Apache Parquet format, ``parquet.thrift``: FileMetaData and
+PageHeader), read here: asked for a column of a damaged footer, PyArrow ends the process.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-import pyarrow.parquet as pq
-
 #: of PageHeader: its fields, and where each kind of page has its number of values
 _UNPACKED, _PACKED, _KINDS, _VALUES = 2, 3, (5, 7, 8), 1
 
-#: Thrift's kinds of fields; page headers hold no others
-_TRUE, _FALSE, _BYTE, _INTS, _DOUBLE, _BINARY, _STRUCT = 1, 2, 3, (4, 5, 6), 7, 8, 12
+#: of FileMetaData its row groups, of these their columns and bytes, of a column what is told of it
+_GROUPS, _COLUMNS, _GROUP_BYTES, _COLUMN = 4, 1, 2, 3
 
-_DEEPEST = 8
+#: of ColumnMetaData: number of values, bytes in the file, and where pages begin
+_NUM_VALUES, _LENGTH, _PAGES, _DICTIONARY = 5, 7, 9, 11
+
+#: Thrift's kinds of fields; neither footers nor page headers hold others
+_TRUE, _FALSE, _BYTE, _INTS, _DOUBLE, _BINARY, _LISTS, _STRUCT = (
+    1,
+    2,
+    3,
+    (4, 5, 6),
+    7,
+    8,
+    (9, 10),
+    12,
+)
+
+_DEEPEST = 12
 
 
-def unpacked_size(content: bytes, metadata: pq.FileMetaData) -> tuple[int, int]:
-    """Return how many values all pages hold, dictionaries included, and their bytes unpacked.
+def unpacked_size(content: bytes) -> tuple[int, int]:
+    """Return how many values a file holds, dictionaries included, and their bytes unpacked.
 
-    :raises ValueError: if pages do not fill their column's part of the file, or a header is no
-        PageHeader
+    Of footer and pages, the one counts that tells of more.
+
+    :raises ValueError: if either is damaged, or pages do not fill their column's part of the file
     """
-    values = size = 0
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        for column in range(group.num_columns):
-            chunk = group.column(column)
-            if not chunk.num_values:
+    values = size = told = told_size = 0
+    for group in _structs(_footer(content), _GROUPS):
+        told_size += _number(group, _GROUP_BYTES)
+        for chunk in _structs(group, _COLUMNS):
+            column = chunk.get(_COLUMN)
+            if not isinstance(column, dict):
+                raise ValueError("a column of which nothing is told")
+            told += _number(column, _NUM_VALUES)
+            if not column[_NUM_VALUES]:
                 continue  # none of its pages is read
-            start, length = chunk.data_page_offset, chunk.total_compressed_size
-            if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
-                start = chunk.dictionary_page_offset
-            if start < 0 or length < 0 or start + length > len(content):
+            start, length = _number(column, _PAGES), _number(column, _LENGTH)
+            if _DICTIONARY in column and 0 < _number(column, _DICTIONARY) < start:
+                start = column[_DICTIONARY]
+            if start + length > len(content):
                 raise ValueError("a column lies outside the file")
             for header in _headers(content[start : start + length]):
                 size += header[_UNPACKED]
                 values += sum(header[kind][_VALUES] for kind in _KINDS if kind in header)
-    return values, size
+    return max(values, told), max(size, told_size)
+
+
+def _footer(content: bytes) -> dict[int, Any]:
+    """Read the footer: at the end stand its length, four bytes, and PAR1."""
+    length = int.from_bytes(content[-8:-4], "little")
+    if length + 8 > len(content):
+        raise ValueError("a footer longer than the file")
+    return _struct(content[-8 - length : -8], 0, _DEEPEST)[0]
+
+
+def _structs(told: dict[int, Any], field: int) -> list[dict[int, Any]]:
+    listed = told.get(field)
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise ValueError("a footer without row groups or columns")
+    return listed
+
+
+def _number(told: dict[int, Any], field: int) -> int:
+    value = told.get(field)
+    if type(value) is not int or value < 0:
+        raise ValueError("a footer with a number that can not be")
+    return value
 
 
 def _headers(pages: bytes) -> Iterator[dict[int, Any]]:
@@ -46,13 +86,13 @@ def _headers(pages: bytes) -> Iterator[dict[int, Any]]:
     place = 0
     while place < len(pages):
         header, place = _struct(pages, place, _DEEPEST)
-        try:
-            counts = [header[kind][_VALUES] for kind in _KINDS if kind in header]
-            sizes = [header[_UNPACKED], header[_PACKED]]
-        except (KeyError, TypeError) as error:
-            raise ValueError("a page without its sizes") from error
-        if not all(type(n) is int and n >= 0 for n in counts + sizes):
-            raise ValueError("a page of a size that can not be")
+        told = [header[kind] for kind in _KINDS if kind in header]
+        counts = [kind.get(_VALUES) if isinstance(kind, dict) else None for kind in told]
+        for number in (header.get(_UNPACKED), header.get(_PACKED), *counts):
+            if number is None:
+                raise ValueError("a page without its sizes")
+            if type(number) is not int or number < 0:
+                raise ValueError("a page of a size that can not be")
         place += header[_PACKED]
         if place > len(pages):
             raise ValueError("a page ends outside its column")
@@ -60,7 +100,7 @@ def _headers(pages: bytes) -> Iterator[dict[int, Any]]:
 
 
 def _struct(data: bytes, place: int, depth: int) -> tuple[dict[int, Any], int]:
-    """Read a struct: whole numbers and structs by field; the rest is None."""
+    """Read a struct: whole numbers, structs and lists of them by field; the rest is None."""
     if not depth:
         raise ValueError("structs too deep")
     fields: dict[int, Any] = {}
@@ -88,9 +128,29 @@ def _value(data: bytes, place: int, kind: int, depth: int) -> tuple[Any, int]:
     if kind == _BINARY:
         length, place = _varint(data, place)
         return None, place + length
+    if kind in _LISTS:
+        return _list(data, place, depth - 1)
     if kind == _STRUCT:
         return _struct(data, place, depth - 1)
     raise ValueError(f"a field of kind {kind}")
+
+
+def _list(data: bytes, place: int, depth: int) -> tuple[list[Any], int]:
+    """Read a list; each of its items takes a byte at least, flags exactly one."""
+    if not depth:
+        raise ValueError("lists too deep")
+    head, place = _byte(data, place)
+    count, kind = head >> 4, head & 15
+    if count == 15:
+        count, place = _varint(data, place)
+    if count > len(data):
+        raise ValueError("a list longer than the file")
+    kind = _BYTE if kind in (_TRUE, _FALSE) else kind
+    items = []
+    for _ in range(count):
+        item, place = _value(data, place, kind, depth)
+        items.append(item)
+    return items, place
 
 
 def _byte(data: bytes, place: int) -> tuple[int, int]:

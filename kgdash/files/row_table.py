@@ -139,6 +139,9 @@ class RowTable:
         table = stored_table(self._key)
         if table is None or table.shape != self._values.shape[::-1]:
             return
-        found = table[list(self.columns)].to_numpy(dtype=np.int64).T
+        try:
+            found = table[list(self.columns)].to_numpy(dtype=np.int64).T
+        except (KeyError, ValueError, TypeError, OverflowError):  # another's table of this name
+            return
         self._values = np.where(found == MISSING, self._values, found)
         self._seconds = float(note.get("seconds") or 0.0)

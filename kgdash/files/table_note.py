@@ -29,7 +29,10 @@ TEXTS = (
 NUMBERS = {"triples": (int,), "seconds": (int, float), "seed": (int,)}
 
 #: what reading a damaged file may raise
-DAMAGED = (OSError, ValueError, KeyError, RecursionError, pa.ArrowException)
+DAMAGED = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError),
+    pa.ArrowException,
+)
 
 _PLACE, _SHAPE = b"kgdash", "shape"
 

@@ -1,6 +1,5 @@
 """The knowledge graph: names, labels, and the splits as arrays of ids."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,7 @@ from scipy.sparse import csr_matrix
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
+from kgdash.graph.digests import graph_digest, texts_digest
 from kgdash.graph.known_triples import KnownTriples
 
 SPLITS = ("train", "valid", "test")
@@ -99,12 +99,12 @@ class KnowledgeGraph:
     @cached_property
     def digest(self) -> str:
         """Return a SHA-256 over names and splits: only equal graphs have equal digests."""
-        sha = hashlib.sha256()
-        for names in (self.entities, self.relations):
-            sha.update("\0".join(names).encode() + b"\1")
-        for split in SPLITS:
-            sha.update(np.ascontiguousarray(self.splits[split], dtype="<i8").tobytes() + b"\2")
-        return sha.hexdigest()
+        return graph_digest(self.entities, self.relations, [self.splits[s] for s in SPLITS])
+
+    @cached_property
+    def shown_digest(self) -> str:
+        """Return a SHA-256 over what people read: its name, and the labels."""
+        return texts_digest([self.name, self.entity_labels, self.relation_labels])
 
     def split(self, name: str) -> np.ndarray:
         """Return the triples of a split.

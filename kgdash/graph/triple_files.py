@@ -6,6 +6,7 @@ import io
 import itertools
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +117,9 @@ def read_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int, l
             rows = _READERS[extension](_lines(stream, path))
             yield from rows if content is None else bounded(rows, str(path))
     except UnicodeDecodeError as error:
-        raise KgdashError(
-            f"{path} is not UTF-8 text (line {_undecodable_line(path, content)}); convert it first"
-        ) from error
+        line = _undecodable_line(path, content)
+        where = f" (line {line})" if line else ""
+        raise KgdashError(f"{path} is not UTF-8 text{where}; convert it first") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise KgdashError(f"{path} is not a whole gzip file ({error}); fetch it again") from error
     except csv.Error as error:
@@ -177,7 +178,9 @@ def _lines(stream: io.TextIOWrapper, path: Path) -> Iterator[str]:
 
 
 def _undecodable_line(path: Path, content: bytes | None) -> int:
-    with _open_bytes(path, content) as stream:
+    """Return the number of the first line that is not UTF-8; 0 if a gzip file is damaged there."""
+    damaged = suppress(OSError, EOFError, zlib.error)
+    with damaged, _open_bytes(path, content) as stream:
         for number, line in enumerate(stream, start=1):
             try:
                 line.decode()

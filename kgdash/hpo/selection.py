@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import optuna
+import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
@@ -143,7 +144,7 @@ def best_configuration(study: StudyFile, space: SearchSpace) -> TrainingConfig:
             f"{study.path}: trial {study.best} is not of its space: {error}"
         ) from error
     epochs = study.trials["epochs"][study.best]
-    return replace(config, epochs=int(epochs)) if epochs == epochs else config
+    return config if pd.isna(epochs) else replace(config, epochs=int(epochs))
 
 
 def best_command(study: StudyFile) -> str:

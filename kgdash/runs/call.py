@@ -16,6 +16,9 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress
 from kgdash.runs.run import Run
 
+#: digest of what tables depend on, and of what people read
+Identity = tuple[str, str]
+
 
 class Call:
     """A function and all its arguments but the last, ``progress``."""
@@ -30,24 +33,30 @@ class Call:
 
 @dataclass(frozen=True)
 class _Origin:
-    """What `kgdash.runs.loading.load` made a run of, and the digest that it had."""
+    """What `kgdash.runs.loading.load` made a run of, and the identity that it had."""
 
     source: str
     dataset: str | None
-    digest: str
+    identity: Identity
 
 
-_origins: dict[str, _Origin] = {}
-_runs: WeakValueDictionary[str, Run] = WeakValueDictionary()
-#: digest of a graph -> that of a run that has it
-_graphs: dict[str, str] = {}
+_origins: dict[Identity, _Origin] = {}
+_runs: WeakValueDictionary[Identity, Run] = WeakValueDictionary()
+#: identity of a graph -> that of a run that has it
+_graphs: dict[Identity, Identity] = {}
+
+
+def identity(found: Run | KnowledgeGraph) -> Identity:
+    """Return what two runs or graphs share only if people read the same of them too."""
+    return found.digest, found.shown_digest
 
 
 def remember(run: Run, source: str, dataset: str | None) -> Run:
     """Keep in mind where a run comes from, and return it."""
-    _origins[run.digest] = _Origin(source, dataset, run.digest)
-    _runs[run.digest] = run
-    _graphs[run.graph.digest] = run.digest
+    named = identity(run)
+    _origins[named] = _Origin(source, dataset, named)
+    _runs[named] = run
+    _graphs[identity(run.graph)] = named
     return run
 
 
@@ -61,10 +70,10 @@ def write(value: Any) -> bytes:
     return file.getvalue()
 
 
-def read(data: bytes, find: Callable[[str, str | None, str], Run]) -> Any:
+def read(data: bytes, find: Callable[[str, str | None, Identity], Run]) -> Any:
     """Return what `write` wrote.
 
-    :param find: returns the run of a source, a dataset and a digest that is not at hand
+    :param find: returns the run of a source, a dataset and an identity that is not at hand
     """
     unpickler = _Unpickler(io.BytesIO(data))
     unpickler.find = find
@@ -73,19 +82,19 @@ def read(data: bytes, find: Callable[[str, str | None, str], Run]) -> Any:
 
 class _Pickler(pickle.Pickler):
     def persistent_id(self, value: Any) -> Any:
-        if isinstance(value, Run) and value.digest in _origins:
-            return ("run", _origins[value.digest])
-        if isinstance(value, KnowledgeGraph) and value.digest in _graphs:
-            return ("graph", _origins[_graphs[value.digest]])
+        if isinstance(value, Run) and identity(value) in _origins:
+            return ("run", _origins[identity(value)])
+        if isinstance(value, KnowledgeGraph) and identity(value) in _graphs:
+            return ("graph", _origins[_graphs[identity(value)]])
         return None
 
 
 class _Unpickler(pickle.Unpickler):
-    find: Callable[[str, str | None, str], Run]
+    find: Callable[[str, str | None, Identity], Run]
 
     def persistent_load(self, named: Any) -> Any:
         kind, origin = named
-        run = _runs.get(origin.digest)
+        run = _runs.get(origin.identity)
         if run is None:
-            run = self.find(origin.source, origin.dataset, origin.digest)
+            run = self.find(origin.source, origin.dataset, origin.identity)
         return run if kind == "run" else run.graph

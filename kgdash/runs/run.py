@@ -16,6 +16,7 @@ from kgdash.errors import KgdashError, check_name
 from kgdash.files.html import facts_html
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph, default_filter, triple_array
+from kgdash.graph.digests import texts_digest
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.graph.restriction import Restriction
 from kgdash.graph.subgraph import Subgraph, SubgraphOptions, SubgraphSampling
@@ -58,6 +59,13 @@ class Run:
     def digest(self) -> str:
         """Return a SHA-256 over graph, configuration and weights: what all tables depend on."""
         return hashlib.sha256((self.graph.digest + self.weights_digest).encode()).hexdigest()
+
+    @cached_property
+    def shown_digest(self) -> str:
+        """Return a SHA-256 over what people read of it, which no table depends on."""
+        told: list[Any] = [self.name, self.graph.shown_digest, self.notes]
+        told += [dict(self.training), dict(self.provenance)]
+        return texts_digest(told)
 
     @cached_property
     def exact_tables(self) -> ExactTables:

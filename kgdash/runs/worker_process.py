@@ -37,7 +37,7 @@ class _Worker:
         self._in, self._out = lines, out
         self._guard, self._stop = threading.Lock(), threading.Event()
         self._calls: SimpleQueue[bytes | None] = SimpleQueue()
-        self._runs: OrderedDict[str, Any] = OrderedDict()
+        self._runs: OrderedDict[tuple[str, str], Any] = OrderedDict()
         self._progress, self._busy = (0.0, 1.0), threading.Event()
 
     def work(self) -> None:
@@ -107,20 +107,20 @@ class _Worker:
             return "failed", type(error).__name__
         return "done", None
 
-    def _find(self, source: str, dataset: str | None, digest: str) -> Any:
+    def _find(self, source: str, dataset: str | None, wanted: tuple[str, str]) -> Any:
         """Load a run, unless it is one of the latest."""
-        from kgdash.runs.call import remember
+        from kgdash.runs.call import identity, remember
         from kgdash.runs.loading import load
 
-        if digest not in self._runs:
+        if wanted not in self._runs:
             run = load(source, dataset)
-            if run.digest != digest:
+            if identity(run) != wanted:
                 raise KgdashError(f"{run.name} was changed meanwhile: open it anew")
-            self._runs[digest] = remember(run, source, dataset)
-        self._runs.move_to_end(digest)
+            self._runs[wanted] = remember(run, source, dataset)
+        self._runs.move_to_end(wanted)
         while len(self._runs) > _LOADED:
             self._runs.popitem(last=False)
-        return self._runs[digest]
+        return self._runs[wanted]
 
 
 def main() -> None:

@@ -6,11 +6,12 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.error import HTTPError
-from urllib.parse import urlparse
+from urllib.parse import urlencode, urlparse
 from urllib.request import Request, urlopen
 
 import pytest
 
+from kgdash.runs.bundled import FOLDER_CHOICE
 from kgdash.ui.runtime.protection import HEADERS
 
 LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "cross-site"}
@@ -44,6 +45,13 @@ def test_only_the_names_of_this_machine_are_answered(address):
         with pytest.raises(HTTPError, match="421"):
             ask(address + path, Host=foreign)
     assert ask(f"{address}/_stcore/health", Host="10.0.0.7")[0] == "ok"
+
+
+def test_what_strangers_say_commands_no_terminal(address, server_folder):
+    assert " 403 " in handshake(address, Host="evil\x9b2J")
+    ask(f"{address}/oauth2callback?error=%1b%5d0%3bx%07said&error_description=a%0d%0ab")
+    log = (server_folder / "log.txt").read_bytes().decode()
+    assert not set(log) & {"\x1b", "\x07", "\x9b"}
 
 
 def test_scripts_of_other_sites_get_no_connection(address, server_folder):
@@ -94,6 +102,17 @@ def stranger(address, tmp_path) -> Iterator[str]:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://localhost:{server.server_port}"
         server.shutdown()
+
+
+def test_addresses_in_names_are_no_links(address, browser):
+    tab = browser.new_page()
+    named = "http://evil.example www.evil.example a@evil.example :material/skull:"
+    tab.goto(f"{address}/?{urlencode({'run': FOLDER_CHOICE, 'folder': named})}")
+    told = tab.get_by_test_id("stAlert").get_by_test_id("stMarkdownContainer")
+    told.wait_for()
+    assert "evil.example" in told.inner_text()
+    assert told.locator("a, img, [role=img]").count() == 0
+    tab.close()
 
 
 def test_a_page_of_a_stranger(address, stranger, browser):

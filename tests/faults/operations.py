@@ -47,7 +47,7 @@ OPERATIONS = {
         ),
         _operation("metrics", "metrics one --out metrics.csv", weight=14),
         _operation(
-            "label", "label one --rules rules.tsv --per-rule 2 --min-pca 0", typed="y\nn\n" * 40
+            "label", "label one --rules rules.tsv --per-rule 2 --min-pca 0", typed="y\n" * 80
         ),
         _operation("label-save", "label one --save labels.tsv", cache="filled", weight=20),
         _operation(

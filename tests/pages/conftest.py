@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1.element_tree import AlertBase
 
 from kgdash.ui.runtime.result_cache import memory
+from tests.support.app_tests import pages_declared
 
 
 @pytest.fixture(scope="session")
@@ -22,19 +22,9 @@ def _what_pages_remember(request):
 
 
 @pytest.fixture(autouse=True)
-def _app_runs_before_each_page(monkeypatch):
-    """Run dashboard.py on every run, as a server does once st.navigation was called.
-
-    AppTest forgets that call, sees the folder pages/ and runs a page's file alone, without the
-    sidebar. The first visit to a fresh server, which really is so, has tests of its own.
-    """
-    original = PagesManager.__init__
-
-    def init(self, *args, **kwargs):
-        original(self, *args, **kwargs)
-        PagesManager.uses_pages_directory = False
-
-    monkeypatch.setattr(PagesManager, "__init__", init)
+def _app_runs_before_each_page():
+    with pages_declared():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from kgdash.files import event_log
-from kgdash.formats.run_directory import write_run
-from kgdash.runs.bundled import FOLDER_CHOICE
+from kgdash.formats.run_directory import read_run, write_run
+from kgdash.runs.bundled import DEMO, FOLDER_CHOICE
 from kgdash.scoring.model_spec import ModelSpec
 from kgdash.ui.runtime.navigation import MENU
 from tests.pages.driver import open_page
@@ -21,13 +21,17 @@ ENTITIES, RELATIONS = 8, 2
 
 HOSTILE = (
     "![x](http://evil.example/i.png) [y](javascript:0) http://evil.example :red[z] **b** $x$ "
-    "<img src=//evil.example>"
+    "<img src=//evil.example> www.evil.example a@evil.example :material/skull: :smile: -> "
 )
 
 #: what of it Markdown or Streamlit would read, unless a backslash stands before
-READ = re.compile(r"(?<!\\)(!\[x\]|\]\((http|javascript)|http(?=:)|:red\[z|\*\*b\*\*|\$x\$|<img)")
+READ = re.compile(
+    r"(?<!\\)(!\[x\]|\]\((http|javascript)|:red\[z|\*\*b\*\*|\$x\$|<img)"
+    # and what the front end reads in texts that are escaped already
+    r"|http\\?:\\?/|www\\?\.|a@evil|:\\?material/skull|:\\?smile| \\?-\\?> "
+)
 
-#: what is shown as it is: choices, tables, charts, code
+#: what is shown as it is, those of a radio apart: choices, tables, charts, code
 AS_IT_IS = {"options", "value", "default", "raw_value", "raw_values", "data", "spec", "columns"}
 AS_IT_IS |= {"arrow_data", "figure", "placeholder", "id", "url", "file_name", "code_text", "json"}
 AS_IT_IS |= {"mixed", "js_content", "html_content", "css_content"}
@@ -61,7 +65,7 @@ def texts(message) -> list[tuple[str, str]]:
     """Go through the texts of a message of Streamlit's that it may read, with their place."""
     found = []
     for field, value in message.ListFields():
-        if field.name in AS_IT_IS:
+        if field.name in AS_IT_IS and field.full_name != "Radio.options":
             continue
         values = value if field.is_repeated else [value]
         for each in values:
@@ -74,21 +78,31 @@ def texts(message) -> list[tuple[str, str]]:
     return found
 
 
-def read_as_markup(app) -> list[tuple[str, str]]:
+def all_texts(app) -> list[tuple[str, str]]:
     blocks = [app.main, app.sidebar]
     found = []
     while blocks:
         block = blocks.pop()
         blocks += getattr(block, "children", {}).values()
         if getattr(block, "proto", None) is not None:
-            found += [pair for pair in texts(block.proto) if READ.search(pair[1])]
+            found += texts(block.proto)
     return found
+
+
+def read_as_markup(app) -> list[tuple[str, str]]:
+    return [pair for pair in all_texts(app) if READ.search(pair[1])]
 
 
 @pytest.mark.parametrize("page", [page for pages in MENU.values() for page in pages])
 def test_no_page_reads_a_name(hostile, page):
     app = open_page(page, run=FOLDER_CHOICE, folder=str(hostile))
     assert app.title or app.error
+    assert read_as_markup(app) == []
+
+
+def test_nor_do_choices_among_names(hostile):
+    app = open_page("local", run=FOLDER_CHOICE, folder=str(hostile), entity="evil.example")
+    assert len(app.radio(key="entity_among").options) == ENTITIES
     assert read_as_markup(app) == []
 
 
@@ -115,23 +129,40 @@ def test_no_address_is_read(page, parameter):
     assert not read_as_markup(app)
 
 
-#: the parameters of all pages, and other words that mean nothing in an address
+#: the parameters of all pages, and other words that mean nothing in an address; without those that
+#: lead back from a stopover, which no page is run after
 PARAMETERS = {
     key
     for folder in ("kgdash/ui", "pages")
     for path in (ROOT / folder).rglob("*.py")
     for key in re.findall(r'"([a-z_0-9]{2,30})"', path.read_text(encoding="utf-8"))
-} - {"run", "folder", "dataset"}
+} - {"run", "folder", "dataset", "opened", "head", "page"}
 
 
 @pytest.mark.parametrize("value", ["1e400", "x" * 300, "\0"])
 @pytest.mark.parametrize("page", [page for pages in MENU.values() for page in pages])
 def test_addresses_by_hand(hostile, page, value):
     chosen = dict.fromkeys(PARAMETERS, value)
-    open_page(page, run=FOLDER_CHOICE, folder=str(hostile), **chosen)
+    app = open_page(page, run=FOLDER_CHOICE, folder=str(hostile), **chosen)
+    assert app.title or app.error or app.info
 
 
 @pytest.mark.parametrize("folder", ["x" * 300, "a\0b", "/dev/null", "/proc/self/mem"])
 def test_folders_by_hand(folder):
     app = open_page("metric_guide", run=FOLDER_CHOICE, folder=folder)
     assert len(app.error) == 1
+
+
+def test_no_run_lends_its_names_to_another_of_the_same_weights(tmp_path):
+    def written(folder: str, called: str):
+        graph, spec, weights, manifest = read_run(DEMO / "umls-transe")
+        labels = tuple(f"{called}~ {name}" for name in graph.entities)
+        graph = replace(graph, entity_labels=labels)
+        return write_run(tmp_path / folder / "same", graph, spec, weights, manifest["training"], {})
+
+    for called in ("first", "second"):
+        folder = written(called, called)
+        app = open_page("overview", run=FOLDER_CHOICE, folder=str(folder))
+        read = "\n".join(text for _, text in all_texts(app))
+        assert f"{called}\\~ " in read
+        assert called == "first" or "first\\~" not in read

@@ -9,6 +9,8 @@ import typer
 
 from kgdash.commands.dashboard.open import free_port, run_dashboard
 from kgdash.errors import KgdashError
+from kgdash.files.atomic import make_folder
+from kgdash.files.user_data import VISITORS, data_folder
 from kgdash.serving.settings import SETTING, ServerSettings, read_settings
 
 
@@ -31,6 +33,10 @@ def serve(
         os.environ[SETTING] = os.path.abspath(settings)
     else:
         os.environ.pop(SETTING, None)
+    if found.login is not None:
+        # Other accounts of this machine read none of what visitors keep.
+        make_folder(data_folder() / VISITORS)
+        (data_folder() / VISITORS).chmod(0o700)
     if found.memory:
         os.environ["KGDASH_MEMORY"] = found.memory
     run_dashboard(streamlit_settings(found))

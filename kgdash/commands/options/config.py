@@ -102,7 +102,8 @@ def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
     command = _command(context)
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        repr(values)  # refuses numbers of thousands of digits, which no message could quote
+    except (ValueError, RecursionError) as error:
         raise KgdashError(
             f"{path} is no valid TOML: {error}; kgdash {command} --save-config writes a whole one"
         ) from error

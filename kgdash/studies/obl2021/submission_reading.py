@@ -32,6 +32,9 @@ _EXPECTED = (
     f"expected the array {_BOTH} of shape (2n, {TOP}), tails first, or {_PAIR[0]} and {_PAIR[1]} "
     f"of shape (n, {TOP})"
 )
+#: characters of the header of an array of numbers: NumPy takes seconds over longer ones
+_HEADER = 512
+
 _RESAVE = "save it with numpy.savez_compressed and an integer dtype"
 
 
@@ -217,8 +220,8 @@ def _npy(stream: Any, size: int, where: str, rows: Sequence[int]) -> np.ndarray:
             (1, 0): np.lib.format.read_array_header_1_0,
             (2, 0): np.lib.format.read_array_header_2_0,
         }
-        shape, fortran, dtype = readers[version](stream)
-    except (ValueError, KeyError, EOFError) as error:
+        shape, fortran, dtype = readers[version](stream, max_header_size=_HEADER)
+    except Exception as error:  # NumPy reads the header as a piece of Python
         raise KgdashError(
             f"{where}: damaged, or not an array of numpy.save ({error!s:.120}); {_RESAVE}"
         ) from error

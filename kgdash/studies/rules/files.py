@@ -150,6 +150,8 @@ def _table(lines: list[str], shown: str) -> Iterator[_Row]:
     reader = csv.DictReader(io.StringIO("\n".join(lines), newline=""), delimiter=comma)
     try:
         fields = {str(field).strip().lower(): field for field in reader.fieldnames or ()}
+        if "rule" not in fields:
+            raise KgdashError(f"expected a column rule in the first line; found none ({shown})")
         for row in reader:
             text = row[fields["rule"]]
             if text is None:

@@ -18,8 +18,8 @@ from kgdash.graph import KnowledgeGraph
 #: AnyBURL's constant for "the other argument of the atom": r(X,me_myself_i) is r(X,X)
 _SELF = "me_myself_i"
 
-#: longest text that is read as a rule
-_LONGEST = 4000
+#: longest text that is read as a rule, and most of each of its signs on one side of the arrow
+_LONGEST, _SIGNS = 4000, 40
 
 _ARROW, _BACK = re.compile(r"\s=>(?:\s|$)"), re.compile(r"\)\s*<=(?:\s|$)")
 
@@ -114,14 +114,33 @@ def _anyburl_atoms(
     text: str, relations: Collection[str] | _Anything, entities: Collection[str] | _Anything
 ) -> list[WrittenAtom]:
     """Find the first way to cut a text into atoms whose names are known; none: an empty list."""
+    if any(text.count(sign) > _SIGNS for sign in "(),"):
+        return []
+    return _cut(text, relations, entities, set())
+
+
+def _cut(
+    text: str,
+    relations: Collection[str] | _Anything,
+    entities: Collection[str] | _Anything,
+    dead: set[str],
+) -> list[WrittenAtom]:
+    """Cut a text as `_anyburl_atoms` does.
+
+    :param dead: texts that can not be cut: each is tried once, however many ways lead to it
+    """
     text = text.strip()
+    if text in dead:
+        return []
     for end in (match.end() for match in re.finditer(r"\)(?=\s*(?:,|$))", text)):
         rest = text[end:].lstrip()
-        for atom in _anyburl_atom(text[:end], relations, entities):
-            if not rest:
-                return [atom]
-            if more := _anyburl_atoms(rest[1:], relations, entities):
-                return [atom, *more]
+        # Any other way to read the atom leaves the same rest.
+        atom = next(_anyburl_atom(text[:end], relations, entities), None)
+        if atom is not None and not rest:
+            return [atom]
+        if atom is not None and (more := _cut(rest[1:], relations, entities, dead)):
+            return [atom, *more]
+    dead.add(text)
     return []
 
 

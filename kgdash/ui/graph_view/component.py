@@ -19,6 +19,9 @@ _SCRIPTS = ("pens", "scale", "model", "graph", "matrix", "view")
 #: what an edge, and what a cell is named by
 _COLUMNS = {"edge": ["head", "relation", "tail"], "pair": ["head", "tail"]}
 
+#: of a number in an address: Python refuses to read thousands
+_DIGITS = 19
+
 #: choices that the address keeps
 _CHOICES = {"view": ("graph", "matrix"), "facts": FACTS}
 
@@ -89,7 +92,7 @@ def _item(text: str) -> dict[str, Any] | None:
     :param text: "node 12", "edge 3 0 7", "pair 3 7"
     """
     kind, _, named = text.partition(" ")
-    if kind == "node" and named.isdecimal():
+    if kind == "node" and named.isdecimal() and len(named) < _DIGITS:
         return {"kind": kind, "id": int(named)}
     return {"kind": kind, "id": named} if kind in _COLUMNS else None
 

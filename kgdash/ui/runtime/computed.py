@@ -14,7 +14,7 @@ from kgdash.progress import Estimate, Progress
 from kgdash.runs.call import Call
 from kgdash.ui.runtime.background import Job, TooLong, limited, ordinal
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.result_cache import memory, shown_key
 from kgdash.ui.runtime.shared_jobs import shared_jobs
 
 #: seconds before a progress bar shows, so that short work does not flicker
@@ -35,6 +35,7 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     :param work: takes the progress to report to
     """
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
+    key = shown_key(key)
     found = memory().get(key)
     if found is not None:
         note("cache", kind="page", found="memory")

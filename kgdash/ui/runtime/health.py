@@ -19,6 +19,7 @@ from kgdash.engine.kernels import count_given
 from kgdash.files.event_log import counted
 from kgdash.files.table_cache import cache_directory
 from kgdash.ui.runtime.line import line
+from kgdash.ui.runtime.visitors import server_settings
 from kgdash.ui.runtime.warm_up import kernels_ready, warm_in_background
 from kgdash.version import __version__
 
@@ -101,7 +102,14 @@ def metrics_text() -> str:
 
 
 def is_local(request: Request) -> bool:
-    """Tell whether this machine asks itself, by its own name and through no proxy."""
+    """Tell whether this machine asks itself, by its own name and through no proxy.
+
+    A proxy may say nothing of itself, and pass on whatever name it was asked by: where visitors
+    come by one, nobody is sure to be here.
+    """
+    settings = server_settings()
+    if settings is not None and not settings.is_local:
+        return False
     forwarded = {"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"}
     peer = request.client.host if request.client else ""
     here = peer in _LOCAL and request.url.hostname in _LOCAL

@@ -5,7 +5,7 @@ Foreign names for this machine (DNS rebinding) are not answered: those beyond St
 """
 
 from html import escape
-from urllib.parse import urlparse
+from urllib.parse import parse_qsl, urlencode, urlparse
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
@@ -37,6 +37,8 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
 
 #: where a proxy ends TLS: browsers come by it only, for a year
@@ -60,8 +62,8 @@ class Protection:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse foreign names and other sites' scripts, question links, answer with `HEADERS`."""
-        if scope["type"] == "websocket" and _is_foreign(scope):
-            note("refused", reason="origin")
+        if scope["type"] == "websocket" and (reason := _refused(scope)):
+            note("refused", reason=reason)
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] != "http":
@@ -83,19 +85,33 @@ class Protection:
             app = plain_page("Another name", "<p>This server does not go by that name.</p>", 421)
         elif _is_led_here(scope):
             app = _question(scope)
+        elif scope["path"] == _CALLBACK:
+            scope = _printable(scope)
         await app(scope, receive, protected)
 
 
-def _is_foreign(scope: Scope) -> bool:
-    """Tell whether a script of another site asks: Streamlit would look up this machine's address.
+def _refused(scope: Scope) -> str:
+    """Say why a connection is none for this page: by a foreign name, or a script of another site.
 
-    The look-up, at an outside service, only decides whether to refuse.
+    Streamlit would refuse it, too, but write what strangers say to the terminal, and look up this
+    machine's address at an outside service.
     """
     headers = Headers(scope=scope)
-    origin = headers.get("origin")
-    if origin is None or urlparse(origin).netloc == headers.get("host"):
-        return False
-    return origin not in st.get_option("server.corsAllowedOrigins")
+    origin, host = headers.get("origin"), headers.get("host")
+    if not is_host_allowed(host):
+        return "host"
+    if origin is None or urlparse(origin).netloc == host:
+        return ""
+    return "" if origin in st.get_option("server.corsAllowedOrigins") else "origin"
+
+
+def _printable(scope: Scope) -> Scope:
+    """Return a call of the provider's whose words, which Streamlit logs, command no terminal."""
+    said = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if all(text.isprintable() for pair in said for text in pair):
+        return scope
+    plain = [["".join(c if c.isprintable() else " " for c in text) for text in p] for p in said]
+    return {**scope, "query_string": urlencode([(name, text) for name, text in plain]).encode()}
 
 
 def _is_encrypted() -> bool:

@@ -18,7 +18,7 @@ from kgdash.ui.runtime.computed import (
     stop_waiting,
     was_stopped,
 )
-from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.result_cache import memory, shown_key
 from kgdash.ui.runtime.shared_jobs import shared_jobs
 
 #: seconds that a first result is held back in case that the last one is there by then
@@ -44,6 +44,7 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
     :param steps: takes the progress to report to and the latest result; yields ever better ones
     """
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
+    key = shown_key(key)
     found = memory().get(key)
     if found is not None:
         stop_refining()

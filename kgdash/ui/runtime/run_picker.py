@@ -20,6 +20,7 @@ from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.navigation import compares_runs, ensure_navigation
 from kgdash.ui.runtime.preparation import show_preparation
 from kgdash.ui.runtime.refined import stop_refining
+from kgdash.ui.runtime.result_cache import note_loaded
 from kgdash.ui.runtime.sidebar import footer, lay_out_sidebar
 from kgdash.ui.runtime.visitors import show_log_out
 
@@ -182,7 +183,9 @@ def load_source(source: str, dataset: str = "") -> Run:
     """
     named = source.strip()
     folder = run_folder(named)  # refused here, whoever loaded it before
-    return _load(named, dataset.strip() or None, _stamp(folder))
+    run = _load(named, dataset.strip() or None, _stamp(folder))
+    note_loaded(run)
+    return run
 
 
 def _no_run() -> None:

@@ -108,4 +108,4 @@ def _is_over(job: Job) -> bool:
 @st.cache_resource(show_spinner=False)
 def shared_jobs() -> SharedJobs:
     """Return the process's shared jobs."""
-    return SharedJobs(memory().put)
+    return SharedJobs(lambda key, result: memory().put(key, result))

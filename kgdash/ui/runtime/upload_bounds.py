@@ -29,8 +29,10 @@ class UploadBounds:
         if settings is None or not puts or not scope["path"].startswith(_PATH):
             await self._app(scope, receive, send)
             return
-        text = Headers(scope=scope).get("content-length", "")
-        if not text.isdecimal():
+        headers = Headers(scope=scope)
+        text = headers.get("content-length", "")
+        # In parts, more may come than is said.
+        if not text.isdecimal() or "transfer-encoding" in headers:
             await PlainTextResponse("Content-Length needed", 411)(scope, receive, send)
             return
         size, session = int(text), scope["path"].removeprefix(_PATH).split("/")[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -88,11 +87,18 @@ def choose_number(
 
 
 def _drop_infinite(key: str) -> None:
-    """Take an infinite number out of the address: Streamlit can make no whole number of it."""
+    """Take an infinite number out of the address: Streamlit can make no whole number of it.
+
+    The page begins anew then, as Streamlit keeps the address that it began with.
+    """
     if key not in st.session_state and key in st.query_params:
-        with suppress(ValueError):
-            if not math.isfinite(float(st.query_params[key])):
-                del st.query_params[key]
+        try:
+            infinite = not math.isfinite(float(st.query_params[key]))
+        except ValueError:
+            return
+        if infinite:
+            del st.query_params[key]
+            st.rerun()
 
 
 def choose_split(graph: KnowledgeGraph) -> str:

@@ -84,7 +84,7 @@ def _found(graph: KnowledgeGraph, typed: str, key: str, otherwise: int) -> int:
 
 def _choose_among(graph: KnowledgeGraph, found: list[int], key: str) -> int:
     texts = {entity_text(graph, entity): entity for entity in found}
-    chosen = st.radio("Which of these?", list(texts), key=key)
+    chosen = st.radio("Which of these?", list(texts), format_func=plain, key=key)
     return texts[str(chosen)]
 
 

@@ -30,7 +30,8 @@ def test_without_a_file_only_this_machine_is_served(call, started):
     assert SETTING not in os.environ
 
 
-def test_with_a_file_others_are(call, started, tmp_path):
+def test_with_a_file_others_are(call, started, tmp_path, monkeypatch):
+    monkeypatch.setenv("KGDASH_DATA", str(tmp_path / "data"))
     (tmp_path / "runs").mkdir()
     text = 'address = "0.0.0.0"\nport = 8600\nroots = ["runs"]\nmemory = "3G"'
     path = write_settings(tmp_path, text, who='train = ["*"]')
@@ -44,6 +45,7 @@ def test_with_a_file_others_are(call, started, tmp_path):
     assert started[0]["server.port"] == 8600
     assert started[0]["server.trustedUserHeaders"] == "{}"
     assert not [each for each in SECRETS.values() if each in str(started[0])]
+    assert (tmp_path / "data" / "visitors").stat().st_mode & 0o777 == 0o700
 
 
 def test_check_starts_nothing(call, started, tmp_path):

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from itertools import product
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -43,6 +44,15 @@ def anyburl(rule, graph):
         return f"{graph.relations[relation]}({words[0]},{words[1]})"
 
     return f"{atom(*rule.head)} <= {', '.join(atom(*a) for a in rule.body)}"
+
+
+@pytest.mark.parametrize("atom", ["r0(e0,e1,e2)", "r0(X,A)"])
+def test_many_ways_to_read_what_is_no_rule_take_no_time(atom):
+    start = process_time()
+    for count in (16, 30, 300):
+        with pytest.raises(KgdashError):
+            parse_rule(f"r0(X,Y) <= {', '.join([atom] * count)}, r0((e0,e1)", GRAPH)
+    assert process_time() - start < 1
 
 
 @settings(max_examples=60, deadline=None)

@@ -43,6 +43,10 @@ def test_what_an_address_says_is_chosen(text, chosen):
     assert selection_of(_item(text), drawing()) == chosen
 
 
+def test_a_number_of_thousands_of_digits_in_an_address_is_as_nothing():
+    assert selection_of(_item("node " + "9" * 5000), drawing()) == Selection()
+
+
 def test_who_asks_for_neighbours():
     assert selection_of(None, drawing(), 5) == Selection(expand=5)
     assert selection_of({"kind": "node", "id": 7}, drawing(), 4) == Selection(node=7)

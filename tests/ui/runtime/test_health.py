@@ -9,9 +9,11 @@ from starlette.responses import Response
 
 from kgdash.engine.warm import warm
 from kgdash.files.event_log import note
+from kgdash.serving.settings import SETTING
 from kgdash.ui.runtime import health
 from kgdash.version import __version__
 from tests.support.paths import ROOT
+from tests.support.servers import write_settings
 
 LINE = re.compile(r'kgdash_\w+(\{\w+="\w+"(,\w+="[\w .]*")*\})? [0-9.e+-]+')
 
@@ -108,6 +110,14 @@ def test_others_are_told_nothing_but_whether(monkeypatch, host, peer, headers):
     monkeypatch.setenv(health.METRICS, "on")
     assert ask("/metricsz", host, peer, **headers).status_code == 404
     assert told(ask("/healthz", host, peer, **headers)) == {"status": "ok"}
+
+
+def test_a_server_of_others_tells_nobody_that_says_to_be_here(monkeypatch, tmp_path):
+    """A proxy that adds no header passes on ``Host: localhost`` of a stranger."""
+    monkeypatch.setenv(health.METRICS, "on")
+    monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
+    assert told(ask("/healthz")) == {"status": "ok"}
+    assert ask("/metricsz").status_code == 404
 
 
 def test_metrics_are_off_unless_set(monkeypatch):

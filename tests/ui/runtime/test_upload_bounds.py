@@ -52,6 +52,12 @@ def test_files_of_one_visit(client):
     assert put(client, "a", "3", 10) == 200
 
 
+def test_what_comes_in_parts_is_refused_whatever_length_it_says(client):
+    headers = {"Content-Length": "1", "Transfer-Encoding": "chunked"}
+    path = PATH.format(session="a", file="1")
+    assert client.put(path, content=b"x" * 2**21, headers=headers).status_code == 411
+
+
 def test_all_visits_together(client):
     assert put(client, "a", "1", 2**19) == 200
     assert put(client, "b", "1", 2**19 + 1) == 413

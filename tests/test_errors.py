@@ -1,0 +1,18 @@
+"""Messages can be printed and shown, whatever they quote."""
+
+import pickle
+
+from kgdash.errors import KgdashError, unknown_name
+
+
+def test_long_messages_keep_both_ends():
+    text = str(unknown_name("entity", "x" * 100_000, ["a", "b"], "graph umls"))
+    assert len(text) < 2_100
+    assert text.startswith("unknown entity 'xxx")
+    assert text.endswith("in graph umls (a, b)")
+
+
+def test_halves_of_characters_are_written_visibly():
+    error = KgdashError("a \ud800 in \U0001f600 (x.json, line 3)")
+    assert str(error) == "a \\ud800 in \U0001f600 (x.json, line 3)"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
