@@ -7,14 +7,15 @@ from kgdash.ui.runtime.health import ROUTES
 from kgdash.ui.runtime.login import LogInDoor
 from kgdash.ui.runtime.messages import KnownMessages
 from kgdash.ui.runtime.page_view import note_failure, note_start
+from kgdash.ui.runtime.preloading import Preloading
 from kgdash.ui.runtime.protection import Protection
 from kgdash.ui.runtime.upload_bounds import UploadBounds
 
 note_start()
-guards = (Protection, LogInDoor, UploadBounds, KnownMessages)
+layers = (Protection, LogInDoor, UploadBounds, KnownMessages, Preloading)
 app = App(
     "dashboard.py",
-    middleware=[*map(Middleware, guards)],
+    middleware=[*map(Middleware, layers)],
     routes=ROUTES,
     on_script_error=note_failure,
 )

@@ -16,6 +16,8 @@ from kgdash.progress import silent
 
 #: triples whose vectors are made at once
 _PART = 2**16
+#: queries that a thread scores at once
+_ROWS = 16 * ROW_STEP
 #: with entities' weights up to 1e8, scores of up to ten thousand dimensions stay finite
 _LARGEST_QUERY = 1e26
 
@@ -182,7 +184,16 @@ def score_all(
     queries = query_vectors(form, side, anchors, relations)
     if form.is_fixed(side):
         panels = candidate_panels(form, side, 0)
-        score_block(form.kind, queries, len(anchors), panels.blocks, panels.count, out)
+
+        def part(start: int, _: None) -> float:
+            rows = slice(start, start + _ROWS)
+            count = len(out[rows])
+            score_block(form.kind, queries[rows], count, panels.blocks, panels.count, out[rows])
+            return float(count)
+
+        blocks = range(0, len(anchors), _ROWS)
+        threads = min(len(blocks), torch.get_num_threads())
+        run_in_threads(blocks, part, lambda: None, float(len(anchors)), silent, threads)
         return out
 
     def work(relation: int, _: None) -> float:

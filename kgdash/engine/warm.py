@@ -26,6 +26,7 @@ from kgdash.engine.sweep_kernels import (
     gather_extremes,
     gather_first_digits,
 )
+from kgdash.engine.top_kernels import best_of_rows, scrambled
 
 
 def warm() -> None:
@@ -59,6 +60,8 @@ def warm() -> None:
     label, figures = np.zeros((1, 1), dtype=np.int32), np.empty((1, 1, 4))
     resample_separation(np.ones((1, 1)), label, label, seeds[0], label[0], figures)
     stable_order(group, 1)
+    keys = scrambled(seeds, seeds)[:, None]
+    best_of_rows(out, masks, seeds, group[:, None], out.copy(), keys)
     starts, order, values = np.array([0, 1]), np.zeros((1, 1), dtype=np.int64), vectors
     grow_groups(starts, group, one, one, group, order)
     shuffle_within(values[0], group, starts, seeds[0], out[0])

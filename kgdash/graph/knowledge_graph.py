@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
 from kgdash.graph.digests import graph_digest, texts_digest
-from kgdash.graph.known_triples import KnownTriples
+from kgdash.graph.known_triples import KnownTriples, triple_keys
 
 SPLITS = ("train", "valid", "test")
 
@@ -83,12 +83,12 @@ class KnowledgeGraph:
     @cached_property
     def all_triples(self) -> np.ndarray:
         """Return F = train ∪ valid ∪ test, each triple once: int64, shape ``(n, 3)``, sorted."""
-        return np.unique(np.concatenate([self.splits[s] for s in SPLITS]), axis=0)
+        return self.known().triples()
 
     def positions(self, triples: np.ndarray) -> np.ndarray:
         """Find triples, ``(n, 3)``, in `all_triples`: rows, int64, ``(n,)``; −1 where unknown."""
         keys, sought = (
-            (rows[:, 0] * self.num_relations + rows[:, 1]) * self.num_entities + rows[:, 2]
+            triple_keys(rows, self.num_entities, self.num_relations)
             for rows in (self.all_triples, np.asarray(triples, dtype=np.int64).reshape(-1, 3))
         )
         if not len(keys):

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kgdash.graph.sorted_slices import SortedSlices
+from kgdash.graph.sorted_slices import SortedSlices, distinct
 
 #: side -> (columns of the query, column of the answer) in a (head, relation, tail) array
 SIDES: dict[str, tuple[tuple[int, int], int]] = {
@@ -31,6 +31,12 @@ def with_inverses(triples: np.ndarray, num_relations: int) -> np.ndarray:
     return np.concatenate([triples, triples[:, ::-1] + np.array([0, num_relations, 0])])
 
 
+def triple_keys(triples: np.ndarray, num_entities: int, num_relations: int) -> np.ndarray:
+    """Number triples, int64 ``(n, 3)``, by head, then relation, then tail: int64, ``(n,)``."""
+    head, relation, tail = triples.T
+    return (head * num_relations + relation) * num_entities + tail
+
+
 class KnownTriples:
     """A set of triples that can be asked for membership and for the known answers of queries."""
 
@@ -42,33 +48,37 @@ class KnownTriples:
     # Each order is sorted when it is first asked for: membership needs one of the three.
     @cached_property
     def _by_head(self) -> SortedSlices:
-        head, relation, tail = self._triples.T
         return SortedSlices(
-            np.unique((head * self.num_relations + relation) * self.num_entities + tail)
+            distinct(triple_keys(self._triples, self.num_entities, self.num_relations))
         )
 
     @cached_property
     def _by_tail(self) -> SortedSlices:
         head, relation, tail = self._triples.T
         return SortedSlices(
-            np.unique((tail * self.num_relations + relation) * self.num_entities + head)
+            distinct((tail * self.num_relations + relation) * self.num_entities + head)
         )
 
     @cached_property
     def _by_pair(self) -> SortedSlices:
         head, relation, tail = self._triples.T
         return SortedSlices(
-            np.unique((head * self.num_entities + tail) * self.num_relations + relation)
+            distinct((head * self.num_entities + tail) * self.num_relations + relation)
         )
 
     def __len__(self) -> int:
         """Return the number of distinct known triples."""
         return len(self._by_head.keys)
 
+    def triples(self) -> np.ndarray:
+        """Return the distinct known triples: int64, shape ``(n, 3)``, sorted."""
+        queries, tails = np.divmod(self._by_head.keys, self.num_entities)
+        return np.stack([*np.divmod(queries, self.num_relations), tails], axis=1)
+
     def contains(self, triples: np.ndarray) -> np.ndarray:
         """Tell for each triple, shape ``(n, 3)``, whether it is known: bool, shape ``(n,)``."""
-        head, relation, tail = np.asarray(triples, dtype=np.int64).reshape(-1, 3).T
-        keys = (head * self.num_relations + relation) * self.num_entities + tail
+        rows = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
+        keys = triple_keys(rows, self.num_entities, self.num_relations)
         known = self._by_head.keys
         if not len(known):
             return np.zeros(len(keys), dtype=bool)

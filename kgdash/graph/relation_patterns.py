@@ -9,7 +9,7 @@ from scipy import sparse
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import KnownTriples
-from kgdash.graph.sorted_slices import expand_slices
+from kgdash.graph.sorted_slices import distinct, expand_slices
 
 #: a side of a relation with at least so many answers per query on average is "n" (Bordes 2013)
 MANY = 1.5
@@ -56,7 +56,7 @@ def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
     heads, relations, tails = graph.splits["train"].T
     count = graph.num_relations
     train = np.bincount(relations, minlength=count)
-    pairs = [np.unique(relations * graph.num_entities + ends) for ends in (heads, tails)]
+    pairs = [distinct(relations * graph.num_entities + ends) for ends in (heads, tails)]
     with np.errstate(invalid="ignore"):
         per_head, per_tail = (
             train / np.bincount(p // graph.num_entities, minlength=count) for p in pairs
@@ -175,9 +175,7 @@ def _likely_paths(
     two = pd.DataFrame({"at": right * width + entering % width, "second": entering // width})
     joined = one.merge(two, on="at")
     keys = (joined["at"].to_numpy() // width * count + joined["first"]) * count + joined["second"]
-    # Sorting these keys is faster than the hashing of np.unique.
-    keys = np.sort(keys.to_numpy())
-    owner, path = np.divmod(keys[np.diff(keys, prepend=-1) != 0], count * count)
+    owner, path = np.divmod(distinct(keys.to_numpy()), count * count)
     relation_paths, hits = np.unique(chosen[owner, 1] * count * count + path, return_counts=True)
     relation, path = np.divmod(relation_paths, count * count)
     looked_at = np.bincount(chosen[:, 1], minlength=count)

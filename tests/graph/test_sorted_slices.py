@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdash.graph.sorted_slices import SortedSlices, expand_slices
+from kgdash.graph.sorted_slices import SortedSlices, distinct, expand_slices
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=12))
@@ -14,6 +14,13 @@ def test_slices_written_out(slices):
     expected = [(i, start + k) for i, (start, count) in enumerate(slices) for k in range(count)]
     assert list(zip(owner.tolist(), position.tolist(), strict=True)) == expected
     assert owner.dtype == position.dtype == np.int64
+
+
+@given(st.lists(st.integers(-5, 5), max_size=12))
+def test_distinct_numbers(numbers):
+    found = distinct(np.array(numbers, dtype=np.int64))
+    assert found.tolist() == sorted(set(numbers))
+    assert found.dtype == np.int64
 
 
 def test_lookup_finds_slices():

@@ -10,7 +10,7 @@ import numpy as np
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import SIDES, KnownTriples
-from kgdash.graph.sorted_slices import expand_slices
+from kgdash.graph.sorted_slices import distinct, expand_slices
 
 #: candidates drawn before those of a query are listed; few queries have so few free ones
 _TRIES = 6
@@ -66,7 +66,7 @@ def type_constrained_entities(graph: KnowledgeGraph, side: str) -> Candidates:
     assumption: what a relation was seen with stands for its domain and range.
     """
     entities, relations = graph.all_triples[:, SIDES[side][1]], graph.all_triples[:, 1]
-    keys = np.unique(relations * graph.num_entities + entities)
+    keys = distinct(relations * graph.num_entities + entities)
     return Candidates(keys, graph.num_relations, graph.num_entities)
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import describe_communities, find_communities
+from kgdash.graph.sorted_slices import distinct
 from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
@@ -46,7 +47,7 @@ class Partition:
             return np.array([len(part.entities) for part in self.subgraphs], dtype=np.int64)
         heads, relations, tails = self.graph.all_triples.T
         ends = np.concatenate([relations * self.graph.num_entities + e for e in (heads, tails)])
-        return np.bincount(np.unique(ends) // self.graph.num_entities, minlength=len(self.names))
+        return np.bincount(distinct(ends) // self.graph.num_entities, minlength=len(self.names))
 
     def inside(self, triples: np.ndarray) -> sparse.csr_array:
         """Tell which triples are in which part.

@@ -10,6 +10,9 @@ from kgdash.studies.rules.predictions import Predictions, PredictionSampling, un
 from kgdash.studies.rules.selection import RuleSelection, in_order
 from kgdash.studies.rules.sources import find_rules
 
+#: what is judged where nothing else is chosen
+JUDGED = RuleSelection(per_rule=10)
+
 #: groundings shown per prediction and rule
 _GROUNDINGS = 3
 

@@ -7,15 +7,21 @@ biomedical link prediction", Bioinformatics 2020, and the evaluator of openbioli
 """
 
 import numpy as np
+import pandas as pd
 import torch
 
+from kgdash.engine.kernels import Masks
 from kgdash.engine.memory import block_bytes
+from kgdash.engine.tasks import no_masks, sorted_masks
+from kgdash.engine.top_kernels import best_of_rows, scrambled
+from kgdash.engine.workers import run_in_threads
 from kgdash.errors import KgdashError, check_name
+from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, default_filter, triple_array
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.scoring import score_rows
+from kgdash.scoring import ENTITY_SIDES, score_rows
 
 #: entities in a row, and what stands in a row's last places where fewer candidates are left
 TOP, NOBODY = 10, -1
@@ -24,8 +30,8 @@ TOP, NOBODY = 10, -1
 #: "The true answer first" is no policy of this task.
 TIES = ("random", "ordinal")
 
-_MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-_STEP = np.uint64(0x9E3779B97F4A7C15)
+#: rows of scores that a thread looks through at once
+_ROWS = 64
 
 
 def predict(
@@ -40,7 +46,7 @@ def predict(
 
     Candidates are those of `Run.ranks`: known answers other than the triple's own are removed
     (numbers.md#1-ranks). Each distinct query is scored once. Nothing depends on how scores are cut
-    into blocks.
+    into blocks. What was found is kept on disk.
 
     :param triples: "train", "valid" or "test"; or int64 ids, shape ``(n, 3)``, in the order that
         the rows shall have
@@ -59,11 +65,23 @@ def predict(
     check_name("filter", chosen, FILTERS, "kgdash")
     graph = run.graph
     rows = graph.split(triples) if isinstance(triples, str) else triple_array(triples, graph)
-    known = None if chosen == "none" else graph.known_with(rows, FILTERS[chosen])
-    heads, tails = (
-        _top(run, rows, known, side, seed if ties == "random" else None, report)
-        for side, report in zip(("head", "tail"), phases(progress, [1.0, 1.0]), strict=True)
-    )
+    drawn = seed if ties == "random" else None
+    key = {"kind": "ten best", "stored": 1, "filter": chosen, "seed": drawn}
+
+    def find() -> pd.DataFrame:
+        known = None if chosen == "none" else graph.known_with(rows, FILTERS[chosen])
+        reports = phases(progress, [1.0, 1.0])
+        return pd.concat(
+            [
+                pd.DataFrame(_top(run, rows, known, side, drawn, report)).add_prefix(f"{side} ")
+                for side, report in zip(ENTITY_SIDES, reports, strict=True)
+            ],
+            axis=1,
+        )
+
+    about = run.table_about("ranks", rows, method="ten best", filter=chosen)
+    table = cached_table(key | run.table_key(rows), find, about, progress)
+    heads, tails = np.hsplit(np.ascontiguousarray(table.to_numpy()), 2)
     return heads, tails
 
 
@@ -80,34 +98,36 @@ def _top(
     queries, query_of = np.unique(triples[:, columns], axis=0, return_inverse=True)
     order = np.argsort(query_of, kind="stable")
     found = np.empty((len(triples), TOP), dtype=np.int64)
-    # The candidates that tie for the tenth place, all of them at worst, take some 40 bytes each.
-    step = max(1, block_bytes() // (16 * run.graph.num_entities))
+    step = max(1, block_bytes() // (4 * run.graph.num_entities))
     for start in range(0, len(queries), step):
         block = queries[start : start + step]
         first, last = np.searchsorted(query_of[order], [start, start + len(block)])
         rows = order[first:last]
         query = query_of[rows] - start
-        scores = score_rows(run.scorer, side, block)
+        scores = _numbers(score_rows(run.scorer, side, block))
         best = _best(scores, _answers(known, block, side), _Keys(seed, side, block))
         own = triples[rows, answer]
-        if known is None:
-            found[rows] = best.entity[query]
-        else:
-            where = torch.from_numpy(query).to(scores.device)
-            score = scores[where, torch.from_numpy(own).to(scores.device)].cpu().numpy()
-            found[rows] = best.with_own(query, own, score)
+        is_known = known is not None
+        found[rows] = (
+            best.with_own(query, own, scores[query, own]) if is_known else best.entity[query]
+        )
         progress(start + len(block), len(queries))
     return found
 
 
-def _answers(
-    known: KnownTriples | None, queries: np.ndarray, side: str
-) -> tuple[np.ndarray, np.ndarray]:
-    """Find the known answers of queries: position of the query, and entity."""
+def _numbers(scores: torch.Tensor) -> np.ndarray:
+    """Return scores as the kernels take them; half precision is made float32."""
+    exact = scores if scores.dtype in (torch.float32, torch.float64) else scores.float()
+    return np.ascontiguousarray(exact.cpu().numpy())
+
+
+def _answers(known: KnownTriples | None, queries: np.ndarray, side: str) -> Masks:
+    """Find the known answers of queries."""
     if known is None:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        return no_masks(len(queries))
     answer = SIDES[side][1]
-    return known.known_answers(np.insert(queries, answer, 0, axis=1), side)
+    owner, entity = known.known_answers(np.insert(queries, answer, 0, axis=1), side)
+    return sorted_masks(owner, entity, len(queries))
 
 
 class _Keys:
@@ -115,26 +135,15 @@ class _Keys:
 
     def __init__(self, seed: int | None, side: str, queries: np.ndarray) -> None:
         """Make keys that are random by ``seed``, or the ids if it is None."""
-        self._queries = None
-        if seed is not None:
-            start = np.full(len(queries), seed % 2**64, dtype=np.uint64)
-            for part in (np.full(len(queries), side == "head"), queries[:, 0], queries[:, 1]):
-                start = _mix(start, part)
-            self._queries = start
+        self.is_random = seed is not None
+        self.start = np.full(len(queries), (seed or 0) % 2**64, dtype=np.uint64)
+        for part in (np.full(len(queries), side == "head"), queries[:, 0], queries[:, 1]):
+            self.start = scrambled(self.start, part.astype(np.uint64))
 
     def of(self, query: np.ndarray, entity: np.ndarray) -> np.ndarray:
         """Return the keys of entities as answers of queries (positions): uint64."""
-        if self._queries is None:
-            return entity.astype(np.uint64)
-        return _mix(self._queries[query], entity)
-
-
-def _mix(state: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Scramble 64 bits as SplitMix64 does (Steele, Lea and Flood 2014)."""
-    mixed = (state ^ value.astype(np.uint64)) + _STEP
-    for shift, factor in zip((30, 27), _MIXERS, strict=True):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * factor
-    return mixed ^ (mixed >> np.uint64(31))
+        keys = entity.astype(np.uint64)
+        return scrambled(self.start[query], keys) if self.is_random else keys
 
 
 class _Best:
@@ -165,27 +174,26 @@ class _Best:
         return np.where(column < place, entity, np.where(column == place, own[:, None], moved))
 
 
-def _best(scores: torch.Tensor, known: tuple[np.ndarray, np.ndarray], keys: _Keys) -> _Best:
+def _best(scores: np.ndarray, known: Masks, keys: _Keys) -> _Best:
     """Find the ten best of each row, known answers removed.
 
     :param scores: shape ``(b, |E|)``, no NaN
-    :param known: rows and columns of the answers to remove
+    :param known: the answers to remove
     :param keys: order among equal scores
     """
-    allowed = torch.ones_like(scores, dtype=torch.bool)
-    allowed[tuple(torch.from_numpy(part).to(scores.device) for part in known)] = False
-    left = torch.where(allowed, scores, float("-inf"))
-    # -inf is a legal score too: where fewer than ten are left, the least is -inf and all pass.
-    least = left.topk(min(TOP, left.shape[1]), dim=1).values[:, -1:]
-    inside = torch.nonzero(allowed & (scores >= least), as_tuple=True)
-    score = scores[inside].cpu().numpy()
-    row, entity = (part.cpu().numpy() for part in inside)
-    key = keys.of(row, entity)
-    order = np.lexsort((key, -score, row))
-    row = row[order]
-    place = np.arange(len(row)) - np.searchsorted(row, row)
-    kept, best = place < TOP, _Best(len(scores), score.dtype, keys)
-    target, source = (row[kept], place[kept]), order[kept]
-    best.entity[target], best.score[target] = entity[source], score[source]
-    best.key[target] = key[source]
+    best = _Best(len(scores), scores.dtype, keys)
+
+    def work(start: int, _: None) -> float:
+        rows = slice(start, start + _ROWS)
+        best_of_rows(
+            scores[rows],
+            Masks(known.starts[start : start + _ROWS + 1], known.columns),
+            keys.start[rows] if keys.is_random else keys.start[:0],
+            best.entity[rows],
+            best.score[rows],
+            best.key[rows],
+        )
+        return 1.0
+
+    run_in_threads(range(0, len(scores), _ROWS), work, lambda: None, 1.0, silent)
     return best

@@ -1,4 +1,4 @@
 """The answer first: where a run can be trusted, in sentences that its intervals carry.
 
-Imports: studies.reliability, breakdowns and below. Start at `overview.py`.
+Imports: studies.correlation, studies.labelling and below. Start at `overview.py`.
 """

@@ -12,7 +12,7 @@ import numpy as np
 
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.graph.known_triples import with_inverses
-from kgdash.graph.sorted_slices import expand_slices
+from kgdash.graph.sorted_slices import distinct, expand_slices
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Adjacency:
         nothing = np.empty((0, 3), dtype=np.int64)
         facts = np.concatenate([nothing, *(graph.splits[s] for s in splits)])
         facts = with_inverses(facts, graph.num_relations)
-        sorted_facts = np.unique((facts[:, 0] * count + facts[:, 1]) * width + facts[:, 2])
+        sorted_facts = distinct((facts[:, 0] * count + facts[:, 1]) * width + facts[:, 2])
         return cls(*np.divmod(sorted_facts, width), count, width)
 
     @classmethod

@@ -8,6 +8,7 @@ from functools import reduce
 
 import numpy as np
 
+from kgdash.graph.sorted_slices import distinct
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.answer_sets import answer_sets
 from kgdash.studies.queries.query_types import AskedQueries, joined
@@ -104,7 +105,7 @@ class Ranges:
     def of(cls, facts: Adjacency) -> Ranges:
         """Read the ranges off facts of `Adjacency.both_ways`."""
         # What a relation leads to is where its inverse starts.
-        entity, relation = np.divmod(np.unique(facts.keys), facts.num_relations)
+        entity, relation = np.divmod(distinct(facts.keys), facts.num_relations)
         leads = cls._inverse(relation, facts)
         order = np.argsort(leads, kind="stable")
         starts = np.searchsorted(leads[order], np.arange(facts.num_relations + 1))

@@ -94,20 +94,18 @@ def scan_regions(
     :param scan: what is looked for, and the null model
     """
     run, graph = map_.run, map_.run.graph
-    first, second = phases(progress, [0.2, 0.8])
     scan = replace(scan, largest=min(scan.largest, max(scan.smallest, graph.num_entities // 2)))
-    order = grown_groups(graph, scan.largest, first)
-    units = (entity_units if scan.null_model == "entities" else triple_units)(graph, map_.relik)
     key = {"kind": "relik", "part": "regions", "method": map_.method, **asdict(scan)}
     table = cached_table(
         {**key, **run.table_key(graph.all_triples)},
-        lambda: _scanned(order, units, scan, second),
+        lambda: _scanned(map_, scan, progress),
         run.table_about("relik", graph.all_triples, method="regions"),
-        second,
+        progress,
     )
     found = table[table["what"] != "baseline"]
-    rows = zip(found["seed_entity"].tolist(), found["entities"].tolist(), strict=True)
-    members = [order[entity, :size] for entity, size in rows]
+    # Again, since reading how all groups grew would take longer.
+    grown = _grown(graph, found["seed_entity"].to_numpy(), scan.largest)
+    members = [group[:size] for group, size in zip(grown, found["entities"], strict=True)]
     about = pd.DataFrame([_inside(map_, own) for own in members], columns=list(_INSIDE))
     shown = found.drop(columns="what").reset_index(drop=True)
     shown.insert(0, "region", np.arange(len(shown)))
@@ -127,24 +125,30 @@ def grown_groups(graph: KnowledgeGraph, largest: int, progress: Progress = silen
     """
 
     def grow() -> pd.DataFrame:
-        starts, neighbours, times = _neighbours(graph)
-        degrees = np.add.reduceat(np.concatenate([times, [0.0]]), starts[:-1])
-        degrees[np.diff(starts) == 0] = 0.0
-        order = np.empty((graph.num_entities, largest), dtype=np.int64)
-        blocks = _blocks(graph.num_entities)
-
-        def work(block: slice, _: None) -> float:
-            seeds = np.arange(block.start, block.stop)
-            grow_groups(starts, neighbours, times, degrees, seeds, order[block])
-            return float(len(seeds))
-
-        run_in_threads(blocks, work, lambda: None, float(graph.num_entities), progress)
-        return pd.DataFrame({"member": order.ravel()})
+        seeds = np.arange(graph.num_entities)
+        return pd.DataFrame({"member": _grown(graph, seeds, largest, progress).ravel()})
 
     key = {"kind": "regions", "graph": graph.digest, "grown": largest, "version": 1}
     about = {"kind": "comparison", "graph": graph.name, "method": "grown regions"}
     table = cached_table(key, grow, about, progress)
     return table["member"].to_numpy().reshape(graph.num_entities, largest)
+
+
+def _grown(
+    graph: KnowledgeGraph, seeds: np.ndarray, largest: int, progress: Progress = silent
+) -> np.ndarray:
+    """Grow a group of at most ``largest`` from each of some entities: a row each."""
+    starts, neighbours, times = _neighbours(graph)
+    degrees = np.add.reduceat(np.concatenate([times, [0.0]]), starts[:-1])
+    degrees[np.diff(starts) == 0] = 0.0
+    order = np.empty((len(seeds), largest), dtype=np.int64)
+
+    def work(block: slice, _: None) -> float:
+        grow_groups(starts, neighbours, times, degrees, seeds[block], order[block])
+        return float(len(order[block]))
+
+    run_in_threads(_blocks(len(seeds)), work, lambda: None, float(len(seeds)), progress)
+    return order
 
 
 def greatest_of_permutations(
@@ -196,12 +200,16 @@ def scan_values(
     return scores, sizes
 
 
-def _scanned(order: np.ndarray, units: Units, scan: RegionScan, progress: Progress) -> pd.DataFrame:
+def _scanned(map_: ReliabilityMap, scan: RegionScan, progress: Progress) -> pd.DataFrame:
     """Return regions and, in the same columns, the permutations: ``what`` "low", … "baseline"."""
+    graph = map_.run.graph
+    first, second = phases(progress, [0.2, 0.8])
+    order = grown_groups(graph, scan.largest, first)
+    units = (entity_units if scan.null_model == "entities" else triple_units)(graph, map_.relik)
     values = units.values.astype(np.float32)[:, None]
     scores, sizes = scan_values(order, units, values, scan.smallest)
     baseline = greatest_of_permutations(
-        order, units, scan.smallest, scan.permutations, scan.seed, progress
+        order, units, scan.smallest, scan.permutations, scan.seed, second
     )
     rows = []
     for kind, entity, size, z in _apart(order, scores[..., 0], sizes[..., 0], scan.most):

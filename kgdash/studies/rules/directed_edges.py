@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from kgdash.graph.known_triples import with_inverses
+from kgdash.graph.sorted_slices import distinct
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class DirectedEdges:
     def ends(self) -> tuple[sparse.csr_array, sparse.csr_array]:
         """Return which relation has which entities as heads, and as tails: ``(|R|, |E|)`` each."""
         shape = (2 * self.num_relations, self.num_entities)
-        step, end = np.unique(np.stack([self.step, self.start]), axis=1)
+        step, end = np.divmod(distinct(self.step * self.num_entities + self.start), shape[1])
         seen = sparse.csr_array((np.ones(len(step)), (step, end)), shape=shape)
         return seen[: self.num_relations], seen[self.num_relations :]
 

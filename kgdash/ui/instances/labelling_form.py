@@ -15,7 +15,7 @@ from kgdash.runs import Run
 from kgdash.studies.classification.given_negatives import verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.queue import ORDERS
-from kgdash.studies.labelling.sources import instance_predictions, predictions_to_judge
+from kgdash.studies.labelling.sources import JUDGED, instance_predictions, predictions_to_judge
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.predictions import Predictions
 from kgdash.studies.rules.selection import RuleSelection
@@ -59,7 +59,7 @@ def choose_predictions(run: Run) -> LabellingChoice:
             help="Kept with your labels. Undo takes back the latest of this name.",
         )
     with more_settings():
-        seed = choose_number("Random seed", (0, 10**9), 0, "label_seed")
+        seed = choose_number("Random seed", (0, 10**9), JUDGED.seed, "label_seed")
     return LabellingChoice((*key, int(seed)), make(int(seed)), order, int(seed), by.strip())
 
 
@@ -83,13 +83,13 @@ def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
 
 
 def _numbers() -> tuple[int, float, int]:
-    most = choose_number("Rules", (1, 200), 12, "label_rules")
+    most = choose_number("Rules", (1, 200), JUDGED.max_rules, "label_rules")
     min_pca = float(
         st.number_input(
             "Minimum PCA confidence",
             0.0,
             1.0,
-            0.3,
+            JUDGED.min_pca,
             0.05,
             key="label_pca",
             bind="query-params",
@@ -99,7 +99,7 @@ def _numbers() -> tuple[int, float, int]:
             ),
         )
     )
-    per_rule = choose_number("Predictions per rule", (1, 1000), 10, "label_per_rule")
+    per_rule = choose_number("Predictions per rule", (1, 1000), JUDGED.per_rule, "label_per_rule")
     return most, min_pca, per_rule
 
 

@@ -9,12 +9,15 @@ import streamlit as st
 from kgdash.runs import Run
 from kgdash.studies.queries.beam import INTERMEDIATES, Beam, beam_for
 from kgdash.studies.queries.query_instances import AnswerSampling
-from kgdash.studies.queries.query_types import HARD, PAPER_TYPES, QUERY_TYPES
+from kgdash.studies.queries.query_types import HARD, QUERY_TYPES
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import queries_of_file, sample_queries
 from kgdash.ui.instances.separation_form import InstancesChoice
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one
+
+#: what the page opens with
+_FIRST = QuerySampling()
 
 _ORIGINS = ("sampled", "from a file")
 
@@ -25,11 +28,11 @@ def choose_queries(run: Run) -> InstancesChoice:
         origin = choose_one("Queries are", _ORIGINS, "queries_from")
         sampled = origin == _ORIGINS[0]
         types = _choose_types() if sampled else ()
-        per_type = choose_number("Queries per type", (1, 1000), 50, "per_type")
+        per_type = choose_number("Queries per type", (1, 1000), _FIRST.per_type, "per_type")
     with more_settings():
         hard = _choose_hard() if sampled else ""
         key, beam = _choose_intermediates(run)
-        seed = choose_number("Random seed", (0, 10**9), 0, "query_seed")
+        seed = choose_number("Random seed", (0, 10**9), _FIRST.seed, "query_seed")
     if sampled:
         if not types:
             st.info("Choose at least one query type.", icon=":material/info:")
@@ -54,7 +57,7 @@ def _choose_types() -> tuple[str, ...]:
         "Query types",
         list(QUERY_TYPES),
         selection_mode="multi",
-        default=list(PAPER_TYPES),
+        default=list(_FIRST.types),
         key="types",
         bind="query-params",
         wrap=True,
@@ -71,6 +74,7 @@ def _choose_hard() -> str:
             "True answers need a triple that is",
             list(HARD),
             "hard",
+            _FIRST.hard,
             help="A true answer holds in the whole graph but can not be found on this part of it.",
         )
     )

@@ -38,6 +38,9 @@ _FORMAT = """One row per triple, tab- or comma-separated, with these columns:
 | grounding | optional: which grounding of one conclusion, where an instance has several |
 """
 
+#: what the page opens with
+_FIRST = RuleSelection()
+
 _SOURCES = ("Rules", "My own table", "My labels")
 _ORIGINS = ("mined", "from a file")
 _FALSE = ("verified", "closed world")
@@ -67,23 +70,26 @@ def _labelled(run: Run) -> InstancesChoice:
 def _choose_rules(run: Run) -> InstancesChoice:
     with settings():
         mined = _choose_origin()
-        most = choose_number("Rules", (1, 200), 12, "max_rules")
+        most = choose_number("Rules", (1, 200), _FIRST.max_rules, "max_rules")
         order = _choose_order()
         min_pca = st.number_input(
             "Minimum PCA confidence",
             0.0,
             1.0,
-            0.3,
+            _FIRST.min_pca,
             0.05,
             key="min_pca",
             bind="query-params",
             help=explained("PCA confidence", "Of rules from AnyBURL: the confidence of the file."),
         )
     with more_settings():
-        min_support = choose_number("Minimum support", (1, 10**6), 2, "min_support")
-        per_rule = choose_number("Instances per rule and label", (1, 1000), 30, "per_rule")
+        least = _FIRST.min_support
+        min_support = choose_number("Minimum support", (1, 10**6), least, "min_support")
+        per_rule = choose_number(
+            "Instances per rule and label", (1, 1000), _FIRST.per_rule, "per_rule"
+        )
         verified = _choose_false(run)
-        seed = choose_number("Random seed", (0, 10**9), 0, "rule_seed")
+        seed = choose_number("Random seed", (0, 10**9), _FIRST.seed, "rule_seed")
     st.caption(
         "A prediction is true if it is in valid or test, false if people found it to be so; others "
         "are left out."
@@ -127,6 +133,7 @@ def _choose_order() -> str:
             "First come rules by",
             ORDERS,
             "rule_order",
+            _FIRST.order,
             help="Rules are taken in this order if their predictions have both labels. By both "
             "labels: those with most instances of their rarer label.",
         )

@@ -201,11 +201,15 @@ def _choose_scan(entities: int) -> RegionScan:
             "where entities share most of their triples; the latter what single entities explain.",
         )
         most = max(5, min(500, entities // 2))
-        smallest = choose_number("Entities of a region, at least", (2, most), 5, "smallest")
-        largest = choose_number(
-            "Entities of a region, at most", (smallest, most), min(100, most), "largest"
+        # As it was computed ahead, unless something else is chosen.
+        first = RegionScan()
+        smallest = choose_number(
+            "Entities of a region, at least", (2, most), first.smallest, "smallest"
         )
-        permutations = choose_number("Permutations", (19, 9999), 199, "permutations")
+        largest = choose_number(
+            "Entities of a region, at most", (smallest, most), first.largest, "largest"
+        )
+        permutations = choose_number("Permutations", (19, 9999), first.permutations, "permutations")
     return RegionScan(null_model, int(smallest), int(largest), int(permutations))
 
 

@@ -102,7 +102,7 @@ def test_who_is_let_in_sees_the_way_out():
 
 
 def test_without_rights_there_are_no_buttons(monkeypatch):
-    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", 0.0)
+    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1)
     cached_table({"kind": "ranks"}, lambda: pd.DataFrame({"x": [1]}))
     shutil.copytree(DEMO / "umls-rotate", runs_folder() / "shared")
     runs, cache = visit("bob", "runs"), visit("bob", "cache")

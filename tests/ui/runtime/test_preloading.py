@@ -1,0 +1,59 @@
+"""The script of charts is named to the browser with the page."""
+
+import asyncio
+
+import pytest
+from starlette.datastructures import Headers
+
+from kgdash.ui.runtime.preloading import Preloading, chart_scripts
+
+
+@pytest.fixture
+def static(tmp_path):
+    scripts = tmp_path / "static" / "js"
+    scripts.mkdir(parents=True)
+    (tmp_path / "index.html").write_text('<script src="./static/js/index.a1.js"></script>')
+    (scripts / "PlotlyChart.b2.js").write_text(
+        'import{a as b}from"./index.a1.js";import"./frame.c3.js";import("./later.d4.js")'
+    )
+    return tmp_path
+
+
+def headers(static, kind: bytes) -> Headers:
+    """Return the headers of an answer of a kind."""
+    sent = []
+
+    async def page(scope, receive, send):
+        start = {"type": "http.response.start", "status": 200}
+        await send({**start, "headers": [(b"content-type", kind)]})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def keep(message):
+        sent.append(message)
+
+    asyncio.run(Preloading(page, static)({"type": "http"}, None, keep))
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+    return Headers(raw=sent[0]["headers"])
+
+
+def test_streamlit_has_such_a_script():
+    (chart,) = [path for path in chart_scripts() if path.startswith("./static/js/PlotlyChart.")]
+    assert chart == chart_scripts()[0]
+
+
+def test_only_what_the_page_does_not_name(static):
+    assert chart_scripts(static) == ["./static/js/PlotlyChart.b2.js", "./static/js/frame.c3.js"]
+
+
+def test_pages_alone_name_it(static):
+    assert headers(static, b"text/html; charset=utf-8")["link"] == (
+        "<./static/js/PlotlyChart.b2.js>; rel=modulepreload, "
+        "<./static/js/frame.c3.js>; rel=modulepreload"
+    )
+    assert "link" not in headers(static, b"application/json")
+
+
+def test_without_streamlits_files(static, tmp_path):
+    (static / "index.html").unlink()
+    assert chart_scripts(static) == []
+    assert "link" not in headers(tmp_path / "none", b"text/html")
