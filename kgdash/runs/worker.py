@@ -97,7 +97,8 @@ class Worker:
 
     def _say(self, kind: str, value: Any = None) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # if it died, the next word that is missing says so
+        # If it died, or was closed, the next word that is missing says so.
+        with contextlib.suppress(OSError, ValueError):
             pickle.dump((kind, value), self._process.stdin)
             self._process.stdin.flush()
 

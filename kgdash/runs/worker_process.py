@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from kgdash.errors import KgdashError
 from kgdash.files.turns import give_way_always, set_others_first
+from kgdash.files.visitor import NOBODY, Visitor, ask_who
 
 #: by how much the processes of pages go first, in steps of the system's scheduler
 _POLITE = 10
@@ -92,7 +93,9 @@ class _Worker:
 
         self._progress = (0.0, 1.0)
         try:
-            found = read(data, self._find)(self._report)
+            call = read(data, self._find)
+            ask_who(lambda: NOBODY)  # whoever asked is not known here
+            found = call(self._report)
             for result in found if isinstance(found, Iterator) else (found,):
                 try:
                     told = write(result)
@@ -105,6 +108,8 @@ class _Worker:
             return "refused", str(error)
         except Exception as error:
             return "failed", type(error).__name__
+        finally:
+            ask_who(Visitor)
         return "done", None
 
     def _find(self, source: str, dataset: str | None, wanted: tuple[str, str]) -> Any:

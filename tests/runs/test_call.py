@@ -1,11 +1,13 @@
 """Calls as they are sent: runs and graphs by name, all else by value."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from kgdash.progress import silent
 from kgdash.runs import call
-from kgdash.runs.call import Call, read, remember, write
+from kgdash.runs.call import Call, identity, read, remember, write
 from kgdash.runs.loading import load
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.fakes import fake_run, make_graph, random_scorer
@@ -45,7 +47,19 @@ def test_a_run_that_is_not_at_hand_is_loaded_from_where_it_was(run, monkeypatch)
     monkeypatch.setattr(call, "_runs", {})
     found = read(sent, lambda *origin: asked.append(origin) or run)
     assert found is run
-    assert asked == [("umls-distmult", None, run.digest)]
+    assert asked == [("umls-distmult", None, identity(run))]
+
+
+def test_a_run_that_differs_in_names_alone_is_another(run, monkeypatch):
+    other = replace(run, name="other", notes=("a note",))
+    assert other.digest == run.digest
+    assert read(write(run), never).name == "umls-distmult"
+    remember(other, "folder/other", None)
+    assert [each.name for each in read(write([other, run]), never)] == ["other", "umls-distmult"]
+    labelled = replace(run.graph, entity_labels=tuple(f"secret {e}" for e in run.graph.entities))
+    assert labelled.digest == run.graph.digest
+    # Nobody remembers it, so it is sent as it is.
+    assert read(write(labelled), never).entity_labels == labelled.entity_labels
 
 
 def test_what_hangs_on_a_run_comes_back_with_it(run):

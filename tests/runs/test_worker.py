@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -9,11 +11,13 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.files.turns import first_in_line
+from kgdash.files.visitor import NOBODY
 from kgdash.progress import silent
 from kgdash.runs.call import Call, remember, write
 from kgdash.runs.loading import load
 from kgdash.runs.worker import Worker, WorkFailed
 from tests.support import worker_calls
+from tests.support.paths import ROOT
 
 PATIENCE = 120
 
@@ -52,6 +56,10 @@ def test_it_works_beside_this_process_at_lower_priority(worker):
     ((pid, nice),) = results(worker, worker_calls.who_works)
     assert pid == worker.pid != os.getpid()
     assert nice >= min(19, os.nice(0) + 10)
+
+
+def test_it_works_for_nobody(worker):
+    assert results(worker, worker_calls.who_asks) == [NOBODY]
 
 
 def test_progress_is_told(worker):
@@ -127,12 +135,33 @@ def test_killed(worker):
     assert not worker.is_alive()
 
 
-def test_it_ends_with_who_asked(worker):
-    steps = worker.results(write(Call(worker_calls.count_up, 10**9)), silent)
-    next(steps)
-    worker._process.stdin.close()  # as when this process dies
-    start = time.monotonic()
-    worker._process.stdout.close()
-    worker._process.wait(PATIENCE)
-    assert time.monotonic() - start < PATIENCE
-    steps = None
+_ASKS = """
+from kgdash.progress import silent
+from kgdash.runs.call import Call, write
+from kgdash.runs.worker import Worker
+from tests.support.worker_calls import take_a_while
+
+worker = Worker()
+for _ in worker.results(write(Call(take_a_while, 600.0)), lambda *_: print(worker.pid, flush=True)):
+    pass
+"""
+
+
+def lives(pid: int) -> bool:
+    """Tell whether a process is there, and not only as an entry that nobody took notice of."""
+    told = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return told.stdout.strip()[:1] not in ("", "Z")
+
+
+def test_it_ends_with_who_asked():
+    server = subprocess.Popen(
+        [sys.executable, "-c", _ASKS], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    pid = int(server.stdout.readline())
+    assert lives(pid)
+    server.kill()
+    server.communicate()
+    end = time.monotonic() + PATIENCE
+    while lives(pid):
+        assert time.monotonic() < end
+        time.sleep(0.05)

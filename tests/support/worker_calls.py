@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kgdash.errors import KgdashError
 from kgdash.files.turns import others_first
+from kgdash.files.visitor import Visitor, visitor
 from kgdash.progress import Progress
 
 
@@ -20,6 +21,11 @@ def count_up(end: int, progress: Progress) -> Iterator[int]:
 def who_works(progress: Progress) -> tuple[int, int]:
     """Return the process and its priority."""
     return os.getpid(), os.nice(0)
+
+
+def who_asks(progress: Progress) -> Visitor:
+    """Return for whom this works."""
+    return visitor()
 
 
 def take_a_while(seconds: float, progress: Progress) -> None:

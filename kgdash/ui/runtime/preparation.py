@@ -12,7 +12,7 @@ from kgdash.runs.preparation import prepared_share
 from kgdash.studies.overview.preparation import prepare_pages
 from kgdash.ui.runtime.background import Job, time_left
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.result_cache import memory, shown_key
 from kgdash.ui.runtime.shared_jobs import SharedJobs
 
 #: "off" prepares nothing
@@ -38,7 +38,7 @@ def show_preparation(run: Run) -> None:
     """
     if os.environ.get(SETTING, "on").lower() == "off":
         return
-    key = ("preparation", run.digest)
+    key = shown_key(("preparation", run.digest))
     held = st.session_state.get(_OPEN)
     if held is not None and held.key != key:
         _jobs().leave(st.session_state.pop(_OPEN))

@@ -59,6 +59,9 @@ def work(monkeypatch):
     monkeypatch.setenv("KGDASH_PREPARE", "on")
     yield made
     made.go.set()
+    # One that ended later would tell the next test that all is prepared.
+    for shared in list(preparation._jobs()._jobs.values()):
+        assert shared.job.wait(PATIENCE)
 
 
 def open_page(run) -> AppTest:
