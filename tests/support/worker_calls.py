@@ -36,8 +36,15 @@ def take_a_while(seconds: float, progress: Progress) -> None:
         time.sleep(0.01)
 
 
+def name_result(key: str, progress: Progress) -> str:
+    """Report one of four, and return a text."""
+    progress(1.0, 4.0)
+    return f"result of {key}"
+
+
 def refuse(text: str, progress: Progress) -> None:
-    """Refuse input."""
+    """Report one of four, and refuse input."""
+    progress(1.0, 4.0)
     raise KgdashError(text)
 
 

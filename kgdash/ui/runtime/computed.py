@@ -15,7 +15,7 @@ from kgdash.runs.call import Call
 from kgdash.ui.runtime.background import Job, TooLong, limited, ordinal
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory, shown_key
-from kgdash.ui.runtime.shared_jobs import shared_jobs
+from kgdash.ui.runtime.shared_jobs import Waiting, shared_jobs
 
 #: seconds before a progress bar shows, so that short work does not flicker
 _PATIENCE = 0.4
@@ -73,10 +73,13 @@ def _result(
     slot: Any, label: str, key: tuple[Hashable, ...], work: Callable[[Progress], Any] | Call
 ) -> Any:
     """Do the work here, or wait for who does it."""
+    held: Waiting | None = None
+    # One for both: a second bar would come with a second Stop of the same name.
+    report = reporter(slot, label, key, lambda: held.job.place if held is not None else 0)
     if not (isinstance(work, Call) and shared_jobs().running(key)):
         _leave_other(label, key)
         try:
-            return work(limited(reporter(slot, label, key), work))
+            return work(limited(report, work))
         except TooLong:  # so that it is a call
             pass
     assert isinstance(work, Call)
@@ -86,7 +89,6 @@ def _result(
         held = shared_jobs().join(key, label, lambda keep: Job(work, finished=keep, is_long=True))
         st.session_state[_WAITED] = held
     job = held.job
-    report = reporter(slot, label, key, lambda: job.place)
     while not job.wait(0.1):
         report(*job.progress)
     st.session_state.pop(_WAITED, None)
