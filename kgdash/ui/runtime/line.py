@@ -70,7 +70,9 @@ class Line:
         def tell(state: str, **more: Any) -> None:
             note("job", kind=kind, job=number, state=state, seconds=watch.seconds, **more)
 
-        tell("queued", place=self.waiting + 1)
+        with self._changed:
+            ahead = sum(rank <= KINDS.index(kind) for rank, _ in self._waiting)
+        tell("queued", place=ahead + 1)
         state, more = "stopped", {}
         try:
             while state != "done":

@@ -134,6 +134,8 @@ def test_a_preparation_gives_way_to_pages_and_goes_on_behind_them(one, noted):
     preparation.end()
     other.end()
     assert (preparation.times, preparation.found) == (2, ["all"])
+    queued = {fields["job"]: fields["place"] for fields in noted if fields["state"] == "queued"}
+    assert queued == {1: 1, 2: 1, 3: 2}
     states = [fields["state"] for fields in noted if fields["job"] == 1]
     assert states == ["queued", "started", "gave way", "started", "done"]
 
