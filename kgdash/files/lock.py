@@ -51,7 +51,9 @@ def hold_lock(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterato
 
 
 def remove_unless_held(path: Path) -> None:
-    """Remove a lock file if nobody holds it."""
+    """Remove a lock file if it is there and nobody holds it."""
+    if not os.path.lexists(path):
+        return
     lock = _lock(path)
     try:
         lock.acquire(blocking=False)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from kgdash.errors import KgdashError
 from kgdash.files.table_note import DAMAGED, check_shape
 from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, WEIGHTS, read_run
-from kgdash.hpo.study_file import read_study
+from kgdash.hpo.study_file import ENDED, read_study
 
 #: what says when something was, or how long it took
 _TIMES = ("created", "seconds", "at")
@@ -111,5 +111,5 @@ def _study(path: Path) -> list[Any]:
         connection.close()
         assert state == "ok", f"{path.name}: {state}"
         trials = read_study(Path(folder) / path.name).trials
-    ended: pd.DataFrame = trials[trials["state"].isin(["finished", "pruned", "failed"])]
-    return ended.drop(columns=["trial", "seconds"]).to_dict("records")
+    ended: pd.DataFrame = trials[trials["state"].isin(ENDED)]
+    return ended.drop(columns="seconds").to_dict("records")
