@@ -85,7 +85,10 @@ def again(clean: Clean, sandbox: Path) -> list[str]:
         for name, value in found.items()
         if _differs(clean.after, name, value)
     ]
-    findings += [f"{name} is missing" for name in clean.after.keys() - found.keys()]
+    missing = clean.after.keys() - found.keys()
+    if ended.code == 2:  # done before, on a disk too full for tables: who asks for one computes it
+        missing = {name for name in missing if not name.startswith(f"{clean.operation.cache}/")}
+    findings += [f"{name} is missing" for name in sorted(missing)]
     return findings + [f"{name} stays" for name in left_over(sandbox)]
 
 
