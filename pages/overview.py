@@ -35,6 +35,15 @@ with st.container(horizontal=True):
     offer_tour()
     offer_report(run)
 show_notes(run)
-with st.expander("Training and configuration", icon=":material/model_training:"):
-    show_training(run)
+# Unfolded it is shown, not before: the browser would draw its chart and table out of sight.
+fold = st.expander(
+    "Training and configuration",
+    key="about_training",
+    icon=":material/model_training:",
+    on_change="rerun",
+    bind="query-params",
+)
+if fold.open:
+    with fold:
+        show_training(run)
 st.page_link("pages/runs.py", label="All runs, and adding one", icon=":material/folder:")

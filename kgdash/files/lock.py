@@ -47,7 +47,9 @@ def locks_awaited() -> int:
 
 
 def remove_unless_held(path: Path) -> None:
-    """Remove a lock file if nobody holds it."""
+    """Remove a lock file if it is there and nobody holds it."""
+    if not os.path.lexists(path):
+        return
     lock = _lock(path)
     try:
         lock.acquire(blocking=False)
