@@ -169,7 +169,7 @@ class Line:
             free = self.workers - len(self._busy())
             is_next = ticket in order[: max(0, free)]
             if ticket.worker is None:
-                if not is_next or self._spare() <= 0:
+                if not is_next or self._spare(ticket.rank) <= 0:
                     return False
                 alive = [worker for worker in self._idle if worker.is_alive()]
                 ticket.worker = alive.pop() if alive else self._start()
@@ -213,10 +213,9 @@ class Line:
     def _order(self) -> list[_Ticket]:
         """Return who waits, the next one first."""
         with self._changed:
-            spare = self._spare()
 
             def key(each: _Ticket) -> tuple[int, bool, float, int]:
-                is_stuck = each.worker is None and each.used > 0 and spare <= 0
+                is_stuck = each.worker is None and each.used > 0 and self._spare(each.rank) <= 0
                 return each.rank, is_stuck, each.used, each.number
 
             return sorted((each for each in self._tickets if each.since is None), key=key)
@@ -229,17 +228,22 @@ class Line:
             if each.since is not None and each.worker is not None and not each.worker.waits
         ]
 
-    def _spare(self) -> int:
-        """Return how many processes may be had, started already or not."""
-        held = sum(each.worker is not None for each in self._tickets)
-        return self.workers + _MORE - held
+    def _spare(self, rank: int) -> int:
+        """Return how many processes may be had, started already or not.
+
+        Preparations hold as many as run at once: a page need not wait until one has been stopped.
+        """
+        held = [each.rank for each in self._tickets if each.worker is not None]
+        spare = self.workers + _MORE - len(held)
+        return min(spare, self.workers - sum(map(bool, held))) if rank else spare
 
     def _gives_up_process(self, ticket: _Ticket, order: list[_Ticket]) -> bool:
         """Tell whether the next one has no process and takes it from this paused call."""
         first = order[0]
         holders = [each for each in order if each.worker is not None]
-        takes = first.worker is None and (first.used == 0 or first.rank < ticket.rank)
-        return takes and self._spare() <= 0 and ticket is holders[-1]
+        is_new = first.rank == ticket.rank and first.used == 0
+        takes = first.worker is None and (first.rank < ticket.rank or is_new)
+        return takes and self._spare(first.rank) <= 0 and ticket is holders[-1]
 
     def _somebody_waits_for_a_lock(self) -> bool:
         """Tell whether something waits that a paused call may hold: then none is paused."""

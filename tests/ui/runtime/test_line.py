@@ -38,7 +38,7 @@ class Fake:
 
     def results(self, call, progress):
         call.times += 1
-        call.worker = self
+        call.worker, self.going = self, True
         while not call.go.wait(0.01):
             assert self.going  # a pause lasts until the report returns
             progress(1, 2)
@@ -215,6 +215,19 @@ def test_a_new_call_gets_the_process_of_one_that_is_paused(one, short_turns):
     assert [each.found for each in long] == [["a"], ["b"], ["c"]]
     assert sum(each.times for each in long) == 4  # one began again
     wait_until(lambda: Fake.alive == 1)
+
+
+def test_preparations_leave_processes_to_pages(one, short_turns):
+    preparations = [Asked(one, name, "preparation") for name in "abc"]
+    wait_until(lambda: all(each.times for each in preparations))
+    pages = [Asked(one, name) for name in "de"]
+    wait_until(lambda: all(each.times for each in pages))
+    assert Fake.alive == 3
+    for each in preparations:
+        each.go.set()
+    for each in (*pages, *preparations):
+        each.end()
+    assert [each.found for each in preparations] == [["a"], ["b"], ["c"]]
 
 
 def test_nobody_is_paused_while_a_lock_is_awaited(one, short_turns, tmp_path):
