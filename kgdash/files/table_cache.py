@@ -32,16 +32,8 @@ from kgdash.version import __version__
 _WORTH_KEEPING = 0.3
 
 #: what stored tables are of; "unknown": a file without such a note, or damaged
-KINDS = (
-    "ranks",
-    "relik",
-    "rules",
-    "comparison",
-    "scores",
-    "patterns",
-    "study",
-    "classification",
-    "unknown",
+KINDS = tuple(
+    "ranks relik rules comparison scores patterns study classification calibration unknown".split()
 )
 
 #: columns of `list_cache`
