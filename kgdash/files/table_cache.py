@@ -32,8 +32,9 @@ from kgdash.version import __version__
 _WORTH_KEEPING = 0.3
 
 #: what stored tables are of; "unknown": a file without such a note, or damaged
-KINDS = tuple(
-    "ranks relik rules comparison scores patterns study classification calibration unknown".split()
+KINDS = (
+    *("ranks", "relik", "rules", "comparison", "scores", "patterns", "study"),
+    *("classification", "calibration", "unknown"),
 )
 
 #: columns of `list_cache`
