@@ -151,6 +151,12 @@ TERMS = (
         ("typical",),
     ),
     Term(
+        "expected by relations",
+        "The geometric mean ReliK of as many triples of the same relations, anywhere in the graph. "
+        "A region may be near it and stand out all the same: entities are compared with those of "
+        "like degree.",
+    ),
+    Term(
         "p (Holm)",
         "p-value by Holm's correction: of all tests in the table, with 5 % chance one or more are "
         "below 0.05 where there is nothing to be found.",
