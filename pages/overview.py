@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kgdash.runs.call import Call
 from kgdash.studies.overview.overview import overview_steps
 from kgdash.ui.metrics.report_button import offer_report
 from kgdash.ui.overview.answer import show_leads, show_map, show_values
@@ -17,7 +18,7 @@ key = (run.digest, "overview")
 found = refined(
     "Ranking held-out triples and counting ReliK",
     key,
-    lambda report, _: overview_steps(run, report),
+    Call(overview_steps, run),
 )
 show_refinement(lambda _: "ReliK is being counted.")
 for sentence in found.verdict:

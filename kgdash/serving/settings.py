@@ -72,7 +72,8 @@ class ServerSettings:
 
     ``hosts``: the names it is reached by. ``roots``: real folders below which paths may lead, None
     for everything. ``who``: "open" and keys of `RIGHTS` -> people, by the user claim, `GROUP` with
-    a group, or `EVERYBODY`. ``memory``: as ``KGDASH_MEMORY``, "" for what that says.
+    a group, or `EVERYBODY`. ``memory``: as ``KGDASH_MEMORY``, "" for what that says. ``workers``:
+    processes for what takes long, 0 for none.
     """
 
     address: str = "localhost"
@@ -83,6 +84,7 @@ class ServerSettings:
     who: Mapping[str, frozenset[str]] = field(default_factory=dict)
     limits: UploadLimits = UploadLimits()
     memory: str = ""
+    workers: int = 1
 
     @property
     def is_local(self) -> bool:
@@ -113,6 +115,7 @@ def read_settings(path: Path) -> ServerSettings:
         who=_who(who, table, login),
         limits=_limits(limits),
         memory=table.text("memory", ""),
+        workers=table.whole("workers", ServerSettings.workers, 0, 64),
     )
     for part in (table, login_table, who, limits):
         if part is not None:
