@@ -150,12 +150,7 @@ TERMS = (
         "The mean of the logarithms, turned back: few very high values do not carry it.",
         ("typical",),
     ),
-    Term(
-        "expected by relations",
-        "The geometric mean ReliK of as many triples of the same relations, anywhere in the graph. "
-        "A region may be near it and stand out all the same: entities are compared with those of "
-        "like degree.",
-    ),
+    Term("expected by relations", "Geometric mean that its relations have over the whole graph."),
     Term(
         "p (Holm)",
         "p-value by Holm's correction: of all tests in the table, with 5 % chance one or more are "
