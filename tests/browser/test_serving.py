@@ -66,7 +66,8 @@ def enter(browser, served) -> Iterator[Callable[[str], Page]]:
         tab.goto(f"{served[0]}/cache")
         tab.get_by_role("link", name="Log in").click()
         tab.get_by_role("button", name=name, exact=True).click()
-        tab.wait_for_url(f"{served[0]}/", wait_until="commit")
+        back = "" if name == "eve" else "cache"  # who is let in comes to where they wanted
+        tab.wait_for_url(f"{served[0]}/{back}", wait_until="commit")
         return tab
 
     yield come
