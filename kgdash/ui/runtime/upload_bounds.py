@@ -59,7 +59,7 @@ def _drop_late(session: str, file: str) -> None:
     """Forget a file whose session ended while it came: nobody else would."""
     runtime = get_instance()
     if not runtime.is_active_session(session):
-        runtime.uploaded_file_mgr.remove_file(session, file)
+        runtime.uploaded_file_mgr.remove_file(session, file)  # type: ignore[attr-defined]
 
 
 def _refused(limits: UploadLimits, session: str, files: int, coming: int) -> str:
