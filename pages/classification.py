@@ -8,6 +8,7 @@ from kgdash.charts.classification import (
     pr_figure,
     roc_figure,
 )
+from kgdash.runs.call import Call
 from kgdash.studies.classification.calibration import CALIBRATIONS
 from kgdash.studies.classification.classification import classify
 from kgdash.ui.classification.form import choose_classification
@@ -36,7 +37,7 @@ key = (run.digest, "classification", *choice.key)
 found = computed(
     "Classifying triples",
     key,
-    lambda report: classify(run, choice.setting, choice.given, report),
+    Call(classify, run, choice.setting, choice.given),
 )
 tables = computed("Curves and calibration", (*key, "tables"), lambda _: found.tables())
 confusion = found.about()["confusion"]

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kgdash.runs.call import Call
 from kgdash.studies.correlation.confounders import triple_factors
 from kgdash.ui.correlation.confounders import (
     ConfounderView,
@@ -45,6 +46,6 @@ key = (run.digest, "confounders", *choices)
 factors = computed(
     f"Counting negatives of {split}, and ranking",
     key,
-    lambda progress: triple_factors(run, *choices, progress),
+    Call(triple_factors, run, *choices),
 )
 _VIEWS[view](ConfounderView(run, split, factor, relik_method, key, factors))

@@ -5,6 +5,7 @@ import streamlit as st
 
 from kgdash.charts.correlation import task_label
 from kgdash.charts.performance_prediction import coverage_figure, prediction_scatter
+from kgdash.runs.call import Call
 from kgdash.studies.correlation.performance_prediction import (
     predict_performance_of_run,
     predict_subgraphs,
@@ -33,7 +34,7 @@ key = (run.digest, "performance prediction", *way)
 prediction, learnt = computed(
     "Learning from random subgraphs",
     key,
-    lambda progress: predict_performance_of_run(run, *way, progress),
+    Call(predict_performance_of_run, run, *way),
 )
 subgraph = computed(
     "Walking the graph",

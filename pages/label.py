@@ -3,6 +3,7 @@
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.runs.call import Call
 from kgdash.studies.labelling.journal import read_journal
 from kgdash.studies.labelling.queue import label_queue
 from kgdash.ui.instances.labelling import judge_next, show_labels, show_refusal
@@ -21,7 +22,7 @@ predictions = computed("Mining rules", (run.digest, "predictions", *choice.key),
 queue = computed(
     "ReliK of the predictions",
     (run.digest, "label queue", *choice.key, choice.order),
-    lambda report: label_queue(run, predictions, choice.order, choice.seed, report),
+    Call(label_queue, run, predictions, choice.order, choice.seed),
 )
 show_refusal()
 try:

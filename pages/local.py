@@ -4,6 +4,7 @@ import streamlit as st
 
 from kgdash.charts.local_reliability import relik_scatter
 from kgdash.graph import triple_text
+from kgdash.runs.call import Call
 from kgdash.studies.reliability.local_comparison import compare_steps
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
@@ -30,9 +31,7 @@ title.title(f"Local reliability around {plain(graph.entity_labels[subgraph.seed_
 comparison = refined(
     "Comparing ReliK with MRR",
     (*key, "comparison"),
-    lambda report, _: compare_steps(
-        run, subgraph, choice.evaluated, choice.relik_method, progress=report
-    ),
+    Call(compare_steps, run, subgraph, choice.evaluated, choice.relik_method),
 )
 triples, means = comparison.triples, comparison.means
 labelled = graph.with_names(triples)

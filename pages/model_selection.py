@@ -11,6 +11,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.navigation import ensure_navigation
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.choices import choose_view
 from kgdash.ui.widgets.parallel_chart import show_parallel
 from kgdash.ui.widgets.search_picker import choose_study
 from kgdash.ui.widgets.table import download, number_columns, show_table, written
@@ -58,33 +59,41 @@ with right:
         st.caption(f"Trial {trials['trial'][best]}")
         show_table(table, "best_configuration", f"{study.path.stem}-best")
 if best is not None:
-    st.caption("The command that trains it, with the same seed:")
-    command = computed("The command", (*key, "command"), lambda _: best_command(study))
-    st.code(command, language=None, wrap_lines=True)
+    fold = st.expander(
+        "The command that trains it, with the same seed",
+        key="command",
+        icon=":material/terminal:",
+        on_change="rerun",
+        bind="query-params",
+    )
+    if fold.open:
+        command = computed("The command", (*key, "command"), lambda _: best_command(study))
+        fold.code(command, language=None, wrap_lines=True)
 
-st.header("Trials side by side")
-st.caption(
-    "One line per trial: the bluer, the better. Drag along an axis to keep only the lines that "
-    "cross it there. Pruned trials have the value at which they were cut."
-)
-show_parallel(
-    parallel_coordinates(trials, study.parameters), "parallel", f"{study.path.stem}-trials"
-)
-
-st.header("Which parameters mattered")
-st.caption(
-    "Share of each parameter in what sets good trials apart (PED-ANOVA), over the finished ones. "
-    "A rough guide: with few trials it changes from one to the next."
-)
-shares = computed("Importance", (*key, "importance"), lambda _: importances(study))
-show_chart(importance_bars(shares), "importance", f"{study.path.stem}-importance")
-
-st.header("All trials")
-st.dataframe(
-    written(trials),
-    hide_index=True,
-    column_config=number_columns(trials),
-    placeholder="–",
-    key="trials",
-)
-download(trials, study.path.stem)
+view = choose_view(["Parameters", "Side by side", "All trials"])
+if view == "Parameters":
+    st.header("Which parameters mattered")
+    st.caption(
+        "Share of each parameter in what sets good trials apart (PED-ANOVA), over the finished "
+        "ones. A rough guide: with few trials it changes from one to the next."
+    )
+    shares = computed("Importance", (*key, "importance"), lambda _: importances(study))
+    show_chart(importance_bars(shares), "importance", f"{study.path.stem}-importance")
+elif view == "Side by side":
+    st.header("Trials side by side")
+    st.caption(
+        "One line per trial: the bluer, the better. Drag along an axis to keep only the lines that "
+        "cross it there. Pruned trials have the value at which they were cut."
+    )
+    figure = parallel_coordinates(trials, study.parameters)
+    show_parallel(figure, "parallel", f"{study.path.stem}-trials")
+else:
+    st.header("All trials")
+    st.dataframe(
+        written(trials),
+        hide_index=True,
+        column_config=number_columns(trials),
+        placeholder="–",
+        key="trials",
+    )
+    download(trials, study.path.stem)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from kgdash.graph import SPLITS
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.studies.obl2021.evaluation import compare, evaluate, scores_table
 from kgdash.studies.obl2021.submission_writing import submission_bytes, submission_line
@@ -41,7 +42,7 @@ if source == _SOURCES[0]:
     heads, tails = computed(
         "Finding the ten best",
         (run.digest, "obl2021", split, filter_name, ties, seed),
-        lambda report: predict(run, split, ties, seed, filter_name, report),
+        Call(predict, run, split, ties, seed, filter_name),
     )
     names, scores = [run.name], [evaluate(heads, tails, triples)]
 else:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kgdash.runs.call import Call
 from kgdash.studies.overview.overview import overview_steps
 from kgdash.ui.metrics.report_button import offer_report
 from kgdash.ui.overview.answer import show_leads, show_map, show_values
@@ -17,7 +18,7 @@ key = (run.digest, "overview")
 found = refined(
     "Ranking held-out triples and counting ReliK",
     key,
-    lambda report, _: overview_steps(run, report),
+    Call(overview_steps, run),
 )
 show_refinement(lambda _: "ReliK is being counted.")
 for sentence in found.verdict:
@@ -34,6 +35,15 @@ with st.container(horizontal=True):
     offer_tour()
     offer_report(run)
 show_notes(run)
-with st.expander("Training and configuration", icon=":material/model_training:"):
-    show_training(run)
+# Unfolded it is shown, not before: the browser would draw its chart and table out of sight.
+fold = st.expander(
+    "Training and configuration",
+    key="about_training",
+    icon=":material/model_training:",
+    on_change="rerun",
+    bind="query-params",
+)
+if fold.open:
+    with fold:
+        show_training(run)
 st.page_link("pages/runs.py", label="All runs, and adding one", icon=":material/folder:")

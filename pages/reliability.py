@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.reliability_map import reliability_steps
 from kgdash.ui.runtime.refined import refined, show_refinement
@@ -24,7 +25,7 @@ st.caption(
 map_ = refined(
     "Mapping the ReliK of all triples",
     (run.digest, "reliability map"),
-    lambda report, _: reliability_steps(run, report),
+    Call(reliability_steps, run),
 )
 relik = map_.relik["relik"]
 show_refinement(mapped_so_far)

@@ -4,6 +4,7 @@ import streamlit as st
 
 from kgdash.charts.score_health import gap_bars, query_text, score_histogram, tie_bars
 from kgdash.health.of_run import score_health
+from kgdash.runs.call import Call
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import current_run
@@ -23,16 +24,10 @@ with settings():
 with more_settings():
     filter_name = choose_filter(split)
 
-health = computed(
-    f"Looking at all scores of {split}",
-    (run.digest, "score health", split, filter_name),
-    lambda progress: score_health(run, split, filter_name, progress),
-)
-tables = computed(
-    "Checks",
-    (run.digest, "score health", split, filter_name, side),
-    lambda _: health.tables(side),
-)
+key = (run.digest, "score health", split, filter_name)
+about = f"Looking at all scores of {split}"
+health = computed(about, key, Call(score_health, run, split, filter_name))
+tables = computed("Checks", (*key, side), lambda _: health.tables(side))
 name = f"{run.name}-{split}-{side}"
 show_findings(health.findings(side))
 

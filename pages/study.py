@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kgdash.runs.call import Call
 from kgdash.studies.correlation.correlation import correlation_studies, correlation_study
 from kgdash.ui.comparison.runs_form import choose_runs, show_notes_of
 from kgdash.ui.correlation.study import show_run, show_runs, show_sizes
@@ -24,14 +25,14 @@ if choice.view == "Several runs":
     _, coefficients = computed(
         "Studying the runs",
         (tuple((name, each.digest) for name, each in runs.items()), *key),
-        lambda progress: correlation_studies(runs, *choice.study, progress),
+        Call(correlation_studies, runs, *choice.study),
     )
     show_runs(choice, coefficients)
 else:
     scores, coefficients = computed(
         "Drawing subgraphs, ranking, and counting negatives",
         (run.digest, *key),
-        lambda progress: correlation_study(run, *choice.study, progress),
+        Call(correlation_study, run, *choice.study),
     )
     if choice.view == "Sizes":
         show_sizes(run, choice, coefficients)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kgdash.runs.call import Call
 from kgdash.studies.comparison.graph_parts import find_parts
 from kgdash.studies.comparison.part_scores import part_scores
 from kgdash.ui.comparison.model_selection import Shown, show_matrix, show_pairs, show_summary
@@ -22,13 +23,13 @@ choice = choose_parts(run)
 parts = computed(
     f"Finding {choice.kind}",
     (run.graph.digest, "parts", *choice.parts),
-    lambda progress: find_parts(run, *choice.parts, progress),
+    Call(find_parts, run, *choice.parts),
 )
 key = (*((name, each.digest) for name, each in runs.items()), "model choice", *choice.key)
 scores = computed(
     f"Ranking and counting negatives by {len(runs)} runs",
     key,
-    lambda progress: part_scores(list(runs.values()), parts, *choice.scores, progress),
+    Call(part_scores, list(runs.values()), parts, *choice.scores),
 )
 shown = Shown(scores, choice.kind, key, f"{run.graph.name}-{choice.kind}-which-model")
 show_summary(shown)

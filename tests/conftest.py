@@ -95,6 +95,7 @@ def cache_folder(request, common_folder, new_folder, monkeypatch) -> Path:
     monkeypatch.setenv("KGDASH_CACHE", str(folder))
     monkeypatch.setenv("KGDASH_DATA", str(new_folder()))
     monkeypatch.setenv("KGDASH_PREPARE", "off")
+    monkeypatch.setenv("KGDASH_WORKERS", "0")
     return folder
 
 

@@ -108,7 +108,7 @@ def make_folder(folder: Path) -> None:
 
 def sweep_drafts(folder: Path) -> None:
     """Remove the drafts in a folder whose writers died; those of living ones stay."""
-    for path in folder.glob(f".*{_DRAFT}*"):
+    for path in sorted(folder.glob(f".*{_DRAFT}*")):  # a draft before its journal
         draft = folder / f"{path.name.partition(_DRAFT)[0]}{_DRAFT}"
         with contextlib.suppress(OSError):
             if draft != path:  # SQLite's journal beside a draft

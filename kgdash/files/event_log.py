@@ -30,7 +30,7 @@ EVENTS: dict[str, dict[str, tuple[str, ...]]] = {
     "cache": {"kind": ("",), "found": ("memory", "disk", "computed"), "seconds": ()},
     "job": {
         "kind": ("training", "preparation", "page"),
-        "state": ("started", "done", "stopped", "failed"),
+        "state": ("started", "queued", "running", "done", "stopped", "failed"),
         "seconds": (),
         "error": ("",),
     },

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,9 @@ _POLL = 0.05
 #: attempts in a row without a lock file to be seen, after which none can be made there
 _ABSENT = 20
 
+_awaited = 0
+_guard = threading.Lock()
+
 
 @contextmanager
 def hold_lock(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterator[bool]:
@@ -27,37 +31,63 @@ def hold_lock(path: Path, waiting: Callable[[], None] = lambda: None) -> Iterato
     :param waiting: called again and again while another holds the lock; may raise to give up
     :return: whether the lock is held
     """
-    lock, absent = _lock(path), 0
-    while True:
-        try:
-            lock.acquire(blocking=False)
-            break
-        except Timeout:
-            # Some file systems (/proc) say of a file that can not be made that it is not there.
-            absent = 0 if os.path.lexists(path) else absent + 1
-            if absent >= _ABSENT:
-                yield False
-                return
-            if not absent:
-                waiting()
-            time.sleep(_POLL)
-        except (OSError, NotImplementedError):
-            yield False
-            return
+    lock = _lock(path)
+    if not _has_come(lock, path, waiting):
+        yield False
+        return
     try:
         yield True
     finally:
         _let_go(lock, path)
 
 
+def locks_awaited() -> int:
+    """Return how many threads of this process wait for a lock that another holds."""
+    return _awaited
+
+
 def remove_unless_held(path: Path) -> None:
-    """Remove a lock file if nobody holds it."""
+    """Remove a lock file if it is there and nobody holds it."""
+    if not os.path.lexists(path):
+        return
     lock = _lock(path)
     try:
         lock.acquire(blocking=False)
     except (Timeout, OSError, NotImplementedError):
         return
     _let_go(lock, path)
+
+
+def _has_come(lock: FileLock, path: Path, waiting: Callable[[], None]) -> bool:
+    """Wait for a lock; return False where none can be had."""
+    absent = 0
+    with _awaiting():
+        while True:
+            try:
+                lock.acquire(blocking=False)
+                return True
+            except Timeout:
+                # Some file systems (/proc) say of a file that can not be made that it is not there.
+                absent = 0 if os.path.lexists(path) else absent + 1
+                if absent >= _ABSENT:
+                    return False
+                if not absent:
+                    waiting()
+                time.sleep(_POLL)
+            except (OSError, NotImplementedError):
+                return False
+
+
+@contextmanager
+def _awaiting() -> Iterator[None]:
+    global _awaited
+    with _guard:
+        _awaited += 1
+    try:
+        yield
+    finally:
+        with _guard:
+            _awaited -= 1
 
 
 def _lock(path: Path) -> FileLock:

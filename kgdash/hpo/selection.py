@@ -141,7 +141,7 @@ def best_configuration(study: StudyFile, space: SearchSpace) -> TrainingConfig:
         config = suggest(optuna.trial.FixedTrial(dict(study.chosen[study.best])), space)
     except ValueError as error:
         raise KgdashError(
-            f"{study.path}: trial {study.best} is not of its space: {error}"
+            f"{study.path}: trial {study.trials['trial'][study.best]} is not of its space: {error}"
         ) from error
     epochs = study.trials["epochs"][study.best]
     return config if pd.isna(epochs) else replace(config, epochs=int(epochs))

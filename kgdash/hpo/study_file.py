@@ -28,6 +28,9 @@ STUDY, ATTRIBUTE = "kgdash", "kgdash"
 #: state of a trial as Optuna writes it -> as people read it
 STATES = {"COMPLETE": "finished", "PRUNED": "pruned", "FAIL": "failed", "RUNNING": "running"}
 
+#: states of trials that came to an end by themselves, and count
+ENDED = ("finished", "pruned", "failed")
+
 #: a failed trial without a reason was cut short, by Ctrl-C or a kill
 INTERRUPTED = "interrupted"
 
@@ -50,7 +53,8 @@ class StudyFile:
     """What a search has tried so far.
 
     ``about`` tells what is searched and how it is judged. ``trials`` has one row per trial, in
-    order: ``trial`` (its number), ``state`` ("finished", "pruned", "failed", "interrupted",
+    order: ``trial`` (its number: one that was interrupted shares it with
+    the trial that was run in its place), ``state`` ("finished", "pruned", "failed", "interrupted",
     "running"), ``value`` (MRR on valid, NaN if there is none), ``best_so_far`` (of the finished
     ones), ``epochs`` (trained when the value was reached), ``seconds``, ``reason`` (of a failure),
     then a column per parameter. ``chosen`` holds each trial's parameters, ``parameters`` what they
@@ -72,7 +76,7 @@ class StudyFile:
     @property
     def counted(self) -> int:
         """Return the number of trials that came to an end by themselves."""
-        return int(self.trials["state"].isin(["finished", "pruned", "failed"]).sum())
+        return int(self.trials["state"].isin(ENDED).sum())
 
 
 def read_study(path: Path) -> StudyFile:
@@ -213,7 +217,8 @@ def _column(values: list[Any]) -> pd.Series:
 
 
 def _with_best(trials: pd.DataFrame) -> pd.DataFrame:
-    trials = trials.astype({"trial": "int64", "value": "float64", "seconds": "float64"})
+    trials = trials.astype({"value": "float64", "seconds": "float64"})
+    trials["trial"] = trials["state"].isin(ENDED).cumsum().shift(fill_value=0)
     trials["epochs"] = trials["epochs"].astype("Int64")
     finished = trials["value"].where(trials["state"] == "finished")
     trials.insert(3, "best_so_far", finished.cummax().ffill())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kgdash.files.atomic import atomic_file
-from kgdash.files.lock import hold_lock
+from kgdash.files.lock import hold_lock, remove_unless_held
 from kgdash.files.regular import check_regular
 from kgdash.files.roots import may_open
 from kgdash.files.text import parse_json
@@ -42,11 +42,13 @@ def describe_recent() -> list[dict[str, Any]]:
 def note_opened(folder: str, dataset: str = "") -> None:
     """Remember that a folder was opened; where that can not be written, it is not."""
     opened = (str(Path(folder).absolute()), dataset)
-    if _read()[:1] == [opened]:
-        return
     path = _file()
+    lock = path.with_suffix(".lock")
+    if _read()[:1] == [opened]:
+        remove_unless_held(lock)
+        return
     try:
-        with hold_lock(path.with_suffix(".lock")), atomic_file(path) as part:
+        with hold_lock(lock), atomic_file(path) as part:
             others = [each for each in _read() if each[0] != opened[0]]
             content = {"format": _FORMAT, "folders": [opened, *others][:_MOST]}
             part.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")

@@ -72,8 +72,9 @@ class ServerSettings:
 
     ``hosts``: the names it is reached by. ``roots``: real folders below which paths may lead, None
     for everything. ``who``: "open" and keys of `RIGHTS` -> people, by the user claim, `GROUP` with
-    a group, or `EVERYBODY`. ``memory``: as ``KGDASH_MEMORY``, "" for what that says. ``monitor``:
-    the token of who reads the counters, "" for nobody.
+    a group, or `EVERYBODY`. ``memory``: as ``KGDASH_MEMORY``, "" for what that says. ``workers``:
+    processes for what takes long, 0 for none. ``monitor``: the token of who reads the counters, ""
+    for nobody.
     """
 
     address: str = "localhost"
@@ -85,6 +86,7 @@ class ServerSettings:
     limits: UploadLimits = UploadLimits()
     memory: str = ""
     monitor: str = field(default="", repr=False)
+    workers: int = 1
 
     @property
     def is_local(self) -> bool:
@@ -116,6 +118,7 @@ def read_settings(path: Path) -> ServerSettings:
         limits=_limits(limits),
         memory=table.text("memory", ""),
         monitor=read_token(path.parent / table.text("monitor")) if table.has("monitor") else "",
+        workers=table.whole("workers", ServerSettings.workers, 0, 64),
     )
     for part in (table, login_table, who, limits):
         if part is not None:

@@ -4,7 +4,16 @@ from kgdash.hpo.selection import Budget, search
 from kgdash.hpo.study_file import read_study
 from kgdash.runs.bundled import DEMO_STUDY
 from kgdash.statistics.estimate import number
-from tests.browser.driver import download, enter, expect_cards, open_page, select, widget
+from tests.browser.driver import (
+    download,
+    enter,
+    expect_cards,
+    open_page,
+    press,
+    select,
+    settle,
+    widget,
+)
 from tests.support.small_search import PLAN
 
 
@@ -22,8 +31,11 @@ def test_the_example_and_a_search_that_goes_on(address, tab, run, tmp_path):
     open_page(tab, f"{address}/model_selection")
     example = read_study(DEMO_STUDY)
     expect_cards(tab, cards(example))
-    for key in ("best_so_far", "parallel", "importance"):
+    views = {"Parameters": "importance", "Side by side": "parallel", "All trials": "best_so_far"}
+    for view, key in views.items():
+        press(tab, "view", view)
         widget(tab, key).locator(".js-plotly-plot .main-svg").first.wait_for()
+    settle(tab)
     assert download(tab, tmp_path)["value"].tolist() == example.trials["value"].tolist()
 
     path = tmp_path / "x.db"

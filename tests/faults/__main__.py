@@ -17,7 +17,12 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.faults.kills import Clean, Tally
 
 
 def main() -> None:
@@ -30,6 +35,9 @@ def main() -> None:
     parser.add_argument("--all", type=int, default=0, metavar="N", help="other faults of each kind")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", choices=OPERATIONS, help="operations")
+    parser.add_argument(
+        "--at", nargs="*", type=_place, default=[], metavar="CALL:N", help="kill there, and only so"
+    )
     chosen = parser.parse_args()
     if not has_strace():
         sys.exit("strace is not here, or may not trace: install it (apt-get install strace)")
@@ -67,10 +75,9 @@ def make_faults(chosen: argparse.Namespace, work: Path) -> int:
 
     for operation in operations:
         clean = undisturbed(operation, template, work)
-        tally, most, tries = Tally(), math.ceil(chosen.kills * operation.weight / weights), 0
-        while tally.faults < most and tries < 2 * most + 10:
-            tries += 1
-            tally.add(kill(clean, template, work, generator))
+        tally, most = Tally(), math.ceil(chosen.kills * operation.weight / weights)
+        for name, number in chosen.at or _drawn(clean, generator, tally, most):
+            tally.add(kill(clean, template, work, name, number))
         report(f"kills at {len(clean.calls)} system calls", tally)
         if chosen.all:
             report("disks after a power loss", lose_power(clean, template, work, generator))
@@ -84,6 +91,21 @@ def make_faults(chosen: argparse.Namespace, work: Path) -> int:
         f"{every.faults} faults, {len(every.findings)} findings, {time.monotonic() - start:.0f} s"
     )
     return 1 if every.findings else 0
+
+
+def _place(text: str) -> tuple[str, int]:
+    name, _, number = text.partition(":")
+    return name, int(number)
+
+
+def _drawn(
+    clean: "Clean", generator: random.Random, tally: "Tally", most: int
+) -> Iterator[tuple[str, int]]:
+    for _ in range(2 * most + 10):
+        if tally.faults >= most:
+            return
+        call = generator.choice(clean.calls)
+        yield call.name, call.number
 
 
 if __name__ == "__main__":

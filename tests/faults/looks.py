@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from kgdash.errors import KgdashError
 from kgdash.files.table_note import DAMAGED, check_shape
 from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, WEIGHTS, read_run
-from kgdash.hpo.study_file import read_study
+from kgdash.hpo.study_file import ENDED, read_study
 
 #: what says when something was, or how long it took
 _TIMES = ("created", "seconds", "at")
@@ -48,7 +48,7 @@ def contents(sandbox: Path) -> dict[str, Any]:
         if path.is_dir():
             _check_run(path, name)
         else:
-            found[str(name)] = _content(path, name)
+            found[str(name)] = _content(path, name, str(sandbox))
     return found
 
 
@@ -75,24 +75,29 @@ def _check_run(folder: Path, name: Path) -> None:
             raise AssertionError(f"{name}: {error}") from error
 
 
-def _content(path: Path, name: Path) -> Any:
+def _content(path: Path, name: Path, place: str) -> Any:
+    """Read a file; ``place`` is the sandbox, which on a disk of its own has another path."""
     try:
         if path.suffix == ".parquet":
             table = pq.read_table(path, page_checksum_verification=True)
             if path.parent.name in ("cache", "filled"):
                 check_shape(table, path.stem)
-            return table.to_pandas().to_dict("list")
+            return _timeless(table.to_pandas().to_dict("list"))
         if path.suffix == ".json" and name.parts[0] != "pykeen":
-            return _timeless(json.loads(path.read_bytes()))
+            return _timeless(json.loads(_bytes(path, place)))
         if path.suffix == ".jsonl":
             # A line counts once it is whole.
-            whole = path.read_bytes().split(b"\n")[:-1]
+            whole = _bytes(path, place).split(b"\n")[:-1]
             return [_timeless(json.loads(line)) for line in whole]
         if path.suffix == ".db":
             return _study(path)
-        return path.read_bytes()
+        return _bytes(path, place)
     except (*DAMAGED, sqlite3.Error) as error:
         raise AssertionError(f"{name} is half-written: {type(error).__name__} {error}") from error
+
+
+def _bytes(path: Path, place: str) -> bytes:
+    return path.read_bytes().replace(place.encode(), b"")
 
 
 def _timeless(value: Any) -> Any:
@@ -111,5 +116,5 @@ def _study(path: Path) -> list[Any]:
         connection.close()
         assert state == "ok", f"{path.name}: {state}"
         trials = read_study(Path(folder) / path.name).trials
-    ended: pd.DataFrame = trials[trials["state"].isin(["finished", "pruned", "failed"])]
-    return ended.drop(columns=["trial", "seconds"]).to_dict("records")
+    ended: pd.DataFrame = trials[trials["state"].isin(ENDED)]
+    return ended.drop(columns="seconds").to_dict("records")

@@ -64,6 +64,12 @@ OPERATIONS = {
         ),
         _operation("which-model", "which-model one two --subgraphs 5 --out choice.csv"),
         _operation("study", "study one --subgraphs 6 --size 8 --out study.csv"),
+        _operation(
+            "cross-validate",
+            "cross-validate data --folds 2 --models TransE --dimension 4 --epochs 1 --subgraphs 4 "
+            "--size 8 --workdir folds --out folds.csv",
+            weight=4,
+        ),
         _operation("report", "report one report.html", cache="filled", weight=1),
         _operation("cache-clear", "cache clear", cache="filled", weight=20),
         _operation("runs-rename", "runs rename two three", done="unknown run", weight=30),

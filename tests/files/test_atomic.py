@@ -82,6 +82,17 @@ def test_only_drafts_are_swept(tmp_path):
     assert names(tmp_path) == sorted([*kept, ".link-1.kgdash-part", "pipe"])
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_dead_draft_s_journal_goes_with_it(tmp_path, monkeypatch, reverse):
+    """In whatever order a file system lists them."""
+    listed = Path.glob
+    monkeypatch.setattr(Path, "glob", lambda *given: sorted(listed(*given), reverse=reverse))
+    for name in (".db-1.kgdash-part", ".db-1.kgdash-part-journal"):
+        (tmp_path / name).write_text("half")
+    sweep_drafts(tmp_path)
+    assert names(tmp_path) == []
+
+
 def test_one_that_fails_leaves_what_was_there(tmp_path):
     write(tmp_path / "out", "before")
 

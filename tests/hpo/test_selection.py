@@ -240,6 +240,11 @@ class TestGoingOn:
         whole = search(graph, plan(), tmp_path / "whole.db", Budget(trials=2))
         assert after.trials["state"].tolist() == [*study.trials["state"], "finished"]
         assert after.trials["value"].dropna().tolist() == whole.trials["value"].tolist()
+        # Run in place of the two before it: what is trained in the end names it by the same number.
+        assert after.trials["trial"].tolist() == [0, 1, 1, 1]
+        ended = after.trials["state"] == "finished"
+        again = outcome(after)[ended].reset_index(drop=True)
+        pd.testing.assert_frame_equal(again, outcome(whole), check_exact=True)
 
     def test_after_a_kill(self, graph, study_file):
         """A process that is killed leaves a running trial; it neither blocks nor counts."""

@@ -145,7 +145,7 @@ def test_while_relik_is_counted_its_mean_is_an_estimate_and_single_ones_are_blan
     assert bar.proto.text.startswith("Mean ReliK about 0.0200 (95 %: 0.0100 to 0.0400). Counting")
     assert table(app, "relation", "relik", "tail_rank")["relik"].isna().any()
     go.set()
-    assert app.session_state["refining_job"][1].wait(60)
+    assert app.session_state["refining_job"].job.wait(60)
     app.run()
     assert cards(app)["Mean ReliK"] == number(last.means["relik"].value)
 

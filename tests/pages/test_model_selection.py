@@ -29,16 +29,19 @@ def check(app, study):
 
 
 def test_the_example():
-    app = open_page("model_selection")
+    app = open_page("model_selection", view="All trials", command="true")
     study = read_study(DEMO_STUDY)
     check(app, study)
-    assert len(app.get("plotly_chart")) == 3
+    assert len(app.get("plotly_chart")) == 1
+    for view in ("Parameters", "Side by side"):
+        assert len(choose(app, view=view).get("plotly_chart")) == 2
     assert study.counted >= 30
 
 
 def test_a_file_that_grows(run, tmp_path):
     path = tmp_path / "x.db"
-    app = open_page("model_selection", study=FILE, study_file=str(path))
+    shown = {"view": "All trials", "command": "true"}
+    app = open_page("model_selection", study=FILE, study_file=str(path), **shown)
     assert app.error[0].value.startswith(f"can not read {path}")
     for trials in (1, 2):
         study = search(run.graph, PLAN, path, Budget(trials=trials))

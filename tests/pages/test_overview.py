@@ -37,8 +37,9 @@ def test_it_opens_with_the_verdict_and_each_lead_has_its_way(run):
     assert all(plain(lead.text) in shown for lead in found.leads)
 
 
-def test_table_of_facts():
-    app = open_page("overview")
+def test_table_of_facts_once_it_is_unfolded():
+    assert not open_page("overview").main.dataframe
+    app = open_page("overview", about_training="true")
     facts = table(app, "property", "value").set_index("property")["value"]
     assert facts["model"] == "TransE"
     assert facts["embedding dim"] == "50"
@@ -132,6 +133,8 @@ def test_pykeen_directory_needs_its_dataset(pykeen_directory):
     choose(app, dataset="nations")
     assert not app.error
     assert "14 entities" in app.sidebar.caption[0].value
+    app.query_params["about_training"] = "true"
+    run_again(app)
     assert table(app, "property", "value").set_index("property")["value"]["model"] == "TransE"
 
 

@@ -21,6 +21,14 @@ def test_latest_first_each_once_and_few(tmp_path, monkeypatch):
     assert recent_folders()[0] == (str(folders[1]), "")
 
 
+def test_a_lock_of_a_process_that_died_goes_though_nothing_is_written(tmp_path):
+    note_opened(str(tmp_path))
+    lock = data_folder() / "recent-runs.lock"
+    lock.touch()
+    note_opened(str(tmp_path))
+    assert not lock.exists()
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -39,6 +39,7 @@ def serve(
         (data_folder() / VISITORS).chmod(0o700)
     if found.memory:
         os.environ["KGDASH_MEMORY"] = found.memory
+    os.environ["KGDASH_WORKERS"] = str(found.workers)
     run_dashboard(streamlit_settings(found))
 
 

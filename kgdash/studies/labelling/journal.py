@@ -12,7 +12,7 @@ from typing import Any
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import make_folder, sync
-from kgdash.files.lock import hold_lock
+from kgdash.files.lock import hold_lock, remove_unless_held
 from kgdash.files.regular import check_regular
 from kgdash.files.text import parse_json
 from kgdash.files.user_data import own_folder
@@ -43,7 +43,9 @@ def read_journal(graph: KnowledgeGraph) -> Labelling:
 
     :raises KgdashError: if the file can not be read, or a line of it is no event
     """
-    return _read(journal_file(graph))
+    path = journal_file(graph)
+    remove_unless_held(_lock(path))
+    return _read(path)
 
 
 def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
@@ -55,7 +57,7 @@ def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
     path = journal_file(graph)
     try:
         make_folder(path.parent)
-        with hold_lock(path.with_suffix(".lock")):
+        with hold_lock(_lock(path)):
             before = _read(path)
             with path.open("ab") as stream:
                 _drop_torn_line(path)
@@ -69,6 +71,10 @@ def add_event(graph: KnowledgeGraph, event: Event) -> Labelling:
     except OSError as error:
         raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return before.then(event)
+
+
+def _lock(path: Path) -> Path:
+    return path.with_suffix(".lock")
 
 
 def _line(value: Any) -> bytes:

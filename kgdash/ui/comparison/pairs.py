@@ -10,6 +10,7 @@ import streamlit as st
 from kgdash.charts.run_pairs import community_forest, pair_forest, rank_density, win_bars
 from kgdash.graph.communities import find_communities
 from kgdash.ranking.glossary import explained
+from kgdash.runs.call import Call
 from kgdash.statistics.paired_tests import EXACT, RESAMPLES, paired_tests
 from kgdash.studies.comparison.community_differences import (
     community_differences,
@@ -59,7 +60,7 @@ def _tests(compared: Compared) -> pd.DataFrame:
     tests: pd.DataFrame = computed(
         "Testing all pairs of runs",
         (*compared.key, "tests", compared.side, compared.rank_type),
-        lambda progress: paired_tests(values, list(compared.ranks), progress=progress),
+        Call(paired_tests, values, list(compared.ranks)),
     )
     return tests
 

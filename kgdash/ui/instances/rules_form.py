@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.progress import Progress
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.instances.instances import Instances
 from kgdash.studies.labelling.journal import journal_file
 from kgdash.studies.labelling.results import labelled_instances
 from kgdash.studies.rules.files import RuleFile
@@ -100,12 +103,15 @@ def _choose_rules(run: Run) -> InstancesChoice:
     if not mined:
         content, name = _upload_rules()
         file, origin = RuleFile(content, name), ("rule file", hashlib.sha256(content).hexdigest())
-    return InstancesChoice(
-        (*origin, selection, verified),
-        lambda report: find_instances(
-            run.graph, selection, file, _negatives(run, verified), report
-        ),
-    )
+    make: Callable[[Progress], Instances] = Call(find_instances, run.graph, selection)
+    # What is verified is the visitor's, and so are the bounds of files: another process knows none.
+    if verified or file is not None:
+
+        def make(report: Progress) -> Instances:
+            negatives = verified_negatives(run) if verified else None
+            return find_instances(run.graph, selection, file, negatives, report)
+
+    return InstancesChoice((*origin, selection, verified), make)
 
 
 def _choose_origin() -> bool:
@@ -146,10 +152,6 @@ def _choose_false(run: Run) -> bool:
         "world: whatever is no known triple.",
     )
     return chosen == _FALSE[0]
-
-
-def _negatives(run: Run, verified: bool) -> np.ndarray | None:
-    return verified_negatives(run) if verified else None
 
 
 def _upload_rules() -> tuple[bytes, str]:

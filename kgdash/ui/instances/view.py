@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.instances.separation_verdict import separation_verdict
@@ -40,7 +41,7 @@ def show_instances(run: Run, source: InstancesChoice) -> None:
     scored = computed(
         "Scoring instances",
         (*key, "scored"),
-        lambda report: score_instances(run, instances, report),
+        Call(score_instances, run, instances),
     )
     found = computed(
         "Resampling",

@@ -1,4 +1,7 @@
-"""A computation in a thread of its own, whose results improve step by step until it is done."""
+"""A computation beside the page, whose results improve step by step until it is done.
+
+It has a thread of its own; a `Call` that takes long goes on in a worker process.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,16 @@ from typing import Any
 
 from kgdash.files.event_log import Stopwatch, note
 from kgdash.progress import Progress
+from kgdash.runs.call import Call
+from kgdash.ui.runtime.long_work import call_results
 
 #: takes the progress to report to and the latest result so far (None at first); yields results
 Steps = Callable[[Progress, Any], Iterable[Any]]
 
 #: the part of what is left that must be done before the pace so far foretells the rest
 _KNOWN_PACE = 0.1
+
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
 class _Cancelled(Exception):
@@ -35,6 +42,8 @@ class _State:
         self.ready = threading.Event()
         self.ended = threading.Event()
         self.complete = False
+        #: in the line for a process, from 1; 0 unless it waits there
+        self.place = 0
         if latest is not None:
             self.ready.set()
 
@@ -46,19 +55,27 @@ class Job:
     (the visitor is gone).
     """
 
-    def __init__(self, steps: Steps, latest: Any = None, kind: str = "page") -> None:
+    def __init__(
+        self,
+        steps: Steps | Call,
+        latest: Any = None,
+        kind: str = "page",
+        finished: Callable[[Any], None] = lambda result: None,
+    ) -> None:
         """Start at once.
 
-        :param steps: what to compute
+        :param steps: what to compute; a call may go on in another process
         :param latest: a result to go on from, if there is one
         :param kind: "page", "preparation" or "training", as events have it
+        :param finished: takes the last result, on the job's thread
         """
         self.started = time.monotonic()
-        self._steps, self._kind = steps, kind
+        self._steps, self._kind, self._finished = steps, kind, finished
         self._state = _State(latest)
         # The thread does not refer to the job, so that it learns when the job is dropped.
         weakref.finalize(self, self._state.cancel.set)
-        threading.Thread(target=_run, args=(steps, self._state, kind), daemon=True).start()
+        work = (steps, self._state, kind, finished)
+        threading.Thread(target=_run, args=work, daemon=True).start()
 
     @property
     def latest(self) -> Any:
@@ -84,6 +101,11 @@ class Job:
     def progress(self) -> tuple[float, float]:
         """The latest report: (done, total)."""
         return self._state.progress
+
+    @property
+    def place(self) -> int:
+        """The place in the line for a worker process, from 1; 0 unless it waits there."""
+        return self._state.place
 
     def share(self) -> float | None:
         """Return which part is done, in [0, 1]; None before the first report."""
@@ -114,16 +136,21 @@ class Job:
 
     def again(self) -> Job:
         """Start the same computation, to go on from the latest result."""
-        return Job(self._steps, self.latest, self._kind)
+        return Job(self._steps, self.latest, self._kind, self._finished)
 
 
 def running_jobs() -> int:
-    """Return how many computations of all sessions run."""
-    return len(_running)
+    """Return how many computations of all sessions run, and do not wait in line."""
+    return sum(not state.place for state in list(_running))
 
 
 def time_left(job: Job) -> str:
-    """Say how long a job will take, to be put after a text; nothing while there is no pace."""
+    """Say how long a job will take, to be put after a text; nothing while there is no pace.
+
+    Of one that waits for a worker process, its place in line.
+    """
+    if job.place:
+        return f", {ordinal(job.place)} in line"
     left = job.remaining()
     if left is None:
         return ""
@@ -132,11 +159,17 @@ def time_left(job: Job) -> str:
     )
 
 
+def ordinal(number: int) -> str:
+    """Write a place: 1st, 2nd, 11th."""
+    last = 0 if number // 10 % 10 == 1 else number % 10
+    return f"{number:,}{_ENDINGS.get(last, 'th')}"
+
+
 #: the states of the computations that run
 _running: set[_State] = set()
 
 
-def _run(steps: Steps, state: _State, kind: str) -> None:
+def _run(steps: Steps | Call, state: _State, kind: str, finished: Callable[[Any], None]) -> None:
     def report(done: float, total: float) -> None:
         if state.cancel.is_set():
             raise _Cancelled
@@ -144,13 +177,25 @@ def _run(steps: Steps, state: _State, kind: str) -> None:
         if state.since is None:
             state.since = (time.monotonic(), done / max(total, 1e-9))
 
+    def placed(place: int) -> None:
+        if state.cancel.is_set():
+            raise _Cancelled
+        if state.place and not place:  # the pace is that of the turn
+            state.since = None
+        state.place = place
+
     watch, ended, more = Stopwatch(), "done", {}
     _running.add(state)
     note("job", kind=kind, state="started")
     try:
-        for result in steps(report, state.latest):
+        if isinstance(steps, Call):
+            results: Iterable[Any] = call_results(steps, kind, report, placed)
+        else:
+            results = steps(report, state.latest)
+        for result in results:
             state.latest = result
             state.ready.set()
+        finished(state.latest)
         state.complete = True
     except _Cancelled:
         ended = "stopped"
@@ -158,6 +203,7 @@ def _run(steps: Steps, state: _State, kind: str) -> None:
         state.error = error
         ended, more = "failed", {"error": type(error).__name__}
     finally:
+        state.place = 0
         _running.discard(state)
         note("job", kind=kind, state=ended, seconds=watch.seconds, **more)
         state.ready.set()

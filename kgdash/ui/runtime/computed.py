@@ -11,12 +11,15 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.files.event_log import Stopwatch, note
 from kgdash.progress import Estimate, Progress
+from kgdash.ui.runtime.background import Job, ordinal
+from kgdash.ui.runtime.long_work import goes_out
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory, shown_key
+from kgdash.ui.runtime.shared_jobs import shared_jobs
 
 #: seconds before a progress bar shows, so that short work does not flicker
 _PATIENCE = 0.4
-_STOPPED, _FINISHED = "stopped_computation", "finished_settings"
+_STOPPED, _FINISHED, _WAITED = "stopped_computation", "finished_settings", "waited_job"
 
 
 def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], Any]) -> Any:
@@ -24,7 +27,8 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
 
     Shows progress while it runs. A click on Stop, or any other widget, ends the script run at the
     next report; after Stop the page offers to start again. Refused input is shown as a message and
-    ends the page's run.
+    ends the page's run. Where there are worker processes, a `kgdash.runs.call.Call` is computed
+    beside the page, once for all sessions that ask for it, and goes on when the tab is closed.
 
     :param label: what is computed, as users read it
     :param key: all that the result depends on, the run's digest first
@@ -35,12 +39,16 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     found = memory().get(key)
     if found is not None:
         note("cache", kind="page", found="memory")
+        _leave_former(label, key)
         _note_settings(label)
         return found
     end_if_stopped(label, key)
     watch = Stopwatch()
     try:
-        result = work(reporter(slot, label, key))
+        if goes_out(work):
+            result = _result_beside(slot, label, key, work)
+        else:
+            result = work(reporter(slot, label, key))
     except KgdashError as error:
         slot.empty()
         refuse(error)
@@ -49,6 +57,38 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     memory().put(key, result)
     _note_settings(label)
     return result
+
+
+def stop_waiting() -> None:
+    """Have the session wait no more for what is computed beside the page."""
+    if _WAITED in st.session_state:
+        st.session_state.pop(_WAITED).leave()
+
+
+def _leave_former(label: str, key: tuple[Hashable, ...]) -> None:
+    """Stop waiting for what was asked for with other settings."""
+    waited = st.session_state.get(_WAITED)
+    if waited is not None and waited.label == label and waited.key != key:
+        stop_waiting()
+
+
+def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) -> Any:
+    """Wait for a job that may wait for a worker process, and return its result."""
+    waited = st.session_state.get(_WAITED)
+    if waited is None or waited.key != key:
+        stop_waiting()
+        waited = shared_jobs().join(key, label, lambda keep: Job(work, finished=keep))
+        st.session_state[_WAITED] = waited
+    job = waited.job
+    report = reporter(slot, label, key, lambda: job.place)
+    while not job.wait(0.1):
+        report(*job.progress)
+    stop_waiting()
+    if isinstance(job.error, KgdashError):
+        raise job.error
+    if job.status != "done":
+        raise RuntimeError(f"{label} failed") from job.error
+    return job.latest
 
 
 def refuse(error: KgdashError) -> Any:
@@ -77,12 +117,15 @@ def end_if_stopped(label: str, key: tuple[Hashable, ...]) -> None:
         st.stop()
 
 
-def reporter(slot: Any, label: str, key: tuple[Hashable, ...]) -> Progress:
+def reporter(
+    slot: Any, label: str, key: tuple[Hashable, ...], place: Callable[[], int] = lambda: 0
+) -> Progress:
     """Make a progress that shows a bar and Stop in a slot of the page, once work takes a while.
 
     :param slot: of `st.empty`
     :param label: what is computed
     :param key: what a click on Stop is remembered under, see `end_if_stopped`
+    :param place: in the line for a worker process, from 1; 0 unless it waits there
     """
     estimate = Estimate()
     state: dict[str, Any] = {"bar": None, "last": 0.0}
@@ -94,6 +137,8 @@ def reporter(slot: Any, label: str, key: tuple[Hashable, ...]) -> Progress:
         state["last"] = now
         left = estimate.remaining(done, total)
         text = f"{label}: about {left:.0f} s left" if left is not None else label
+        if where := place():
+            text = f"{label}: {ordinal(where)} in line"
         if state["bar"] is None:
             with slot.container(border=True):
                 state["bar"] = st.progress(0.0)
@@ -105,6 +150,7 @@ def reporter(slot: Any, label: str, key: tuple[Hashable, ...]) -> Progress:
 
 def _stop(key: tuple[Hashable, ...]) -> None:
     st.session_state[_STOPPED] = key
+    stop_waiting()
 
 
 def _forget_stop() -> None:

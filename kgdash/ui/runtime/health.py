@@ -20,6 +20,7 @@ from kgdash.engine.kernels import count_given
 from kgdash.files.event_log import counted
 from kgdash.files.table_cache import cache_directory
 from kgdash.ui.runtime.background import running_jobs
+from kgdash.ui.runtime.line import line
 from kgdash.ui.runtime.visitors import server_settings
 from kgdash.ui.runtime.warm_up import kernels_ready, warm_in_background
 from kgdash.version import __version__
@@ -77,6 +78,7 @@ def health() -> tuple[bool, dict[str, Any]]:
         "engine": engine,
         "cache": cache,
         "jobs": running_jobs(),
+        "jobs_in_line": line().waiting,
         "sessions": _sessions(),
     }
 
@@ -91,6 +93,7 @@ def metrics_text() -> str:
         "cache_free_bytes": found["cache"].get("free_bytes", 0),
         "sessions": found["sessions"],
         "jobs": found["jobs"],
+        "jobs_in_line": found["jobs_in_line"],
         "resident_bytes": _resident(),
     }
     lines = []

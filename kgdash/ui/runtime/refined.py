@@ -9,9 +9,18 @@ from typing import Any
 import streamlit as st
 
 from kgdash.errors import KgdashError
+from kgdash.runs.call import Call
 from kgdash.ui.runtime.background import Job, Steps, time_left
-from kgdash.ui.runtime.computed import end_if_stopped, refuse, reporter, was_stopped
+from kgdash.ui.runtime.computed import (
+    end_if_stopped,
+    refuse,
+    reporter,
+    stop_waiting,
+    was_stopped,
+)
+from kgdash.ui.runtime.long_work import goes_out
 from kgdash.ui.runtime.result_cache import memory, shown_key
+from kgdash.ui.runtime.shared_jobs import Waiting, own_jobs, shared_jobs
 
 #: seconds that a first result is held back in case that the last one is there by then
 _PATIENCE = 0.4
@@ -22,13 +31,14 @@ _POLL = 0.5
 _JOB = "refining_job"
 
 
-def refined(label: str, key: tuple[Hashable, ...], steps: Steps) -> Any:
+def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
     """Return the best result that there is by now, and go on computing in the background.
 
     The last result is remembered for all sessions. Until it is there, each run of the page gets
     the latest one, and `show_refinement` runs the page anew at the end. Any other key, and another
     page, stops the computation. Until the first result it is as `computed` has it: progress, Stop,
-    and refused input as a message.
+    and refused input as a message. Where there are worker processes, sessions share the computation
+    of a `Call`: it stops when nobody waits for it any more, but goes on when a tab is closed.
 
     :param label: what is computed, as users read it
     :param key: all that the results depend on, the run's digest first
@@ -40,25 +50,26 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps) -> Any:
     if found is not None:
         stop_refining()
         return found
-    job = _job_of(key)
-    if job is None or was_stopped(key):
+    waiting = _waiting_for(key)
+    if waiting is None or was_stopped(key):
         stop_refining()
         end_if_stopped(label, key)
-        job = Job(steps)
-        st.session_state[_JOB] = (key, job)
-    report = reporter(slot, label, key)
+        jobs = shared_jobs() if goes_out(steps) else own_jobs()
+        waiting = jobs.join(key, label, lambda keep: Job(steps, finished=keep))
+        st.session_state[_JOB] = waiting
+    job = waiting.job
+    report = reporter(slot, label, key, lambda: job.place)
     while not job.wait_for_result(0.1):
         report(*job.progress)
     slot.empty()
     job.wait(job.started + _PATIENCE - time.monotonic())
     if job.status == "failed":
-        st.session_state.pop(_JOB)
+        stop_refining()
         if isinstance(job.error, KgdashError):
             refuse(job.error)
         raise RuntimeError(f"{label} failed") from job.error
     if job.status == "done":
-        st.session_state.pop(_JOB)
-        memory().put(key, job.latest)
+        stop_refining()
     return job.latest
 
 
@@ -69,42 +80,46 @@ def show_refinement(summary: Callable[[Any], str]) -> None:
 
     :param summary: says what is known so far in a sentence, given the latest result
     """
-    _, job = st.session_state.get(_JOB, (None, None))
+    waiting = st.session_state.get(_JOB)
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
-    if job is not None:
+    if waiting is not None:
         with slot.container():
-            if job.status == "stopped":
-                _offer_to_go_on(summary(job.latest))
+            if waiting.status == "stopped":
+                _offer_to_go_on(summary(waiting.job.latest))
             else:
                 _watch(summary)
 
 
 def stop_refining() -> None:
-    """Stop the session's background computation, if there is one."""
+    """Have the session wait for nothing more that is computed beside the page."""
+    stop_waiting()
     if _JOB in st.session_state:
-        st.session_state.pop(_JOB)[1].stop()
+        st.session_state.pop(_JOB).leave()
 
 
-def _job_of(key: tuple[Hashable, ...]) -> Job | None:
-    held, job = st.session_state.get(_JOB, (None, None))
+def _waiting_for(key: tuple[Hashable, ...]) -> Waiting | None:
+    waiting: Waiting | None = st.session_state.get(_JOB)
+    if waiting is None or waiting.key != key:
+        return None
     # One that was stopped before it had any result is as none.
-    return job if held == key and (job.latest is not None or job.status != "stopped") else None
+    return waiting if waiting.job.latest is not None or waiting.status != "stopped" else None
 
 
 @st.fragment(run_every=_POLL)
 def _watch(summary: Callable[[Any], str]) -> None:
-    _, job = st.session_state.get(_JOB, (None, None))
-    if job is None or job.status != "running":
-        if job is not None and job.status == "stopped":
+    waiting = st.session_state.get(_JOB)
+    if waiting is None or waiting.status != "running":
+        if waiting is not None and waiting.status == "stopped":
             _offer_to_go_on(
-                summary(job.latest)
+                summary(waiting.job.latest)
             )  # at once, while the page is run anew without this watch
         st.rerun()
+    job = waiting.job
     share = job.share()
     text = "Counting" + (f": {share:.0%}" if share is not None else " …") + time_left(job)
     with _strip():
         st.progress(share or 0.0, text=f"{summary(job.latest)} {text}")
-        st.button("Stop", on_click=job.stop, icon=":material/stop:")
+        st.button("Stop", on_click=waiting.leave, icon=":material/stop:")
 
 
 def _offer_to_go_on(summary: str) -> None:
@@ -118,5 +133,4 @@ def _strip() -> Any:
 
 
 def _resume() -> None:
-    key, job = st.session_state[_JOB]
-    st.session_state[_JOB] = (key, job.again())
+    st.session_state[_JOB].go_on()

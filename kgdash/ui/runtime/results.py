@@ -9,6 +9,7 @@ from kgdash.graph.restriction import Restriction
 from kgdash.ranking.metric_lookup import DEFAULT_KS
 from kgdash.ranking.metrics import MetricsTable, metrics
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.ui.runtime.computed import computed
 
 
@@ -21,9 +22,7 @@ def ranks_of(
     ranks: pd.DataFrame = computed(
         f"Ranking all {split} triples of {run.name}{raw}",
         (run.digest, "ranks", split, filter, *restriction.key),
-        lambda progress: run.ranks(
-            split, filter=filter, restriction=restriction, progress=progress
-        ),
+        Call(run.ranks, split, filter=filter, restriction=restriction),
     )
     return ranks
 

@@ -11,6 +11,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.event_log import note
 from kgdash.runs import Run
 from kgdash.runs.bundled import FOLDER_CHOICE, default_run
+from kgdash.runs.call import remember
 from kgdash.runs.library import list_runs, named_runs, run_folder
 from kgdash.runs.loading import load
 from kgdash.runs.recent import describe_recent, note_opened, recent_folders
@@ -200,7 +201,7 @@ def show_notes(run: Run) -> None:
 
 @st.cache_resource(max_entries=_LOADED, show_spinner="Loading the model …")
 def _load(source: str, dataset: str | None, stamp: Any) -> Run:
-    return load(source, dataset)
+    return remember(load(source, dataset), source, dataset)
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:

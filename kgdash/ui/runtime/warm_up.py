@@ -6,6 +6,7 @@ import importlib
 import threading
 
 from kgdash.engine.warm import warm
+from kgdash.ui.runtime.line import line
 
 _started, _ready = threading.Event(), threading.Event()
 
@@ -27,3 +28,4 @@ def _warm() -> None:
     _ready.set()
     # SciPy's distributions, for the intervals of sampled ReliK.
     importlib.import_module("kgdash.ranking.relik_sampled")
+    line().get_ready()

@@ -14,6 +14,7 @@ from kgdash.graph.communities import find_communities
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
@@ -141,7 +142,7 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     found = computed(
         "Looking for regions",
         (*key, "regions", scan),
-        lambda report: scan_regions(map_, scan, report),
+        Call(scan_regions, map_, scan),
     )
     with more_settings():
         everything = st.toggle(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -58,6 +58,7 @@ def choose_one(
     :param help: as of `choice`
     :param more: of `st.segmented_control`
     """
+    _drop_from_address(key, lambda text: text == "")  # Streamlit would choose nothing
     chosen = st.segmented_control(
         label,
         options,
@@ -79,26 +80,29 @@ def choose_number(
     :param bounds: the least and the greatest that there may be; the help says them
     :param value: at first; the nearest within the bounds
     """
-    _drop_infinite(key)
+    _drop_from_address(key, _is_infinite)  # Streamlit can make no whole number of it
     least, most = bounds
     first = min(max(value, least), most)
     about = explained(label, f"{help or ''} From {least:,} to {most:,}.".strip())
     return int(st.number_input(label, least, most, first, key=key, bind="query-params", help=about))
 
 
-def _drop_infinite(key: str) -> None:
-    """Take an infinite number out of the address: Streamlit can make no whole number of it.
+def _drop_from_address(key: str, is_wrong: Callable[[str], bool]) -> None:
+    """Take a value that Streamlit mistakes out of the address.
 
     The page begins anew then, as Streamlit keeps the address that it began with.
     """
-    if key not in st.session_state and key in st.query_params:
-        try:
-            infinite = not math.isfinite(float(st.query_params[key]))
-        except ValueError:
-            return
-        if infinite:
-            del st.query_params[key]
-            st.rerun()
+    new = key not in st.session_state and key in st.query_params
+    if new and is_wrong(st.query_params[key]):
+        del st.query_params[key]
+        st.rerun()
+
+
+def _is_infinite(text: str) -> bool:
+    try:
+        return not math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def choose_split(graph: KnowledgeGraph) -> str:

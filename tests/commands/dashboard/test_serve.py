@@ -28,12 +28,13 @@ def test_without_a_file_only_this_machine_is_served(call, started):
     assert started[0]["server.address"] == "localhost"
     assert started[0]["server.allowedHosts"] == ("localhost", "127.0.0.1", "::1")
     assert SETTING not in os.environ
+    assert os.environ["KGDASH_WORKERS"] == "1"
 
 
 def test_with_a_file_others_are(call, started, tmp_path, monkeypatch):
     monkeypatch.setenv("KGDASH_DATA", str(tmp_path / "data"))
     (tmp_path / "runs").mkdir()
-    text = 'address = "0.0.0.0"\nport = 8600\nroots = ["runs"]\nmemory = "3G"'
+    text = 'address = "0.0.0.0"\nport = 8600\nroots = ["runs"]\nmemory = "3G"\nworkers = 2'
     path = write_settings(tmp_path, text, who='train = ["*"]')
     told = call("serve", path)
     assert f"opens paths below {tmp_path / 'runs'}\n" in told
@@ -41,6 +42,7 @@ def test_with_a_file_others_are(call, started, tmp_path, monkeypatch):
     assert "may open: ada@example.org, group:lab\nmay add: nobody\n" in told
     assert not [each for each in ("cookie_secret", "client_secret") if SECRETS[each] in told]
     assert (os.environ[SETTING], os.environ["KGDASH_MEMORY"]) == (str(path), "3G")
+    assert os.environ["KGDASH_WORKERS"] == "2"
     assert started[0]["secrets.files"] == tmp_path / "secrets.toml"
     assert started[0]["server.port"] == 8600
     assert started[0]["server.trustedUserHeaders"] == "{}"

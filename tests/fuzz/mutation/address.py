@@ -45,6 +45,9 @@ _VALUES = (
     *("relation", "overview", "Groups", "Table", "Map", "x" * 3000, "9" * 400, "+1", "1e-400", "∞"),
 )
 
+#: what opens a run: where that can not be, a page says so and shows nothing else
+_SOURCE = {"run", "folder", "dataset"}
+
 
 def parsed(data: bytes) -> tuple[str, dict[str, str]]:
     """Return the page of an address, and its parameters."""
@@ -61,8 +64,8 @@ def change_address(data: bytes, random: Random) -> bytes:
     """Change a parameter of an address, or add some."""
     page, parameters = parsed(data)
     for _ in range(random.choice((1, 2, 4, 10))):
-        known = random.random() < 0.5 and parameters
-        name = random.choice(list(parameters) if known else names())
+        known = [name for name in parameters if name not in _SOURCE or random.random() < 0.1]
+        name = random.choice(known if known and random.random() < 0.7 else names())
         parameters[name] = _value(random)
     if random.random() < 0.1:
         del parameters[random.choice(list(parameters))]
@@ -80,7 +83,7 @@ def _value(random: Random) -> str:
 def names() -> tuple[str, ...]:
     """Return what may be a parameter of a page."""
     found = {key for text in _sources() for key in re.findall(r'"([a-z_0-9]{2,30})"', text)}
-    return tuple(sorted(found - {"run", "folder", "dataset"}))
+    return tuple(sorted(found - _SOURCE))
 
 
 @cache

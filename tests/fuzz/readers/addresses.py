@@ -75,15 +75,29 @@ def _small_run() -> str:
 
 def _addresses() -> list[bytes]:
     chosen = {"run": FOLDER_CHOICE, "folder": _small_run()}
-    return [written(page, chosen) for pages in MENU.values() for page in pages]
+    return [
+        written(page, chosen | _choices(_opened(page, chosen)))
+        for pages in MENU.values()
+        for page in pages
+    ]
 
 
-def _show_page(path: Path) -> None:
-    page, parameters = parsed(path.read_bytes())
+def _choices(app: AppTest) -> dict[str, str]:
+    """Return what a page keeps in its address, and what it has chosen there."""
+    elements = [each for part in (app.main, app.sidebar) for each in part if hasattr(each, "value")]
+    keys = [getattr(each.proto, "query_param_key", "") for each in elements]
+    return {key: str(each.value) for key, each in zip(keys, elements, strict=True) if key}
+
+
+def _opened(page: str, parameters: dict[str, str]) -> AppTest:
     with quick_app_tests(), pages_declared():
         app = AppTest.from_file(str(ROOT / "dashboard.py"), default_timeout=60)
         app.query_params.update(parameters)
-        _checked(app.switch_page(f"pages/{page}.py").run())
+        return app.switch_page(f"pages/{page}.py").run()
+
+
+def _show_page(path: Path) -> None:
+    _checked(_opened(*parsed(path.read_bytes())))
 
 
 def _checked(app: AppTest) -> None:

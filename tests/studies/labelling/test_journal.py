@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.lock import hold_lock
 from kgdash.studies.instances.instance_table import read_rule_table, write_rule_table
 from kgdash.studies.instances.instances import make_instances, score_instances
 from kgdash.studies.labelling.events import LABEL, SKIP, UNDO, Event, Labelling, RuleGroundings
@@ -172,6 +173,18 @@ def test_a_torn_line_is_all_that_is_lost():
         assert path.read_bytes() == whole
     path.write_bytes(whole[:5])
     assert add_event(GRAPH, events[1]).events == tuple(events[1:])
+
+
+def test_a_lock_of_a_process_that_died_goes_at_the_next_look():
+    """Its labels are all there, so that nothing is written any more."""
+    add_event(GRAPH, Event(SKIP, TRIPLES[0]))
+    lock = journal_file(GRAPH).with_suffix(".lock")
+    lock.touch()
+    read_journal(GRAPH)
+    assert not lock.exists()
+    with hold_lock(lock):
+        read_journal(GRAPH)
+        assert lock.exists()
 
 
 def test_several_at_once_lose_nothing():

@@ -1,11 +1,22 @@
 """Computing from a page: once per key, stoppable, and refused input is one message."""
 
+import gc
+import threading
+import time
+
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kgdash.runs.call import read
 from kgdash.ui.runtime import computed as compute
+from kgdash.ui.runtime import long_work
+from kgdash.ui.runtime.background import Job
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.shared_jobs import _shared_jobs, shared_jobs
+
+PATIENCE = 60
 
 
 @pytest.fixture(autouse=True)
@@ -145,3 +156,116 @@ def test_after_stop_one_may_go_back_to_the_former_result():
     assert not app.exception
     assert shown(app) == ["result of 7"]
     assert app.number_input[0].value == 7
+
+
+class HeldLine:
+    """Stands for the line: the second place until it is let go, then the call is made here."""
+
+    workers = 1
+
+    def __init__(self):
+        self.go, self.kinds = threading.Event(), []
+
+    def results(self, sent, kind, progress, placed):
+        placed(2)
+        self.kinds.append(kind)
+        while not self.go.wait(0.01):
+            placed(2)
+        placed(0)
+        yield read(sent, None)(progress)
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Have calls wait in line, and leave the script once it has shown that it waits."""
+    made, wait = HeldLine(), Job.wait
+    _shared_jobs.clear()
+    monkeypatch.setenv("KGDASH_WORKERS", "1")
+    monkeypatch.setattr(long_work, "LONG", -1.0)
+    monkeypatch.setattr(long_work, "line", lambda: made)
+    looks = {}
+
+    def look(job, seconds):
+        looks[job] = looks.get(job, 0) + 1
+        end = time.monotonic() + PATIENCE
+        while not (made.go.is_set() or job.place):
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        if not made.go.is_set() and looks[job] % 2 == 0:
+            st.stop()
+        # Longer than what is between two reports that are shown.
+        return wait(job, PATIENCE if made.go.is_set() else 0.15)
+
+    monkeypatch.setattr(Job, "wait", look)
+    yield made
+    made.go.set()
+
+
+def long_page(key="a", function="name_result"):
+    import streamlit as st
+
+    from kgdash.runs.call import Call
+    from kgdash.ui.runtime.computed import computed
+    from tests.support import worker_calls
+
+    st.markdown(computed("Counting", (key,), Call(getattr(worker_calls, function), key)))
+
+
+def open_long(**kwargs) -> AppTest:
+    app = AppTest.from_function(long_page, default_timeout=PATIENCE, kwargs=kwargs).run()
+    assert not app.exception
+    return app
+
+
+def test_a_long_call_waits_in_line_and_says_where(held):
+    app = open_long()
+    assert [bar.proto.text for bar in app.get("progress")] == ["Counting: 2nd in line"]
+    assert [button.label for button in app.button] == ["Stop"]
+    app.run()
+    held.go.set()
+    assert shown(app.run()) == ["result of a"]
+    assert held.kinds == ["page"]
+
+
+def test_two_sessions_wait_for_one_job_and_the_last_one_stops_it(held):
+    one, two = open_long(), open_long()
+    one.button[0].click().run()
+    assert "Counting was stopped" in one.info[0].value
+    assert ("a",) in shared_jobs()._jobs
+    job = two.session_state["waited_job"].job
+    two.button[0].click().run()
+    assert job.status == "stopped"
+    assert ("a",) not in shared_jobs()._jobs
+    assert held.kinds == ["page"]
+    held.go.set()
+    assert shown(one.button[0].click().run()) == ["result of a"]
+
+
+def test_a_closed_tab_ends_nothing(held):
+    app = open_long()
+    job = app.session_state["waited_job"].job
+    del app
+    gc.collect()
+    assert ("a",) in shared_jobs()._jobs
+    held.go.set()
+    assert job.wait(PATIENCE)
+    assert memory().get(("a",)) == "result of a"
+    assert shown(open_long()) == ["result of a"]
+    assert held.kinds == ["page"]
+
+
+def test_other_settings_end_what_nobody_waits_for(held):
+    app = open_long()
+    job = app.session_state["waited_job"].job
+    app.kwargs["key"] = "b"
+    app.run()
+    assert job.status == "stopped"
+    held.go.set()
+    assert shown(app.run()) == ["result of b"]
+
+
+def test_what_a_long_call_refuses_is_one_message(held):
+    app = open_long(function="refuse", key="expected this")
+    held.go.set()
+    assert [error.value for error in app.run().error] == ["expected this"]
+    assert not shown(app)

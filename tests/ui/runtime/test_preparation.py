@@ -8,7 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from kgdash.files.turns import first_in_line
-from kgdash.ui.runtime import preparation
+from kgdash.ui.runtime import long_work, preparation
+from kgdash.ui.runtime.result_cache import memory
+from kgdash.ui.runtime.shared_jobs import _shared_jobs, shared_jobs
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
 PATIENCE = 60
@@ -49,14 +51,18 @@ def page(run):
 @pytest.fixture
 def work(monkeypatch):
     made = Work()
-    preparation._jobs.clear()
+    _shared_jobs.clear()
+    memory.clear()
     monkeypatch.setattr(preparation, "prepare_pages", made)
-    monkeypatch.setattr(preparation, "lowest_priority", lambda: None)
+    monkeypatch.setattr(long_work, "lowest_priority", lambda: None)
     monkeypatch.setattr(preparation, "_PATIENCE", 0.0)
     monkeypatch.setattr(preparation, "prepared_share", lambda run: 0.4)
     monkeypatch.setenv("KGDASH_PREPARE", "on")
     yield made
     made.go.set()
+    # One that ended later would tell the next test that all is prepared.
+    for shared in list(shared_jobs()._jobs.values()):
+        assert shared.job.wait(PATIENCE)
 
 
 def open_page(run) -> AppTest:
@@ -81,7 +87,7 @@ def await_begun(work, times=1):
 
 
 def job(app):
-    return preparation._jobs().job(app.session_state["preparation"].digest)
+    return app.session_state["preparation"].job
 
 
 def texts(app) -> list[str]:
@@ -144,7 +150,7 @@ def test_another_run_ends_what_nobody_has_open(work):
     await_begun(work, 2)
     assert ended.wait(PATIENCE)
     assert ended.status == "stopped"
-    assert preparation._jobs().job(one.digest) is None
+    assert [key[0] for key in shared_jobs()._jobs] == ["preparation"]
     assert work.runs == [one.digest, two.digest]
 
 
@@ -171,6 +177,36 @@ def test_a_session_that_is_gone_has_nothing_open(work):
     gc.collect()
     assert running.wait(PATIENCE)
     assert running.status == "stopped"
+
+
+def test_with_worker_processes_a_closed_tab_does_not_end_it(work, monkeypatch):
+    monkeypatch.setenv("KGDASH_WORKERS", "1")
+    run = make_run()
+    app = open_page(run)
+    await_begun(work)
+    running = job(app)
+    app.session_state["preparation"] = None
+    gc.collect()
+    assert not running.wait(0.2)
+    assert job(open_page(run)) is running
+    work.go.set()
+    assert running.wait(PATIENCE)
+    assert running.status == "done"
+    open_page(run)
+    assert work.runs == [run.digest]
+
+
+def test_who_opens_what_was_stopped_does_not_start_it(work):
+    run = make_run()
+    app = open_page(run)
+    await_begun(work)
+    press(again(app), "Stop")
+    assert work.left.wait(PATIENCE)
+    other = open_page(run)
+    assert texts(again(other)) == ["Stopped preparing ReliK of all 4 triples: 40%"]
+    press(other, "Go on")
+    await_begun(work, 2)
+    assert texts(again(app))[0].startswith("Preparing")
 
 
 def test_it_says_when_a_page_comes_first(work):

@@ -61,7 +61,7 @@ def open_page(steps, **kwargs) -> AppTest:
 
 
 def job(app):
-    return app.session_state[refine._JOB][1]
+    return app.session_state[refine._JOB].job
 
 
 def buttons(app) -> list[str]:

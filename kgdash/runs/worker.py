@@ -1,0 +1,144 @@
+"""A process beside this one that makes long calls for it, one after another."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kgdash.errors import KgdashError
+from kgdash.progress import Progress
+from kgdash.runs.call import read
+from kgdash.runs.loading import load
+
+#: seconds that a call gets to end when it was asked to: it may be loading its run
+_PATIENCE = 60.0
+
+#: how a call may end
+_ENDS = ("done", "stopped", "refused", "failed")
+
+
+class WorkFailed(Exception):
+    """A call raised what is no refusal; the text is the class of that, no more."""
+
+
+class NotSent(WorkFailed):
+    """What a call returned can not be sent; the text is the class of what says so."""
+
+
+class Worker:
+    """A process that makes calls (`kgdash.runs.call.Call`); it ends with this one.
+
+    ``waits``: whether its call waited for a lock of another when it was last heard of.
+    """
+
+    def __init__(self) -> None:
+        """Start it; it gets ready for its first call at once."""
+        package = str(Path(__file__).parents[2])
+        paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "kgdash.runs.worker_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+        self.waits = False
+
+    @property
+    def pid(self) -> int:
+        """Return the number of the process."""
+        return self._process.pid
+
+    def is_alive(self) -> bool:
+        """Tell whether it can take a call."""
+        return self._process.poll() is None
+
+    def results(self, call: bytes, progress: Progress) -> Iterator[Any]:
+        """Yield what a call returns, or everything that it yields.
+
+        :param call: of `kgdash.runs.call.write`
+        :param progress: called several times a second unless the call is paused; may raise to stop
+        :raises KgdashError: as the call, or if the process dies
+        :raises NotSent: if what the call returns can not be sent
+        :raises WorkFailed: if the call raises anything else
+        """
+        ended = False
+        self._say("call", call)
+        try:
+            while True:
+                kind, value = self._hear()
+                ended = kind in _ENDS
+                if kind == "refused":
+                    raise KgdashError(value)
+                if kind == "failed":
+                    raise WorkFailed(value)
+                if ended:
+                    return
+                if kind == "unsent":
+                    raise NotSent(value)
+                if kind == "result":
+                    yield read(value, lambda source, dataset, _: load(source, dataset))
+                else:
+                    *at, self.waits = value
+                    progress(*at)
+        finally:
+            self.waits = False
+            if not ended:
+                self._stop_call()
+
+    def pause(self) -> None:
+        """Have the call wait at its next report of progress; the process keeps its memory."""
+        self._say("pause")
+
+    def go_on(self) -> None:
+        """Have a paused call go on."""
+        self._say("go on")
+
+    def close(self) -> None:
+        """End the process, and wait for its end."""
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._kill()
+
+    def _say(self, kind: str, value: Any = None) -> None:
+        assert self._process.stdin is not None
+        # If it died, or was closed, the next word that is missing says so.
+        with contextlib.suppress(OSError, ValueError):
+            pickle.dump((kind, value), self._process.stdin)
+            self._process.stdin.flush()
+
+    def _hear(self) -> tuple[str, Any]:
+        assert self._process.stdout is not None
+        try:
+            kind, value = pickle.load(self._process.stdout)
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            code = self._process.wait()
+            raise KgdashError(
+                f"the process that computed this ended with code {code} and no word: it was ended "
+                "from outside, or the memory did not suffice"
+            ) from None
+        return kind, value
+
+    def _stop_call(self) -> None:
+        end = time.monotonic() + _PATIENCE
+        self._say("stop")
+        with contextlib.suppress(KgdashError):
+            while time.monotonic() < end:
+                if self._hear()[0] in _ENDS:
+                    return
+        self._kill()
+
+    def _kill(self) -> None:
+        self._process.kill()
+        self._process.wait()

@@ -1,0 +1,164 @@
+"""The other end of `kgdash.runs.worker`: makes calls, one after another, at low priority."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import logging
+import os
+import pickle
+import sys
+import threading
+import time
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator
+from queue import SimpleQueue
+from typing import Any, BinaryIO
+
+from kgdash.errors import KgdashError
+from kgdash.files.lock import locks_awaited
+from kgdash.files.visitor import NOBODY, Visitor, ask_who
+
+#: by how much the processes of pages go first, in steps of the system's scheduler
+_POLITE = 10
+
+#: runs that stay loaded
+_LOADED = 2
+
+#: seconds between two signs of life, and that a call gets to end when nobody listens any more
+_BEAT, _PATIENCE = 0.2, 5.0
+
+
+class _Stopped(Exception):
+    """Raised out of a report of progress when the call was asked to end."""
+
+
+class _Worker:
+    def __init__(self, lines: BinaryIO, out: BinaryIO) -> None:
+        self._in, self._out = lines, out
+        self._guard, self._stop, self._going = (
+            threading.Lock(),
+            threading.Event(),
+            threading.Event(),
+        )
+        self._calls: SimpleQueue[bytes | None] = SimpleQueue()
+        self._runs: OrderedDict[tuple[str, str], Any] = OrderedDict()
+        self._progress, self._busy = (0.0, 1.0), threading.Event()
+
+    def work(self) -> None:
+        for target in (self._listen, self._beat):
+            threading.Thread(target=target, daemon=True).start()
+        _get_ready()
+        while (data := self._calls.get()) is not None:
+            self._busy.set()
+            end = self._made(data)
+            self._busy.clear()
+            self._say(*end)
+
+    def _say(self, kind: str, value: Any = None) -> None:
+        with self._guard:
+            pickle.dump((kind, value), self._out)
+            self._out.flush()
+
+    def _listen(self) -> None:
+        """Take in what is asked: calls, to stop, to pause, to go on; the end of all."""
+        try:
+            while True:
+                kind, value = pickle.load(self._in)
+                if kind == "pause":
+                    self._going.clear()
+                    continue
+                if kind == "call":
+                    self._stop.clear()
+                    self._calls.put(value)
+                elif kind == "stop":
+                    self._stop.set()
+                self._going.set()
+        except (EOFError, OSError):
+            # Whoever asked is gone: what runs may clear away after itself.
+            self._stop.set()
+            self._going.set()
+            self._calls.put(None)
+            time.sleep(_PATIENCE)
+            os._exit(1)
+
+    def _beat(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while True:
+                time.sleep(_BEAT)
+                self._busy.wait()
+                self._going.wait()
+                self._say("progress", (*self._progress, locks_awaited() > 0))
+
+    def _report(self, done: float, total: float) -> None:
+        self._going.wait()
+        if self._stop.is_set():
+            raise _Stopped
+        self._progress = (done, total)
+
+    def _made(self, data: bytes) -> tuple[str, Any]:
+        """Make a call, say its results as they come, and return how it ended."""
+        from kgdash.runs.call import read, write
+
+        self._progress = (0.0, 1.0)
+        try:
+            call = read(data, self._find)
+            ask_who(lambda: NOBODY)  # whoever asked is not known here
+            found = call(self._report)
+            for result in found if isinstance(found, Iterator) else (found,):
+                try:
+                    told = write(result)
+                except Exception as error:
+                    self._say("unsent", type(error).__name__)
+                    return "stopped", None
+                self._say("result", told)
+        except _Stopped:
+            return "stopped", None
+        except KgdashError as error:
+            return "refused", str(error)
+        except Exception as error:
+            return "failed", type(error).__name__
+        finally:
+            ask_who(Visitor)
+        return "done", None
+
+    def _find(self, source: str, dataset: str | None, wanted: tuple[str, str]) -> Any:
+        """Load a run, unless it is one of the latest."""
+        from kgdash.runs.call import identity, remember
+        from kgdash.runs.loading import load
+
+        if wanted not in self._runs:
+            run = load(source, dataset)
+            if identity(run) != wanted:
+                raise KgdashError(f"{run.name} was changed meanwhile: open it anew")
+            self._runs[wanted] = remember(run, source, dataset)
+        self._runs.move_to_end(wanted)
+        while len(self._runs) > _LOADED:
+            self._runs.popitem(last=False)
+        return self._runs[wanted]
+
+
+def _get_ready() -> None:
+    """Import what most calls need, and have the kernels compiled."""
+    importlib.import_module("kgdash.runs.loading")
+    importlib.import_module("kgdash.studies.overview.preparation")
+    importlib.import_module("kgdash.ranking.relik_sampled")
+    importlib.import_module("kgdash.engine.warm").warm()
+
+
+def main() -> None:
+    """Make the calls that standard input brings, and answer on standard output."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints is no answer of ours
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    with contextlib.suppress(OSError, AttributeError):
+        os.nice(_POLITE)
+    with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
+        _Worker(sys.stdin.buffer, out).work()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

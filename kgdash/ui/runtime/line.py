@@ -1,0 +1,264 @@
+"""Who has a worker process next: one line for all sessions.
+
+Who computed least comes first, and what pages wait for before preparations: a call that has had its
+turn is paused, keeps its process with all that is in it, and goes back into line.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from typing import Any
+
+from kgdash.errors import KgdashError
+from kgdash.files.event_log import note
+from kgdash.files.lock import locks_awaited
+from kgdash.progress import Progress
+from kgdash.runs.worker import Worker
+
+#: how many calls run at once; 0, or unset: everything stays in threads
+SETTING = "KGDASH_WORKERS"
+
+#: kinds of work, in the order in which they come first
+KINDS = ("page", "preparation")
+
+#: calls that run or wait, and processes at most besides those of calls that run
+MOST, _MORE = 16, 2
+
+#: seconds of a turn, and between two looks
+_TURN, _POLL = 5.0, 0.2
+
+
+class _GaveUp(Exception):
+    """Raised out of the report of a paused call whose process another one needs."""
+
+
+@dataclass(eq=False)
+class _Ticket:
+    """A call in line or running. ``used``: seconds of processes; ``since``: its turn's begin."""
+
+    rank: int
+    number: int
+    used: float = 0.0
+    since: float | None = None
+    worker: Worker | None = None
+    is_refused: bool = False
+
+    def spent(self) -> float:
+        """Return the seconds of processes until now."""
+        return self.used + (0.0 if self.since is None else time.monotonic() - self.since)
+
+
+class Line:
+    """Calls that wait for a turn in a process, or have it, and the processes."""
+
+    def __init__(self, workers: int, start: Callable[[], Worker] = Worker) -> None:
+        """Start no process yet.
+
+        :param workers: calls that run at once
+        """
+        self.workers = workers
+        self._start = start
+        self._tickets: list[_Ticket] = []
+        self._idle: list[Worker] = []
+        self._changed = threading.Condition()
+        self._numbers = count(1)
+
+    def results(
+        self, call: bytes, kind: str, progress: Progress, placed: Callable[[int], None]
+    ) -> Iterator[Any]:
+        """Yield what a call yields in a process, whenever it has its turn.
+
+        A call that was paused may lose its process to one that has had none yet; then it begins
+        again, and what it kept on disk by then is there.
+
+        :param call: of `kgdash.runs.call.write`
+        :param kind: of `KINDS`
+        :param progress: called several times a second while it runs; may raise to end it
+        :param placed: is told the place in line, from 1, several times a second while it waits, and
+            0 once it runs; may raise to end it
+        :raises KgdashError: if there are too many calls, or as `Worker.results`
+        :raises WorkFailed: as `Worker.results`
+        """
+        ticket = self._enter(KINDS.index(kind))
+
+        def report(done: float, total: float) -> None:
+            progress(done, total)
+            if self._is_paused(ticket):
+                assert ticket.worker is not None
+                ticket.worker.pause()
+                self._await_turn(ticket, kind, placed)
+                ticket.worker.go_on()
+
+        try:
+            while True:
+                worker = self._await_turn(ticket, kind, placed)
+                try:
+                    yield from worker.results(call, report)
+                    return
+                except _GaveUp:
+                    self._let_go(ticket)
+        finally:
+            self._leave(ticket)
+
+    def get_ready(self) -> None:
+        """Have a process that the first call finds started, if there are to be any."""
+        with self._changed:
+            if self.workers and not self._idle and not self._tickets:
+                self._idle.append(self._start())
+
+    @property
+    def waiting(self) -> int:
+        """Return how many calls wait for a turn."""
+        return len(self._order())
+
+    def _enter(self, rank: int) -> _Ticket:
+        with self._changed:
+            if len(self._tickets) >= MOST:
+                last = max(self._tickets, key=lambda each: (each.rank, each.number))
+                if last.rank <= rank:
+                    raise _too_many()
+                last.is_refused = True  # a preparation makes room for a page
+            ticket = _Ticket(rank, next(self._numbers))
+            self._tickets.append(ticket)
+            return ticket
+
+    def _leave(self, ticket: _Ticket) -> None:
+        self._let_go(ticket)
+        with self._changed:
+            self._tickets.remove(ticket)
+            self._changed.notify_all()
+
+    def _let_go(self, ticket: _Ticket) -> None:
+        """Take its process from a call."""
+        with self._changed:
+            worker, ticket.worker = ticket.worker, None
+            ticket.used, ticket.since = ticket.spent(), None
+            is_kept = worker is not None and worker.is_alive() and len(self._idle) < self.workers
+            if is_kept and worker is not None:
+                self._idle.append(worker)
+            self._changed.notify_all()
+        if worker is not None and not is_kept:
+            worker.close()
+
+    def _await_turn(self, ticket: _Ticket, kind: str, placed: Callable[[int], None]) -> Worker:
+        is_noted = False
+        while not self._has_turn(ticket):
+            if not is_noted:
+                note("job", kind=kind, state="queued")
+                is_noted = True
+            placed(self._place(ticket))
+            with self._changed:
+                self._changed.wait(_POLL)
+        note("job", kind=kind, state="running")
+        placed(0)
+        assert ticket.worker is not None
+        return ticket.worker
+
+    def _has_turn(self, ticket: _Ticket) -> bool:
+        """Begin a turn if it is there."""
+        with self._changed:
+            if ticket.is_refused:
+                raise _too_many()
+            order = self._order()
+            free = self.workers - len(self._busy())
+            is_next = ticket in order[: max(0, free)]
+            if ticket.worker is None:
+                if not is_next or self._spare() <= 0:
+                    return False
+                alive = [worker for worker in self._idle if worker.is_alive()]
+                ticket.worker = alive.pop() if alive else self._start()
+                self._idle = alive
+            elif not is_next and not self._somebody_waits_for_a_lock():
+                if self._gives_up_process(ticket, order):
+                    raise _GaveUp
+                return False
+            ticket.since = time.monotonic()
+            return True
+
+    def _is_paused(self, ticket: _Ticket) -> bool:
+        """End the turn of a running call if it has to."""
+        with self._changed:
+            if ticket.is_refused:
+                raise _too_many()
+            busy = self._busy()
+            last = max(busy, key=lambda each: (each.rank, each.spent()), default=None)
+            if ticket is not last or self._somebody_waits_for_a_lock():
+                return False
+            if len(busy) <= self.workers and not self._is_wanted(ticket, len(busy)):
+                return False
+            ticket.used, ticket.since = ticket.spent(), None
+            self._changed.notify_all()
+            return True
+
+    def _is_wanted(self, ticket: _Ticket, busy: int) -> bool:
+        """Tell whether the next one in line shall have the turn of a running call."""
+        order = self._order()
+        if not order or busy < self.workers or ticket.since is None:
+            return False
+        first, had_turn = order[0], time.monotonic() - ticket.since >= _TURN
+        if first.rank == ticket.rank:
+            return had_turn and first.used < ticket.spent()
+        return first.rank < ticket.rank
+
+    def _place(self, ticket: _Ticket) -> int:
+        order = self._order()
+        return order.index(ticket) + 1
+
+    def _order(self) -> list[_Ticket]:
+        """Return who waits, the next one first."""
+        with self._changed:
+            spare = self._spare()
+
+            def key(each: _Ticket) -> tuple[int, bool, float, int]:
+                is_stuck = each.worker is None and each.used > 0 and spare <= 0
+                return each.rank, is_stuck, each.used, each.number
+
+            return sorted((each for each in self._tickets if each.since is None), key=key)
+
+    def _busy(self) -> list[_Ticket]:
+        """Return who runs, but for those that wait for a lock."""
+        return [
+            each
+            for each in self._tickets
+            if each.since is not None and each.worker is not None and not each.worker.waits
+        ]
+
+    def _spare(self) -> int:
+        """Return how many processes may be had, started already or not."""
+        held = sum(each.worker is not None for each in self._tickets)
+        return self.workers + _MORE - held
+
+    def _gives_up_process(self, ticket: _Ticket, order: list[_Ticket]) -> bool:
+        """Tell whether the next one has no process and takes it from this paused call."""
+        first = order[0]
+        holders = [each for each in order if each.worker is not None]
+        takes = first.worker is None and (first.used == 0 or first.rank < ticket.rank)
+        return takes and self._spare() <= 0 and ticket is holders[-1]
+
+    def _somebody_waits_for_a_lock(self) -> bool:
+        """Tell whether something waits that a paused call may hold: then none is paused."""
+        waits = (each.worker is not None and each.worker.waits for each in self._tickets)
+        return locks_awaited() > 0 or any(waits)
+
+
+def _too_many() -> KgdashError:
+    return KgdashError(
+        f"{MOST} computations are under way or in line: try again when one has ended"
+    )
+
+
+@cache
+def _line(workers: int) -> Line:
+    return Line(workers)
+
+
+def line() -> Line:
+    """Return the process's line, with as many workers as ``$KGDASH_WORKERS`` says: none unset."""
+    text = os.environ.get(SETTING, "")
+    return _line(int(text) if text.isascii() and text.isdigit() else 0)

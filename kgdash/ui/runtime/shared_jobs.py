@@ -1,0 +1,159 @@
+"""Jobs that sessions share: whoever asks for the same gets the one that runs."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import streamlit as st
+
+from kgdash.ui.runtime.background import Job
+from kgdash.ui.runtime.line import line
+from kgdash.ui.runtime.result_cache import memory
+
+Key = tuple[Hashable, ...]
+#: starts a job, given what takes its last result
+Start = Callable[[Callable[[Any], None]], Job]
+
+#: jobs that go on when nobody looks at them any more, if they have processes of their own
+_SPARED = 4
+
+
+class Shared:
+    """A job that ``waiting`` sessions wait for."""
+
+    def __init__(self, key: Key, job: Job) -> None:
+        self.key, self.job, self.waiting = key, job, 0
+
+
+class Waiting:
+    """That one session waits for a job, until it leaves or is gone."""
+
+    def __init__(self, jobs: SharedJobs, shared: Shared, label: str) -> None:
+        """Made by `SharedJobs.join`."""
+        self.shared, self.label = shared, label
+        self._jobs = jobs
+        self._leave = jobs.count(self, shared)
+
+    @property
+    def key(self) -> Key:
+        """Return what is computed."""
+        return self.shared.key
+
+    @property
+    def job(self) -> Job:
+        """Return the job."""
+        return self.shared.job
+
+    @property
+    def status(self) -> str:
+        """Return the job's, or "stopped" for who left."""
+        has_left = not self._leave.alive and self.job.status == "running"
+        return "stopped" if has_left else self.job.status
+
+    def leave(self) -> None:
+        """Wait no more: without anybody else who does, the job ends."""
+        self._jobs.end_unless_others_wait(self.shared, self._leave.alive)
+        self._leave()
+
+    def go_on(self) -> None:
+        """Wait again; what was stopped is started again from its latest result, for all."""
+        self.shared = self._jobs.started_again(self.shared)
+        if not self._leave.alive:
+            self._leave = self._jobs.count(self, self.shared)
+
+
+class SharedJobs:
+    """The jobs that run or were stopped, by key."""
+
+    def __init__(self, keep: Callable[[Hashable, Any], None], spared: int) -> None:
+        """Begin with none.
+
+        :param keep: takes key and result of each job that is done
+        :param spared: jobs that go on when nobody waits for them any more, the latest ones
+        """
+        self._keep, self._spared = keep, spared
+        self._jobs: dict[Key, Shared] = {}
+        # A session may go while this thread holds the lock: its finalizer runs anywhere.
+        self._guard = threading.RLock()
+
+    def join(self, key: Key, label: str, start: Start) -> Waiting:
+        """Wait for the job of a key.
+
+        :param label: what is computed, as users read it
+        :param start: used if there is no job that runs, or has a result
+        """
+        with self._guard:
+            shared = self._jobs.get(key)
+            if shared is None or _is_over(shared.job):
+                shared = Shared(key, start(lambda result: self._finished(key, result)))
+                self._jobs[key] = shared
+            return Waiting(self, shared, label)
+
+    def count(self, waiting: Waiting, shared: Shared) -> weakref.finalize[..., Waiting]:
+        """Count a session that waits; return what counts it no more."""
+        with self._guard:
+            shared.waiting += 1
+            return weakref.finalize(waiting, self._left, shared)
+
+    def end_unless_others_wait(self, shared: Shared, is_counted: bool) -> None:
+        """Stop and forget a job that only who asks this waits for."""
+        with self._guard:
+            if shared.waiting <= is_counted:
+                self._stop(shared)
+
+    def started_again(self, shared: Shared) -> Shared:
+        """Return the job of the same key that runs, started again unless there is one."""
+        with self._guard:
+            found = self._jobs.setdefault(shared.key, shared)
+            if found.job.status in ("stopped", "failed"):
+                found.job = found.job.again()
+            return found
+
+    def _left(self, shared: Shared) -> None:
+        """Count one less, and stop the oldest of too many jobs that nobody looks at."""
+        with self._guard:
+            shared.waiting -= 1
+            unseen = [each for each in self._jobs.values() if not each.waiting]
+            unseen.sort(key=lambda each: each.job.started)
+            going = [each for each in unseen if each.job.status == "running"]
+            spared = going[-self._spared :] if self._spared else []
+            for each in unseen:
+                if each not in spared:
+                    self._stop(each)
+
+    def _stop(self, shared: Shared) -> None:
+        shared.job.stop()
+        if self._jobs.get(shared.key) is shared:
+            del self._jobs[shared.key]
+
+    def _finished(self, key: Key, result: Any) -> None:
+        self._keep(key, result)
+        with self._guard:
+            self._jobs.pop(key, None)
+
+
+def _is_over(job: Job) -> bool:
+    """Tell whether a job has nothing to go on from, or failed."""
+    return job.status == "failed" or (job.status == "stopped" and job.latest is None)
+
+
+def shared_jobs() -> SharedJobs:
+    """Return the process's shared jobs: with worker processes, a closed tab does not end them."""
+    return _shared_jobs(_SPARED if line().workers else 0)
+
+
+def own_jobs() -> SharedJobs:
+    """Return jobs that one session has for itself, which end with it."""
+    return SharedJobs(_keep, 0)
+
+
+@st.cache_resource(show_spinner=False)
+def _shared_jobs(spared: int) -> SharedJobs:
+    return SharedJobs(_keep, spared)
+
+
+def _keep(key: Hashable, result: Any) -> None:
+    memory().put(key, result)

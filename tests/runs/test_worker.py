@@ -1,0 +1,180 @@
+"""A process that makes calls: the same results, stopped, refused, killed, and never in the way."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.files.lock import hold_lock
+from kgdash.files.visitor import NOBODY
+from kgdash.progress import silent
+from kgdash.runs.call import Call, remember, write
+from kgdash.runs.loading import load
+from kgdash.runs.worker import NotSent, Worker, WorkFailed
+from tests.support import worker_calls
+from tests.support.paths import ROOT
+
+PATIENCE = 120
+
+
+@pytest.fixture(scope="module")
+def _one_worker():
+    """Keep one process for all tests that leave it alive."""
+    made = []
+    yield made
+    for worker in made:
+        worker.close()
+
+
+@pytest.fixture
+def worker(_one_worker):
+    if not (_one_worker and _one_worker[-1].is_alive()):
+        _one_worker.append(Worker())
+    return _one_worker[-1]
+
+
+def results(worker, function, *arguments, progress=silent):
+    return list(worker.results(write(Call(function, *arguments)), progress))
+
+
+def test_what_a_call_returns_is_what_it_returns_here(worker):
+    run = remember(load("umls-transe"), "umls-transe", None)
+    (ranks,) = results(worker, run.ranks)
+    assert ranks.equals(run.ranks())
+
+
+def test_what_a_call_yields_comes_one_by_one(worker):
+    assert results(worker, worker_calls.count_up, 3) == [0, 1, 2]
+
+
+def test_it_works_beside_this_process_at_lower_priority_and_for_nobody(worker):
+    ((pid, nice, visitor),) = results(worker, worker_calls.who_works)
+    assert pid == worker.pid != os.getpid()
+    assert nice >= min(19, os.nice(0) + 10)
+    assert visitor == NOBODY
+
+
+def test_progress_is_told(worker):
+    told = []
+    results(worker, worker_calls.take_a_while, 1.0, progress=lambda *at: told.append(at))
+    assert (1.0, 4.0) in told
+
+
+class Enough(Exception):
+    pass
+
+
+def stop_at_first(done, total):
+    if done:
+        raise Enough
+
+
+def test_stopped_at_its_next_report_and_ready_for_the_next_call(worker):
+    with pytest.raises(Enough):
+        results(worker, worker_calls.take_a_while, PATIENCE, progress=stop_at_first)
+    assert worker.is_alive()
+    assert results(worker, worker_calls.count_up, 1) == [0]
+
+
+def test_who_wants_no_more_results_stops_it(worker):
+    steps = worker.results(write(Call(worker_calls.count_up, 10**9)), silent)
+    assert next(steps) == 0
+    steps.close()
+    assert results(worker, worker_calls.count_up, 1) == [0]
+
+
+def test_refused(worker):
+    with pytest.raises(KgdashError, match=r"^expected this$"):
+        results(worker, worker_calls.refuse, "expected this")
+
+
+def test_failed_and_not_told_on_what(worker):
+    with pytest.raises(WorkFailed, match=r"^ZeroDivisionError$"):
+        results(worker, worker_calls.divide, 0)
+    with pytest.raises(NotSent, match=r"^TypeError$"):
+        results(worker, worker_calls.return_lock)
+    assert results(worker, worker_calls.count_up, 1) == [0]
+
+
+def test_paused_it_waits_at_its_next_report_and_can_be_stopped(worker, tmp_path):
+    ticks, lengths = tmp_path / "ticks", []
+    ticks.touch()
+
+    def look(done, total):
+        if not done:
+            return
+        worker.pause()
+        time.sleep(0.3)
+        lengths.append(ticks.stat().st_size)
+        time.sleep(0.3)
+        lengths.append(ticks.stat().st_size)
+        if len(lengths) == 4:
+            raise Enough
+        worker.go_on()
+
+    with pytest.raises(Enough):
+        results(worker, worker_calls.write_ticks, str(ticks), progress=look)
+    first, again, later, last = lengths
+    assert first == again < later == last
+    assert results(worker, worker_calls.count_up, 1) == [0]
+
+
+def test_it_says_that_it_waits_for_a_lock(worker, tmp_path):
+    path, told, held = tmp_path / "a.lock", [], ExitStack()
+    held.enter_context(hold_lock(path))
+
+    def look(done, total):
+        told.append(worker.waits)
+        if worker.waits:
+            held.close()
+
+    assert results(worker, worker_calls.wait_for_lock, str(path), progress=look) == [True]
+    assert told[-1]
+    assert not worker.waits
+
+
+def test_killed(worker):
+    def kill(done, total):
+        if done:
+            os.kill(worker.pid, signal.SIGKILL)
+
+    with pytest.raises(KgdashError, match="ended with code -9 and no word"):
+        results(worker, worker_calls.take_a_while, PATIENCE, progress=kill)
+    assert not worker.is_alive()
+
+
+_ASKS = """
+from kgdash.progress import silent
+from kgdash.runs.call import Call, write
+from kgdash.runs.worker import Worker
+from tests.support.worker_calls import take_a_while
+
+worker = Worker()
+for _ in worker.results(write(Call(take_a_while, 600.0)), lambda *_: print(worker.pid, flush=True)):
+    pass
+"""
+
+
+def lives(pid: int) -> bool:
+    """Tell whether a process is there, and not only as an entry that nobody took notice of."""
+    told = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return told.stdout.strip()[:1] not in ("", "Z")
+
+
+def test_it_ends_with_who_asked():
+    server = subprocess.Popen(
+        [sys.executable, "-c", _ASKS], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    pid = int(server.stdout.readline())
+    assert lives(pid)
+    server.kill()
+    server.communicate()
+    end = time.monotonic() + PATIENCE
+    while lives(pid):
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -1,0 +1,69 @@
+"""Functions for worker processes to call."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from kgdash.errors import KgdashError
+from kgdash.files.lock import hold_lock
+from kgdash.files.visitor import Visitor, visitor
+from kgdash.progress import Progress
+
+
+def count_up(end: int, progress: Progress) -> Iterator[int]:
+    """Yield numbers."""
+    for number in range(end):
+        progress(number, end)
+        yield number
+
+
+def who_works(progress: Progress) -> tuple[int, int, Visitor]:
+    """Return the process, its priority, and for whom it works."""
+    return os.getpid(), os.nice(0), visitor()
+
+
+def take_a_while(seconds: float, progress: Progress) -> None:
+    """Report one of four for some seconds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        progress(1.0, 4.0)
+        time.sleep(0.01)
+
+
+def write_ticks(path: str, progress: Progress) -> None:
+    """Make a file longer and longer, until told to stop."""
+    while True:
+        with open(path, "a", encoding="ascii") as file:
+            file.write(".")
+        progress(1.0, 4.0)
+        time.sleep(0.01)
+
+
+def wait_for_lock(path: str, progress: Progress) -> bool:
+    """Wait for a lock."""
+    with hold_lock(Path(path), waiting=lambda: progress(0.0, 1.0)) as held:
+        return held
+
+
+def name_result(key: str, progress: Progress) -> str:
+    """Report one of four, and return a text."""
+    progress(1.0, 4.0)
+    return f"result of {key}"
+
+
+def refuse(text: str, progress: Progress) -> None:
+    """Report one of four, and refuse input."""
+    progress(1.0, 4.0)
+    raise KgdashError(text)
+
+
+def divide(by: int, progress: Progress) -> float:
+    """Divide one by a number."""
+    return 1 / by
+
+
+def return_lock(progress: Progress) -> object:
+    """Return what can not be sent."""
+    return threading.Lock()

@@ -1,0 +1,297 @@
+"""The line for worker processes: whose turn it is, who is paused, refused and told where."""
+
+import threading
+import time
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.files.lock import hold_lock
+from kgdash.ui.runtime import line as module
+from kgdash.ui.runtime.line import MOST, SETTING, Line, line
+
+PATIENCE = 60
+
+
+class Fake:
+    """Stands for a worker: reports until the call's event is set, then yields its name."""
+
+    made, alive = 0, 0
+
+    def __init__(self):
+        Fake.made += 1
+        Fake.alive += 1
+        self.is_there, self.waits, self.going = True, False, True
+
+    def is_alive(self):
+        return self.is_there
+
+    def close(self):
+        Fake.alive -= 1
+        self.is_there = False
+
+    def pause(self):
+        self.going = False
+
+    def go_on(self):
+        self.going = True
+
+    def results(self, call, progress):
+        call.times += 1
+        call.worker = self
+        while not call.go.wait(0.01):
+            assert self.going  # a pause lasts until the report returns
+            progress(1, 2)
+        if call.dies:
+            self.is_there = False
+            raise KgdashError("dead")
+        yield call.name
+
+
+class Asked:
+    """A call, its thread, and what it was told."""
+
+    def __init__(self, line, name, kind="page", dies=False):
+        self.name, self.dies, self.times, self.worker = name, dies, 0, None
+        self.go, self.leave = threading.Event(), threading.Event()
+        self.places, self.found, self.error = [], [], None
+        self._line, self._kind = line, kind
+        self.thread = threading.Thread(target=self._ask, daemon=True)
+        self.thread.start()
+        wait_until(lambda: self.places or self.error)
+
+    def _ask(self):
+        try:
+            for result in self._line.results(self, self._kind, self._report, self._placed):
+                self.found.append(result)
+        except Exception as error:
+            self.error = error
+
+    def _report(self, done, total):
+        if self.leave.is_set():
+            raise InterruptedError
+
+    def _placed(self, place):
+        self.places.append(place)
+        self._report(0, 1)
+
+    @property
+    def place(self):
+        return self.places[-1]
+
+    def end(self):
+        self.go.set()
+        self.thread.join(PATIENCE)
+        assert not self.thread.is_alive()
+
+    def stop(self):
+        self.leave.set()
+        self.thread.join(PATIENCE)
+        assert isinstance(self.error, InterruptedError)
+
+
+def wait_until(met):
+    end = time.monotonic() + PATIENCE
+    while not met():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def noted(monkeypatch):
+    events = []
+    monkeypatch.setattr(module, "note", lambda _, **fields: events.append(fields["state"]))
+    return events
+
+
+@pytest.fixture(autouse=True)
+def quick(noted, monkeypatch):
+    """Look often, and let nobody's turn end unless a test wants that."""
+    Fake.made = Fake.alive = 0
+    monkeypatch.setattr(module, "_POLL", 0.01)
+    monkeypatch.setattr(module, "_TURN", 1e9)
+
+
+@pytest.fixture
+def short_turns(monkeypatch):
+    monkeypatch.setattr(module, "_TURN", 0.05)
+
+
+@pytest.fixture
+def one():
+    return Line(1, Fake)
+
+
+def test_one_after_another_and_everyone_is_told_the_place(one, noted):
+    first, second, third = (Asked(one, name) for name in "abc")
+    assert first.places == [0]
+    assert (second.place, third.place) == (1, 2)
+    assert one.waiting == 2
+    first.end()
+    wait_until(lambda: second.place == 0 and third.place == 1)
+    second.end()
+    third.end()
+    assert [each.found for each in (first, second, third)] == [["a"], ["b"], ["c"]]
+    assert (one.waiting, one._tickets) == (0, [])
+    assert Fake.made == 1
+    assert noted == ["running", "queued", "queued", "running", "running"]
+
+
+def test_as_many_at_once_as_there_are_workers():
+    two = Line(2, Fake)
+    asked = [Asked(two, name) for name in "abc"]
+    wait_until(lambda: [each.place for each in asked] == [0, 0, 1])
+    for each in asked:
+        each.end()
+
+
+def test_who_leaves_the_line_makes_room(one):
+    first, second, third = (Asked(one, name) for name in "abc")
+    second.stop()
+    wait_until(lambda: third.place == 1)
+    first.stop()  # while it runs
+    wait_until(lambda: third.place == 0)
+    third.end()
+    assert third.found == ["c"]
+    assert not second.times
+
+
+def test_a_short_call_does_not_wait_for_the_end_of_a_long_one(one, short_turns, noted):
+    long = Asked(one, "long")
+    short = Asked(one, "short")
+    wait_until(lambda: short.place == 0)
+    wait_until(lambda: long.place == 1)
+    short.end()
+    wait_until(lambda: long.place == 0)
+    long.end()
+    assert (long.times, long.found) == (1, ["long"])  # it kept its process
+    assert noted.count("queued") >= 2
+    assert noted.count("running") >= 3
+
+
+def test_two_long_calls_take_turns(one, short_turns):
+    asked = [Asked(one, name) for name in "ab"]
+    for each in (*asked, *asked):
+        wait_until(lambda each=each: each.place == 0)
+        wait_until(lambda each=each: each.place == 1)
+    busy = [sum(each.places.count(0) for each in asked), Fake.made]
+    assert busy[0] >= 4
+    assert busy[1] == 2
+    for each in asked:
+        each.end()
+
+
+def test_a_turn_lasts(one, monkeypatch):
+    monkeypatch.setattr(module, "_TURN", 0.5)
+    start = time.monotonic()
+    long, short = Asked(one, "long"), Asked(one, "short")
+    wait_until(lambda: short.place == 0)
+    assert time.monotonic() - start >= 0.5
+    for each in (short, long):
+        each.end()
+
+
+def test_a_preparation_is_paused_at_once_for_a_page_and_never_the_other_way(one, short_turns):
+    preparation = Asked(one, "all", "preparation")
+    page = Asked(one, "page")
+    wait_until(lambda: page.place == 0 and preparation.place == 1)
+    time.sleep(0.2)
+    assert page.places.count(0) == 1
+    page.end()
+    wait_until(lambda: preparation.place == 0)
+    preparation.end()
+    assert (preparation.times, preparation.found) == (1, ["all"])
+
+
+def test_a_new_call_gets_the_process_of_one_that_is_paused(one, short_turns):
+    long = [Asked(one, name) for name in "abc"]
+    wait_until(lambda: Fake.alive == 3 and all(each.times for each in long))
+    new = Asked(one, "new")
+    wait_until(lambda: new.place == 0)
+    new.end()
+    assert Fake.alive == 3
+    for each in long:
+        each.end()
+    assert [each.found for each in long] == [["a"], ["b"], ["c"]]
+    assert sum(each.times for each in long) == 4  # one began again
+    wait_until(lambda: Fake.alive == 1)
+
+
+def test_nobody_is_paused_while_a_lock_is_awaited(one, short_turns, tmp_path):
+    """Who waits may wait for who is paused: here, and in a process."""
+    holder = Asked(one, "holder", "preparation")
+    page = Asked(one, "page")
+    wait_until(lambda: page.place == 0 and holder.place == 1)
+    page.worker.waits = True
+    wait_until(lambda: holder.place == 0)
+    page.worker.waits = False
+    wait_until(lambda: holder.place == 1)
+    waits = threading.Event()
+
+    def take():
+        with hold_lock(tmp_path / "a.lock", waits.set):
+            pass
+
+    with hold_lock(tmp_path / "a.lock"):
+        thread = threading.Thread(target=take)
+        thread.start()
+        assert waits.wait(PATIENCE)
+        wait_until(lambda: holder.place == 0)
+    thread.join(PATIENCE)
+    wait_until(lambda: holder.place == 1)
+    for each in (page, holder):
+        each.end()
+
+
+def test_a_paused_call_can_be_stopped(one, short_turns):
+    long, short = Asked(one, "long"), Asked(one, "short")
+    wait_until(lambda: long.place == 1)
+    long.stop()
+    short.end()
+    assert Fake.alive == 1
+
+
+def test_there_is_a_bound_that_preparations_make_room_in(one):
+    pages = [Asked(one, str(number)) for number in range(MOST - 1)]
+    preparation = Asked(one, "all", "preparation")
+    pages.append(Asked(one, "last"))
+    wait_until(lambda: preparation.error)
+    refused = [preparation, Asked(one, "too many"), Asked(one, "too many", "preparation")]
+    wait_until(lambda: all(each.error for each in refused))
+    assert {str(each.error) for each in refused} == {
+        "16 computations are under way or in line: try again when one has ended"
+    }
+    for each in pages:
+        each.end()
+    assert [each.found for each in pages] == [[each.name] for each in pages]
+
+
+def test_a_process_that_died_is_replaced(one):
+    first = Asked(one, "a", dies=True)
+    first.end()
+    assert str(first.error) == "dead"
+    second = Asked(one, "b")
+    one_more = second.worker
+    second.end()
+    one_more.is_there = False  # while it had no work
+    third = Asked(one, "c")
+    third.end()
+    assert (second.found, third.found) == (["b"], ["c"])
+    assert Fake.made == 3
+
+
+def test_the_first_call_finds_a_process(one):
+    one.get_ready()
+    one.get_ready()
+    assert Fake.made == 1
+    asked = Asked(one, "a")
+    asked.end()
+    assert Fake.made == 1
+    Line(0, Fake).get_ready()
+    assert Fake.made == 1
+
+
+@pytest.mark.parametrize(("text", "workers"), [("0", 0), ("3", 3), ("", 0), ("x", 0), ("-2", 0)])
+def test_the_setting(monkeypatch, text, workers):
+    monkeypatch.setenv(SETTING, text)
+    assert line().workers == workers

@@ -1,0 +1,145 @@
+"""Jobs that sessions share: one per key, ended by who leaves last, some not by a closed tab."""
+
+import gc
+import threading
+
+import pytest
+
+from kgdash.ui.runtime import shared_jobs as module
+from kgdash.ui.runtime.background import Job
+from kgdash.ui.runtime.shared_jobs import SharedJobs, own_jobs, shared_jobs
+
+PATIENCE = 60
+
+
+class Steps:
+    def __init__(self):
+        self.go, self.made = threading.Event(), 0
+
+    def __call__(self, progress, latest):
+        yield "rough"
+        while not self.go.wait(0.01):
+            progress(1, 2)
+        yield "exact"
+
+
+@pytest.fixture
+def steps():
+    made = Steps()
+    yield made
+    made.go.set()
+
+
+@pytest.fixture
+def kept():
+    return {}
+
+
+@pytest.fixture
+def jobs(kept):
+    return SharedJobs(kept.__setitem__, 2)
+
+
+def join(jobs, steps, key="a"):
+    def start(keep):
+        steps.made += 1
+        return Job(steps, finished=keep)
+
+    return jobs.join((key,), "Counting", start)
+
+
+def is_going(job) -> bool:
+    return job.status == "running"
+
+
+def test_who_asks_for_the_same_gets_the_same(jobs, steps, kept):
+    one, two, other = join(jobs, steps), join(jobs, steps), join(jobs, steps, "b")
+    assert one.job is two.job is not other.job
+    assert steps.made == 2
+    steps.go.set()
+    assert one.job.wait(PATIENCE)
+    assert other.job.wait(PATIENCE)
+    assert kept == {("a",): "exact", ("b",): "exact"}
+    assert not jobs._jobs
+
+
+def test_it_ends_when_the_last_one_leaves(jobs, steps, kept):
+    one, two = join(jobs, steps), join(jobs, steps)
+    one.leave()
+    one.leave()
+    assert one.status == "stopped"
+    assert two.status == "running"
+    two.leave()
+    assert two.job.wait(PATIENCE)
+    assert two.status == one.status == "stopped"
+    assert not kept
+
+
+def test_who_left_may_wait_again(jobs, steps):
+    one, two = join(jobs, steps), join(jobs, steps)
+    job = one.job
+    one.leave()
+    one.go_on()
+    assert (one.job, one.status) == (job, "running")
+    two.leave()
+    assert one.status == "running"
+    one.leave()
+    assert job.wait(PATIENCE)
+    two.go_on()  # from its latest result
+    one.go_on()
+    assert one.job is two.job is not job
+    assert two.job.latest == "rough"
+    steps.go.set()
+    assert two.job.wait(PATIENCE)
+    assert (one.status, one.job.latest) == ("done", "exact")
+
+
+def test_some_go_on_when_nobody_looks_and_the_oldest_of_more_is_stopped(jobs, steps):
+    made = {}
+    for key in "abcd":
+        waiting = join(jobs, steps, key)
+        made[key] = waiting.job
+        del waiting
+        gc.collect()
+    assert [is_going(job) for job in made.values()] == [False, False, True, True]
+    again = join(jobs, steps, "c")  # the next tab finds it
+    assert again.job is made["c"]
+    again.leave()  # and nobody else is there who could want it
+    assert not is_going(made["c"])
+    assert is_going(made["d"])
+
+
+def test_what_a_session_looks_at_is_not_counted(jobs, steps):
+    seen = [join(jobs, steps, key) for key in "abc"]
+    unseen = join(jobs, steps, "d").job
+    gc.collect()
+    assert [is_going(each.job) for each in seen] == [True] * 3
+    assert is_going(unseen)
+
+
+def test_none_goes_on_where_none_is_spared(steps, kept):
+    job = join(SharedJobs(kept.__setitem__, 0), steps).job
+    gc.collect()
+    assert job.wait(PATIENCE)
+    assert job.status == "stopped"
+
+
+def test_one_that_failed_is_started_anew(jobs):
+    def fail(progress, latest):
+        raise ValueError
+        yield
+
+    one = jobs.join(("a",), "Counting", lambda keep: Job(fail, finished=keep))
+    assert one.job.wait(PATIENCE)
+    assert one.status == "failed"
+    two = jobs.join(("a",), "Counting", lambda keep: Job(fail, finished=keep))
+    assert two.job is not one.job
+
+
+def test_tabs_that_are_closed_end_their_jobs_unless_there_are_processes(monkeypatch):
+    monkeypatch.setenv("KGDASH_WORKERS", "0")
+    assert shared_jobs()._spared == own_jobs()._spared == 0
+    monkeypatch.setenv("KGDASH_WORKERS", "1")
+    assert shared_jobs()._spared == module._SPARED == 4
+    assert own_jobs()._spared == 0
+    assert own_jobs() is not own_jobs()
