@@ -33,15 +33,8 @@ _WORTH_KEEPING = 0.3
 
 #: what stored tables are of; "unknown": a file without such a note, or damaged
 KINDS = (
-    "ranks",
-    "relik",
-    "rules",
-    "comparison",
-    "scores",
-    "patterns",
-    "study",
-    "classification",
-    "unknown",
+    *("ranks", "relik", "rules", "comparison", "scores", "patterns", "study"),
+    *("classification", "calibration", "unknown"),
 )
 
 #: columns of `list_cache`
