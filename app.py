@@ -3,6 +3,7 @@
 from starlette.middleware import Middleware
 from streamlit.starlette import App
 
+from kgdash.serving.allocator import give_memory_back, keep_imported
 from kgdash.ui.runtime.health import ROUTES
 from kgdash.ui.runtime.login import LogInDoor
 from kgdash.ui.runtime.messages import KnownMessages
@@ -12,6 +13,7 @@ from kgdash.ui.runtime.protection import Protection
 from kgdash.ui.runtime.upload_bounds import UploadBounds
 
 note_start()
+give_memory_back()
 layers = (Protection, LogInDoor, UploadBounds, KnownMessages, Preloading)
 app = App(
     "dashboard.py",
@@ -19,3 +21,4 @@ app = App(
     routes=ROUTES,
     on_script_error=note_failure,
 )
+keep_imported()

@@ -103,8 +103,6 @@ class Visitor:
     async def _run(self, message: BackMsg) -> Answer:
         assert self._socket is not None
         asked = message.rerun_script
-        if not asked.fragment_id:
-            self._repeats = {}
         asked.page_name, asked.query_string = self._page, self._query
         start, answer = time.monotonic(), Answer()
         await self._socket.send(message.SerializeToString())
@@ -131,6 +129,9 @@ class Visitor:
         elif kind == "stop_auto_rerun":
             for fragment in message.stop_auto_rerun.fragment_ids:
                 self._repeats.pop(fragment, None)
+        elif kind == "new_session" and not message.metadata.run.fragment_ids:
+            # A whole run, which a fragment may have asked for, forgets the fragments before it.
+            self._repeats = {}
         elif kind == "script_finished":
             early = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
             return message.script_finished != early

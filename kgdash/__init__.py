@@ -29,7 +29,16 @@ def _plots(run: Run) -> RunPlots:
     return RunPlots(run)
 
 
+def _probabilities(run: Run) -> Any:
+    from functools import partial
+
+    from kgdash.studies.probability.probabilities import probabilities
+
+    return partial(probabilities, run)
+
+
 ACCESSORS["plot"] = _plots
+ACCESSORS["probabilities"] = _probabilities
 
 
 def __getattr__(name: str) -> Any:

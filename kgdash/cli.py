@@ -41,6 +41,7 @@ from kgdash.commands.options.config import configurable
 from kgdash.commands.options.groups import grouped
 from kgdash.commands.options.renamed import refuse_old_names
 from kgdash.commands.options.terminal import visible_output
+from kgdash.commands.trust.calibrate import calibrate
 from kgdash.errors import KgdashError
 
 app = typer.Typer(
@@ -52,6 +53,7 @@ app = typer.Typer(
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "breakdown": breakdown.breakdown,
+    "calibrate": calibrate,
     "chart": report.chart,
     "classify": classify.classify,
     "compare": compare.compare,

@@ -27,7 +27,7 @@ LAYERS = (
     "health* hpo*",
     "charts*",
     "studies studies.instances* studies.classification* studies.obl2021* studies.inspection*",
-    "studies.queries* studies.rules* studies.reliability*",
+    "studies.queries* studies.rules* studies.reliability* studies.probability*",
     "studies.labelling* studies.comparison*",
     "studies.correlation* studies.overview*",
     "reports*",

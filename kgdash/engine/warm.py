@@ -19,6 +19,12 @@ from kgdash.engine.rule_kernels import (
 )
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS, points, score_block
 from kgdash.engine.separation_kernels import resample_separation
+from kgdash.engine.softmax_kernels import (
+    SoftmaxSums,
+    gather_log_probabilities,
+    gather_logistic,
+    gather_softmax,
+)
 from kgdash.engine.sweep_kernels import (
     Extremes,
     fill_masked,
@@ -55,6 +61,10 @@ def warm() -> None:
     gather_bins(out, 0, weights, np.array([0.0, 2.0]), np.zeros((4, 2), dtype=np.int64))
     factor, shift = np.uint32(1), np.uint32(21)
     gather_first_digits(out, words, 0, weights, factor, shift, np.zeros(2049, dtype=np.int64))
+    gather_softmax(out, 0, np.ones(1), SoftmaxSums.of_nothing(1))
+    gather_logistic(out, 0, 1.0, 0.0, np.zeros((1, 2)))
+    ends = np.array([0, 1]), np.ones(1)
+    gather_log_probabilities(out, 0, np.ones(1), ends, 1.0, np.zeros((4, 2), dtype=np.int64))
     one, seeds = np.ones(1), np.ones(1, dtype=np.uint64)
     resample_groups(one, one, np.array([0, 1]), seeds, group, np.empty((1, 1)))
     label, figures = np.zeros((1, 1), dtype=np.int32), np.empty((1, 1, 4))

@@ -17,7 +17,7 @@ import platformdirs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgdash.files.atomic import atomic_file, sweep_drafts
+from kgdash.files.atomic import atomic_file, sweep_drafts, sync
 from kgdash.files.byte_sizes import bytes_from_environment
 from kgdash.files.event_log import Stopwatch, note
 from kgdash.files.lock import hold_lock, remove_unless_held
@@ -33,15 +33,8 @@ _WORTH_KEEPING = 0.3
 
 #: what stored tables are of; "unknown": a file without such a note, or damaged
 KINDS = (
-    "ranks",
-    "relik",
-    "rules",
-    "comparison",
-    "scores",
-    "patterns",
-    "study",
-    "classification",
-    "unknown",
+    *("ranks", "relik", "rules", "comparison", "scores", "patterns", "study"),
+    *("classification", "calibration", "unknown"),
 )
 
 #: columns of `list_cache`
@@ -210,7 +203,10 @@ def clear_cache(
         chosen &= listed["kind"] == kind
     if older_than is not None:
         chosen &= listed["used"] < pd.Timestamp.now("UTC") - older_than
-    return sum(_remove(cache_directory() / f"{key}.parquet") for key in listed["key"][chosen])
+    removed = sum(_remove(cache_directory() / f"{key}.parquet") for key in listed["key"][chosen])
+    with contextlib.suppress(OSError):  # gone for good, also when the power goes
+        sync(cache_directory())
+    return removed
 
 
 def _told_by(key: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,15 +249,13 @@ def _write(table: pd.DataFrame, path: Path, about: Mapping[str, Any], limit: int
     made = datetime.now(UTC).isoformat()
     note = {**about, **provenance(), "created": made, "version": __version__}
     stored = with_note(pa.Table.from_pandas(table), path.stem, note)
-    try:
+    with contextlib.suppress(OSError):
         with atomic_file(path) as part:
             pq.write_table(stored, part, write_page_checksum=True)
             if part.stat().st_size > limit:
                 raise OSError(errno.EFBIG, "the table alone exceeds the limit of the cache")
         _make_room(limit)
         _sweep()
-    except OSError:
-        return
 
 
 def _tables() -> list[tuple[Path, os.stat_result]]:
@@ -285,8 +279,7 @@ def _make_room(limit: int) -> None:
 
 def _sweep() -> None:
     """Remove what processes that died left behind: locks, and files that were being written."""
-    folder = cache_directory()
-    _swept.add(folder)
+    _swept.add(folder := cache_directory())
     sweep_drafts(folder)
     for path in folder.glob("*.lock"):
         remove_unless_held(path)

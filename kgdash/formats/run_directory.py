@@ -22,7 +22,7 @@ import torch
 from safetensors import SafetensorError
 
 from kgdash.errors import KgdashError
-from kgdash.files.atomic import draft_folder, publish
+from kgdash.files.atomic import draft_folder, publish, sweep_drafts
 from kgdash.files.regular import check_regular, file_digest
 from kgdash.files.text import parse_json
 from kgdash.formats.run_record import check_record
@@ -88,11 +88,12 @@ def write_run(
 
 
 def check_free(out: Path) -> None:
-    """Refuse to write over anything that exists.
+    """Refuse to write over anything that exists; drafts of dead writers beside it go even so.
 
     :raises KgdashError: if ``out`` exists
     """
     if out.exists():
+        sweep_drafts(out.parent)
         raise KgdashError(f"{out} exists already; remove it or choose another output directory")
 
 

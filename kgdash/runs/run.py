@@ -188,6 +188,30 @@ class Run:
         for counts, anchors, done in self.exact_tables.relik_steps(rows, progress):
             yield growing_relik(counts, anchors, done)
 
+    def probabilities(
+        self,
+        split: str = "test",
+        triples: np.ndarray | None = None,
+        sides: Sequence[str] = ("head", "tail"),
+        progress: Progress = silent,
+    ) -> pd.DataFrame:
+        """Return how probable triples are as answers, by numbers.md#23-probabilities.
+
+        :param split: "train", "valid" or "test"; ignored if ``triples`` are given
+        :param triples: int64 ids, shape ``(n, 3)``; facts or not
+        :param sides: any of "head", "tail"
+        :param progress: called with (done, total); may raise to cancel
+        :return: one row per side and triple: ``head, relation, tail`` (int64 ids), ``side``,
+            ``confidence`` (of the query's first candidate), ``softmax`` (the triple's own p among
+            the candidates), ``probability`` (that it is true, by the isotonic map), float64 in
+            [0, 1]
+        :raises KgdashError: as `ranks`; without validation triples; on infinite scores
+        """
+        rows = self._triples(split, triples)
+        filter = default_filter(None if triples is not None else split)
+        found: pd.DataFrame = ACCESSORS["probabilities"](self)(rows, filter, sides, progress)
+        return found
+
     def subgraph(
         self,
         entity: str | int,

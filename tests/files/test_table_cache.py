@@ -67,14 +67,22 @@ class TestKept:
         assert len(other) == 1
         assert cache_size()[0] == 2
 
-    def test_size_and_clearing(self, cache_folder):
+    def test_size_and_clearing(self, cache_folder, monkeypatch):
         assert cache_size() == (0, 0)
         cached_table({"a": 1}, lambda: TABLE)
         count, size = cache_size()
         assert count == 1
         assert size == sum(p.stat().st_size for p in cache_folder.iterdir()) > 0
+        synced, fsync = [], os.fsync
+
+        def seen(handle):
+            synced.append((os.readlink(f"/proc/self/fd/{handle}"), list(cache_folder.iterdir())))
+            fsync(handle)
+
+        monkeypatch.setattr(os, "fsync", seen)
         assert clear_cache() == 1
-        assert list(cache_folder.iterdir()) == []
+        # Cleared on the disk, too: a power loss does not bring it back.
+        assert synced == [(str(cache_folder), [])]
 
     @pytest.mark.parametrize("damage", [b"", b"PAR1 not a table", "half"])
     def test_a_damaged_file_is_computed_again(self, cache_folder, damage):

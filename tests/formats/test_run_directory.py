@@ -124,9 +124,12 @@ class TestRoundTrip:
 class TestWriting:
     def test_never_over_something(self, folder, tmp_path):
         before = (folder / MANIFEST).read_bytes()
+        dead = folder.with_name(".mine-1.kgdash-part")  # of a writer that was killed meanwhile
+        dead.mkdir()
         with pytest.raises(KgdashError, match="mine exists already; remove it or choose another"):
             write_run(folder, GROUND, SPEC, STATE, {}, {})
         assert (folder / MANIFEST).read_bytes() == before
+        assert not dead.exists()
         (tmp_path / "file").write_text("")
         with pytest.raises(KgdashError, match="exists already"):
             write_run(tmp_path / "file", GROUND, SPEC, STATE, {}, {})

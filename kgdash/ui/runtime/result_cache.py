@@ -6,16 +6,20 @@ of a run that another opened.
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
+from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
 
-_ENTRIES = 64
+#: what is kept at most: results, and bytes of them all
+_ENTRIES, _BYTES = 64, 2**28
 
 #: digest of a run or graph that the session loaded -> that of what people read of it
 _SHOWN = "shown_digests"
@@ -26,6 +30,7 @@ class Memory:
 
     def __init__(self) -> None:
         self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> Any:
@@ -36,12 +41,49 @@ class Memory:
             return self._values.get(key)
 
     def put(self, key: Hashable, value: Any) -> None:
-        """Keep a value, and drop the one not asked for longest if there are too many."""
+        """Keep a value, and drop those not asked for longest if there are too many, or too large.
+
+        The latest is kept, however large it is.
+        """
+        size = own_bytes(value)
         with self._lock:
-            self._values[key] = value
+            self._values[key], self._sizes[key] = value, size
             self._values.move_to_end(key)
-            while len(self._values) > _ENTRIES:
-                self._values.popitem(last=False)
+            while len(self._values) > 1 and (
+                len(self._values) > _ENTRIES or sum(self._sizes.values()) > _BYTES
+            ):
+                oldest, _ = self._values.popitem(last=False)
+                del self._sizes[oldest]
+
+
+class _Weighing(pickle.Pickler):
+    """Counts what a value would be written as, without runs and graphs, which stay loaded."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        super().__init__(self, protocol=5, buffer_callback=self._take)
+
+    def write(self, part: bytes) -> None:
+        """Count what `pickle` writes."""
+        self.bytes += len(part)
+
+    def persistent_id(self, value: Any) -> int | None:
+        """Leave out what others hold."""
+        return 0 if isinstance(value, KnowledgeGraph | Run) else None
+
+    def _take(self, buffer: pickle.PickleBuffer) -> None:
+        self.bytes += buffer.raw().nbytes
+
+
+def own_bytes(value: Any) -> int:
+    """Return about how many bytes a value takes, without the runs and graphs that it refers to.
+
+    What can not be pickled is counted up to there.
+    """
+    scale = _Weighing()
+    with suppress(Exception):
+        scale.dump(value)
+    return scale.bytes
 
 
 @st.cache_resource(show_spinner=False)

@@ -2,7 +2,12 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from kgdash.ui.runtime.result_cache import _ENTRIES, Memory
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.runs.loading import load
+from kgdash.ui.runtime.result_cache import _BYTES, _ENTRIES, Memory, own_bytes
 
 
 def test_gives_back_the_very_object_and_nothing_for_unknown_keys():
@@ -45,6 +50,34 @@ def test_asking_for_what_is_not_there_keeps_nothing():
     for number in range(10 * _ENTRIES):
         memory.get(number)
     assert not memory._values
+
+
+def test_drops_the_oldest_when_all_are_too_large():
+    memory = Memory()
+    for number in range(6):
+        memory.put(number, np.zeros(_BYTES // 4 - 1000, dtype=np.uint8))
+    memory.put("small", 1)
+    assert [memory.get(number) is not None for number in range(6)] == [False] * 2 + [True] * 4
+    memory.put("huge", np.zeros(_BYTES, dtype=np.uint8))
+    assert memory.get("huge") is not None
+    assert len(memory._values) == len(memory._sizes) == 1
+
+
+def test_an_entry_put_anew_counts_once():
+    memory = Memory()
+    for _ in range(6):
+        memory.put("same", np.zeros(_BYTES // 3, dtype=np.uint8))
+    memory.put("other", np.zeros(_BYTES // 3, dtype=np.uint8))
+    assert memory.get("same") is not None
+
+
+def test_a_value_weighs_its_arrays_but_not_its_run():
+    run = load("umls-distmult")
+    table = pd.DataFrame({"rank": np.arange(100_000.0), "name": ["word"] * 100_000})
+    weight = own_bytes({"table": table, "run": run, "graph": run.graph})
+    assert weight == pytest.approx(100_000 * (8 + 4 + 8), rel=0.4)
+    assert own_bytes((run, run.graph)) < 1000
+    assert own_bytes([np.zeros(1000), lambda: 0]) >= 8000  # the second can not be pickled
 
 
 def test_many_threads_at_once():

@@ -1,0 +1,217 @@
+"""How far probabilities are right on test: errors with intervals, and the reliability diagram.
+
+Defined in numbers.md#23-probabilities. Expected calibration error: Naeini, Cooper and Hauskrecht,
+"Obtaining well calibrated probabilities using Bayesian binning", 2015; adaptive bins: Nguyen and
+O'Connor, "Posterior calibration and exploratory analysis for NLP models", 2015; Brier,
+"Verification of forecasts expressed in terms of probability", 1950.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import check_name
+from kgdash.graph.communities import describe_communities, find_communities
+from kgdash.progress import Progress, phases, silent
+from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
+from kgdash.studies.probability.calibration import WAYS, TestedCalibration
+
+#: bins of the errors and of the diagram
+BINS = 15
+
+#: what is reported: all are better the lower they are
+ERRORS = {
+    "ece": "expected calibration error",
+    "ace": "adaptive calibration error",
+    "nll": "negative log-likelihood",
+    "brier": "Brier score",
+}
+
+#: groups of fewer queries have no interval
+FEWEST = 10
+
+_BLOCK = 64
+
+
+def calibration_errors(
+    queries: pd.DataFrame, way: str = "fitted", bootstrap: Bootstrap | None = None
+) -> dict[str, tuple[float, float, float]]:
+    """Compute how wrong the probabilities of a way are.
+
+    ECE = Σ_b n_b/n |mean confidence − share right| over 15 equally wide bins of the confidence, ACE
+    over 15 bins of equally many queries; NLL and Brier score are means. A triple's two queries are
+    drawn together.
+
+    :param queries: of `TestedCalibration`, or some of its rows, at least one
+    :param bootstrap: of the intervals; default: 1,000 resamples at 95 %
+    :return: of each of `ERRORS`: value, low, high (NaN for fewer than 10 queries)
+    :raises KgdashError: on an unknown way
+    """
+    check_name("way", way, WAYS, "calibration")
+    bootstrap = bootstrap or Bootstrap()
+    units = queries.groupby(["head", "relation", "tail"], sort=False).ngroup().to_numpy()
+    sums = _sums(queries, way, units)
+    value = _errors(np.ones((1, len(sums))) @ sums)[0]
+    low = high = np.full(len(ERRORS), np.nan)
+    if len(queries) >= FEWEST:
+        rng = np.random.default_rng(bootstrap.seed)
+        drawn = np.empty((bootstrap.resamples, len(ERRORS)))
+        for block, weights in resample_counts(len(sums), bootstrap.resamples, rng, _BLOCK):
+            drawn[block] = _errors(weights @ sums)
+        low, high = percentile_interval(drawn, bootstrap.level)
+    return {
+        name: (float(v), float(a), float(b))
+        for name, v, a, b in zip(ERRORS, value, low, high, strict=True)
+    }
+
+
+def _sums(queries: pd.DataFrame, way: str, units: np.ndarray) -> np.ndarray:
+    """Add up, per unit that is drawn, what the errors are ratios of: ``(units, 33)``."""
+    confidence = queries[f"{way}_confidence"].to_numpy()
+    excess = confidence - queries["right"].to_numpy()
+    count = int(units.max()) + 1
+    sums = np.zeros((count, 2 * BINS + 3))
+    np.add.at(sums, (units, equal_width(confidence)), excess)
+    np.add.at(sums, (units, BINS + equal_mass(confidence)), excess)
+    columns = (queries[f"{way}_nll"].to_numpy(), queries[f"{way}_brier"].to_numpy(), None)
+    for at, values in enumerate(columns):
+        sums[:, 2 * BINS + at] = np.bincount(units, values, count)
+    return sums
+
+
+def _errors(sums: np.ndarray) -> np.ndarray:
+    """Turn sums, ``(k, 33)``, into the errors in the order of `ERRORS`: ``(k, 4)``."""
+    count = sums[:, -1:]
+    ece = np.abs(sums[:, :BINS]).sum(axis=1, keepdims=True)
+    ace = np.abs(sums[:, BINS : 2 * BINS]).sum(axis=1, keepdims=True)
+    return np.hstack([ece, ace, sums[:, 2 * BINS : 2 * BINS + 2]]) / count
+
+
+def equal_width(confidence: np.ndarray) -> np.ndarray:
+    """Number the bins [0, 1/15), …, [14/15, 1] of values in [0, 1]: int64, ``(n,)``."""
+    return np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+
+
+def equal_mass(confidence: np.ndarray) -> np.ndarray:
+    """Number 15 bins of equally many values, ascending; equal ones in their order."""
+    place = np.empty(len(confidence), dtype=np.int64)
+    place[np.argsort(confidence, kind="stable")] = np.arange(len(confidence))
+    return place * BINS // len(confidence)
+
+
+def overall_errors(
+    tested: TestedCalibration, bootstrap: Bootstrap | None = None, progress: Progress = silent
+) -> pd.DataFrame:
+    """Return the errors of each way over all test queries.
+
+    :return: one row per way and error: ``way``, ``error``, ``value``, ``low``, ``high``
+    """
+    rows = []
+    for number, way in enumerate(WAYS):
+        found = calibration_errors(tested.queries, way, bootstrap)
+        rows += [(way, error, *values) for error, values in found.items()]
+        progress(number + 1, len(WAYS))
+    return pd.DataFrame(rows, columns=["way", "error", "value", "low", "high"])
+
+
+def diagram(tested: TestedCalibration, way: str = "fitted") -> pd.DataFrame:
+    """Return the reliability diagram: confidence against the share of first candidates right.
+
+    :return: one row per bin of `equal_mass`: ``count`` (int64), ``predicted`` (mean confidence),
+        ``observed`` (share right), ``low``, ``high`` (95 %, Wilson), float64 in [0, 1]
+    """
+    from scipy.stats import binomtest
+
+    table = tested.queries
+    confidence = table[f"{way}_confidence"].to_numpy()
+    bins = equal_mass(confidence)
+    count = np.bincount(bins, minlength=BINS)
+    right = np.bincount(bins, table["right"], BINS)
+    some = count > 0
+    ends = [
+        binomtest(round(r), int(n)).proportion_ci(method="wilson")
+        for r, n in zip(right[some], count[some], strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "count": count[some],
+            "predicted": np.bincount(bins, confidence, BINS)[some] / count[some],
+            "observed": right[some] / count[some],
+            "low": [end.low for end in ends],
+            "high": [end.high for end in ends],
+        }
+    )
+
+
+#: what test queries are grouped by
+GROUPINGS = {
+    "relation": "relation",
+    "community": "community of the entity that the query names",
+    "relik": "decile of that entity's ReliK, the mean over its training triples",
+}
+
+
+def grouped_errors(
+    tested: TestedCalibration,
+    by: str,
+    bootstrap: Bootstrap | None = None,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Return the errors of the fitted probabilities by groups of test queries.
+
+    :param by: of `GROUPINGS`
+    :return: one row per group, the largest ECE first among groups of equal standing: ``group``,
+        ``queries`` (int64), ``right``, ``confidence`` (means), and for each of `ERRORS` its value,
+        ``<error>_low``, ``<error>_high``
+    :raises KgdashError: on an unknown grouping
+    """
+    check_name("grouping", by, GROUPINGS, "calibration")
+    first, second = phases(progress, [1.0, 1.0])
+    codes, name = _group_codes(tested, by, first)
+    rows, numbers = [], np.unique(codes[codes >= 0])
+    for done, number in enumerate(numbers):
+        part = tested.queries[codes == number]
+        row = {"group": name(int(number)), "queries": len(part), "right": part["right"].mean()}
+        row["confidence"] = part["fitted_confidence"].mean()
+        for error, (value, low, high) in calibration_errors(part, "fitted", bootstrap).items():
+            row |= {error: value, f"{error}_low": low, f"{error}_high": high}
+        rows.append(row)
+        second(done + 1, len(numbers))
+    table = pd.DataFrame(rows)
+    return table if by == "relik" else table.sort_values("ece", ascending=False, ignore_index=True)
+
+
+def _group_codes(
+    tested: TestedCalibration, by: str, progress: Progress
+) -> tuple[np.ndarray, Callable[[int], str]]:
+    """Return each query's group, -1 for none, and what names a group."""
+    graph = tested.run.graph
+    if by == "relation":
+        return tested.queries["relation"].to_numpy(), lambda number: graph.relation_labels[number]
+    if by == "community":
+        of_entity = find_communities(graph, progress=progress)
+        codes = of_entity[tested.anchors]
+        names = describe_communities(graph, of_entity, np.unique(codes).tolist())
+        return codes, lambda number: names[number].label
+    relik = anchor_relik(tested, progress)
+    known = relik[np.isfinite(relik)]
+    edges = np.quantile(known, np.arange(1, 10) / 10) if len(known) else np.zeros(0)
+    codes = np.searchsorted(edges, relik, side="right")
+    return np.where(np.isfinite(relik), codes, -1), lambda number: f"decile {number + 1}"
+
+
+def anchor_relik(tested: TestedCalibration, progress: Progress = silent) -> np.ndarray:
+    """Return the mean ReliK of the training triples of the entity that each query names.
+
+    :return: float64 in (0, 1], one per query; NaN where it has no training triple
+    """
+    run = tested.run
+    table = run.relik("train", progress=progress)
+    loop = (table["head"] == table["tail"]).to_numpy()
+    ends = np.concatenate([table["head"], table["tail"][~loop]])
+    values = np.concatenate([table["relik"], table["relik"][~loop]])
+    size = run.graph.num_entities
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(ends, values, size) / np.bincount(ends, minlength=size)
+    return mean[tested.anchors]

@@ -1,0 +1,148 @@
+"""From scores to the probability that a candidate is true: an isotonic map, and Platt's curve.
+
+Defined in numbers.md#23-probabilities. Both are fitted on validation: its true answers against all
+other candidates of its queries, each counted, none sampled. Isotonic regression: Zadrozny and
+Elkan, "Transforming classifier scores into accurate multiclass probability estimates", 2002; Platt,
+"Probabilistic outputs for support vector machines", 1999.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgdash.engine.softmax_kernels import gather_log_probabilities
+from kgdash.engine.sweep_kernels import Extremes, gather_bins, gather_extremes
+from kgdash.progress import Progress, phases, silent
+from kgdash.studies.probability.answer_queries import AnswerQueries, Softmax
+
+#: bins to a unit of −log p, and bins: what is less probable than exp(−64) is in the last one
+_SCALE, _BINS = 32, 2048
+
+#: bins of scores between the least and the greatest one
+_SCORES = 4096
+
+
+@dataclass(frozen=True)
+class IsotonicMap:
+    """A non-decreasing map from log p to the probability that the candidate is true.
+
+    ``log_p``: ascending, float64, ``(k,)``; ``probability``: in [0, 1] there; straight in between.
+    """
+
+    log_p: np.ndarray
+    probability: np.ndarray
+
+    def __call__(self, log_p: np.ndarray) -> np.ndarray:
+        """Return probabilities in [0, 1] of values of log p, of any shape."""
+        return np.interp(log_p, self.log_p, self.probability)
+
+
+@dataclass(frozen=True)
+class CandidateCounts:
+    """True answers and all other candidates of queries, counted.
+
+    ``log_p``: int64, ``(2, 2048)``: others and true answers by −log p, in bins of 1/32, the last
+    one open. ``scores``: others by score, int64, ``(4096,)``, in bins between ``edges``, float64,
+    ``(4097,)``; ``true``: the scores of true answers, float64, ``(n,)``.
+    """
+
+    log_p: np.ndarray
+    scores: np.ndarray
+    edges: np.ndarray
+    true: np.ndarray
+
+
+def count_candidates(
+    sides: list[AnswerQueries], found: list[Softmax], progress: Progress = silent
+) -> CandidateCounts:
+    """Count candidates by log p and by score; each counts once for each triple it competes with.
+
+    :param sides: queries; ``found``: their softmax
+    """
+    true = np.concatenate([soft.own for soft in found])
+    edges = _edges(sides, found, true)
+    log_p, scores = np.zeros((2, _BINS), dtype=np.int64), np.zeros(_SCORES, dtype=np.int64)
+    for side, soft, report in zip(sides, found, phases(progress, [1.0] * len(sides)), strict=True):
+        betas, times = side.per_row(soft.beta), np.bincount(side.asked.row)
+        starts = np.concatenate([[0], np.cumsum(times)]).astype(np.int64)
+        normalisers = soft.normaliser[np.argsort(side.asked.row, kind="stable")]
+
+        def gather(state, tile, row, betas=betas, times=times, norms=(starts, normalisers)):
+            gather_log_probabilities(tile, row, betas, norms, float(_SCALE), state[0])
+            gather_bins(tile, row, times, edges, state[1])
+
+        states, _ = side.visit(gather, _no_counts, report)
+        log_p[0] += sum(state[0].sum(axis=0) for state in states)
+        scores += sum(state[1].sum(axis=0)[:-1] for state in states)
+        place = np.clip(-soft.log_true * _SCALE, 0, _BINS - 1).astype(np.int64)
+        log_p[1] += np.bincount(place, minlength=_BINS)
+    return CandidateCounts(log_p, scores, edges, true)
+
+
+def _no_counts() -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((4, _BINS), dtype=np.int64), np.zeros((4, _SCORES + 1), dtype=np.int64)
+
+
+def _edges(sides: list[AnswerQueries], found: list[Softmax], true: np.ndarray) -> np.ndarray:
+    """Return edges of bins that reach from the least to the greatest score of all candidates."""
+    low, high = true.min(), max(soft.high.max() for soft in found)
+    for side in sides:
+        extremes = Extremes.of_nothing(len(side.asked.anchors))
+
+        def look(_, tile, row, extremes=extremes):
+            gather_extremes(tile, row, extremes)
+
+        side.visit(look, lambda: None)
+        low = min(low, extremes.low.min())
+    return np.linspace(low, high if high > low else low + 1.0, _SCORES + 1)
+
+
+def fit_isotonic(counts: CandidateCounts) -> IsotonicMap:
+    """Fit the map on true answers against all other candidates, by log p."""
+    from sklearn.isotonic import IsotonicRegression
+
+    others, true = counts.log_p[:, ::-1]
+    weight = others + true
+    some = weight > 0
+    log_p = -(np.arange(_BINS)[::-1] + 0.5) / _SCALE
+    model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    model.fit(log_p[some], true[some] / weight[some], sample_weight=weight[some].astype(float))
+    return IsotonicMap(model.X_thresholds_, model.y_thresholds_)
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Platt's curve: σ(slope · score + intercept)."""
+
+    slope: float
+    intercept: float
+
+
+def fit_platt(counts: CandidateCounts) -> Logistic:
+    """Fit Platt's curve on the raw scores of true answers and of all other candidates.
+
+    The others stand in the middle of their bins. Platt's targets keep the fit finite where a
+    threshold parts the two.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    some = counts.scores > 0
+    middle = ((counts.edges[:-1] + counts.edges[1:]) / 2)[some]
+    true, others = counts.true, counts.scores[some]
+    scores = np.concatenate([true, middle])
+    times = np.concatenate([np.ones(len(true)), others])
+    target = np.repeat(
+        [(len(true) + 1) / (len(true) + 2), 1 / (others.sum() + 2)], [len(true), len(others)]
+    )
+    mean, spread = true.mean(), np.ptp(scores) or 1.0
+    standard = ((scores - mean) / spread)[:, None]
+    model = LogisticRegression(C=np.inf, tol=1e-10, max_iter=2000)
+    model.fit(
+        np.concatenate([standard, standard]),
+        np.repeat([1, 0], len(scores)),
+        sample_weight=np.concatenate([times * target, times * (1 - target)]),
+    )
+    slope = float(model.coef_[0, 0]) / spread
+    return Logistic(slope, float(model.intercept_[0]) - slope * float(mean))

@@ -1,0 +1,139 @@
+"""Inverse temperatures β by least mean −log p(true answer), for groups of queries at once.
+
+Defined in numbers.md#23-probabilities. The loss is convex in β: with E and Var of the score under
+softmax, its slope is mean(E − s_true) and its curvature mean(Var). Each pass over the scores takes
+one step of Newton's method for every group, kept inside what is known to hold the minimum. Guo,
+Pleiss, Sun and Weinberger, "On calibration of modern neural networks", 2017.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgdash.progress import Progress, phases, silent
+from kgdash.studies.probability.answer_queries import AnswerQueries, softmax
+
+#: relative step after which the next one would change nothing that is shown
+_SMALL = 0.01
+
+#: β of a model is looked for between these, and that of a group within a factor of the model's:
+#: where all true answers win, the loss has no minimum
+_BOUNDS, _FACTOR = (2.0**-24, 2.0**24), 16.0
+
+#: most that one step multiplies β by, and steps at most
+_LEAP, _STEPS = 4.0, 24
+
+#: triples of each side that the search begins with
+_FIRST = 128
+
+#: of each side, the group of each triple: int64, ``(n,)``, from 0; -1 for none; equal within a row
+Groups = list[np.ndarray]
+
+
+@dataclass
+class _Search:
+    """The β of some groups, and where each one's minimum is known to lie."""
+
+    groups: Groups
+    beta: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def __post_init__(self) -> None:
+        codes = np.concatenate(self.groups)
+        self.is_open = np.bincount(codes[codes >= 0], minlength=len(self.beta)) > 0
+
+    @classmethod
+    def around(cls, groups: Groups, start: float, factor: float) -> _Search:
+        count = 1 + max(int(codes.max(initial=-1)) for codes in groups)
+        ends = np.full(count, start / factor), np.full(count, start * factor)
+        return cls(groups, np.full(count, start), *ends)
+
+    def step(self, slope: np.ndarray, curvature: np.ndarray) -> None:
+        """Take Newton's step where the search goes on, or halve what holds the minimum."""
+        tied = self.is_open & (curvature <= 0) & (slope == 0)
+        self.beta[tied], self.is_open[tied] = 1.0, False
+        self.low = np.where(slope < 0, self.beta, self.low)
+        self.high = np.where(slope > 0, self.beta, self.high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            new = self.beta - slope / curvature
+        new = np.where(np.isnan(new), self.beta, new)
+        new = np.clip(new, self.beta / _LEAP, self.beta * _LEAP)
+        middle = np.sqrt(self.low * self.high)
+        new = np.where((new <= self.low) | (new >= self.high), middle, new)
+        moved = np.abs(new / self.beta - 1)
+        self.beta = np.where(self.is_open, new, self.beta)
+        self.is_open &= moved > _SMALL
+
+
+def fit_betas(
+    sides: list[AnswerQueries], groupings: list[Groups], progress: Progress = silent
+) -> list[np.ndarray]:
+    """Fit a β for each group of queries, of several groupings together.
+
+    :param sides: queries whose true answers are known, of one or both sides
+    :return: for each grouping: β > 0, float64, ``(groups,)``; 1 where all scores of a group tie
+    """
+    chosen = [np.zeros(len(side.triples), dtype=bool) for side in sides]
+    for some in chosen:
+        some[:: max(1, len(some) // _FIRST)] = True
+    few = [side.some(some) for side, some in zip(sides, chosen, strict=True)]
+    first = _Search.around(
+        [np.zeros(len(side.triples), dtype=np.int64) for side in few], 1.0, _BOUNDS[1]
+    )
+    _newton(few, [first])
+    searches = [_Search.around(groups, float(first.beta[0]), _FACTOR) for groups in groupings]
+    _newton(sides, searches, progress)
+    return [search.beta for search in searches]
+
+
+def _newton(
+    sides: list[AnswerQueries], searches: list[_Search], progress: Progress = silent
+) -> None:
+    for number in range(_STEPS):
+        going = [search for search in searches if search.is_open.any()]
+        if not going:
+            break
+        sums = [np.zeros((2, len(search.beta))) for search in going]
+        # How many steps there will be is not known: each is taken for half of what is left.
+        reports = phases(_part(progress, number), [1.0] * len(sides))
+        for at, (side, report) in enumerate(zip(sides, reports, strict=True)):
+            _add_slopes(side, at, going, sums, report)
+        for search, (slope, curvature) in zip(going, sums, strict=True):
+            search.step(slope, curvature)
+    progress(1.0, 1.0)
+
+
+def _add_slopes(
+    side: AnswerQueries,
+    at: int,
+    searches: list[_Search],
+    sums: list[np.ndarray],
+    progress: Progress,
+) -> None:
+    """Add up slope and curvature of all groups that are searched, in one pass over the scores."""
+    inside = [(s.groups[at] >= 0) & s.is_open[s.groups[at]] for s in searches]
+    chosen = np.logical_or.reduce(inside)
+    if not chosen.any():
+        return
+    betas = [
+        np.where(own, search.beta[search.groups[at]], search.beta[0])[chosen]
+        for search, own in zip(searches, inside, strict=True)
+    ]
+    # At first all groupings have one and the same.
+    different = [k for k, beta in enumerate(betas) if not np.array_equal(beta, betas[0])]
+    found = softmax(side.some(chosen), [betas[k] for k in (0, *different)], progress)
+    for k, (search, own) in enumerate(zip(searches, inside, strict=True)):
+        soft = found[1 + different.index(k)] if k in different else found[0]
+        mine, count = own[chosen], len(search.beta)
+        codes = search.groups[at][chosen][mine]
+        sums[k][0] += np.bincount(codes, (soft.mean - soft.own)[mine], count)
+        sums[k][1] += np.bincount(codes, soft.variance[mine], count)
+
+
+def _part(progress: Progress, number: int) -> Progress:
+    """Report a step as half of what the steps before it left."""
+    before, share = 1 - 0.5**number, 0.5 ** (number + 1)
+    return lambda done, total: progress(before + share * done / max(total, 1e-9), 1.0)

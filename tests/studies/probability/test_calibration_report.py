@@ -1,0 +1,131 @@
+"""Errors of probabilities by their definitions, and their intervals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import log_loss
+
+from kgdash.errors import KgdashError
+from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.studies.probability.calibration import WAYS, calibration_on_test
+from kgdash.studies.probability.calibration_report import (
+    BINS,
+    ERRORS,
+    GROUPINGS,
+    anchor_relik,
+    calibration_errors,
+    diagram,
+    equal_mass,
+    equal_width,
+    grouped_errors,
+    overall_errors,
+)
+
+FEW = Bootstrap(resamples=60)
+
+
+@pytest.fixture(scope="module")
+def tested(bundled):
+    return calibration_on_test(bundled("umls-complex"))
+
+
+def made(n: int, seed: int = 0) -> pd.DataFrame:
+    """Return queries that are right as often as the confidence says."""
+    rng = np.random.default_rng(seed)
+    confidence = rng.random(n)
+    return pd.DataFrame(
+        {
+            "head": np.arange(n),
+            "relation": 0,
+            "tail": 0,
+            "right": (rng.random(n) < confidence).astype(float),
+            "fitted_confidence": confidence,
+            "fitted_nll": rng.random(n),
+            "fitted_brier": rng.random(n),
+        }
+    )
+
+
+def by_definition(confidence, right, bins) -> float:
+    total = 0.0
+    for number in range(BINS):
+        inside = [i for i, b in enumerate(bins) if b == number]
+        if inside:
+            gap = np.mean([confidence[i] for i in inside]) - np.mean([right[i] for i in inside])
+            total += len(inside) / len(bins) * abs(gap)
+    return total
+
+
+@pytest.mark.parametrize("n", [1, 7, 400])
+def test_errors_by_definition(n):
+    table = made(n)
+    confidence, right = table["fitted_confidence"].to_numpy(), table["right"].to_numpy()
+    found = calibration_errors(table, bootstrap=FEW)
+    wide = [min(int(c * 15), 14) for c in confidence]
+    assert found["ece"][0] == pytest.approx(by_definition(confidence, right, wide))
+    assert found["ace"][0] == pytest.approx(
+        by_definition(confidence, right, equal_mass(confidence))
+    )
+    assert found["nll"][0] == pytest.approx(table["fitted_nll"].mean())
+    assert found["brier"][0] == pytest.approx(table["fitted_brier"].mean())
+    assert np.isnan(found["nll"][1]) == (n < 10)
+
+
+def test_bins():
+    assert equal_width(np.array([0.0, 1 / 15, 0.999, 1.0])).tolist() == [0, 1, 14, 14]
+    assert np.bincount(equal_mass(np.random.default_rng(0).random(150))).tolist() == [10] * 15
+
+
+def test_intervals_hold_the_mean():
+    inside = 0
+    for seed in range(40):
+        _, low, high = calibration_errors(made(200, seed), bootstrap=FEW)["nll"]
+        inside += low <= 0.5 <= high
+    assert inside >= 33
+
+
+def test_unknown_way():
+    with pytest.raises(KgdashError, match="way"):
+        calibration_errors(made(3), "magic")
+
+
+def test_overall(tested):
+    table = overall_errors(tested, FEW)
+    assert table["way"].tolist() == [way for way in WAYS for _ in ERRORS]
+    assert (table["low"] <= table["high"]).all()
+    one = table[(table["way"] == "fitted") & (table["error"] == "nll")].iloc[0]
+    p = np.exp(-tested.queries["fitted_nll"].to_numpy())
+    theirs = log_loss(np.ones(len(p)), np.stack([1 - p, p], axis=1), labels=[0, 1])
+    assert one["value"] == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize("by", GROUPINGS)
+def test_groups_hold_each_query_at_most_once(tested, by):
+    table = grouped_errors(tested, by, FEW)
+    assert table["queries"].sum() <= len(tested.queries)
+    if by != "relik":
+        assert table["queries"].sum() == len(tested.queries)
+    if by == "relation":
+        labels = tested.run.graph.relation_labels
+        row = table.iloc[0]
+        own = tested.queries[tested.queries["relation"] == labels.index(row["group"])]
+        assert row["ece"] == pytest.approx(calibration_errors(own, bootstrap=FEW)["ece"][0])
+        assert row["right"] == pytest.approx(own["right"].mean())
+
+
+def test_relik_of_anchors(tested):
+    run = tested.run
+    table = run.relik("train")
+    found = anchor_relik(tested)
+    for at in (0, len(found) // 2, len(found) - 1):
+        entity = tested.anchors[at]
+        own = table[(table["head"] == entity) | (table["tail"] == entity)]["relik"]
+        assert found[at] == pytest.approx(own.mean(), nan_ok=True)
+
+
+def test_diagram(tested):
+    for way in WAYS:
+        table = diagram(tested, way)
+        assert table["count"].sum() == len(tested.queries)
+        assert (np.diff(table["predicted"]) >= 0).all()
+        assert (table["low"] <= table["observed"] + 0.05).all()
