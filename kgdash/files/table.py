@@ -12,7 +12,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 
 #: what spreadsheets take for the beginning of a formula (OWASP, "CSV Injection")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 _safe = ContextVar("safe", default=False)
 

@@ -150,6 +150,7 @@ TERMS = (
         "The mean of the logarithms, turned back: few very high values do not carry it.",
         ("typical",),
     ),
+    Term("expected by relations", "Geometric mean that its relations have over the whole graph."),
     Term(
         "p (Holm)",
         "p-value by Holm's correction: of all tests in the table, with 5 % chance one or more are "

@@ -1,6 +1,7 @@
 """The secrets of log-in: a file in Streamlit's form that nobody but its owner may read."""
 
 import os
+import re
 import stat
 import tomllib
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ _MAX_BYTES = 2**20
 
 #: characters that a secret has at least: 128 bits in hexadecimal
 _LEAST = 32
+
+#: what the header of a request may hold (RFC 6750)
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
 _CALLBACK = "/oauth2callback"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -50,13 +54,7 @@ def read_secrets(path: Path) -> Secrets:
         or malformed; a short cookie secret; addresses without TLS that are not this machine's
     """
     path = Path(os.path.abspath(path))
-    try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-    except OSError as error:
-        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
-    if mode & 0o077:
-        raise KgdashError(f"others may read {path}, which holds secrets; chmod 600 {path}")
-    text = decode_text(read_content(path, str(path), _MAX_BYTES), str(path))
+    text = _read_private(path)
     try:
         file = Table(tomllib.loads(text), str(path), shows=False)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -86,3 +84,28 @@ def read_secrets(path: Path) -> Secrets:
             f"at least {_LEAST} random characters, such as `openssl rand -hex 32` prints",
         )
     return Secrets(path, redirect)
+
+
+def read_token(path: Path) -> str:
+    """Read what a monitor proves itself with: a file of one line.
+
+    :raises KgdashError: if others may read it; if it is short, or holds more
+    """
+    path = Path(os.path.abspath(path))
+    token = _read_private(path).strip()
+    if len(token) < _LEAST or len(set(token)) < 8 or not _TOKEN.fullmatch(token):
+        raise KgdashError(
+            f"{path}: expected at least {_LEAST} random characters on one line, such as "
+            "`openssl rand -hex 32` prints"
+        )
+    return token
+
+
+def _read_private(path: Path) -> str:
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except OSError as error:
+        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+    if mode & 0o077:
+        raise KgdashError(f"others may read {path}, which holds secrets; chmod 600 {path}")
+    return decode_text(read_content(path, str(path), _MAX_BYTES), str(path))

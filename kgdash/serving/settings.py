@@ -16,7 +16,7 @@ from kgdash.files.table_cache import cache_directory
 from kgdash.files.text import decode_text, read_content
 from kgdash.files.user_data import data_folder
 from kgdash.files.visitor import RIGHTS
-from kgdash.serving.secrets import Secrets, read_secrets
+from kgdash.serving.secrets import Secrets, read_secrets, read_token
 from kgdash.serving.table import Table
 
 #: the environment variable that names a server's settings to the process that serves
@@ -73,7 +73,8 @@ class ServerSettings:
     ``hosts``: the names it is reached by. ``roots``: real folders below which paths may lead, None
     for everything. ``who``: "open" and keys of `RIGHTS` -> people, by the user claim, `GROUP` with
     a group, or `EVERYBODY`. ``memory``: as ``KGDASH_MEMORY``, "" for what that says. ``workers``:
-    processes for what takes long, 0 for none.
+    processes for what takes long, 0 for none. ``monitor``: the token of who reads the counters, ""
+    for nobody.
     """
 
     address: str = "localhost"
@@ -84,6 +85,7 @@ class ServerSettings:
     who: Mapping[str, frozenset[str]] = field(default_factory=dict)
     limits: UploadLimits = UploadLimits()
     memory: str = ""
+    monitor: str = field(default="", repr=False)
     workers: int = 1
 
     @property
@@ -115,6 +117,7 @@ def read_settings(path: Path) -> ServerSettings:
         who=_who(who, table, login),
         limits=_limits(limits),
         memory=table.text("memory", ""),
+        monitor=read_token(path.parent / table.text("monitor")) if table.has("monitor") else "",
         workers=table.whole("workers", ServerSettings.workers, 0, 64),
     )
     for part in (table, login_table, who, limits):
@@ -153,6 +156,8 @@ def _roots(table: Table, path: Path, login: LogIn | None) -> tuple[Path, ...] | 
     kept = {"the data": data_folder(), "the cache": cache_directory(), "these settings": path}
     if login is not None:
         kept["the secrets"] = login.secrets.path
+    if table.has("monitor"):
+        kept["the monitor's token"] = path.parent / table.text("monitor")
     roots: list[Path] = []
     for text in table.texts("roots"):
         named = Path(os.path.abspath(path.parent / text))

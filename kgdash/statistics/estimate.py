@@ -38,6 +38,11 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 100 <= abs(value) < 1e5 else _scientific(value)
 
 
+def p_value(value: float) -> str:
+    """Write a p-value as `number` does; one that floats can not hold is no zero."""
+    return "< 1e-300" if value < 1e-300 else number(value)
+
+
 def with_interval(estimate: Estimate) -> str:
     """Write a value with its interval: "0.754 (0.738 to 0.770)"."""
     value = number(estimate.value)

@@ -1,17 +1,26 @@
 """Judging predictions in the terminal."""
 
+import inspect
 import io
 
 import pytest
 
+from kgdash.commands.label import label
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.journal import journal_file, read_journal
-from kgdash.studies.labelling.queue import in_labels, label_queue
+from kgdash.studies.labelling.queue import ORDERS, in_labels, label_queue
 from kgdash.studies.labelling.results import labelled_instances
-from kgdash.studies.labelling.sources import instance_predictions
+from kgdash.studies.labelling.sources import JUDGED, instance_predictions
 from tests.support.paths import EXAMPLE
 
 RUN = "umls-transe"
+
+
+def test_defaults_are_those_of_the_study():
+    given = inspect.signature(label).parameters
+    expected = {n: getattr(JUDGED, n) for n in ("max_rules", "min_pca", "per_rule", "seed")}
+    assert {name: given[name].default for name in expected} == expected
+    assert given["order"].default == ORDERS[0]
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The command ``rules``: where rules come from, what counts as false, and what it writes."""
 
+import inspect
 import json
 
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kgdash.cli import app
+from kgdash.commands.rules import rules
 from kgdash.runs.loading import load
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.rules.confidence import METRICS, count_rules
@@ -16,7 +18,16 @@ from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances, find_rules
 from tests.support.paths import EXAMPLE
 
+#: of a selection, as options: literals there, since importing it with the commands takes seconds
+FIELDS = ("max_rules", "min_pca", "min_support", "order", "per_rule", "seed")
+
 FEW = ("--max-rules", "3", "--per-rule", "4")
+
+
+def test_defaults_are_those_of_the_selection():
+    given = inspect.signature(rules).parameters
+    expected = {name: getattr(RuleSelection(), name) for name in FIELDS}
+    assert {name: given[name].default for name in FIELDS} == expected
 
 
 def call(*arguments):

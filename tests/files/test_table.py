@@ -17,6 +17,8 @@ def test_formulas_become_texts():
     assert safe.columns.tolist() == ["'=HYPERLINK(1)", "value"]
     assert safe.iloc[:, 0].tolist() == ["'@a", "'+b", "'-c", "'=d", "'\te", "'\rf", "g=", ""]
     assert safe["value"].tolist() == TABLE["value"].tolist()
+    wide = pd.DataFrame({"of": ["\n=a", "\uff1da", "\uff0ba", "\uff0da", "\uff20a"]})
+    assert all(text.startswith("'") for text in for_spreadsheets(wide)["of"])
     odd = pd.DataFrame({"mixed": [1, "=x", None]}, index=["-a", "b", "c"])
     assert for_spreadsheets(odd).to_csv() == ",mixed\n'-a,1\nb,'=x\nc,\n"
     assert for_spreadsheets(odd.iloc[:0]).empty

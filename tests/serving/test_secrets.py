@@ -3,7 +3,7 @@
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.serving.secrets import read_secrets
+from kgdash.serving.secrets import read_secrets, read_token
 from tests.support.servers import SECRETS, write_secrets
 
 
@@ -66,3 +66,18 @@ def test_malformed_files_are_not_repeated(tmp_path, text):
     assert not {"4711", "hush-hush"} & set(str(caught.value).replace("'", " ").split())
     assert "4711" not in str(caught.value)
     assert "hush-hush" not in str(caught.value)
+
+
+def test_a_token_is_long_one_line_and_private(tmp_path):
+    path, token = tmp_path / "token", "3f1c0d9a8b7e6f5a4c3b2d1e0f9a8b7c"
+    path.write_text(token + "\n")
+    path.chmod(0o644)
+    with pytest.raises(KgdashError, match=f"others may read {path}"):
+        read_token(path)
+    path.chmod(0o600)
+    assert read_token(path) == token
+    for bad in ("", "short", "a" * 64, f"{token} {token}", f"{token}\n{token}", f"{token}ä"):
+        path.write_text(bad)
+        with pytest.raises(KgdashError, match="at least 32 random characters") as refused:
+            read_token(path)
+        assert token not in str(refused.value)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.statistics.estimate import Estimate, number, p_value, with_interval
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,11 @@ from kgdash.statistics.estimate import Estimate, number, with_interval
 )
 def test_number(value, text):
     assert number(value) == text
+
+
+def test_no_p_value_is_zero():
+    texts = [p_value(p) for p in (0.0, 5e-324, 1e-299, 0.0499, math.nan)]
+    assert texts == ["< 1e-300", "< 1e-300", "1e-299", "0.0499", "–"]
 
 
 def test_an_interval_follows_its_value_where_there_is_one():

@@ -73,8 +73,9 @@ class ScannedRegions:
 
     ``table``: ``region`` (int64), ``kind`` ("low" or "high"), ``seed_entity`` (id), ``entities``,
     ``triples`` (int64: with both ends inside), ``relik`` (mean inside), ``typical`` (geometric
-    mean inside), ``outside`` (mean of the other triples), ``z``, ``p`` (family-wise), ``mrr`` (of
-    the test triples inside, NaN without; float64), ``evaluated`` (int64: how many these are),
+    mean inside), ``expected`` (that of as many triples of the same relations, anywhere in the
+    graph), ``outside`` (mean of the other triples), ``z``, ``p`` (family-wise), ``mrr`` (of the
+    test triples inside, NaN without; float64), ``evaluated`` (int64: how many these are),
     ``label``, ``relations`` (str: of `kgdash.graph.communities.Community`), ``central`` (str: the
     most central entity's name).
     ``members``: ids of each region's entities, as they were reached. ``baseline``: float64
@@ -106,13 +107,14 @@ def scan_regions(
     # Again, since reading how all groups grew would take longer.
     grown = _grown(graph, found["seed_entity"].to_numpy(), scan.largest)
     members = [group[:size] for group, size in zip(grown, found["entities"], strict=True)]
-    about = pd.DataFrame([_inside(map_, own) for own in members], columns=list(_INSIDE))
+    usual = _usual(map_)
+    about = pd.DataFrame([_inside(map_, own, usual) for own in members], columns=list(_INSIDE))
     shown = found.drop(columns="what").reset_index(drop=True)
     shown.insert(0, "region", np.arange(len(shown)))
     shown.insert(1, "kind", found["what"].to_numpy())
-    for place, column in enumerate(("triples", "relik", "typical", "outside"), start=4):
+    for place, column in enumerate(_INSIDE[:5], start=4):
         shown.insert(place, column, about[column])
-    shown = shown.assign(**{c: about[c] for c in _INSIDE[4:]})
+    shown = shown.assign(**{c: about[c] for c in _INSIDE[5:]})
     baseline = table.loc[table["what"] == "baseline", "z"].to_numpy()
     return ScannedRegions(shown, members, baseline)
 
@@ -244,13 +246,23 @@ def _apart(
 
 #: columns of `_inside`
 _INSIDE = (
-    *("triples", "relik", "typical", "outside", "mrr", "evaluated"),
+    *("triples", "relik", "typical", "expected", "outside", "mrr", "evaluated"),
     *("label", "central", "relations"),
 )
 
 
-def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:
-    """Return a region's values, as `_INSIDE` names them."""
+def _usual(map_: ReliabilityMap) -> np.ndarray:
+    """Return the mean log ReliK of each triple's relation, ``(triples,)``."""
+    relations = map_.relik["relation"].to_numpy()
+    logs = np.log(map_.relik["relik"].to_numpy())
+    return (np.bincount(relations, logs) / np.maximum(np.bincount(relations), 1))[relations]
+
+
+def _inside(map_: ReliabilityMap, members: np.ndarray, usual: np.ndarray) -> tuple:
+    """Return a region's values, as `_INSIDE` names them.
+
+    :param usual: of `_usual`
+    """
     graph = map_.run.graph
     chosen = np.zeros(graph.num_entities, dtype=bool)
     chosen[members] = True
@@ -260,9 +272,9 @@ def _inside(map_: ReliabilityMap, members: np.ndarray) -> tuple:
     outside = relik[~inside].mean() if not inside.all() else np.nan
     mrr = map_.reciprocal[tested].mean() if tested.any() else np.nan
     own, about = relik[inside], describe_members(graph, members)
-    typical = np.exp(np.log(own).mean())
+    typical, expected = np.exp(np.log(own).mean()), np.exp(usual[inside].mean())
     named = about.label, graph.entities[about.central[0]], about.relations
-    return len(own), own.mean(), typical, outside, mrr, int(tested.sum()), *named
+    return len(own), own.mean(), typical, expected, outside, mrr, int(tested.sum()), *named
 
 
 def _neighbours(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

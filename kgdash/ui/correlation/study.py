@@ -15,7 +15,7 @@ from kgdash.charts.correlation import (
     task_label,
 )
 from kgdash.runs import Run
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, p_value
 from kgdash.studies.correlation.correlation import regression_band
 from kgdash.studies.correlation.models_table import marked, models_table
 from kgdash.ui.correlation.study_form import CorrelationChoice
@@ -126,8 +126,8 @@ def _cards(row: pd.Series, choice: CorrelationChoice) -> None:
         )
         show_card(
             "p-value",
-            number(row["p"]),
-            f"Holm: {number(row['p_holm'])}",
+            p_value(row["p"]),
+            f"Holm: {p_value(row['p_holm'])}",
             "Two-sided, of this task alone; by Holm corrected for the number of tasks.",
         )
         show_card(

@@ -1,5 +1,6 @@
 """Two answers for who runs the server: is it well (/healthz), and what did it do (/metricsz)?"""
 
+import hmac
 import os
 import shutil
 import tempfile
@@ -110,6 +111,16 @@ def metrics_text() -> str:
     return "\n".join([*lines, ""])
 
 
+def may_watch(request: Request) -> bool:
+    """Tell whether all may be told: this machine, and who has the token of the settings."""
+    settings = server_settings()
+    token = settings.monitor if settings is not None else ""
+    given = request.headers.get("authorization", "").encode()
+    return is_local(request) or bool(
+        token and hmac.compare_digest(given, f"Bearer {token}".encode())
+    )
+
+
 def is_local(request: Request) -> bool:
     """Tell whether this machine asks itself, by its own name and through no proxy.
 
@@ -127,13 +138,13 @@ def is_local(request: Request) -> bool:
 
 def _healthz(request: Request) -> Response:
     ok, found = _recent()
-    if not is_local(request):  # who waits for whom is no visitor's business
+    if not may_watch(request):  # who waits for whom is no visitor's business
         found = {"status": found["status"]}
     return JSONResponse(found, 200 if ok else 503, {"Cache-Control": "no-store"})
 
 
 def _metrics(request: Request) -> Response:
-    if os.environ.get(METRICS, "off").lower() != "on" or not is_local(request):
+    if os.environ.get(METRICS, "off").lower() != "on" or not may_watch(request):
         return PlainTextResponse("not found\n", 404)
     return PlainTextResponse(metrics_text(), media_type="text/plain; version=0.0.4")
 

@@ -7,33 +7,29 @@ only asked whose cookie comes with a request, before Streamlit makes a session.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from html import escape
 
-from starlette.datastructures import Headers
-from starlette.requests import cookie_parser
-from starlette.responses import RedirectResponse
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit.auth_util import get_cookie_with_chunks
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_url
-from streamlit.web.server.server_util import get_cookie_secret
-from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
-from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from kgdash.files.event_log import note
 from kgdash.serving.access import admitted
 from kgdash.serving.settings import ServerSettings
+from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
 from kgdash.ui.runtime.plain_page import plain_page
 from kgdash.ui.runtime.visitors import server_settings
 
-#: where the provider's log-in begins: here, since Streamlit's own address holds for two minutes
-LOG_IN = "/log-in"
+#: where the provider leads back to, and Streamlit makes its cookie
+_CALLBACK = "/oauth2callback"
 
 #: what strangers need to log in, and monitors to see that the server lives; what more there is to
 #: see, `kgdash.ui.runtime.health` tells this machine alone
 OPEN = (
     "/auth/login",
     AUTH_LOGOUT_ENDPOINT,
-    "/oauth2callback",
+    _CALLBACK,
     "/_stcore/health",
     "/healthz",
     "/metricsz",
@@ -51,50 +47,45 @@ class LogInDoor:
         settings = server_settings()
         asks = settings is not None and settings.login is not None
         if scope["type"] not in ("http", "websocket") or not asks or scope["path"] in OPEN:
-            await self._app(scope, receive, send)
+            seals = asks and scope["path"] == _CALLBACK
+            await self._app(scope, receive, sealing(send) if seals else send)
             return
         assert settings is not None
-        claims = _claims(Headers(scope=scope), settings)
+        cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
+        claims = _claims(cookies, settings)
         if claims and admitted(claims, settings) is not None:
-            await self._app(scope, receive, send)
+            await (come_back(scope, cookies) or self._app)(scope, receive, send)
             return
         note("refused", reason="login")
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await _answer(scope["path"], claims)(scope, receive, send)
+            await _answer(scope, claims)(scope, receive, send)
 
 
-def _answer(path: str, claims: dict) -> ASGIApp:
-    if path == LOG_IN:
-        return RedirectResponse(generate_login_redirect_url("default"), 302)
+def _answer(scope: Scope, claims: dict) -> ASGIApp:
+    if scope["path"] == LOG_IN:
+        return begin(scope, generate_login_redirect_url("default"))
+    link = escape(way_in(scope))
     if not claims:
         body = f'''<p>Where can a knowledge-graph embedding be trusted?</p>
-<p><a class="button" href="{LOG_IN}">Log in</a></p>'''
+<p><a class="button" href="{link}">Log in</a></p>'''
         return plain_page("kgdash", body, 401)
     who = claims.get("email") or claims.get("name") or claims.get("sub")
     return plain_page(
         "No access",
         f"<p>You are logged in as <b>{escape(str(who)[:200])}</b>, who may not open this "
         "dashboard, or whose log-in has ended. Ask whoever runs it.</p>"
-        f'<p><a href="{LOG_IN}">Log in again</a> or <a href="{AUTH_LOGOUT_ENDPOINT}">log out</a>.'
+        f'<p><a href="{link}">Log in again</a> or <a href="{AUTH_LOGOUT_ENDPOINT}">log out</a>.'
         "</p>",
         403,
     )
 
 
-def _claims(headers: Headers, settings: ServerSettings) -> dict:
+def _claims(cookies: Mapping[str, str], settings: ServerSettings) -> dict:
     """Return what the signed cookie says, {} where there is none of this server."""
-    cookies = cookie_parser(headers.get("cookie", ""))
-    secret = get_cookie_secret()
-
-    def signed(name: str) -> bytes | None:
-        value = cookies.get(name)
-        # Signed with nothing, anybody could have made it.
-        return decode_signed_value(secret, name, value) if value and secret else None
-
     try:
-        claims = json.loads(get_cookie_with_chunks(signed, USER_COOKIE_NAME) or b"{}")
+        claims = json.loads(logged_in(cookies) or b"{}")
     except (ValueError, RecursionError):
         return {}
     if settings.login is None or not isinstance(claims, dict):

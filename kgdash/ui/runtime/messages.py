@@ -4,6 +4,8 @@ Streamlit lets anybody who is connected clear the caches of all, ask for the sta
 git repository, and install what helps programmers.
 """
 
+import re
+
 from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -15,6 +17,9 @@ _OPERATION = "backend_operation_request"
 #: kinds of messages that are passed on; of operations, these
 NEEDED = frozenset({"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"})
 OPERATIONS = frozenset({"deferred_file", "dataframe_chunk"})
+
+#: numbers of downloads, as Streamlit makes them
+_PLAIN = re.compile(r"[0-9a-f]{0,32}")
 
 
 class KnownMessages:
@@ -46,6 +51,8 @@ def _is_needed(message: Message) -> bool:
     kind = asked.WhichOneof("type")
     if kind != _OPERATION:
         return kind in NEEDED
+    if not _PLAIN.fullmatch(asked.backend_operation_request.deferred_file.file_id):
+        return False  # Streamlit would write it to the terminal
     return not {field.name for field, _ in asked.backend_operation_request.ListFields()} - {
         "request_id",
         "session_id",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -19,8 +21,9 @@ class UploadBounds:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        #: bytes of uploads that are under way
+        #: bytes of uploads that are under way, and how many of each session
         self._coming = 0
+        self._files: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse uploads that go beyond the limits of the server's settings, unread."""
@@ -35,26 +38,38 @@ class UploadBounds:
         if not text.isdecimal() or "transfer-encoding" in headers:
             await PlainTextResponse("Content-Length needed", 411)(scope, receive, send)
             return
-        size, session = int(text), scope["path"].removeprefix(_PATH).split("/")[0]
-        refused = _refused(settings.limits, session, self._coming + size)
+        session, _, file = scope["path"].removeprefix(_PATH).partition("/")
+        size = int(text)
+        refused = _refused(settings.limits, session, self._files[session], self._coming + size)
         if refused:
             note("refused", reason="upload")
             await PlainTextResponse(refused, 413)(scope, receive, send)
             return
         self._coming += size
+        self._files[session] += 1
         try:
             await self._app(scope, receive, send)
         finally:
             self._coming -= size
+            self._files -= Counter([session])
+            _drop_late(session, file)
 
 
-def _refused(limits: UploadLimits, session: str, coming: int) -> str:
+def _drop_late(session: str, file: str) -> None:
+    """Forget a file whose session ended while it came: nobody else would."""
+    runtime = get_instance()
+    if not runtime.is_active_session(session):
+        runtime.uploaded_file_mgr.remove_file(session, file)  # type: ignore[attr-defined]
+
+
+def _refused(limits: UploadLimits, session: str, files: int, coming: int) -> str:
     """Say why no more may come, or nothing.
 
-    :param coming: bytes of what is under way
+    :param files: of the session that are under way
+    :param coming: bytes of what is under way, this one included
     """
     kept = dict(get_instance().uploaded_file_mgr.file_storage)  # type: ignore[attr-defined]
-    if len(kept.get(session, ())) >= limits.files:
+    if len(kept.get(session, ())) + files >= limits.files:
         return f"at most {limits.files} files at a time"
     held = sum(len(file.data) for files in kept.values() for file in list(files.values()))
     return (

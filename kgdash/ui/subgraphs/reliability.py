@@ -35,8 +35,8 @@ from kgdash.ui.widgets.table import download, number_columns, written
 _GROUPS = ["relik", "low", "high", "typical", "triples", "mrr", "evaluated"]
 _COMMUNITIES = ["label", *_GROUPS, "entities", "small", "relations"]
 _REGIONS = [
-    *("label", "kind", "relik", "outside", "p", "z", "entities", "relations"),
-    *("triples", "typical", "mrr", "evaluated"),
+    *("label", "kind", "typical", "expected", "p", "z", "entities", "relations"),
+    *("triples", "relik", "mrr", "evaluated"),
 ]
 
 #: regions that chance explains are listed only on demand
@@ -48,7 +48,7 @@ _TINY = {
     "low": "95 % low",
     "high": "95 % high",
     "typical": "geometric mean",
-    "outside": "outside",
+    "expected": "expected by relations",
 }
 
 #: headings of what the rows of a table are

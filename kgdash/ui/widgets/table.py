@@ -11,7 +11,7 @@ from kgdash.files.table import for_spreadsheets
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, p_value
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.selection import selected_row
 
@@ -20,6 +20,9 @@ _MOST_CELLS = 10_000
 
 #: words in columns' names that headings write otherwise
 _SPELLINGS = {"relik": "ReliK", "mrr": "MRR", "nan": "NaN", "f1": "F1", "roc": "ROC", "auc": "AUC"}
+
+#: columns of p-values
+_P_VALUES = frozenset({"p", "p_holm", "p_max"})
 
 #: columns that may hold relations
 _RELATIONS = frozenset({"relation", "group", "label"})
@@ -38,7 +41,9 @@ def number_columns(table: pd.DataFrame, **labels: Any) -> dict[str, Any]:
             continue
         about = explained(heading)
         if pd.api.types.is_integer_dtype(table[column]):
-            config[column] = st.column_config.NumberColumn(heading, format="%d", help=about)
+            # A seed is no count: it is written as it is typed.
+            form = "%d" if "seed" in str(column) else "localized"
+            config[column] = st.column_config.NumberColumn(heading, format=form, help=about)
         elif pd.api.types.is_float_dtype(table[column]):
             config[column] = st.column_config.NumberColumn(heading, help=about)
         else:
@@ -64,7 +69,8 @@ def written(table: pd.DataFrame) -> Any:
     floats = table.select_dtypes("float").columns
     if table.size > _MOST_CELLS or not len(floats) or not table.index.is_unique:
         return table
-    return table.style.format(dict.fromkeys(floats, number), na_rep="–")
+    forms = {column: p_value if column in _P_VALUES else number for column in floats}
+    return table.style.format(forms, na_rep="–")
 
 
 def value_bar(info: Metric, heading: str) -> dict[str, Any]:

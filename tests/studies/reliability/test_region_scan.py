@@ -121,6 +121,8 @@ def test_figures_of_regions(bundled):
         assert row["relik"] == pytest.approx(relik[inside].mean())
         assert row["typical"] == pytest.approx(stats.gmean(relik[inside]))
         assert row["outside"] == pytest.approx(relik[~inside].mean())
+        alike = [relik[map_.relik["relation"] == r] for r in map_.relik["relation"][inside]]
+        assert row["expected"] == pytest.approx(stats.gmean([stats.gmean(each) for each in alike]))
         assert row["p"] == (1 + (found.baseline >= abs(row["z"])).sum()) / 40
         assert (row["z"] < 0) == (row["kind"] == "low")
         about = describe_members(graph, own)

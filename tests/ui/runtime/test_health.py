@@ -167,3 +167,34 @@ def test_metrics_are_what_prometheus_reads(monkeypatch):
 def test_no_page_loses_its_address():
     pages = {path.stem for path in (ROOT / "pages").glob("*.py")}
     assert not {route.path.strip("/") for route in health.ROUTES} & pages
+
+
+def test_who_has_the_token_is_told_all(monkeypatch, tmp_path):
+    token = "9a8b7e6f5a4c3b2d1e0f9a8b7c3f1c0d"
+    (tmp_path / "token").write_text(token)
+    (tmp_path / "token").chmod(0o600)
+    monkeypatch.setenv(SETTING, str(write_settings(tmp_path, 'monitor = "token"')))
+    monkeypatch.setenv(health.METRICS, "on")
+    for wrong in (
+        "",
+        token,
+        "Bearer ",
+        "Bearer x",
+        f"Bearer {token}x",
+        f"Basic {token}",
+        "Bearer ä",
+    ):
+        assert ask("/metricsz", authorization=wrong).status_code == 404
+        assert set(told(ask("/healthz", authorization=wrong))) == {"status"}
+    right = f"Bearer {token}"
+    assert ask("/metricsz", "kg.example.org", "10.0.0.9", authorization=right).status_code == 200
+    assert "version" in told(ask("/healthz", authorization=right))
+    monkeypatch.setenv(health.METRICS, "off")
+    assert ask("/metricsz", authorization=right).status_code == 404
+
+
+def test_without_a_token_nobody_has_it(monkeypatch, tmp_path):
+    monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
+    monkeypatch.setenv(health.METRICS, "on")
+    for given in ("Bearer ", "Bearer", ""):
+        assert ask("/metricsz", authorization=given).status_code == 404

@@ -12,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import login
+from kgdash.ui.runtime import login, login_cookies
 from kgdash.ui.runtime.login import OPEN, LogInDoor
 from tests.support.servers import SECRETS, write_settings
 
@@ -49,7 +49,7 @@ PATHS = (
 def client(tmp_path, monkeypatch):
     """Return a browser before a server that says yes to everything behind the door."""
     monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
-    monkeypatch.setattr(login, "get_cookie_secret", lambda: SECRET)
+    monkeypatch.setattr(login_cookies, "get_cookie_secret", lambda: SECRET)
 
     async def yes(request):
         return PlainTextResponse("inside")
@@ -88,7 +88,7 @@ def test_strangers_see_the_way_in_only(client, path):
         answer = client.request(method, path)
         assert answer.status_code == 401, (method, path)
         assert "inside" not in answer.text
-    assert 'href="/log-in"' in client.get(path).text
+    assert 'href="/log-in' in client.get(path).text
     assert client.get(path).headers["cache-control"] == "no-store"
 
 
@@ -155,7 +155,7 @@ def test_forged_cookies(client):
 
 
 def test_without_a_secret_no_cookie_counts(client, monkeypatch):
-    monkeypatch.setattr(login, "get_cookie_secret", lambda: "")
+    monkeypatch.setattr(login_cookies, "get_cookie_secret", lambda: "")
     come_as(client, ADA, secret="")
     assert not is_inside(client)
 

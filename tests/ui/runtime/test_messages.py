@@ -1,5 +1,7 @@
 """Messages that no page needs do not reach Streamlit where others are served."""
 
+from uuid import uuid4
+
 import pytest
 from google.protobuf.message import DecodeError
 from starlette.applications import Starlette
@@ -72,6 +74,17 @@ def test_of_operations_too(client):
     names = ["deferred_file", "install_skills", "dismiss_skills_nudge", "dataframe_chunk"]
     found = arrived(client, *(message(OPERATION, name) for name in names))
     assert found == [f"{OPERATION} {name}" for name in names if name in OPERATIONS]
+
+
+@pytest.mark.usefixtures("_served")
+def test_numbers_of_downloads_command_no_terminal(client):
+    def asks(number: str) -> bytes:
+        made = BackMsg()
+        made.backend_operation_request.deferred_file.file_id = number
+        return made.SerializeToString()
+
+    found = arrived(client, asks("\x1b[2J"), asks("12\n"), asks("0" * 33), asks(uuid4().hex))
+    assert found == [f"{OPERATION} deferred_file"]
 
 
 def test_at_this_machine_all_arrive(client):

@@ -23,7 +23,10 @@ def client(tmp_path, monkeypatch):
     (tmp_path / "server.toml").write_text("[limits]\nfiles = 2\ntotal_mib = 1")
     monkeypatch.setenv(SETTING, str(tmp_path / "server.toml"))
     files = MemoryUploadedFileManager("/_stcore/upload_file")
-    runtime = SimpleNamespace(uploaded_file_mgr=files)
+    ended: set[str] = set()
+    runtime = SimpleNamespace(
+        uploaded_file_mgr=files, is_active_session=lambda name: name not in ended
+    )
     monkeypatch.setattr(upload_bounds, "get_instance", lambda: runtime)
 
     async def keep(request):
@@ -38,7 +41,9 @@ def client(tmp_path, monkeypatch):
 
     routes = [Route(PATH, keep, methods=["PUT"]), Route(PATH, drop, methods=["DELETE"])]
     routes.append(Route("/other", lambda _: PlainTextResponse("kept"), methods=["PUT"]))
-    return TestClient(UploadBounds(Starlette(routes=routes)))
+    client = TestClient(UploadBounds(Starlette(routes=routes)))
+    client.ended, client.files = ended, files
+    return client
 
 
 def put(client, session: str, file: str, size: int) -> int:
@@ -79,6 +84,29 @@ def test_what_is_under_way_counts(client):
     assert put(client, "a", "1", 2**19) == 200
     assert seen[1] == 413
     assert put(client, "b", "1", 2**19) == 200
+
+
+def test_what_comes_at_once_counts_as_files(client):
+    door, seen = client.app, []
+
+    async def meanwhile(scope, receive, send):
+        if len(seen) < 4:
+            seen.append(None)
+            seen.append(put(TestClient(door), "a", f"n{len(seen)}", 10))
+        await inner(scope, receive, send)
+
+    inner, door._app = door._app, meanwhile
+    assert put(client, "a", "1", 10) == 200
+    assert 413 in seen
+    assert len(client.files.file_storage["a"]) == 2
+
+
+def test_what_comes_after_the_visits_end_is_forgotten(client):
+    """It would take its room until the server ends."""
+    put(client, "b", "1", 10)
+    client.ended.add("a")
+    put(client, "a", "1", 10)
+    assert [session for session, files in client.files.file_storage.items() if files] == ["b"]
 
 
 def test_a_size_must_be_said(client):

@@ -22,3 +22,12 @@ def test_headings_are_explained():
     assert columns["relik"]["help"] == explained("ReliK")
     assert columns["p_holm"]["help"] == explained("Holm")
     assert columns["who"]["help"] is None
+
+
+def test_counts_are_grouped_seeds_are_not_and_no_p_value_is_zero():
+    table = pd.DataFrame({"triples": [12345], "walk_seed": [12345], "p": [0.0], "value": [0.0]})
+    columns = number_columns(table)
+    forms = {name: columns[name]["type_config"].get("format") for name in columns}
+    assert forms == {"triples": "localized", "walk_seed": "%d", "p": None, "value": None}
+    drawn = written(table).to_html(escape=False)
+    assert [text in drawn for text in (">< 1e-300<", ">0.00<")] == [True, True]

@@ -1,0 +1,128 @@
+"""Cookies around a log-in: that the pieces of Streamlit's belong together, and where one wanted to.
+
+Streamlit cuts a long cookie into pieces and signs each alone. Who may write much into their own
+claims could put pieces of several log-ins together, and be somebody else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Mapping
+from html import escape
+from urllib.parse import parse_qs, urlencode
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import cookie_parser
+from starlette.responses import RedirectResponse, Response
+from starlette.types import Message, Scope, Send
+from streamlit.auth_util import get_cookie_with_chunks
+from streamlit.web.server.server_util import get_cookie_secret
+from streamlit.web.server.starlette.starlette_app_utils import (
+    create_signed_value,
+    decode_signed_value,
+)
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+from kgdash.ui.runtime.plain_page import plain_page
+
+#: of the digest of a log-in that is in pieces, and of the address that was asked for before it
+SEAL, WANTED = "kgdash_login", "kgdash_wanted"
+
+#: where the provider's log-in begins: here, since Streamlit's own address holds for two minutes
+LOG_IN = "/log-in"
+
+#: characters of an address that is come back to, and seconds that logging in may take
+_LONGEST, _PATIENCE = 2_000, 900
+
+#: a path of this server's: "//host" and "/\\host" would lead elsewhere
+_OWN = re.compile(r"/(?![/\\])[!-~]*")
+
+
+def logged_in(cookies: Mapping[str, str]) -> bytes:
+    """Return what the signed cookie of a log-in says; nothing if it is not whole, or not signed.
+
+    :param cookies: name -> value, as a browser sends them
+    """
+    said = get_cookie_with_chunks(lambda name: signed(cookies, name), USER_COOKIE_NAME) or b""
+    in_pieces = said != signed(cookies, USER_COOKIE_NAME)
+    seal = signed(cookies, SEAL) or b""
+    return b"" if in_pieces and not hmac.compare_digest(seal, _digest(said)) else said
+
+
+def signed(cookies: Mapping[str, str], name: str) -> bytes | None:
+    """Return the value of a signed cookie; None if it is not there, or another's."""
+    value, secret = cookies.get(name), get_cookie_secret()
+    # Signed with nothing, anybody could have made it.
+    return decode_signed_value(secret, name, value) if value and secret else None
+
+
+def sealing(send: Send) -> Send:
+    """Send an answer with a seal beside the cookie of a log-in that it sets."""
+
+    async def sealed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            made: dict[str, str] = {}
+            for line in headers.getlist("set-cookie"):
+                made |= cookie_parser(line.partition(";")[0])
+            said = get_cookie_with_chunks(lambda name: signed(made, name), USER_COOKIE_NAME)
+            if said:
+                _set(headers, SEAL, _digest(said).decode(), 30 * 24 * 3600)
+        await send(message)
+
+    return sealed
+
+
+def way_in(scope: Scope) -> str:
+    """Return the address that begins a log-in, after which one is where one wanted to."""
+    wanted = scope.get("raw_path", b"").split(b"?")[0].decode("latin-1")
+    if scope["query_string"]:
+        wanted += "?" + scope["query_string"].decode("latin-1")
+    is_kept = scope.get("method") == "GET" and wanted != "/" and _is_own(wanted)
+    return f"{LOG_IN}?{urlencode({'to': wanted})}" if is_kept else LOG_IN
+
+
+def begin(scope: Scope, address: str) -> Response:
+    """Lead to the provider, and keep where to come back to.
+
+    :param scope: of a request for what `way_in` returned
+    :param address: of the provider
+    """
+    wanted = parse_qs(scope["query_string"].decode("latin-1")).get("to", [""])[0]
+    answer = RedirectResponse(address, 302)
+    _set(answer.headers, WANTED, *((wanted, _PATIENCE) if _is_own(wanted) else ("", 0)))
+    return answer
+
+
+def come_back(scope: Scope, cookies: Mapping[str, str]) -> Response | None:
+    """Lead whoever comes from a log-in to where they wanted, once; None where that is here."""
+    if scope["type"] != "http" or scope["path"] != "/" or scope["query_string"]:
+        return None
+    wanted = (signed(cookies, WANTED) or b"").decode()
+    if not _is_own(wanted):
+        return None
+    # Not a redirect: for the browser, that would be a link from the provider.
+    link = escape(wanted)
+    answer = plain_page(
+        "Logged in",
+        f'<meta http-equiv="refresh" content="0;url={link}"><p><a href="{link}">Go on</a></p>',
+    )
+    _set(answer.headers, WANTED, "", 0)
+    return answer
+
+
+def _is_own(address: str) -> bool:
+    return len(address) <= _LONGEST and _OWN.fullmatch(address) is not None
+
+
+def _digest(said: bytes) -> bytes:
+    return hashlib.sha256(said).hexdigest().encode()
+
+
+def _set(headers: MutableHeaders, name: str, text: str, seconds: int) -> None:
+    value = create_signed_value(get_cookie_secret(), name, text).decode() if text else ""
+    headers.append(
+        "set-cookie", f"{name}={value}; HttpOnly; Max-Age={seconds}; Path=/; SameSite=Lax"
+    )
