@@ -159,12 +159,27 @@ def calibrations_figure(bins: Mapping[str, pd.DataFrame]) -> go.Figure:
     return _reliability_diagram(pd.concat(tables), looks, "Calibration after Platt")
 
 
+def confidence_figure(bins: Mapping[str, pd.DataFrame]) -> go.Figure:
+    """Draw the confidence of first candidates against the share of them that is right.
+
+    :param bins: of `kgdash.studies.probability.calibration_report.diagram`, by the name of a way
+    """
+    table = pd.concat([rows.assign(name=name) for name, rows in bins.items()])
+    looks = dict(zip(bins, cycle(_RUNS), strict=False))
+    return _reliability_diagram(table, looks, "Confidence", "queries", "share of answers right")
+
+
 def _reliability_diagram(
-    bins: pd.DataFrame, looks: Mapping[str, tuple[str, str]], title: str
+    bins: pd.DataFrame,
+    looks: Mapping[str, tuple[str, str]],
+    title: str,
+    unit: str = "triples",
+    share: str = "share of true triples",
 ) -> go.Figure:
-    """Draw predicted probability against the share of true triples, a line per ``name``.
+    """Draw predicted probability against what came true, a line per ``name``.
 
     :param looks: colour and symbol by name
+    :param unit: what is counted, and ``share``: what the y axis shows
     """
     figure = go.Figure()
     _add_guessing(figure, [0, 1], [0, 1], "as predicted")
@@ -180,15 +195,15 @@ def _reliability_diagram(
             error_y=whiskers(rows["observed"], rows["low"], rows["high"], colour, thickness=1.5),
             text=[
                 f"{escape(str(name))}<br>predicted {row.predicted:.1%}<br>true {row.observed:.1%}, "
-                f"interval {row.low:.1%} to {row.high:.1%}<br>{count:,} triples"
+                f"interval {row.low:.1%} to {row.high:.1%}<br>{count:,} {unit}"
                 for row, count in zip(rows.itertuples(), rows["count"], strict=True)
             ],
             hovertemplate="%{text}<extra></extra>",
         )
     figure.update_xaxes(title="predicted probability", range=[-0.03, 1.03], tickformat=".0%")
-    figure.update_yaxes(title="share of true triples", range=[-0.03, 1.03], tickformat=".0%")
+    figure.update_yaxes(title=share, range=[-0.03, 1.03], tickformat=".0%")
     parts = [
-        f"{name}: of triples predicted true with p, so many are true: "
+        f"{name}: of {unit} predicted true with p, so many are: "
         + ", ".join(f"{row.predicted:.0%} → {row.observed:.0%}" for row in rows.itertuples())
         for name, rows in bins.groupby("name", sort=False)
     ]

@@ -5,8 +5,18 @@ import numpy as np
 from kgdash.graph.communities import find_communities
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.reliability.region_scan import scan_regions
 from kgdash.studies.reliability.reliability_map import reliability_map
-from tests.browser.driver import click_point, drawn_points, expect_cards, freest, open_page, settle
+from tests.browser.driver import (
+    click_point,
+    drawn_points,
+    expect_cards,
+    freest,
+    open_page,
+    press,
+    settle,
+    widget,
+)
 from tests.browser.graph import Graph
 from tests.browser.test_local import cards
 
@@ -39,3 +49,11 @@ def test_a_click_draws_a_community_and_another_opens_an_entity(address, tab, run
     tab.wait_for_url("**/reliability?**view=Communities**")
     settle(tab)
     assert "method=" not in tab.url
+
+    press(tab, "view", "Regions")
+    widget(tab, "open_region").get_by_role("button").click()
+    tab.get_by_role("heading", name="Local reliability").wait_for()
+    found = scan_regions(map_).table
+    low = found[(found["p"] <= 0.05) & (found["kind"] == "low")]
+    part = run.subgraph(run.graph.entity_id(low["central"].iloc[0]), "neighbourhood", 60)
+    expect_cards(tab, cards(compare(run, part)))

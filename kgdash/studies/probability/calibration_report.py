@@ -115,6 +115,16 @@ def overall_errors(
     return pd.DataFrame(rows, columns=["way", "error", "value", "low", "high"])
 
 
+def sure_answers(tested: TestedCalibration, least: float = 0.8) -> tuple[int, float]:
+    """Count the first candidates given a fitted confidence of at least so much, in [0, 1].
+
+    :return: how many, and the share of them that is right (NaN of none)
+    """
+    table = tested.queries
+    right = table.loc[table["fitted_confidence"] >= least, "right"]
+    return len(right), float(right.mean()) if len(right) else float("nan")
+
+
 def diagram(tested: TestedCalibration, way: str = "fitted") -> pd.DataFrame:
     """Return the reliability diagram: confidence against the share of first candidates right.
 

@@ -23,6 +23,7 @@ MENU: dict[str, dict[str, str]] = {
         "metrics": "All metrics",
         "breakdowns": "Breakdowns",
         "score_health": "Score health",
+        "probabilities": "Probabilities",
         "classification": "Triple classification",
         "metric_guide": "Metric guide",
     },

@@ -1,0 +1,107 @@
+"""Probabilities of answers: how sure is the model, and how often is it right when it is?"""
+
+import streamlit as st
+
+from kgdash.charts.classification import confidence_figure
+from kgdash.runs.call import Call
+from kgdash.statistics.estimate import number
+from kgdash.studies.probability.calibration import WAYS, calibration_on_test
+from kgdash.studies.probability.calibration_report import (
+    ERRORS,
+    GROUPINGS,
+    diagram,
+    grouped_errors,
+    overall_errors,
+    sure_answers,
+)
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.run_picker import current_run
+from kgdash.ui.widgets.card import show_card
+from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.table import show_table
+
+_NAMES = {
+    "fitted": "fitted, by side and relation",
+    "uncalibrated": "scores as they are",
+    "temperature": "one temperature",
+    "platt": "Platt's curve",
+}
+_ABOUT = {
+    "ece": "Mean distance between confidence and share right, over 15 equally wide bins.",
+    "ace": "The same over 15 bins of equally many queries.",
+    "nll": "Mean −log p of the true answer.",
+    "brier": "Mean Σ (p − truth)² over the candidates, from 0 to 2.",
+}
+
+run = current_run()
+st.title("Probabilities")
+key = (run.digest, "probabilities")
+tested = computed("Fitting probabilities on validation", key, Call(calibration_on_test, run))
+errors = computed(
+    "Intervals", (*key, "errors"), lambda report: overall_errors(tested, progress=report)
+)
+sure, right = sure_answers(tested)
+answer = "The model gives no first answer a confidence of 80 % or more."
+if sure:
+    answer = (
+        f"Where the model is at least **80 % sure** of its first answer, that is right in "
+        f"**{right:.0%}** of {sure:,} test queries."
+    )
+st.markdown(answer)
+fitted = errors[errors["way"] == "fitted"].set_index("error")
+with st.container(horizontal=True):
+    for error, title in ERRORS.items():
+        row = fitted.loc[error]
+        ends = f"{number(row['low'])} to {number(row['high'])}"
+        show_card(f"{title.capitalize()} ↓", number(row["value"]), ends, _ABOUT[error])
+
+left, other = st.columns(2, gap="large")
+with left:
+    st.header("Confidence and share right")
+    bins = {_NAMES[way]: diagram(tested, way) for way in ("fitted", "uncalibrated")}
+    show_chart(confidence_figure(bins), "diagram", f"{run.name}-reliability-diagram")
+    st.caption(
+        "On the dashed line, answers are right as often as the confidence says. True facts that "
+        "nobody wrote down count as wrong. Validation queries still have test triples among their "
+        "candidates: on dense graphs, answers are right more often than they told."
+    )
+with other:
+    st.header("Beside other ways")
+    wide = errors.pivot(index="way", columns="error", values="value").loc[list(WAYS)]
+    wide = wide[list(ERRORS)].rename(index=_NAMES).reset_index()
+    titles = {error: f"{error.upper() if error != 'brier' else 'Brier'} ↓" for error in ERRORS}
+    show_table(
+        wide, "ways", f"{run.name}-calibration-errors", errors, way="probabilities", **titles
+    )
+
+st.header("Where are they right?")
+by = st.segmented_control(
+    "Queries by",
+    list(GROUPINGS),
+    default="relik",
+    required=True,
+    format_func={"relation": "Relation", "community": "Community", "relik": "ReliK"}.get,
+    help="Community and ReliK are those of the entity that a query names; its ReliK is the mean "
+    "over its training triples.",
+    key="by",
+    bind="query-params",
+)
+groups = computed(
+    "Probabilities by group",
+    (*key, by),
+    lambda report: grouped_errors(tested, by, progress=report),
+)
+shown = ["group", "queries", "right", "confidence", "ece", "ece_low", "ece_high", "nll"]
+show_table(
+    groups[shown],
+    "groups",
+    f"{run.name}-calibration-by-{by}",
+    groups,
+    group=by if by != "relik" else "ReliK of the entity",
+    right="share right ↑",
+    confidence="mean confidence",
+    ece="ECE ↓",
+    ece_low="from",
+    ece_high="to",
+    nll="NLL ↓",
+)
