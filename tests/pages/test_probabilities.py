@@ -5,7 +5,7 @@ import pytest
 from kgdash.statistics.estimate import number
 from kgdash.studies.probability.calibration import calibration_on_test
 from kgdash.studies.probability.calibration_report import overall_errors, sure_answers
-from tests.pages.driver import cards, open_page, table
+from tests.pages.driver import cards, choose, open_page, table
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,6 @@ def test_the_answer_first(tested):
 
 
 def test_by_relation(tested):
-    app = open_page("probabilities", by="relation")
-    assert not app.exception
+    app = choose(open_page("probabilities"), by="relation")
     names = set(table(app, "ece_low")["group"])
     assert names <= set(tested.run.graph.relation_labels)
