@@ -3,7 +3,9 @@
 A face that serves several people says who asks with `ask_who`; libraries and commands never do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +47,7 @@ class Visitor:
 NOBODY = Visitor(folder=None, roots=(), rights=frozenset())
 
 _source: list[Callable[[], Visitor]] = [Visitor]
+_stands_for: ContextVar[Visitor | None] = ContextVar("stands_for", default=None)
 
 
 def ask_who(source: Callable[[], Visitor]) -> None:
@@ -52,9 +55,19 @@ def ask_who(source: Callable[[], Visitor]) -> None:
     _source[0] = source
 
 
+@contextmanager
+def working_for(who: Visitor) -> Iterator[None]:
+    """Let this thread work for somebody, whoever would be asked about."""
+    former = _stands_for.set(who)
+    try:
+        yield
+    finally:
+        _stands_for.reset(former)
+
+
 def visitor() -> Visitor:
     """Return for whom this thread works."""
-    return _source[0]()
+    return _stands_for.get() or _source[0]()
 
 
 def check_right(right: str) -> None:

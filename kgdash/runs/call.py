@@ -9,11 +9,15 @@ import io
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
+from kgdash.errors import KgdashError
+from kgdash.files.visitor import Visitor, visitor, working_for
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress
+from kgdash.runs.loading import load
 from kgdash.runs.run import Run
 
 #: digest of what tables depend on, and of what people read
@@ -32,18 +36,35 @@ class Call:
 
 
 @dataclass(frozen=True)
-class _Origin:
-    """What `kgdash.runs.loading.load` made a run of, and the identity that it had."""
+class Origin:
+    """What `kgdash.runs.loading.load` made a run of, and the identity that it had.
+
+    ``roots`` are those of the visitor who opened it: it is loaded again within them.
+    """
 
     source: str
     dataset: str | None
+    roots: tuple[Path, ...] | None
     identity: Identity
 
+    def load(self) -> Run:
+        """Load the run again, and remember it, whoever this thread works for.
 
-_origins: dict[Identity, _Origin] = {}
-_runs: WeakValueDictionary[Identity, Run] = WeakValueDictionary()
-#: identity of a graph -> that of a run that has it
-_graphs: dict[Identity, Identity] = {}
+        :raises KgdashError: as `kgdash.runs.loading.load`, or if it is another run by now
+        """
+        with working_for(Visitor(roots=self.roots)):
+            run = remember(load(self.source, self.dataset), self.source, self.dataset)
+        if identity(run) != self.identity:
+            raise KgdashError(f"{run.name} was changed meanwhile: open it anew")
+        return run
+
+
+#: by identity of a run, and of a graph
+_origins: dict[Identity, Origin] = {}
+_graph_origins: dict[Identity, Origin] = {}
+#: those at hand, by `id`: several may have one identity
+_runs: WeakValueDictionary[int, Run] = WeakValueDictionary()
+_graphs: WeakValueDictionary[int, KnowledgeGraph] = WeakValueDictionary()
 
 
 def identity(found: Run | KnowledgeGraph) -> Identity:
@@ -53,10 +74,9 @@ def identity(found: Run | KnowledgeGraph) -> Identity:
 
 def remember(run: Run, source: str, dataset: str | None) -> Run:
     """Keep in mind where a run comes from, and return it."""
-    named = identity(run)
-    _origins[named] = _Origin(source, dataset, named)
-    _runs[named] = run
-    _graphs[identity(run.graph)] = named
+    origin = Origin(source, dataset, visitor().roots, identity(run))
+    _origins[origin.identity] = _graph_origins[identity(run.graph)] = origin
+    _runs[id(run)], _graphs[id(run.graph)] = run, run.graph
     return run
 
 
@@ -70,31 +90,44 @@ def write(value: Any) -> bytes:
     return file.getvalue()
 
 
-def read(data: bytes, find: Callable[[str, str | None, Identity], Run]) -> Any:
+def read(data: bytes, find: Callable[[Origin], Run] = Origin.load) -> Any:
     """Return what `write` wrote.
 
-    :param find: returns the run of a source, a dataset and an identity that is not at hand
+    :param find: returns a run that is not at hand
     """
     unpickler = _Unpickler(io.BytesIO(data))
     unpickler.find = find
     return unpickler.load()
 
 
+def _origin_of(graph: KnowledgeGraph) -> Origin | None:
+    """Return where a graph comes from: the run that holds it, before others that have its like."""
+    for run in _at_hand(_runs):
+        if run.graph is graph:
+            return _origins[identity(run)]
+    return _graph_origins.get(identity(graph))
+
+
+def _at_hand(kept: WeakValueDictionary[int, Any]) -> list[Any]:
+    return [found for each in kept.valuerefs() if (found := each()) is not None]
+
+
 class _Pickler(pickle.Pickler):
     def persistent_id(self, value: Any) -> Any:
         if isinstance(value, Run) and identity(value) in _origins:
-            return ("run", _origins[identity(value)])
-        if isinstance(value, KnowledgeGraph) and identity(value) in _graphs:
-            return ("graph", _origins[_graphs[identity(value)]])
+            return ("run", identity(value), _origins[identity(value)])
+        if isinstance(value, KnowledgeGraph) and (origin := _origin_of(value)) is not None:
+            return ("graph", identity(value), origin)
         return None
 
 
 class _Unpickler(pickle.Unpickler):
-    find: Callable[[str, str | None, Identity], Run]
+    find: Callable[[Origin], Run]
 
     def persistent_load(self, named: Any) -> Any:
-        kind, origin = named
-        run = _runs.get(origin.identity)
-        if run is None:
-            run = self.find(origin.source, origin.dataset, origin.identity)
+        kind, wanted, origin = named
+        for found in _at_hand(_runs if kind == "run" else _graphs):
+            if identity(found) == wanted:
+                return found
+        run = self.find(origin)
         return run if kind == "run" else run.graph

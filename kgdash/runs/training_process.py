@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import Visitor, visitor, working_for
 from kgdash.progress import Progress
 
 if TYPE_CHECKING:
@@ -63,8 +64,12 @@ class TrainingProcess:
         :param dataset: as for `kgdash.graph.datasets.load_dataset`
         :param name: of the run; if empty, or taken meanwhile, as `keep_run` makes it
         """
-        source = os.path.abspath(dataset) if os.path.isdir(dataset) else dataset
+        roots = visitor().roots
+        # Visitors' bare names are PyKEEN's, whatever lies where the server was started.
+        is_here = roots is None and os.path.isdir(dataset)
+        source = os.path.abspath(dataset) if is_here else dataset
         self._request = {"dataset": source, "config": asdict(config), "name": name}
+        self._request["roots"] = None if roots is None else list(map(str, roots))
         self._process: subprocess.Popen[str] | None = None
 
     def steps(self, progress: Progress, latest: object) -> Iterator[TrainingState]:
@@ -106,7 +111,7 @@ def _start(request: dict[str, Any]) -> subprocess.Popen[str]:
     package = str(Path(__file__).parents[2])
     paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
-        [sys.executable, "-m", "kgdash.runs.training_process"],
+        [sys.executable, "-P", "-m", "kgdash.runs.training_process"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -166,7 +171,9 @@ def _train(request: dict[str, Any], say: Callable[..., None]) -> None:
     from kgdash.runs.training import TrainingConfig, train
     from kgdash.runs.validation import SPLIT
 
-    graph = load_dataset(request["dataset"])
+    roots = request["roots"]
+    with working_for(Visitor(roots=None if roots is None else tuple(map(Path, roots)))):
+        graph = load_dataset(request["dataset"])
     config = TrainingConfig(**request["config"])
     valid = len(graph.splits[SPLIT])
     say(graph=graph.name, checked=min(valid, MOST_CHECKED), valid=valid)

@@ -15,7 +15,6 @@ from typing import Any
 from kgdash.errors import KgdashError
 from kgdash.progress import Progress
 from kgdash.runs.call import read
-from kgdash.runs.loading import load
 
 #: seconds that a call gets to end when it was asked to: it may be loading its run
 _PATIENCE = 60.0
@@ -43,7 +42,7 @@ class Worker:
         package = str(Path(__file__).parents[2])
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "kgdash.runs.worker_process"],
+            [sys.executable, "-P", "-m", "kgdash.runs.worker_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
@@ -83,7 +82,7 @@ class Worker:
                 if kind == "unsent":
                     raise NotSent(value)
                 if kind == "result":
-                    yield read(value, lambda source, dataset, _: load(source, dataset))
+                    yield read(value)
                 else:
                     *at, self.waits = value
                     progress(*at)

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from kgdash.errors import KgdashError
 from kgdash.files.lock import locks_awaited
-from kgdash.files.visitor import NOBODY, Visitor, ask_who
+from kgdash.files.visitor import NOBODY, ask_who
 
 #: by how much the processes of pages go first, in steps of the system's scheduler
 _POLITE = 10
@@ -104,7 +104,6 @@ class _Worker:
         self._progress = (0.0, 1.0)
         try:
             call = read(data, self._find)
-            ask_who(lambda: NOBODY)  # whoever asked is not known here
             found = call(self._report)
             for result in found if isinstance(found, Iterator) else (found,):
                 try:
@@ -119,20 +118,13 @@ class _Worker:
             return "refused", str(error)
         except Exception as error:
             return "failed", type(error).__name__
-        finally:
-            ask_who(Visitor)
         return "done", None
 
-    def _find(self, source: str, dataset: str | None, wanted: tuple[str, str]) -> Any:
+    def _find(self, origin: Any) -> Any:
         """Load a run, unless it is one of the latest."""
-        from kgdash.runs.call import identity, remember
-        from kgdash.runs.loading import load
-
+        wanted = origin.identity
         if wanted not in self._runs:
-            run = load(source, dataset)
-            if identity(run) != wanted:
-                raise KgdashError(f"{run.name} was changed meanwhile: open it anew")
-            self._runs[wanted] = remember(run, source, dataset)
+            self._runs[wanted] = origin.load()
         self._runs.move_to_end(wanted)
         while len(self._runs) > _LOADED:
             self._runs.popitem(last=False)
@@ -151,6 +143,7 @@ def main() -> None:
     """Make the calls that standard input brings, and answer on standard output."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no answer of ours
+    ask_who(lambda: NOBODY)  # whoever asks is not known here
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     with contextlib.suppress(OSError, AttributeError):

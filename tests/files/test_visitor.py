@@ -1,9 +1,11 @@
 """Who this process works for."""
 
+import threading
+
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.visitor import NOBODY, RIGHTS, Visitor, check_right, visitor
+from kgdash.files.visitor import NOBODY, RIGHTS, Visitor, check_right, visitor, working_for
 
 
 def test_at_this_machine_one_may_do_everything():
@@ -20,3 +22,14 @@ def test_others_may_what_they_were_given(as_visitor, right):
         with pytest.raises(KgdashError, match=f"you may not {RIGHTS[other]} here"):
             check_right(other)
     assert not any(map(NOBODY.may, RIGHTS))
+
+
+def test_a_thread_may_work_for_somebody_for_a_while(as_visitor):
+    as_visitor(name="ada")
+    found = []
+    with working_for(Visitor(name="bob")):
+        assert visitor().name == "bob"
+        other = threading.Thread(target=lambda: found.append(visitor().name))
+        other.start()
+        other.join()
+    assert (found, visitor().name) == (["ada"], "ada")

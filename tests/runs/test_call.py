@@ -1,13 +1,18 @@
 """Calls as they are sent: runs and graphs by name, all else by value."""
 
+import gc
+import shutil
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pytest
 
+from kgdash.errors import KgdashError
 from kgdash.progress import silent
 from kgdash.runs import call
-from kgdash.runs.call import Call, identity, read, remember, write
+from kgdash.runs.bundled import DEMO
+from kgdash.runs.call import Call, Origin, identity, read, remember, write
 from kgdash.runs.loading import load
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.fakes import fake_run, make_graph, random_scorer
@@ -15,6 +20,12 @@ from tests.support.fakes import fake_run, make_graph, random_scorer
 
 def never(*_):
     raise AssertionError("loaded, though it is at hand")
+
+
+def forget(monkeypatch):
+    """Have no run and no graph at hand."""
+    for kept in ("_runs", "_graphs"):
+        monkeypatch.setattr(call, kept, WeakValueDictionary())
 
 
 @pytest.fixture
@@ -42,12 +53,51 @@ def test_a_run_and_its_graph_are_only_named(run):
 
 
 def test_a_run_that_is_not_at_hand_is_loaded_from_where_it_was(run, monkeypatch):
-    sent = write(run)
+    sent = write([run, run.graph])
     asked = []
-    monkeypatch.setattr(call, "_runs", {})
-    found = read(sent, lambda *origin: asked.append(origin) or run)
-    assert found is run
-    assert asked == [("umls-distmult", None, identity(run))]
+    forget(monkeypatch)
+    found = read(sent, lambda origin: asked.append(origin) or run)
+    assert found == [run, run.graph]
+    assert asked == [Origin("umls-distmult", None, None, identity(run))] * 2
+
+
+def test_it_is_loaded_as_who_opened_it_may(as_visitor, tmp_path, monkeypatch):
+    folder = tmp_path / "root" / "mine"
+    shutil.copytree(DEMO / "umls-distmult", folder)
+    as_visitor(roots=(tmp_path / "root",))
+    sent = write(remember(load(folder), str(folder), None))
+    as_visitor(roots=())
+    forget(monkeypatch)
+    assert read(sent).name == "mine"
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(KgdashError, match="is not below a folder that may be opened here"):
+        read(sent)
+
+
+def test_a_run_that_was_changed_is_refused(run, monkeypatch):
+    origin = Origin("umls-distmult", None, None, ("another", "digest"))
+    with pytest.raises(KgdashError, match="umls-distmult was changed meanwhile: open it anew"):
+        origin.load()
+
+
+def test_a_graph_comes_from_the_run_that_holds_it(run, tmp_path):
+    """Not from another's run of the same graph, which may be gone or not theirs to name."""
+    shutil.copytree(DEMO / "umls-transe", tmp_path / "bobs")
+    other = remember(load(tmp_path / "bobs"), str(tmp_path / "bobs"), None)
+    assert other.graph.digest == run.graph.digest
+    assert b"bobs" not in write(run.graph)
+    del other
+    gc.collect()
+    assert read(write(run.graph), never) == run.graph
+
+
+def test_a_run_stays_at_hand_when_another_load_of_it_goes(run):
+    again = remember(load("umls-distmult"), "umls-distmult", None)
+    assert again is not run
+    del again
+    gc.collect()
+    assert read(write([run, run.graph]), never) == [run, run.graph]
 
 
 def test_a_run_that_differs_in_names_alone_is_another(run, monkeypatch):

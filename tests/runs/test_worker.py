@@ -1,11 +1,13 @@
 """A process that makes calls: the same results, stopped, refused, killed, and never in the way."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from weakref import WeakValueDictionary
 
 import pytest
 
@@ -13,7 +15,9 @@ from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
 from kgdash.files.visitor import NOBODY
 from kgdash.progress import silent
-from kgdash.runs.call import Call, remember, write
+from kgdash.runs import call
+from kgdash.runs.bundled import DEMO
+from kgdash.runs.call import Call, identity, remember, write
 from kgdash.runs.loading import load
 from kgdash.runs.worker import NotSent, Worker, WorkFailed
 from tests.support import worker_calls
@@ -46,6 +50,30 @@ def test_what_a_call_returns_is_what_it_returns_here(worker):
     run = remember(load("umls-transe"), "umls-transe", None)
     (ranks,) = results(worker, run.ranks)
     assert ranks.equals(run.ranks())
+
+
+def test_a_run_below_a_root_is_opened_there_and_comes_back(
+    worker, as_visitor, tmp_path, monkeypatch
+):
+    folder = tmp_path / "root" / "mine"
+    shutil.copytree(DEMO / "umls-transe", folder)
+    as_visitor(roots=(tmp_path / "root",))
+    run = remember(load(folder), str(folder), None)
+    sent = write(Call(worker_calls.return_it, run))
+    as_visitor(roots=())  # as threads beside pages are
+    for kept in ("_runs", "_graphs"):
+        monkeypatch.setattr(call, kept, WeakValueDictionary())
+    (found,) = worker.results(sent, silent)
+    assert found is not run
+    assert identity(found) == identity(run)
+
+
+def test_its_modules_are_not_those_where_the_server_was_started(tmp_path, monkeypatch):
+    (tmp_path / "logging.py").write_text("raise SystemExit(7)")
+    monkeypatch.chdir(tmp_path)
+    worker = Worker()
+    assert results(worker, worker_calls.count_up, 1) == [0]
+    worker.close()
 
 
 def test_what_a_call_yields_comes_one_by_one(worker):

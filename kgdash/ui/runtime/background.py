@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kgdash.files.event_log import Stopwatch, note
+from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
 from kgdash.runs.call import Call
 from kgdash.ui.runtime.long_work import call_results
@@ -34,6 +35,8 @@ class _State:
 
     def __init__(self, latest: Any) -> None:
         self.latest = latest
+        #: who asked, as the line for processes counts
+        self.owner = visitor().folder or ""
         self.error: BaseException | None = None
         self.progress = (0.0, 1.0)
         #: when, and at which share, progress was first reported
@@ -189,7 +192,7 @@ def _run(steps: Steps | Call, state: _State, kind: str, finished: Callable[[Any]
     note("job", kind=kind, state="started")
     try:
         if isinstance(steps, Call):
-            results: Iterable[Any] = call_results(steps, kind, report, placed)
+            results: Iterable[Any] = call_results(steps, kind, report, placed, state.owner)
         else:
             results = steps(report, state.latest)
         for result in results:

@@ -27,8 +27,9 @@ SETTING = "KGDASH_WORKERS"
 #: kinds of work, in the order in which they come first
 KINDS = ("page", "preparation")
 
-#: calls that run or wait, and processes at most besides those of calls that run
-MOST, _MORE = 16, 2
+#: calls that run or wait, those of one visitor and kind among them, and processes at most besides
+#: those of calls that run
+MOST, OWN_MOST, _MORE = 16, 4, 2
 
 #: seconds of a turn, and between two looks
 _TURN, _POLL = 5.0, 0.2
@@ -44,6 +45,7 @@ class _Ticket:
 
     rank: int
     number: int
+    owner: str
     used: float = 0.0
     since: float | None = None
     worker: Worker | None = None
@@ -70,7 +72,12 @@ class Line:
         self._numbers = count(1)
 
     def results(
-        self, call: bytes, kind: str, progress: Progress, placed: Callable[[int], None]
+        self,
+        call: bytes,
+        kind: str,
+        progress: Progress,
+        placed: Callable[[int], None],
+        owner: str = "",
     ) -> Iterator[Any]:
         """Yield what a call yields in a process, whenever it has its turn.
 
@@ -82,10 +89,12 @@ class Line:
         :param progress: called several times a second while it runs; may raise to end it
         :param placed: is told the place in line, from 1, several times a second while it waits, and
             0 once it runs; may raise to end it
-        :raises KgdashError: if there are too many calls, or as `Worker.results`
+        :param owner: names who asked; "" is nobody in particular, who may have as many as fit
+        :raises KgdashError: if there are too many calls, of all or of the owner's, or as
+            `Worker.results`
         :raises WorkFailed: as `Worker.results`
         """
-        ticket = self._enter(KINDS.index(kind))
+        ticket = self._enter(KINDS.index(kind), owner)
 
         def report(done: float, total: float) -> None:
             progress(done, total)
@@ -117,14 +126,20 @@ class Line:
         """Return how many calls wait for a turn."""
         return len(self._order())
 
-    def _enter(self, rank: int) -> _Ticket:
+    def _enter(self, rank: int, owner: str) -> _Ticket:
         with self._changed:
+            own = [each for each in self._tickets if (each.rank, each.owner) == (rank, owner)]
+            if owner and len(own) >= OWN_MOST:
+                raise KgdashError(
+                    f"{OWN_MOST} computations that you asked for are under way or in line: stop "
+                    "one, or try again when one has ended"
+                )
             if len(self._tickets) >= MOST:
                 last = max(self._tickets, key=lambda each: (each.rank, each.number))
                 if last.rank <= rank:
                     raise _too_many()
                 last.is_refused = True  # a preparation makes room for a page
-            ticket = _Ticket(rank, next(self._numbers))
+            ticket = _Ticket(rank, next(self._numbers), owner)
             self._tickets.append(ticket)
             return ticket
 

@@ -30,13 +30,13 @@ def goes_out(work: Any) -> bool:
 
 
 def call_results(
-    call: Call, kind: str, progress: Progress, placed: Callable[[int], None]
+    call: Call, kind: str, progress: Progress, placed: Callable[[int], None], owner: str = ""
 ) -> Iterator[Any]:
     """Yield what a call returns, or everything that it yields, from wherever it is made.
 
     :param kind: of `kgdash.ui.runtime.line.KINDS`
     :param progress: may raise to end it
-    :param placed: as `kgdash.ui.runtime.line.Line.results` has it
+    :param placed: as `kgdash.ui.runtime.line.Line.results` has it, and ``owner``
     """
     if kind == "preparation":
         lowest_priority()
@@ -46,7 +46,7 @@ def call_results(
     except _TooLong as long:
         (sent,) = long.args
     try:
-        yield from line().results(sent, kind, progress, placed)
+        yield from line().results(sent, kind, progress, placed, owner)
     except NotSent:
         yield from _each(call(progress))
 

@@ -166,7 +166,7 @@ class HeldLine:
     def __init__(self):
         self.go, self.kinds = threading.Event(), []
 
-    def results(self, sent, kind, progress, placed):
+    def results(self, sent, kind, progress, placed, owner):
         placed(2)
         self.kinds.append(kind)
         while not self.go.wait(0.01):

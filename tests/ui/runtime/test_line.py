@@ -8,7 +8,7 @@ import pytest
 from kgdash.errors import KgdashError
 from kgdash.files.lock import hold_lock
 from kgdash.ui.runtime import line as module
-from kgdash.ui.runtime.line import MOST, SETTING, Line, line
+from kgdash.ui.runtime.line import MOST, OWN_MOST, SETTING, Line, line
 
 PATIENCE = 60
 
@@ -51,7 +51,8 @@ class Fake:
 class Asked:
     """A call, its thread, and what it was told."""
 
-    def __init__(self, line, name, kind="page", dies=False):
+    def __init__(self, line, name, kind="page", dies=False, owner=""):
+        self._owner = owner
         self.name, self.dies, self.times, self.worker = name, dies, 0, None
         self.go, self.leave = threading.Event(), threading.Event()
         self.places, self.found, self.error = [], [], None
@@ -62,7 +63,8 @@ class Asked:
 
     def _ask(self):
         try:
-            for result in self._line.results(self, self._kind, self._report, self._placed):
+            asked = (self, self._kind, self._report, self._placed, self._owner)
+            for result in self._line.results(*asked):
                 self.found.append(result)
         except Exception as error:
             self.error = error
@@ -277,6 +279,28 @@ def test_there_is_a_bound_that_preparations_make_room_in(one):
     for each in pages:
         each.end()
     assert [each.found for each in pages] == [[each.name] for each in pages]
+
+
+def test_nobody_takes_the_line_alone(one):
+    ada = [Asked(one, str(number), owner="ada") for number in range(OWN_MOST)]
+    refused = Asked(one, "one more", owner="ada")
+    wait_until(lambda: refused.error)
+    assert str(refused.error) == (
+        "4 computations that you asked for are under way or in line: stop one, or try again when "
+        "one has ended"
+    )
+    others = [
+        Asked(one, "all", "preparation", owner="ada"),
+        Asked(one, "bob's", owner="bob"),
+        *[Asked(one, str(number)) for number in range(OWN_MOST + 1)],  # of nobody in particular
+    ]
+    ada.pop().stop()
+    ada.append(Asked(one, "one more", owner="ada"))
+    assert not [each.error for each in (*ada, *others) if each.error]
+    for each in (*ada, *others):
+        each.go.set()
+    for each in (*ada, *others):
+        each.end()
 
 
 def test_a_process_that_died_is_replaced(one):

@@ -20,7 +20,7 @@ class Elsewhere:
     def __init__(self):
         self.kinds = []
 
-    def results(self, sent, kind, progress, placed):
+    def results(self, sent, kind, progress, placed, owner):
         self.kinds.append(kind)
         if self.fails:
             raise NotSent("TypeError")
