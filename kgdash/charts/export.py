@@ -5,6 +5,7 @@ through Kaleido; nothing is asked of any other machine.
 """
 
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from html import escape
@@ -18,6 +19,7 @@ import plotly.io as pio
 from kgdash.charts.message import message_of
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.files.visible import visible
 
 #: extension -> MIME type
 FIGURE_TYPES = {
@@ -40,6 +42,9 @@ _TEXT = {False: "#1b1f24", True: "#e6e9ed"}
 
 #: pixels: of a figure that says nothing of its height, and of a line of text under one
 _HEIGHT, _LINE = 360, 24
+
+#: characters that XML can not hold; a browser leaves them in what it draws
+_NO_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 #: one browser at a time
 _drawing = Lock()
@@ -175,10 +180,11 @@ def _write_below(figure: go.Figure, caption: str) -> None:
 
 def _described(content: bytes, message: str) -> bytes:
     """Put a message into an SVG file, where screen readers look for it."""
+    content = _NO_XML.sub(b"?", content)
     start = content.index(b">", content.index(b"<svg")) + 1
     if content[:start].endswith(b"/>"):  # nothing is drawn
         return content
-    return content[:start] + f"<desc>{escape(message)}</desc>".encode() + content[start:]
+    return content[:start] + f"<desc>{escape(visible(message))}</desc>".encode() + content[start:]
 
 
 def figure_html(figure: go.Figure, name: str, library: bool = False) -> str:

@@ -5,6 +5,7 @@ from importlib.metadata import version
 
 import pandas as pd
 
+from kgdash.files.visible import visible
 from kgdash.version import __version__
 
 _VERSIONED = ("pykeen", "torch", "numpy", "scipy")
@@ -14,9 +15,13 @@ def markdown_table(table: pd.DataFrame) -> str:
     """Write a table of texts as Markdown, the first column to the left, the others to the right."""
     lines = [table.columns.tolist(), [":--", *["--:"] * (table.shape[1] - 1)]]
     lines += table.astype(str).to_numpy().tolist()
-    return "\n".join(
-        f"| {' | '.join(c.replace('|', chr(92) + '|') for c in line)} |" for line in lines
-    )
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """Keep a text in its cell, and what looks like HTML a text."""
+    kept = visible(" ".join(text.split())).replace("\\", "\\\\").replace("|", "\\|")
+    return kept.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def versions() -> str:

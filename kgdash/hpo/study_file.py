@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,11 @@ _TABLES = {
     "trial_user_attributes",
 }
 _MAX_BYTES = 2**28
-_MAX_TRIALS = 20_000
+_MAX_TRIALS, _MAX_PARAMETERS = 20_000, 200
+#: rows of a table, and bytes of a value
+_MAX_ROWS, _MAX_VALUE = 20 * _MAX_TRIALS, 2**20
 #: steps of SQLite's machine, in millions: a query that takes more is no study's
-_MAX_STEPS = 2_000
+_MAX_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -130,21 +133,14 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise KgdashError(f"can not read {path}: {error}") from error
     steps = iter(range(_MAX_STEPS))
     with closing(connection):
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
         connection.set_progress_handler(lambda: next(steps, None) is None, 1_000_000)
         yield connection
 
 
 def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
     connection.execute("PRAGMA trusted_schema = OFF")
-    tables = {
-        name
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    }
-    missing = sorted(_TABLES - tables)
-    if missing:
-        raise KgdashError(
-            f"{path} is not the file of a search: it has no table {missing[0]} of Optuna's"
-        )
+    _check_tables(path, connection)
     about = _about(path, connection)
     rows = connection.execute(
         "SELECT trial_id, number, state, datetime_start, datetime_complete FROM trials "
@@ -155,25 +151,30 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
         raise KgdashError(f"{path}: more than {_MAX_TRIALS:,} trials")
     values = {
         trial: float(value)
-        for trial, value, kind in connection.execute(
-            "SELECT trial_id, value, value_type FROM trial_values WHERE objective = 0"
+        for trial, value, kind in _rows(
+            connection, "SELECT trial_id, value, value_type FROM trial_values WHERE objective = 0"
         )
         if kind == "FINITE"
     }
     attributes: dict[tuple[int, str], Any] = {
         (trial, key): parse_json(value)
-        for trial, key, value in connection.execute(
+        for trial, key, value in _rows(
+            connection,
             "SELECT trial_id, key, value_json FROM trial_user_attributes "
-            "WHERE key IN ('epochs', 'reason')"
+            "WHERE key IN ('epochs', 'reason')",
         )
     }
     chosen: dict[int, dict[str, Any]] = {row[0]: {} for row in rows}
     parameters: dict[str, BaseDistribution] = {}
-    for trial, name, value, distribution in connection.execute(
+    read = cache(json_to_distribution)
+    for trial, name, value, distribution in _rows(
+        connection,
         "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params "
-        "ORDER BY param_id"
+        "ORDER BY param_id",
     ):
-        parameters[name] = json_to_distribution(distribution)
+        parameters[name] = read(distribution)
+        if len(parameters) > _MAX_PARAMETERS:
+            raise ValueError(f"more than {_MAX_PARAMETERS} parameters")
         chosen[trial][name] = parameters[name].to_external_repr(float(value))
     table = [
         _row(
@@ -188,6 +189,29 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
     picked = tuple(chosen.values())
     named = pd.DataFrame({name: _column([one.get(name) for one in picked]) for name in parameters})
     return StudyFile(path, about, pd.concat([trials, named], axis=1), picked, parameters)
+
+
+def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
+    """Refuse tables that are computed, in whole or in part: a small file could hold anything."""
+    found = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
+    )
+    missing = sorted(_TABLES - {name for (name,) in found})
+    if missing:
+        raise KgdashError(
+            f"{path} is not the file of a search: it has no table {missing[0]} of Optuna's"
+        )
+    for name in sorted(_TABLES):
+        # Each column: place, name, type, ..., and whether it is hidden, as computed ones are.
+        if any(column[-1] for column in connection.execute(f"PRAGMA table_xinfo({name})")):
+            raise ValueError(f"table {name} has computed columns")
+
+
+def _rows(connection: sqlite3.Connection, query: str) -> Iterator[tuple]:
+    for number, row in enumerate(connection.execute(query)):
+        if number >= _MAX_ROWS:
+            raise ValueError(f"more than {_MAX_ROWS:,} rows in a table")
+        yield row
 
 
 _COLUMNS = ["trial", "state", "value", "epochs", "seconds", "reason"]

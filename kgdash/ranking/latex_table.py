@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from kgdash.files.visible import visible
 from kgdash.ranking.main_table import MAIN_METRICS
 from kgdash.ranking.metric_lookup import metric_records
 
@@ -33,8 +34,11 @@ _ESCAPES = str.maketrans(
 
 
 def latex_escape(text: str) -> str:
-    """Return text as LaTeX prints it letter by letter; any white space becomes one blank."""
-    return " ".join(text.split()).translate(_ESCAPES)
+    """Return text as LaTeX prints it letter by letter; any white space becomes one blank.
+
+    What nobody would see is written as `kgdash.files.visible.visible` has it.
+    """
+    return visible(" ".join(text.split())).translate(_ESCAPES)
 
 
 def latex_table(

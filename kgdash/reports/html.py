@@ -19,6 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.files.visible import visible
 from kgdash.ranking.glossary import glossary_table, metric_text
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.reports.comparison import ComparisonContent
@@ -119,6 +120,7 @@ def _page(template: str, **values: Any) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_shown,
     )
     environment.filters |= {"rows": table_rows, "figure": _figure_json}
     return environment.get_template(template).render(
@@ -190,6 +192,11 @@ def _figure_json(figure: go.Figure) -> str:
 def _in_text(packed: bytes) -> str:
     """Write bytes as report.js reads them: in base 85, "," for "<"."""
     return base64.b85encode(packed, pad=True).decode().replace("<", ",")
+
+
+def _shown(value: Any) -> Any:
+    """Write what texts hold for browsers to obey; what is markup already stays."""
+    return visible(value) if type(value) is str else value
 
 
 def _digest(script: bytes) -> str:

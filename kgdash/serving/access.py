@@ -11,6 +11,9 @@ from kgdash.serving.settings import EVERYBODY, GROUP, LogIn, ServerSettings, pla
 #: seconds that the provider's clock may be ahead
 _SKEW = 300
 
+#: log-ins that were ended here: issuer, subject, and when the token was made
+_ended: set[tuple[str, str, float]] = set()
+
 
 def admitted(
     claims: Mapping[str, Any], settings: ServerSettings, now: float | None = None
@@ -27,6 +30,8 @@ def admitted(
     subject = claims.get("sub")
     if not name or not isinstance(subject, str) or not subject or _is_old(claims, login, now):
         return None
+    if _log_in(claims) in _ended:
+        return None
     said = claims.get(login.group_claim)
     groups = said if isinstance(said, list) else [said]
     known = {plain_case(name), *(f"{GROUP}{group}" for group in groups if isinstance(group, str))}
@@ -40,6 +45,18 @@ def admitted(
         most_rows=settings.limits.rows,
         longest_label=settings.limits.label_length,
     )
+
+
+def end_log_in(claims: Mapping[str, Any], settings: ServerSettings) -> None:
+    """Have a log-in count no more, in whatever tab or copied cookie it is still.
+
+    :param claims: as for `admitted`; of a log-in that may open nothing nothing is kept
+    """
+    if settings.login is None or admitted(claims, settings) is None:
+        return
+    oldest = time.time() - 3600 * settings.login.hours
+    _ended.difference_update([each for each in _ended if each[2] < oldest])
+    _ended.add(_log_in(claims))
 
 
 def local_visitor(settings: ServerSettings) -> Visitor:
@@ -67,6 +84,10 @@ def _is_old(claims: Mapping[str, Any], login: LogIn, now: float | None) -> bool:
     if isinstance(issued, bool) or not isinstance(issued, int | float):
         return True
     return not now - 3600 * login.hours < issued < now + _SKEW
+
+
+def _log_in(claims: Mapping[str, Any]) -> tuple[str, str, float]:
+    return str(claims.get("iss", "")), str(claims["sub"]), float(claims["iat"])
 
 
 def _is_among(known: set[str], people: frozenset[str]) -> bool:

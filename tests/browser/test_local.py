@@ -7,6 +7,7 @@ import numpy as np
 
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.local_comparison import compare
+from kgdash.ui.graph_view.component import FOLDER
 from tests.browser.driver import (
     download,
     enter,
@@ -151,6 +152,10 @@ def test_a_dense_part_is_a_matrix_whose_cells_are_its_facts(address, tab, run, t
     written = save(tab, graph.button("SVG"), tmp_path).read_text("utf-8")
     assert ElementTree.fromstring(written).tag.endswith("svg")
     assert written.count("<path") >= 100
+    pens = (FOLDER / "pens.js").read_text("utf-8")
+    drawn = "const pen = new SvgPen(); pen.text('a\\u0001<b>', [0, 0], {}); return pen.svg(9, 9);"
+    (text,) = ElementTree.fromstring(tab.evaluate(f"() => {{ {pens}; {drawn} }}"))
+    assert text.text == "a\ufffd<b>"
     assert save(tab, graph.button("PNG"), tmp_path).read_bytes().startswith(b"\x89PNG")
     tab.reload()
     expect_cards(tab, cards(expected))

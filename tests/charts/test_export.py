@@ -104,6 +104,10 @@ class TestHtml:
         svg = figure_bytes(figure("<b>"), ".svg").decode()
         assert "<desc>&lt;b&gt;: 1, 2, 3.</desc>" in svg
 
+    def test_no_name_breaks_the_file(self):
+        svg = figure_bytes(figure("a\x01b\u202e"), ".svg")
+        assert r"a\x01b\u202e: 1, 2, 3." in tree.fromstring(svg)[0].text
+
     def test_room_for_the_caption(self):
         assert "height:324px" in page(figure_bytes(figure(), ".html", caption="umls-transe"))
 

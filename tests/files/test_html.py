@@ -6,6 +6,8 @@ from kgdash.files.html import facts_html, table_html
 from tests.support.report_page import read_page
 
 HOSTILE = "<script>alert(1)</script>\"'&"
+TURNED = "\u202e19.0 is the ReliK of\x00"
+WRITTEN = r"\u202e19.0 is the ReliK of\x00"
 
 
 def test_facts():
@@ -24,3 +26,9 @@ def test_table():
     assert page.tags.count("tr") == 3
     assert page.tags.count("th") == 2
     assert "color" not in html
+
+
+def test_no_name_turns_the_figures_beside_it():
+    facts = read_page(facts_html(TURNED, {TURNED: TURNED}, [TURNED]))
+    assert facts.text == WRITTEN * 4
+    assert read_page(table_html(TURNED, pd.DataFrame({TURNED: [TURNED]}))).text == WRITTEN * 3

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.visible import visible
 from kgdash.ranking.latex_table import latex_caption, latex_escape, latex_table
 from kgdash.ranking.main_table import MAIN_METRICS, evaluated_text, main_table
 from kgdash.ranking.metrics import metrics
@@ -167,7 +168,10 @@ class TestTable:
 class TestNames:
     @given(st.text())
     def test_every_text_is_printed_letter_by_letter(self, text):
-        assert printed(latex_escape(text)) == " ".join(text.split())
+        assert printed(latex_escape(text)) == visible(" ".join(text.split()))
+
+    def test_what_tex_refuses_or_readers_turn_by_is_written(self):
+        assert printed(latex_escape("a\x00\u202eb")) == r"a\x00\u202eb"
 
     def test_hostile_names_of_runs(self, ranks):
         names = [r"[50%] a_b & \input{/etc/passwd}", "*{x}^2~#$", "a\\\\\nb"]

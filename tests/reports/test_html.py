@@ -243,6 +243,13 @@ class TestNames:
         (trace,) = json.loads(bars)["data"]
         assert set(trace["customdata"]) == set(run.graph.relation_labels)
 
+    def test_no_name_turns_the_figures_beside_it(self):
+        names = tuple(f"\u202e19.0 is ReliK\x00{n}" for n in range(5))
+        run = tiny(names, name=names[0], notes=(names[1],))
+        html = report_html(report_content(run))
+        assert not {"\u202e", "\x00"} & set(html)
+        assert r"\u202e19.0 is ReliK\x001." in read_page(html).text
+
     def test_no_losses_and_no_training(self):
         run = replace(tiny(), training={})
         text = read_page(report_html(report_content(run))).text

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.files.visitor import RIGHTS
-from kgdash.serving.access import admitted
+from kgdash.serving import access
+from kgdash.serving.access import admitted, end_log_in
 from kgdash.serving.secrets import Secrets
 from kgdash.serving.settings import LogIn, ServerSettings, UploadLimits
 
@@ -132,3 +133,20 @@ _JSON = st.recursive(
 def test_no_words_of_a_provider_break_it(changed):
     who = let_in(**changed)
     assert who is None or who.name.lower() == "ada@example.org" or "lab" in changed["groups"]
+
+
+def test_a_log_in_that_was_ended_counts_no_more(monkeypatch):
+    ended: set = set()
+    monkeypatch.setattr(access, "_ended", ended)
+    monkeypatch.setattr("time.time", lambda: NOW)
+    end_log_in(ADA, SETTINGS)
+    assert let_in() is None
+    assert let_in(iat=NOW - 1), "a new one does"
+    assert let_in(sub="2"), "others' do"
+    for nothing in ({}, ADA | {"email": "eve@example.org"}, ADA | {"iat": "x"}):
+        end_log_in(nothing, SETTINGS)
+    end_log_in(ADA, ServerSettings())
+    assert len(ended) == 1
+    monkeypatch.setattr("time.time", lambda: NOW + 2 * 3600)
+    end_log_in(ADA | {"iat": NOW + 3600}, SETTINGS)
+    assert len(ended) == 1, "those that are too old by themselves are forgotten"

@@ -24,7 +24,8 @@ from kgdash.files.atomic import write_atomically
 from kgdash.files.table import safe_csv
 from kgdash.files.text import decode_text, read_content
 
-_MAX_BYTES = 2**20
+#: of a file, and of points in a line of it: the reader's time grows with the square of a key's
+_MAX_BYTES, _MAX_POINTS = 2**18, 200
 
 #: what messages call the values of a type; all that is neither number nor flag is text
 _VALUES = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes"}
@@ -100,6 +101,9 @@ def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
     """
     text = decode_text(read_content(path, str(path), _MAX_BYTES), str(path))
     command = _command(context)
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > _MAX_POINTS:
+            raise KgdashError(f"more than {_MAX_POINTS} points in a line ({path}, line {number})")
     try:
         values = tomllib.loads(text)
         repr(values)  # refuses numbers of thousands of digits, which no message could quote

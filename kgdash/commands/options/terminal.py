@@ -1,18 +1,11 @@
 """Text on a terminal: names from outside may hold what a terminal obeys."""
 
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
-#: control characters but tab, line feed and carriage return; and what turns the reading direction
-_OBEYED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def visible(text: str) -> str:
-    r"""Write what a terminal obeys as Python does: ``\x1b[31m``."""
-    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+from kgdash.files.visible import visible
 
 
 class _Visible:

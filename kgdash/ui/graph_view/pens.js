@@ -100,7 +100,9 @@ class SvgPen {
 function tidy(number) { return String(Math.round(number * 100) / 100); }
 
 function escaped(text) {
-  return String(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  // XML can not hold control characters, however they are written.
+  const held = String(text).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
+  return held.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 const ruler = document.createElement("canvas").getContext("2d");

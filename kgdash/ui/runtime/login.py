@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_url
 
 from kgdash.files.event_log import note
-from kgdash.serving.access import admitted
+from kgdash.serving.access import admitted, end_log_in
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
 from kgdash.ui.runtime.plain_page import plain_page
@@ -46,6 +46,9 @@ class LogInDoor:
         """Let in who may open the dashboard, and offer log-in to all others."""
         settings = server_settings()
         asks = settings is not None and settings.login is not None
+        if asks and scope["type"] == "http" and scope["path"] == AUTH_LOGOUT_ENDPOINT:
+            assert settings is not None
+            end_log_in(_claims(HTTPConnection(scope).cookies, settings), settings)
         if scope["type"] not in ("http", "websocket") or not asks or scope["path"] in OPEN:
             seals = asks and scope["path"] == _CALLBACK
             await self._app(scope, receive, sealing(send) if seals else send)

@@ -5,9 +5,6 @@ import pty
 import subprocess
 import sys
 
-import pytest
-
-from kgdash.commands.options.terminal import visible
 from tests.support.paths import ROOT
 
 CODE = """
@@ -17,21 +14,6 @@ with visible_output():
     print("a\\x1b[31mb")
     print("c\\x9bd", file=sys.stderr)
 """
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("naïve\t1\n", "naïve\t1\n"),
-        ("\r10 %", "\r10 %"),
-        ("a\x1b]0;title\x07", r"a\x1b]0;title\x07"),
-        ("\x9b31m", r"\x9b31m"),
-        ("abc\u202ecba", r"abc\u202ecba"),
-        ("日本", "日本"),
-    ],
-)
-def test_visible(text, shown):
-    assert visible(text) == shown
 
 
 def test_on_a_terminal():

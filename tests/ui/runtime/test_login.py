@@ -113,6 +113,27 @@ def test_who_may_open_is_inside(client):
     assert opens_socket(client)
 
 
+def test_log_out_ends_the_log_in_wherever_its_cookie_is(client):
+    come_as(client, ADA)
+    assert is_inside(client)
+    client.get("/auth/logout")  # the cookie is left to Streamlit
+    assert not is_inside(client)
+    assert not opens_socket(client)
+    come_as(client, ADA)
+    assert is_inside(client)
+
+
+def test_nobody_else_ends_it(client):
+    come_as(client, ADA)
+    kept = dict(client.cookies)
+    client.cookies.clear()
+    client.get("/auth/logout")
+    come_as(client, ADA, secret="of somebody else, thirty-two long")
+    client.get("/auth/logout")
+    client.cookies.update(kept)
+    assert is_inside(client)
+
+
 def test_who_may_not_is_told_so(client):
     come_as(client, EVE | {"email": "<b>eve@example.org"})
     answer = client.get("/")

@@ -40,3 +40,7 @@ def test_nothing_is_read_into_a_name(name):
 @pytest.mark.parametrize("name", ["wd:Q42", "a@b", "--dataset", "x->y", "2026-11-22 18:00:01"])
 def test_what_nothing_reads_is_left_alone(name):
     assert "\u2060" not in plain(name)
+
+
+def test_no_name_turns_the_figures_beside_it():
+    assert plain("\u202e19.0 is ReliK") == r"\\u202e19\.0 is ReliK"

@@ -19,6 +19,7 @@ from kgdash.runs.library import remove_run, rename_run, runs_folder
 from kgdash.runs.loading import load
 from kgdash.runs.recent import note_opened, recent_folders
 from kgdash.runs.saved_groupings import groupings_file, save_grouping, saved_groupings
+from kgdash.serving.access import end_log_in
 from kgdash.serving.settings import SETTING
 from kgdash.studies.classification.given_negatives import find_negatives
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
@@ -30,7 +31,7 @@ from kgdash.studies.labelling.sources import instance_predictions
 from kgdash.ui.instances.rules_form import _labelled
 from kgdash.ui.library.trainings import trainings
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.visitors import session_visitor
+from kgdash.ui.runtime.visitors import server_settings, session_visitor
 from tests.pages.driver import APP
 from tests.support.paths import EXAMPLE, ROOT
 from tests.support.servers import write_settings
@@ -99,6 +100,12 @@ def test_who_is_let_in_sees_the_way_out():
     assert app.title[0].value == "Metric guide"
     assert "Logged in as bob@example.org" in [each.value for each in app.sidebar.text]
     assert "Log out" in [each.label for each in app.sidebar.button]
+
+
+def test_after_log_out_no_other_tab_goes_on():
+    app = visit("ada", "metric_guide", run="umls-transe")
+    end_log_in(app.user, server_settings())
+    assert_asks_for_log_in(app.run())
 
 
 def test_without_rights_there_are_no_buttons(monkeypatch):

@@ -1,0 +1,85 @@
+"""Files of searches by strangers: small ones that would cost much are refused."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.hpo import study_file
+from kgdash.hpo.study_file import read_study
+from kgdash.runs.bundled import DEMO_STUDY
+
+_COUNTED = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) INSERT INTO "
+)
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Return what changes a copy of the example by SQL, and its path."""
+    path = tmp_path / "OUT.study.db"
+    shutil.copyfile(DEMO_STUDY, path)
+
+    def change(*statements):
+        with closing(sqlite3.connect(path)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+            connection.commit()
+        return path
+
+    return change
+
+
+def test_the_example(study):
+    assert len(read_study(study()).trials) == 40
+
+
+@pytest.mark.parametrize("kind", ["VIRTUAL", "STORED"])
+def test_computed_columns_could_hold_anything(study, kind):
+    path = study(
+        "DROP TABLE trial_user_attributes",
+        "CREATE TABLE trial_user_attributes (trial_id INTEGER, key TEXT, "
+        f"value_json TEXT AS (hex(zeroblob(length(key) * 100000))) {kind})",
+        "INSERT INTO trial_user_attributes VALUES (1, 'reason')",
+    )
+    with pytest.raises(KgdashError, match="trial_user_attributes has computed columns"):
+        read_study(path)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "VIEW trial_values AS SELECT 1 trial_id, 0 objective, 0.5 value, 'FINITE' value_type",
+        "VIRTUAL TABLE trial_values USING fts5(trial_id, objective, value, value_type)",
+    ],
+)
+def test_views_and_virtual_tables_are_none_of_a_search(study, made):
+    path = study("DROP TABLE trial_values", f"CREATE {made}")
+    with pytest.raises(KgdashError, match="it has no table trial_values of Optuna's"):
+        read_study(path)
+
+
+def test_rows_values_and_parameters_have_bounds(study, monkeypatch):
+    monkeypatch.setattr(study_file, "_MAX_ROWS", 1000)
+    path = study(
+        _COUNTED.format(1000) + "trial_user_attributes (trial_id, key, value_json) "
+        "SELECT i + 10000, 'reason', '1' FROM n"
+    )
+    with pytest.raises(KgdashError, match="more than 1,000 rows in a table"):
+        read_study(path)
+    path = study(
+        "DELETE FROM trial_user_attributes",
+        _COUNTED.format(201) + "trial_params (trial_id, param_name, param_value, "
+        "distribution_json) SELECT trial_id, 'p' || i, param_value, distribution_json "
+        "FROM n, (SELECT * FROM trial_params LIMIT 1)",
+    )
+    with pytest.raises(KgdashError, match="more than 200 parameters"):
+        read_study(path)
+    path = study(
+        "DELETE FROM trial_params WHERE param_name GLOB 'p[0-9]*'",
+        "UPDATE study_user_attributes SET value_json = hex(zeroblob(600000))",
+    )
+    with pytest.raises(KgdashError, match="too big"):
+        read_study(path)
