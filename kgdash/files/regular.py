@@ -5,11 +5,15 @@ import hashlib
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
+
+from kgdash.files.roots import check_opened
 
 
-def check_regular(path: str | Path, most: int | None = None) -> None:
+def check_regular(path: str | Path | int, most: int | None = None) -> None:
     """Refuse what is neither a regular file nor a folder, or too large, before it is opened.
 
+    :param path: or the number of an open file
     :param most: bytes
     :raises OSError: if it is something else, or larger; or if there is no such file. Its
         ``strerror`` says so for people
@@ -21,12 +25,29 @@ def check_regular(path: str | Path, most: int | None = None) -> None:
         raise OSError(errno.EFBIG, f"it is larger than {most // 2**20:,} MiB")
 
 
+def open_regular(path: str | Path, most: int | None = None) -> BinaryIO:
+    """Open a file from outside for reading.
+
+    :param most: bytes
+    :raises OSError: as `check_regular` and `kgdash.files.roots.check_opened`, of what was opened
+        too, whatever was put in its place meanwhile
+    """
+    check_regular(path, most)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        check_regular(descriptor, most)
+        check_opened(path, descriptor)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
 def file_digest(path: Path, most: int | None = None) -> str:
     """Return a file's SHA-256, in hexadecimal.
 
     :param most: bytes at which it is refused unread
-    :raises OSError: as `check_regular`, or if it can not be read
+    :raises OSError: as `open_regular`, or if it can not be read
     """
-    check_regular(path, most)
-    with path.open("rb") as stream:
+    with open_regular(path, most) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

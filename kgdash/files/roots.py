@@ -4,6 +4,7 @@ Whatever lies elsewhere is refused alike, be it there or not: nobody learns of i
 that does not even name a place below a root is refused before the disk is asked.
 """
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,26 @@ def opened(named: str | Path) -> Path:
     except (OSError, ValueError):
         raise refusal from None
     return found
+
+
+def check_opened(path: str | Path, descriptor: int) -> None:
+    """Refuse an open file that lies elsewhere than its path said when that was looked at.
+
+    Who can write below a root may put a link in a folder's place meanwhile. Only Linux tells where
+    an open file lies; elsewhere nothing is refused.
+
+    :param path: as it was opened; one that names no place below the visitor's roots passes
+    :raises OSError: if it names one, and the file is not below any
+    """
+    roots = visitor().roots
+    if not roots or not _is_below(Path(os.path.abspath(path)), roots):
+        return
+    try:
+        found = os.readlink(f"/proc/self/fd/{descriptor}")
+    except FileNotFoundError:
+        return
+    if not _is_below(Path(found), roots):
+        raise OSError(errno.EACCES, "it leads out of the folders that may be opened here")
 
 
 def may_open(named: str | Path) -> bool:

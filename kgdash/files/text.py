@@ -12,7 +12,7 @@ from typing import Any
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounds import bounded
-from kgdash.files.regular import check_regular
+from kgdash.files.regular import open_regular
 
 _GZIP = b"\x1f\x8b"
 
@@ -29,8 +29,7 @@ def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> byte
     """
     try:
         if not isinstance(source, bytes):
-            check_regular(source)
-            with Path(source).open("rb") as stream:
+            with open_regular(source) as stream:
                 source = stream.read(max_bytes + 1)
         if source[:2] == _GZIP:
             with gzip.open(io.BytesIO(source)) as stream:

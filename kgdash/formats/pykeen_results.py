@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from kgdash.errors import KgdashError
-from kgdash.files.regular import check_regular
+from kgdash.files.regular import open_regular
 from kgdash.files.text import parse_json
 from kgdash.formats.run_record import is_loss, is_number
 
@@ -28,8 +28,8 @@ def training_record(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        check_regular(path, _MAX_RESULTS_BYTES)
-        results = parse_json(path.read_bytes())
+        with open_regular(path, _MAX_RESULTS_BYTES) as stream:
+            results = parse_json(stream.read())
     except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise KgdashError(

@@ -23,7 +23,7 @@ from safetensors import SafetensorError
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import draft_folder, publish, sweep_drafts
-from kgdash.files.regular import check_regular, file_digest
+from kgdash.files.regular import file_digest, open_regular
 from kgdash.files.text import parse_json
 from kgdash.formats.run_record import check_record
 from kgdash.graph import SPLITS, KnowledgeGraph
@@ -216,8 +216,8 @@ def _write_json(path: Path, value: Any) -> None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        check_regular(path, _MOST[path.name])
-        value = parse_json(path.read_bytes())
+        with open_regular(path, _MOST[path.name]) as stream:
+            value = parse_json(stream.read())
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounds import bounded
-from kgdash.files.regular import check_regular
+from kgdash.files.regular import open_regular
 from kgdash.graph import KnowledgeGraph
 
 #: first rows that are column names, not a triple
@@ -157,10 +157,14 @@ def _open_text(path: Path, content: bytes | None) -> io.TextIOWrapper:
 
 def _open_bytes(path: Path, content: bytes | None) -> Any:
     if content is None:
-        check_regular(path)
-        return (gzip.open if path.suffix == ".gz" else open)(path, "rb")
-    stream = io.BytesIO(content)
-    return gzip.open(stream, "rb") if path.suffix == ".gz" else stream
+        stream: Any = open_regular(path)
+    else:
+        stream = io.BytesIO(content)
+    if path.suffix != ".gz":
+        return stream
+    unpacked = gzip.GzipFile(fileobj=stream)
+    unpacked.myfileobj = stream  # closed with it
+    return unpacked
 
 
 def _lines(stream: io.TextIOWrapper, path: Path) -> Iterator[str]:

@@ -5,6 +5,7 @@ database, and one of its samplers unpickles what it finds. Here SQLite opens it 
 and nothing but numbers and JSON is taken from it.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -18,7 +19,7 @@ import pandas as pd
 from optuna.distributions import BaseDistribution, json_to_distribution
 
 from kgdash.errors import KgdashError
-from kgdash.files.regular import check_regular
+from kgdash.files.regular import open_regular
 from kgdash.files.text import parse_json
 
 FORMAT, VERSION = "kgdash-search", 1
@@ -115,10 +116,8 @@ def read_study(path: Path) -> StudyFile:
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
-        check_regular(path)
-        size = path.stat().st_size
-        with path.open("rb") as stream:
-            head = stream.read(16)
+        with open_regular(path) as stream:
+            size, head = os.fstat(stream.fileno()).st_size, stream.read(16)
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
     if head != b"SQLite format 3\0" or size > _MAX_BYTES:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounds import check_count, check_labels
+from kgdash.files.regular import open_regular
 from kgdash.files.roots import opened
 from kgdash.files.visitor import check_right
 from kgdash.formats.pykeen_directory import MODEL_FILE
@@ -81,7 +82,8 @@ def _copy(source: Path, dataset: str | None, out: Path) -> None:
             out.mkdir()
             for name in FILES:
                 if (source / name).is_file():
-                    shutil.copyfile(source / name, out / name)
+                    with open_regular(source / name) as read, (out / name).open("wb") as written:
+                        shutil.copyfileobj(read, written)
         except OSError as error:
             raise KgdashError(f"can not copy {source}: {error.strerror or error}") from error
         try:

@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from kgdash.files.regular import check_regular
+from kgdash.files.regular import open_regular
 from kgdash.files.text import parse_json
 from kgdash.formats.pykeen_results import RESULTS_FILE, recorded_evaluation
 from kgdash.formats.run_record import is_number
@@ -63,8 +63,8 @@ def _described(
 
 def _content(path: Path) -> dict[str, Any]:
     try:
-        check_regular(path, _MOST_BYTES)
-        value = parse_json(path.read_bytes())
+        with open_regular(path, _MOST_BYTES) as stream:
+            value = parse_json(stream.read())
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

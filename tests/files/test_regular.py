@@ -1,11 +1,13 @@
 """Pipes, devices and huge files are refused before they are opened, by every reader."""
 
+import gzip
 import os
 
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.regular import check_regular, file_digest
+from kgdash.files.regular import check_regular, file_digest, open_regular
+from kgdash.files.roots import opened
 from kgdash.files.text import read_content
 from kgdash.formats.pykeen_model_file import read_pickled_model
 from kgdash.graph.triple_files import read_rows
@@ -46,6 +48,70 @@ def test_all_readers_refuse_what_never_ends(tmp_path, end):
             reader(make(name))
     make("run.json")
     assert describe_run("run", tmp_path)["model"] is None
+
+
+@pytest.fixture
+def swapped(tmp_path, as_visitor, monkeypatch):
+    """Return what puts a link or a pipe in the place of something after it was looked at."""
+    for name in ("root", "outside"):
+        (tmp_path / name / "data").mkdir(parents=True)
+        (tmp_path / name / "data" / "train.tsv").write_text(f"{name}\n")
+        with gzip.open(tmp_path / name / "data" / "train.tsv.gz", "wb") as packed:
+            packed.write(name.encode())
+    as_visitor(roots=(tmp_path / "root",))
+    really = os.open
+
+    def swap(place, put):
+        def late(path, flags, *more, **named):
+            if os.path.exists(place) and not (tmp_path / "away").exists():
+                place.rename(tmp_path / "away")
+                put(place)
+            return really(path, flags, *more, **named)
+
+        monkeypatch.setattr("kgdash.files.regular.os.open", late)
+
+    return swap
+
+
+@pytest.mark.parametrize("place", ["data", "data/{}"])
+@pytest.mark.parametrize("name", ["train.tsv", "train.tsv.gz"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: list(read_rows(path)),
+        lambda path: read_content(path, str(path), 100),
+        file_digest,
+        read_study,
+    ],
+)
+def test_what_was_swapped_for_a_link_meanwhile_is_refused(swapped, tmp_path, place, name, read):
+    place = place.format(name)
+    path = opened(tmp_path / "root" / "data" / name)
+    swapped(tmp_path / "root" / place, lambda at: at.symlink_to(tmp_path / "outside" / place))
+    with pytest.raises((KgdashError, OSError), match="leads out of the folders") as refusal:
+        read(path)
+    assert (tmp_path / "root" / place).is_symlink()
+    assert "outside" not in str(refusal.value)
+
+
+def test_what_was_swapped_for_a_pipe_meanwhile_is_refused(swapped, tmp_path):
+    path = tmp_path / "root" / "data" / "train.tsv"
+    swapped(path, os.mkfifo)
+    with pytest.raises(KgdashError, match="it is a pipe"):
+        list(read_rows(path))
+
+
+def test_links_within_the_roots_and_what_is_named_elsewhere_are_read(tmp_path, as_visitor):
+    for name in ("root", "outside"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text(name)
+    (tmp_path / "root" / "link").symlink_to("file")
+    as_visitor(roots=(tmp_path / "root",))
+    for path, told in (("root/link", b"root"), ("outside/file", b"outside")):
+        with open_regular(tmp_path / path) as stream:
+            assert stream.read() == told
+    with pytest.raises(IsADirectoryError):
+        open_regular(tmp_path / "root")
 
 
 def test_the_digest_of_a_file(tmp_path):

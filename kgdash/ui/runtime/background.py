@@ -86,6 +86,11 @@ class Job:
         return self._state.latest
 
     @property
+    def owner(self) -> str:
+        """The folder of who asked for it; "" of nobody in particular."""
+        return self._state.owner
+
+    @property
     def error(self) -> BaseException | None:
         """What the computation raised, if it failed."""
         return self._state.error

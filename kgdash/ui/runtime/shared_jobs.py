@@ -17,7 +17,8 @@ Key = tuple[Hashable, ...]
 #: starts a job, given what takes its last result
 Start = Callable[[Callable[[Any], None]], Job]
 
-#: jobs that go on when nobody looks at them any more, if they have processes of their own
+#: jobs of a visitor that go on when nobody looks at them any more, if they have processes of their
+#: own
 _SPARED = 4
 
 
@@ -72,7 +73,7 @@ class SharedJobs:
         """Begin with none.
 
         :param keep: takes key and result of each job that is done
-        :param spared: jobs that go on when nobody waits for them any more, the latest ones
+        :param spared: jobs of one visitor that go on when nobody waits for them any more, the latest
         """
         self._keep, self._spared = keep, spared
         self._jobs: dict[Key, Shared] = {}
@@ -113,10 +114,11 @@ class SharedJobs:
             return found
 
     def _left(self, shared: Shared) -> None:
-        """Count one less, and stop the oldest of too many jobs that nobody looks at."""
+        """Count one less, and stop the oldest of too many of one visitor that nobody looks at."""
         with self._guard:
             shared.waiting -= 1
-            unseen = [each for each in self._jobs.values() if not each.waiting]
+            owner = shared.job.owner
+            unseen = [e for e in self._jobs.values() if not e.waiting and e.job.owner == owner]
             unseen.sort(key=lambda each: each.job.started)
             going = [each for each in unseen if each.job.status == "running"]
             spared = going[-self._spared :] if self._spared else []

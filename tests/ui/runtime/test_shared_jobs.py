@@ -109,6 +109,20 @@ def test_some_go_on_when_nobody_looks_and_the_oldest_of_more_is_stopped(jobs, st
     assert is_going(made["d"])
 
 
+def test_nobody_ends_another_ones_by_closing_tabs(jobs, steps, as_visitor):
+    as_visitor(name="ada", folder="a")
+    adas = join(jobs, steps, "a").job
+    gc.collect()
+    as_visitor(name="eve", folder="e")
+    made = []
+    for key in "bcd":
+        waiting = join(jobs, steps, key)
+        made.append(waiting.job)
+        del waiting
+        gc.collect()
+    assert [is_going(job) for job in (adas, *made)] == [True, False, True, True]
+
+
 def test_what_a_session_looks_at_is_not_counted(jobs, steps):
     seen = [join(jobs, steps, key) for key in "abc"]
     unseen = join(jobs, steps, "d").job
