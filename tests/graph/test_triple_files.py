@@ -128,14 +128,47 @@ class TestRefusals:
 
     def test_too_much_text(self, tmp_path, monkeypatch):
         monkeypatch.setattr(triple_files, "_MAX_BYTES", 1000)
-        path = write(tmp_path, "x.tsv.gz", "a\tb\tc\n" * 100_001)
+        path = write(tmp_path, "x.tsv.gz", "a\tb\tc\n" * 200_000)
         with pytest.raises(KgdashError, match="more than 4 GiB of text"):
             read_triples(path)
+
+    @pytest.mark.parametrize("line", ["aa\tbb\tcc\n", "\t".join(["a" * 300_000] * 3) + "\n"])
+    def test_a_small_file_that_unpacks_to_a_large_one(self, tmp_path, line):
+        path = write(tmp_path, "x.tsv.gz", line * (2**23 // len(line)))
+        with pytest.raises(KgdashError, match="unpacks to more than 50 times its size"):
+            read_triples(path)
+        content = path.read_bytes()
+        with pytest.raises(KgdashError, match="unpacks to more than 50 times its size"):
+            read_triples(path, content)
+
+    def test_bytes_that_are_no_text_and_have_no_end(self, tmp_path, monkeypatch):
+        """The line of the first one is looked for without reading to the line's end."""
+        monkeypatch.setattr(triple_files, "_MAX_LINE", 1000)
+        path = tmp_path / "x.tsv.gz"
+        path.write_bytes(gzip.compress(b"a\tb\tc\n\n" + b"\xff" * 10**6))
+        read = []
+        monkeypatch.setattr(
+            triple_files.gzip.GzipFile, "readline", reading(gzip.GzipFile.readline, read)
+        )
+        with pytest.raises(KgdashError, match=r"not UTF-8 text \(line 3\)"):
+            read_triples(path)
+        assert max(read) <= 1000
 
     def test_no_csv(self, tmp_path):
         path = write(tmp_path, "x.csv", '"' + "a,b\n" * 60_000)
         with pytest.raises(KgdashError, match=r"x.csv is not valid CSV"):
             read_triples(path)
+
+
+def reading(readline, lengths):
+    """Return a ``readline`` that notes how long what it returns is."""
+
+    def noted(stream, size=-1):
+        found = readline(stream, size)
+        lengths.append(len(found))
+        return found
+
+    return noted
 
 
 class TestFindFile:

@@ -73,7 +73,8 @@ class SharedJobs:
         """Begin with none.
 
         :param keep: takes key and result of each job that is done
-        :param spared: jobs of one visitor that go on when nobody waits for them any more, the latest
+        :param spared: jobs of one visitor that go on when nobody waits for them any more, those
+            that began last
         """
         self._keep, self._spared = keep, spared
         self._jobs: dict[Key, Shared] = {}
