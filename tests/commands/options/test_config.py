@@ -190,6 +190,7 @@ def test_the_command_line_wins(tmp_path):
         ("[most]\na = 1", "expected a whole number; found {'a': 1} (most in FILE"),
         ("most = ", "FILE is no valid TOML: Invalid value (at line 3, column 8)"),
         ("most = 1\nmost = 1", "FILE is no valid TOML: Cannot overwrite a value (at line 4"),
+        ("a" + ".a" * 201 + " = 1", "more than 200 points in a line (FILE, line 3)"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_said_with_its_line(text, message, tmp_path):
