@@ -4,8 +4,8 @@ import errno
 import hashlib
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from kgdash.files.roots import check_opened
 
@@ -25,7 +25,7 @@ def check_regular(path: str | Path | int, most: int | None = None) -> None:
         raise OSError(errno.EFBIG, f"it is larger than {most // 2**20:,} MiB")
 
 
-def open_regular(path: str | Path, most: int | None = None) -> BinaryIO:
+def open_regular(path: str | Path, most: int | None = None) -> BufferedReader:
     """Open a file from outside for reading.
 
     :param most: bytes

@@ -68,8 +68,8 @@ class TrainingProcess:
         # Visitors' bare names are PyKEEN's, whatever lies where the server was started.
         is_here = roots is None and os.path.isdir(dataset)
         source = os.path.abspath(dataset) if is_here else dataset
-        self._request = {"dataset": source, "config": asdict(config), "name": name}
-        self._request["roots"] = None if roots is None else list(map(str, roots))
+        within = None if roots is None else list(map(str, roots))
+        self._request = {"dataset": source, "config": asdict(config), "name": name, "roots": within}
         self._process: subprocess.Popen[str] | None = None
 
     def steps(self, progress: Progress, latest: object) -> Iterator[TrainingState]:

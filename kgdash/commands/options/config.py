@@ -101,8 +101,8 @@ def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
     """
     text = decode_text(read_content(path, str(path), _MAX_BYTES), str(path))
     command = _command(context)
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.count(".") > _MAX_POINTS:
+    for number, told in enumerate(text.split("\n"), start=1):
+        if told.count(".") > _MAX_POINTS:
             raise KgdashError(f"more than {_MAX_POINTS} points in a line ({path}, line {number})")
     try:
         values = tomllib.loads(text)
