@@ -33,7 +33,7 @@ def quick(model: str, epochs: int) -> TrainingConfig:
 def said_of(config: TrainingConfig, dataset: str = "nations", name: str = "") -> list[dict]:
     """Train in this process, and return what is said."""
     said: list[dict] = []
-    request = {"dataset": dataset, "config": vars(config), "name": name}
+    request = {"dataset": dataset, "config": vars(config), "name": name, "roots": None}
     training_process._train(request, lambda **line: said.append(line))
     return said
 
@@ -135,3 +135,14 @@ def test_a_name_that_is_taken_meanwhile_is_numbered():
     assert said_of(TINY, name="mine")[-1] == {"run": "mine-2"}
     assert load("mine").digest == load("mine-2").digest
     assert {"mine", "mine-2"} <= set(own_names())
+
+
+def test_it_keeps_to_the_roots_of_who_asked(tmp_path, as_visitor, monkeypatch):
+    (tmp_path / "umls").mkdir()
+    monkeypatch.chdir(tmp_path)
+    as_visitor(roots=(tmp_path / "root",))
+    asked = TrainingProcess("umls", quick("TransE", 1))._request
+    assert (asked["dataset"], asked["roots"]) == ("umls", [str(tmp_path / "root")])
+    as_visitor()
+    with pytest.raises(KgdashError, match="is not below a folder that may be opened here"):
+        training_process._train(asked | {"dataset": str(tmp_path / "umls")}, print)
