@@ -8,12 +8,12 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.probability.calibration import WAYS, calibration_on_test
 from kgdash.studies.probability.calibration_report import (
     ERRORS,
-    GROUPINGS,
     diagram,
     grouped_errors,
     overall_errors,
     sure_answers,
 )
+from kgdash.studies.probability.query_groups import GROUPINGS
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.card import show_card
@@ -80,9 +80,9 @@ by = st.segmented_control(
     list(GROUPINGS),
     default="relik",
     required=True,
-    format_func={"relation": "Relation", "community": "Community", "relik": "ReliK"}.get,
-    help="Community and ReliK are those of the entity that a query names; its ReliK is the mean "
-    "over its training triples.",
+    format_func=lambda name: {"relik": "ReliK"}.get(name, name.capitalize()),
+    help="Community, degree and ReliK are those of the entity that a query names, over its "
+    "training triples.",
     key="by",
     bind="query-params",
 )
@@ -97,7 +97,7 @@ show_table(
     "groups",
     f"{run.name}-calibration-by-{by}",
     groups,
-    group=by if by != "relik" else "ReliK of the entity",
+    group={"relik": "ReliK of the entity", "degree": "degree of the entity"}.get(by, by),
     right="share right ↑",
     confidence="mean confidence",
     ece="ECE ↓",

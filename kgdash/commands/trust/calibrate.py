@@ -14,7 +14,7 @@ from kgdash.statistics.bootstrap import Bootstrap
 
 #: what `calibrate` prints or writes as a table
 CalibrateTable = StrEnum(
-    "CalibrateTable", "errors diagram relation community relik temperatures queries"
+    "CalibrateTable", "errors diagram side relation community degree relik temperatures queries"
 )
 
 
@@ -23,8 +23,9 @@ def calibrate(
     table: Annotated[
         CalibrateTable,
         typer.Option(
-            help="errors of each way; reliability diagram; errors by relation, by community or by "
-            "ReliK decile of the entity that a query names; fitted temperatures; all test queries."
+            help="errors of each way; reliability diagram; errors by side, relation, community, "
+            "deciles of degree or ReliK of the entity that a query names; fitted temperatures; all "
+            "test queries."
         ),
     ] = CalibrateTable.errors,
     level: LevelOption = 0.95,
@@ -36,11 +37,11 @@ def calibrate(
     """Turn scores into probabilities on validation, and say how far they are right on test."""
     from kgdash.studies.probability.calibration import WAYS, calibration_on_test
     from kgdash.studies.probability.calibration_report import (
-        GROUPINGS,
         diagram,
         grouped_errors,
         overall_errors,
     )
+    from kgdash.studies.probability.query_groups import GROUPINGS
 
     bootstrap = Bootstrap(level, resamples, seed)
     loaded = run.load()
