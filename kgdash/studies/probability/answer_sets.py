@@ -34,8 +34,10 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class AnswerSetSetting:
-    """What sets are wanted: ``epsilon`` in (0, 1), the share that may miss the true answer;
-    ``score`` of `SCORES`; ``groups`` of `CONDITIONS`.
+    """What sets are wanted.
+
+    ``epsilon`` in (0, 1): the share that may miss the true answer; ``score`` of `SCORES`;
+    ``groups`` of `CONDITIONS`.
 
     :raises KgdashError: if one of them is none
     """
