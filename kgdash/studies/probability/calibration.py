@@ -199,7 +199,8 @@ def calibration_on_test(run: Run, progress: Progress = silent) -> TestedCalibrat
     fitted = fit_calibration(run, progress=first)
     triples = run.graph.split("test")
     key = {"kind": "probabilities", "calibration": _VERSION, **run.table_key(triples)}
-    about = run.table_about("calibration", triples, filter=default_filter("test"))
+    how = {"filter": default_filter("test"), "method": "every query"}
+    about = run.table_about("calibration", triples, **how)
     table = cached_table(key, lambda: _queries(run, fitted, triples, second), about, second)
     return TestedCalibration(run, fitted, table)
 
