@@ -1,12 +1,14 @@
 """kgdash: see where a knowledge-graph embedding can be trusted. Start: streamlit run app.py."""
 
 from starlette.middleware import Middleware
+from starlette.routing import Route
 from streamlit.starlette import App
 
 from kgdash.serving.allocator import give_memory_back, keep_imported
 from kgdash.ui.runtime.health import ROUTES
 from kgdash.ui.runtime.login import LogInDoor
 from kgdash.ui.runtime.messages import KnownMessages
+from kgdash.ui.runtime.navigation import to_start
 from kgdash.ui.runtime.page_view import note_failure, note_start
 from kgdash.ui.runtime.preloading import Preloading
 from kgdash.ui.runtime.protection import Protection
@@ -18,7 +20,7 @@ layers = (Protection, LogInDoor, UploadBounds, KnownMessages, Preloading)
 app = App(
     "dashboard.py",
     middleware=[*map(Middleware, layers)],
-    routes=ROUTES,
+    routes=(*ROUTES, Route("/overview", to_start)),
     on_script_error=note_failure,
 )
 keep_imported()

@@ -41,6 +41,7 @@ from kgdash.commands.options.config import configurable
 from kgdash.commands.options.groups import grouped
 from kgdash.commands.options.renamed import refuse_old_names
 from kgdash.commands.options.terminal import visible_output
+from kgdash.commands.trust.answer_sets import answer_sets
 from kgdash.commands.trust.calibrate import calibrate
 from kgdash.errors import KgdashError
 
@@ -52,6 +53,7 @@ app = typer.Typer(
 )
 
 COMMANDS: dict[str, Callable[..., None]] = {
+    "answer-sets": answer_sets,
     "breakdown": breakdown.breakdown,
     "calibrate": calibrate,
     "chart": report.chart,

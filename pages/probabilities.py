@@ -5,15 +5,13 @@ import streamlit as st
 from kgdash.charts.classification import confidence_figure
 from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
-from kgdash.studies.probability.calibration import WAYS, calibration_on_test
-from kgdash.studies.probability.calibration_report import (
-    ERRORS,
-    GROUPINGS,
-    diagram,
-    grouped_errors,
-    overall_errors,
-    sure_answers,
+from kgdash.studies.probability.calibration import WAYS
+from kgdash.studies.probability.calibration_report import ERRORS
+from kgdash.studies.probability.calibration_summary import (
+    calibration_by_groups,
+    summarize_calibration,
 )
+from kgdash.studies.probability.query_groups import GROUPINGS
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.card import show_card
@@ -36,16 +34,14 @@ _ABOUT = {
 run = current_run()
 st.title("Probabilities")
 key = (run.digest, "probabilities")
-tested = computed("Fitting probabilities on validation", key, Call(calibration_on_test, run))
-errors = computed(
-    "Intervals", (*key, "errors"), lambda report: overall_errors(tested, progress=report)
-)
-sure, right = sure_answers(tested)
+found = computed("Fitting probabilities on validation", key, Call(summarize_calibration, run))
+errors = found.errors
+sure, right = found.sure.iloc[0]
 answer = "The model gives no first answer a confidence of 80 % or more."
 if sure:
     answer = (
         f"Where the model is at least **80 % sure** of its first answer, that is right in "
-        f"**{right:.0%}** of {sure:,} test queries."
+        f"**{right:.0%}** of {int(sure):,} test queries."
     )
 st.markdown(answer)
 fitted = errors[errors["way"] == "fitted"].set_index("error")
@@ -58,7 +54,8 @@ with st.container(horizontal=True):
 left, other = st.columns(2, gap="large")
 with left:
     st.header("Confidence and share right")
-    bins = {_NAMES[way]: diagram(tested, way) for way in ("fitted", "uncalibrated")}
+    by_way = dict(iter(found.diagrams.groupby("way")))
+    bins = {_NAMES[way]: by_way[way] for way in ("fitted", "uncalibrated")}
     show_chart(confidence_figure(bins), "diagram", f"{run.name}-reliability-diagram")
     st.caption(
         "On the dashed line, answers are right as often as the confidence says. True facts that "
@@ -80,24 +77,20 @@ by = st.segmented_control(
     list(GROUPINGS),
     default="relik",
     required=True,
-    format_func={"relation": "Relation", "community": "Community", "relik": "ReliK"}.get,
-    help="Community and ReliK are those of the entity that a query names; its ReliK is the mean "
-    "over its training triples.",
+    format_func=lambda name: {"relik": "ReliK"}.get(name, name.capitalize()),
+    help="Community, degree and ReliK are those of the entity that a query names, over its "
+    "training triples.",
     key="by",
     bind="query-params",
 )
-groups = computed(
-    "Probabilities by group",
-    (*key, by),
-    lambda report: grouped_errors(tested, by, progress=report),
-)
+groups = computed("Probabilities by group", (*key, by), Call(calibration_by_groups, run, by))
 shown = ["group", "queries", "right", "confidence", "ece", "ece_low", "ece_high", "nll"]
 show_table(
     groups[shown],
     "groups",
     f"{run.name}-calibration-by-{by}",
     groups,
-    group=by if by != "relik" else "ReliK of the entity",
+    group={"relik": "ReliK of the entity", "degree": "degree of the entity"}.get(by, by),
     right="share right ↑",
     confidence="mean confidence",
     ece="ECE ↓",

@@ -12,6 +12,7 @@ included, is of the halved ones.
 Takes a quarter of an hour on a free core. On another processor the last digits may differ.
 """
 
+import argparse
 import hashlib
 import io
 import json
@@ -53,7 +54,7 @@ EPOCHS, ROWS, ANSWERS, RATE, N3, SPREAD, SEED = 10, 256, 16, 0.1, 0.03, 0.01, 0
 MOST_BYTES = 11_200_000
 
 #: tables that others were made from, and pages do not read as they open
-NOT_ASKED_FOR = ("grown regions",)
+NOT_ASKED_FOR = ("grown regions", "every query")
 
 ATTRIBUTION = (
     "FB15k-237 (Toutanova and Chen 2015), a part of Freebase, CC BY 2.5; names of entities as "
@@ -283,17 +284,21 @@ def packed(table: pa.Table) -> Iterator[bytes]:
 
 def main() -> None:
     """Train and write under OUT (default: the package's demo folder)."""
-    if len(sys.argv) not in (2, 3):
-        sys.exit("expected DATASET [OUT], or --tables [OUT]")
-    out = Path(sys.argv[2]) if len(sys.argv) > 2 else DEMO
-    if sys.argv[1] == "--tables":
-        renew_tables(out / NAME)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dataset", nargs="?", type=Path, help="folder of triples and labels")
+    parser.add_argument("out", nargs="?", type=Path, default=DEMO)
+    parser.add_argument("--tables", action="store_true", help="only add tables to the run in OUT")
+    asked = parser.parse_args()
+    if asked.tables:
+        renew_tables((asked.dataset or asked.out) / NAME)
         return
+    if asked.dataset is None:
+        parser.error("expected a DATASET, or --tables")
     # One thread sums in one order, so that the weights come out the same on every machine.
     torch.set_num_threads(1)
-    graph = read_graph(Path(sys.argv[1]))
+    graph = read_graph(asked.dataset)
     state, about = record(graph)
-    write(graph, state, about, out / NAME)
+    write(graph, state, about, asked.out / NAME)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from kgdash.statistics.estimate import number
 from tests.browser.driver import expect_cards, go_to, open_page, select, settle
 
 PAGES = {
-    "": "Overview",
+    "overview": "Overview",
     "local?size=12": "Local reliability",
     "study?subgraphs=10&study_size=15": "Correlation study",
 }
@@ -34,6 +34,8 @@ def test_page_in_the_dark_on_a_phone(address, tab, page):
     tab.locator(".js-plotly-plot .main-svg").first.wait_for()
     settle(tab)
     assert tab.title()
+    assert "/overview" not in tab.url  # the first page is at / alone; elsewhere it is not found
+    assert tab.get_by_text("Page not found").count() == 0
     assert tab.evaluate(_LUMINANCE) < 60
     assert tab.evaluate("innerWidth") == 390
     for content, container in tab.evaluate(_WIDTHS):

@@ -1,4 +1,4 @@
-"""How probable an answer is: temperatures, an isotonic map, and how far probabilities are right.
+"""How probable an answer is, which set holds it as promised, and how far both are right.
 
 Imports: runs, health and below. Start at `calibration.py`.
 """

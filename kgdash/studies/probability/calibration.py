@@ -6,7 +6,6 @@ Defined in numbers.md#23-probabilities.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -30,6 +29,7 @@ from kgdash.studies.probability.candidate_probability import (
     fit_isotonic,
     fit_platt,
 )
+from kgdash.studies.probability.query_groups import Queries
 from kgdash.studies.probability.temperatures import fit_betas
 
 #: ways from scores to probabilities over the candidates of a query
@@ -184,11 +184,10 @@ class TestedCalibration:
     fitted: Calibration
     queries: pd.DataFrame
 
-    @cached_property
-    def anchors(self) -> np.ndarray:
-        """Return the entity that each query names: int64, ``(rows,)``."""
-        tails = (self.queries["side"] == "tail").to_numpy()
-        return np.where(tails, self.queries["head"], self.queries["tail"])
+    @property
+    def asked(self) -> Queries:
+        """Return the queries, in the order of their rows."""
+        return Queries.of(self.queries[: len(self.queries) // 2][IDS].to_numpy())
 
 
 def calibration_on_test(run: Run, progress: Progress = silent) -> TestedCalibration:
@@ -200,7 +199,8 @@ def calibration_on_test(run: Run, progress: Progress = silent) -> TestedCalibrat
     fitted = fit_calibration(run, progress=first)
     triples = run.graph.split("test")
     key = {"kind": "probabilities", "calibration": _VERSION, **run.table_key(triples)}
-    about = run.table_about("calibration", triples, filter=default_filter("test"))
+    how = {"filter": default_filter("test"), "method": "every query"}
+    about = run.table_about("calibration", triples, **how)
     table = cached_table(key, lambda: _queries(run, fitted, triples, second), about, second)
     return TestedCalibration(run, fitted, table)
 

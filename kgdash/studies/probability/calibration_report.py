@@ -6,16 +6,14 @@ O'Connor, "Posterior calibration and exploratory analysis for NLP models", 2015;
 "Verification of forecasts expressed in terms of probability", 1950.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
 from kgdash.errors import check_name
-from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
 from kgdash.studies.probability.calibration import WAYS, TestedCalibration
+from kgdash.studies.probability.query_groups import grouping
 
 #: bins of the errors and of the diagram
 BINS = 15
@@ -154,14 +152,6 @@ def diagram(tested: TestedCalibration, way: str = "fitted") -> pd.DataFrame:
     )
 
 
-#: what test queries are grouped by
-GROUPINGS = {
-    "relation": "relation",
-    "community": "community of the entity that the query names",
-    "relik": "decile of that entity's ReliK, the mean over its training triples",
-}
-
-
 def grouped_errors(
     tested: TestedCalibration,
     by: str,
@@ -170,58 +160,29 @@ def grouped_errors(
 ) -> pd.DataFrame:
     """Return the errors of the fitted probabilities by groups of test queries.
 
-    :param by: of `GROUPINGS`
-    :return: one row per group, the largest ECE first among groups of equal standing: ``group``,
+    :param by: of `kgdash.studies.probability.query_groups.GROUPINGS`
+    :return: one row per group, the largest ECE first, deciles in order: ``group``,
         ``queries`` (int64), ``right``, ``confidence`` (means), and for each of `ERRORS` its value,
         ``<error>_low``, ``<error>_high``
     :raises KgdashError: on an unknown grouping
     """
-    check_name("grouping", by, GROUPINGS, "calibration")
     first, second = phases(progress, [1.0, 1.0])
-    codes, name = _group_codes(tested, by, first)
+    groups = grouping(tested.run, by, first)
+    codes = groups.codes(tested.asked)
     rows, numbers = [], np.unique(codes[codes >= 0])
     for done, number in enumerate(numbers):
         part = tested.queries[codes == number]
-        row = {"group": name(int(number)), "queries": len(part), "right": part["right"].mean()}
+        row = {
+            "group": groups.name(int(number)),
+            "queries": len(part),
+            "right": part["right"].mean(),
+        }
         row["confidence"] = part["fitted_confidence"].mean()
         for error, (value, low, high) in calibration_errors(part, "fitted", bootstrap).items():
             row |= {error: value, f"{error}_low": low, f"{error}_high": high}
         rows.append(row)
         second(done + 1, len(numbers))
     table = pd.DataFrame(rows)
-    return table if by == "relik" else table.sort_values("ece", ascending=False, ignore_index=True)
-
-
-def _group_codes(
-    tested: TestedCalibration, by: str, progress: Progress
-) -> tuple[np.ndarray, Callable[[int], str]]:
-    """Return each query's group, -1 for none, and what names a group."""
-    graph = tested.run.graph
-    if by == "relation":
-        return tested.queries["relation"].to_numpy(), lambda number: graph.relation_labels[number]
-    if by == "community":
-        of_entity = find_communities(graph, progress=progress)
-        codes = of_entity[tested.anchors]
-        names = describe_communities(graph, of_entity, np.unique(codes).tolist())
-        return codes, lambda number: names[number].label
-    relik = anchor_relik(tested, progress)
-    known = relik[np.isfinite(relik)]
-    edges = np.quantile(known, np.arange(1, 10) / 10) if len(known) else np.zeros(0)
-    codes = np.searchsorted(edges, relik, side="right")
-    return np.where(np.isfinite(relik), codes, -1), lambda number: f"decile {number + 1}"
-
-
-def anchor_relik(tested: TestedCalibration, progress: Progress = silent) -> np.ndarray:
-    """Return the mean ReliK of the training triples of the entity that each query names.
-
-    :return: float64 in (0, 1], one per query; NaN where it has no training triple
-    """
-    run = tested.run
-    table = run.relik("train", progress=progress)
-    loop = (table["head"] == table["tail"]).to_numpy()
-    ends = np.concatenate([table["head"], table["tail"][~loop]])
-    values = np.concatenate([table["relik"], table["relik"][~loop]])
-    size = run.graph.num_entities
-    with np.errstate(invalid="ignore"):
-        mean = np.bincount(ends, values, size) / np.bincount(ends, minlength=size)
-    return mean[tested.anchors]
+    if by in ("degree", "relik"):  # in the order of their values
+        return table
+    return table.sort_values("ece", ascending=False, ignore_index=True)

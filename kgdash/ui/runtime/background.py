@@ -126,9 +126,12 @@ class Job:
         None without a pace: before a tenth of what was left then is done.
         """
         share, since = self.share(), self._state.since
-        if share is None or since is None or share - since[1] < _KNOWN_PACE * (1 - since[1]):
+        if share is None or since is None:
             return None
-        return (time.monotonic() - since[0]) / (share - since[1]) * (1 - share)
+        done = share - since[1]
+        if done <= 0 or done < _KNOWN_PACE * (1 - since[1]):
+            return None
+        return (time.monotonic() - since[0]) / done * (1 - share)
 
     def wait_for_result(self, seconds: float) -> bool:
         """Wait until there is any result, or the computation ended; return whether so."""

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
 from kgdash.ui.runtime.refined import stop_refining
 from kgdash.ui.runtime.visitors import admit
@@ -60,6 +62,12 @@ _MOVED = {
 
 #: room above a page, the size of headings, and contrast where Streamlit has too little
 _STYLE = Path(__file__).with_name("style.css")
+
+
+def to_start(request: Request) -> Response:
+    """Lead from the name of the first page to its address, which Streamlit has without a name."""
+    query = request.url.query
+    return RedirectResponse("./" + (f"?{query}" if query else ""))
 
 
 def navigation() -> Any:

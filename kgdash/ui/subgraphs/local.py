@@ -31,7 +31,9 @@ _CARDS = {
 
 
 def counted_so_far(comparison: LocalComparison) -> str:
-    """Say what the mean ReliK is about while it is counted."""
+    """Say what the mean ReliK is about while it is counted; nothing of the last result."""
+    if _ENDS[0] not in comparison.means:
+        return ""
     value, low, high = (comparison.means[key].value for key in ("relik", *_ENDS))
     return so_far(value, low, high)
 

@@ -11,8 +11,6 @@ from kgdash.studies.probability.calibration import WAYS, calibration_on_test
 from kgdash.studies.probability.calibration_report import (
     BINS,
     ERRORS,
-    GROUPINGS,
-    anchor_relik,
     calibration_errors,
     diagram,
     equal_mass,
@@ -20,6 +18,7 @@ from kgdash.studies.probability.calibration_report import (
     grouped_errors,
     overall_errors,
 )
+from kgdash.studies.probability.query_groups import GROUPINGS
 
 FEW = Bootstrap(resamples=60)
 
@@ -111,16 +110,6 @@ def test_groups_hold_each_query_at_most_once(tested, by):
         own = tested.queries[tested.queries["relation"] == labels.index(row["group"])]
         assert row["ece"] == pytest.approx(calibration_errors(own, bootstrap=FEW)["ece"][0])
         assert row["right"] == pytest.approx(own["right"].mean())
-
-
-def test_relik_of_anchors(tested):
-    run = tested.run
-    table = run.relik("train")
-    found = anchor_relik(tested)
-    for at in (0, len(found) // 2, len(found) - 1):
-        entity = tested.anchors[at]
-        own = table[(table["head"] == entity) | (table["tail"] == entity)]["relik"]
-        assert found[at] == pytest.approx(own.mean(), nan_ok=True)
 
 
 def test_diagram(tested):

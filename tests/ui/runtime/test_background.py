@@ -187,3 +187,13 @@ def test_start_and_end_are_noted(slow, monkeypatch, end, state):
     assert [more["state"] for more in mine] == ["started", state]
     assert mine[1]["seconds"] >= 0
     assert mine[1].get("error") == ("ValueError" if end == "fail" else None)
+
+
+def test_no_pace_where_all_was_done_at_the_first_report():
+    def steps(progress, latest):
+        progress(4, 4)
+        yield "all"
+
+    job = Job(steps)
+    assert job.wait(PATIENCE)
+    assert (job.share(), job.remaining()) == (1.0, None)

@@ -1,0 +1,190 @@
+"""How strange an answer is among the candidates of its query, and how many are no stranger.
+
+Three nonconformities of a candidate e, all lower for higher scores (numbers.md#24-answer-sets): its
+filtered realistic rank; −log p(e), which orders as 1 − p(e) does; and the probability of all
+candidates that are at least as probable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kgdash.graph import IDS
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.studies.probability.answer_queries import (
+    AnswerQueries,
+    Softmax,
+    answer_queries,
+    softmax,
+)
+from kgdash.studies.probability.calibration import Calibration
+
+#: nonconformities
+SCORES = {
+    "rank": "filtered realistic rank",
+    "softmax": "improbability: 1 − p",
+    "adaptive": "probability of all that are at least as probable",
+}
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates of one triple's query, best first.
+
+    ``scores``: descending, float64, ``(N,)``; ``mass``: the probability of each and of all before
+    it, ascending to 1; ``log_p``: of each.
+    """
+
+    scores: np.ndarray
+    mass: np.ndarray
+    log_p: np.ndarray
+
+    @classmethod
+    def of(cls, rivals: np.ndarray, own: float, beta: float) -> Candidates:
+        """Put the true answer among its rivals; NaN are no candidates."""
+        scores = np.sort(np.append(rivals[~np.isnan(rivals)], own).astype(np.float64))[::-1]
+        weight = np.exp(beta * (scores - scores[0]))
+        mass = np.cumsum(weight)
+        log_p = beta * (scores - scores[0]) - np.log(mass[-1])
+        return cls(scores, mass / mass[-1], log_p)
+
+    def adaptive(self, own: float) -> float:
+        """Return the probability of all candidates that score at least so much."""
+        return float(self.mass[self._up_to(own) - 1])
+
+    def size(self, score: str, most: float) -> int:
+        """Return how many candidates are no stranger than ``most``.
+
+        :param score: of `SCORES`
+        """
+        if np.isposinf(most):
+            return len(self.scores)
+        if score == "softmax":
+            return int(np.searchsorted(-self.log_p, most, side="right"))
+        if score == "adaptive":
+            return self._without_part(int(np.searchsorted(self.mass, most, side="right")))
+        count = min(int(most), len(self.scores))
+        if count == 0:
+            return 0
+        tied = self.scores[count - 1]
+        first, last = self._above(tied), self._up_to(tied)
+        # Candidates first + 1 … last tie: each has the mean of these ranks.
+        return last if (first + 1 + last) / 2 <= most else first
+
+    def _without_part(self, count: int) -> int:
+        """Return the count without a part of candidates that tie: they are in together or out."""
+        if 0 < count < len(self.scores) and self.scores[count] == self.scores[count - 1]:
+            return self._above(self.scores[count])
+        return count
+
+    def _above(self, score: float) -> int:
+        return int(np.searchsorted(-self.scores, -score, side="left"))
+
+    def _up_to(self, score: float) -> int:
+        return int(np.searchsorted(-self.scores, -score, side="right"))
+
+
+def answer_scores(
+    run: Run, fitted: Calibration, triples: np.ndarray, filter: str, progress: Progress = silent
+) -> pd.DataFrame:
+    """Return how strange each true answer is.
+
+    :param fitted: whose temperatures make p
+    :param triples: int64, ``(n, 3)``
+    :param filter: of `kgdash.graph.FILTERS`
+    :return: one row per side and triple, all heads first: ``head, relation, tail``, ``side``, and
+        each of `SCORES` as float64: ``rank`` ≥ 1, ``softmax`` = −log p ≥ 0, ``adaptive`` in (0, 1]
+    :raises KgdashError: if a score is NaN or infinite
+    """
+    ranks, parts = run.ranks(triples=triples, filter=filter), []
+    sides = answer_queries(run, triples, filter)
+    for queries, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
+        found = _softmax(queries, fitted)
+        mass = np.empty(len(triples))
+
+        def note(at: int, candidates: Candidates, found=found, mass=mass) -> None:
+            mass[at] = candidates.adaptive(found.own[at])
+
+        look_at_all(queries, found, note, report)
+        part = pd.DataFrame(triples, columns=IDS).assign(
+            side=queries.side,
+            rank=ranks.loc[ranks["side"] == queries.side, "realistic"].to_numpy(np.float64),
+            softmax=np.maximum(-found.log_true, 0.0),
+            adaptive=np.minimum(mass, 1.0),
+        )
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def set_sizes(
+    queries: AnswerQueries,
+    fitted: Calibration,
+    score: str,
+    most: np.ndarray,
+    progress: Progress = silent,
+) -> np.ndarray:
+    """Count the candidates of each triple's query that are no stranger than is allowed.
+
+    :param score: of `SCORES`
+    :param most: of each triple, float64, ``(n,)``; +inf lets all in
+    :return: int64, ``(n,)``, ≥ 0
+    """
+    sizes = np.empty(len(queries.triples), dtype=np.int64)
+
+    def note(at: int, candidates: Candidates) -> None:
+        sizes[at] = candidates.size(score, float(most[at]))
+
+    look_at_all(queries, _softmax(queries, fitted), note, progress)
+    return sizes
+
+
+def _softmax(queries: AnswerQueries, fitted: Calibration) -> Softmax:
+    return softmax(queries, [fitted.beta_of(queries)])[0]
+
+
+class _Rows:
+    """Tiles of the same rows, put side by side until all candidates are there."""
+
+    def __init__(self, columns: int) -> None:
+        self._columns, self._tiles, self._width = columns, list[np.ndarray](), 0
+
+    def add(self, tile: np.ndarray) -> np.ndarray | None:
+        """Take a tile in; return the whole rows with its last one."""
+        self._tiles.append(tile.copy())
+        self._width += tile.shape[1]
+        if self._width < self._columns:
+            return None
+        rows = np.concatenate(self._tiles, axis=1)
+        self._tiles, self._width = [], 0
+        return rows
+
+
+def look_at_all(
+    queries: AnswerQueries,
+    found: Softmax,
+    look: Callable[[int, Candidates], Any],
+    progress: Progress = silent,
+) -> None:
+    """Show the candidates of each triple's query, in any order, on several threads.
+
+    :param found: softmax of the queries
+    :param look: takes the number of the triple and its candidates
+    """
+    order = np.argsort(queries.asked.row, kind="stable")
+    starts = np.searchsorted(queries.asked.row[order], np.arange(len(queries.asked.anchors) + 1))
+
+    def gather(rows: _Rows, tile: np.ndarray, first: int) -> None:
+        whole = rows.add(tile)
+        if whole is None:
+            return
+        for row, rivals in enumerate(whole, first):
+            for at in order[starts[row] : starts[row + 1]]:
+                look(int(at), Candidates.of(rivals, found.own[at], found.beta[at]))
+
+    queries.visit(gather, lambda: _Rows(queries.scorer.num_entities), progress)

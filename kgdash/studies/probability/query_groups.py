@@ -1,0 +1,120 @@
+"""Groups of queries that depend on the query alone: never on which answer is true.
+
+Defined in numbers.md#23-probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kgdash.errors import check_name
+from kgdash.graph.communities import describe_communities, find_communities
+from kgdash.progress import Progress, silent
+from kgdash.runs import Run
+
+#: what queries are grouped by
+GROUPINGS = {
+    "side": "open side",
+    "relation": "relation",
+    "community": "community of the entity that the query names",
+    "degree": "decile of that entity's training triples",
+    "relik": "decile of that entity's ReliK, the mean over its training triples",
+}
+
+#: parts of which each holds as many validation queries
+_PARTS = 10
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Queries: ``side`` ("head" or "tail": the open one), ``relation`` and ``anchor`` (ids).
+
+    Arrays of equal length; the anchor is the entity that a query names.
+    """
+
+    side: np.ndarray
+    relation: np.ndarray
+    anchor: np.ndarray
+
+    @classmethod
+    def of(cls, triples: np.ndarray) -> Queries:
+        """Return those of triples, int64 ``(n, 3)``: all heads open, then all tails."""
+        heads, relations, tails = triples.T
+        sides = np.repeat(np.array(["head", "tail"]), len(triples))
+        return cls(sides, np.tile(relations, 2), np.concatenate([tails, heads]))
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """``codes``: from queries to int64 numbers of groups, -1 for none; ``name`` of a number."""
+
+    codes: Callable[[Queries], np.ndarray]
+    name: Callable[[int], str]
+
+
+def grouping(run: Run, by: str, progress: Progress = silent) -> Grouping:
+    """Make a grouping of a run's queries.
+
+    Deciles are those of the validation queries; equal values share a group.
+
+    :param by: of `GROUPINGS`
+    :raises KgdashError: if it is unknown, or there are no validation triples for deciles
+    """
+    check_name("grouping", by, GROUPINGS, "probabilities")
+    graph = run.graph
+    if by == "side":
+        return Grouping(
+            lambda queries: (queries.side == "tail").astype(np.int64),
+            lambda number: ("head", "tail")[number],
+        )
+    if by == "relation":
+        return Grouping(
+            lambda queries: queries.relation, lambda number: graph.relation_labels[number]
+        )
+    if by == "community":
+        of_entity = find_communities(graph, progress=progress)
+        names = describe_communities(graph, of_entity, np.unique(of_entity).tolist())
+        return Grouping(
+            lambda queries: of_entity[queries.anchor], lambda number: names[number].label
+        )
+    values = mean_relik(run, progress) if by == "relik" else training_degrees(run)
+    at = values[Queries.of(graph.split("valid")).anchor]
+    edges = np.unique(np.quantile(at[np.isfinite(at)], np.arange(1, _PARTS) / _PARTS))
+
+    def codes(queries: Queries) -> np.ndarray:
+        found = values[queries.anchor]
+        return np.where(np.isfinite(found), np.searchsorted(edges, found, side="left"), -1)
+
+    return Grouping(codes, lambda number: _span(number, edges))
+
+
+def _span(number: int, edges: np.ndarray) -> str:
+    """Say which values the part holds: "≤ 0.12", "0.12 to 0.3", "> 0.3"."""
+    if not len(edges):
+        return "all"
+    if number == 0:
+        return f"≤ {edges[0]:.3g}"
+    if number == len(edges):
+        return f"> {edges[-1]:.3g}"
+    return f"{edges[number - 1]:.3g} to {edges[number]:.3g}"
+
+
+def mean_relik(run: Run, progress: Progress = silent) -> np.ndarray:
+    """Return the mean ReliK of each entity's training triples: float64, ``(|E|,)``, NaN of none."""
+    table = run.relik("train", progress=progress)
+    loop = (table["head"] == table["tail"]).to_numpy()
+    ends = np.concatenate([table["head"], table["tail"][~loop]])
+    values = np.concatenate([table["relik"], table["relik"][~loop]])
+    size = run.graph.num_entities
+    with np.errstate(invalid="ignore"):
+        return np.bincount(ends, values, size) / np.bincount(ends, minlength=size)
+
+
+def training_degrees(run: Run) -> np.ndarray:
+    """Return how many training triples each entity is an end of: float64, ``(|E|,)``."""
+    heads, _, tails = run.graph.split("train").T
+    ends = np.concatenate([heads, tails[tails != heads]])
+    return np.bincount(ends, minlength=run.graph.num_entities).astype(np.float64)

@@ -1,0 +1,63 @@
+"""Groups of queries are functions of the query alone, by their definitions."""
+
+import numpy as np
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.studies.probability.query_groups import (
+    GROUPINGS,
+    Queries,
+    grouping,
+    mean_relik,
+    training_degrees,
+)
+
+
+@pytest.fixture(scope="module")
+def graph_run(bundled):
+    return bundled("umls-complex")
+
+
+def test_queries_of_triples():
+    found = Queries.of(np.array([[1, 7, 2], [3, 8, 4]]))
+    assert found.side.tolist() == ["head", "head", "tail", "tail"]
+    assert found.relation.tolist() == [7, 8, 7, 8]
+    assert found.anchor.tolist() == [2, 4, 1, 3]
+
+
+@pytest.mark.parametrize("by", GROUPINGS)
+def test_equal_queries_are_in_one_group(graph_run, by):
+    groups = grouping(graph_run, by)
+    asked = Queries.of(graph_run.graph.split("test"))
+    codes = groups.codes(asked)
+    seen = {}
+    for key, code in zip(
+        zip(asked.side, asked.relation, asked.anchor, strict=True), codes, strict=True
+    ):
+        assert seen.setdefault(key, code) == code
+    assert all(groups.name(int(code)) for code in set(codes.tolist()) if code >= 0)
+
+
+@pytest.mark.parametrize("by", ["degree", "relik"])
+def test_deciles_hold_as_many_validation_queries(graph_run, by):
+    values = mean_relik(graph_run) if by == "relik" else training_degrees(graph_run)
+    asked = Queries.of(graph_run.graph.split("valid"))
+    codes = grouping(graph_run, by).codes(asked)
+    most = np.bincount(codes[codes >= 0]).max() / len(codes)
+    assert most < 0.2
+    order = np.argsort(values[asked.anchor], kind="stable")
+    assert (np.diff(codes[order][codes[order] >= 0]) >= 0).all()
+
+
+def test_relik_and_degree_of_entities(graph_run):
+    table = graph_run.relik("train")
+    relik, degree = mean_relik(graph_run), training_degrees(graph_run)
+    for entity in (0, 40, 134):
+        own = table[(table["head"] == entity) | (table["tail"] == entity)]["relik"]
+        assert relik[entity] == pytest.approx(own.mean(), nan_ok=True)
+        assert degree[entity] == len(own)
+
+
+def test_unknown_grouping(graph_run):
+    with pytest.raises(KgdashError, match="grouping"):
+        grouping(graph_run, "colour")
