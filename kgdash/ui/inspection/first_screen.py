@@ -19,6 +19,7 @@ from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_one
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.inspect_link import pick_triple
 
 _RANK = (
@@ -73,7 +74,7 @@ def show_candidates(found: Inspection) -> None:
     with right:
         own = None if candidates.answer is None else candidates.score(candidates.answer)
         show_chart(
-            candidate_histogram(candidates.histogram(), side, own, 330),
+            drawn(candidate_histogram, candidates.histogram(), side, own, 330),
             "candidate_scores",
             f"{found.run.name}-scores-of-{side}s",
         )
