@@ -33,9 +33,8 @@ def show_verdict(found: Inspection) -> None:
 
 
 def show_figures(found: Inspection) -> None:
-    """Show score, three ranks and ReliK of a whole triple."""
-    relik = found.relik
-    if relik is None:
+    """Show score and three ranks of a whole triple."""
+    if found.triple.open_side is not None:
         return
     with st.container(horizontal=True):
         tails = found.sides["tail"]
@@ -57,11 +56,6 @@ def show_figures(found: Inspection) -> None:
                 f"{rank.optimistic:,} at best, {rank.pessimistic:,} at worst. Raw: with the known "
                 "facts.",
             )
-        show_card(
-            "ReliK ↑",
-            number(relik.value),
-            f"½ (1/{relik.head_rank:,} + 1/{relik.tail_rank:,})",
-        )
 
 
 def show_candidates(found: Inspection) -> None:
