@@ -31,3 +31,17 @@ def test_counts_are_grouped_seeds_are_not_and_no_p_value_is_zero():
     assert forms == {"triples": "localized", "walk_seed": "%d", "p": None, "value": None}
     drawn = written(table).to_html(escape=False)
     assert [text in drawn for text in (">< 1e-300<", ">0.00<")] == [True, True]
+
+
+def test_single_ranks_are_whole_and_small_floats_written_too():
+    table = pd.DataFrame({"head_rank": [4.0, 1426.5, float("nan")], "mean_rank": [4.2, 3.0, 5.0]})
+    table["score"] = pd.Series([1.23456, 2.0, 3.0], dtype="float32")
+    drawn = written(table).to_html()
+    for text in ("4", "1,426.5", "–", "4.20", "3.00", "1.23"):
+        assert f">{text}<" in drawn
+
+
+def test_floats_of_large_tables_have_three_digits_too():
+    table = pd.DataFrame({"relik": [0.5] * 10_001, "n": 1})
+    columns = number_columns(table)
+    assert columns["relik"]["type_config"]["format"] == "%.3g"
