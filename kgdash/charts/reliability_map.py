@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kgdash.charts.community_places import SHORT, name_sides, spread_out
+from kgdash.charts.graph_layout import SHORT, name_sides, spread_out
 from kgdash.charts.message import of_each
 from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.style import (
