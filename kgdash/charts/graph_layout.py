@@ -1,6 +1,4 @@
-"""Where the entities of a drawing stand: a circle, springs, or communities as discs; and those of
-a map of communities, with their names.
-"""
+"""Where the entities of a drawing and the communities of a map stand, and the map's names."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
