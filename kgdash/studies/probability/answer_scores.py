@@ -7,22 +7,17 @@ candidates that are at least as probable.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
+from kgdash.engine.answer_kernels import ADAPTIVE, RANK, SOFTMAX, Asking, Limits, place_answers
+from kgdash.errors import KgdashError
 from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.studies.probability.answer_queries import (
-    AnswerQueries,
-    Softmax,
-    answer_queries,
-    softmax,
-)
+from kgdash.studies.probability.answer_queries import INFINITE, AnswerQueries, answer_queries
 from kgdash.studies.probability.calibration import Calibration
 
 #: nonconformities
@@ -32,62 +27,11 @@ SCORES = {
     "adaptive": "probability of all that are at least as probable",
 }
 
+_KINDS = {"rank": RANK, "softmax": SOFTMAX, "adaptive": ADAPTIVE}
 
-@dataclass(frozen=True)
-class Candidates:
-    """The candidates of one triple's query, best first.
-
-    ``scores``: descending, float64, ``(N,)``; ``mass``: the probability of each and of all before
-    it, ascending to 1; ``log_p``: of each.
-    """
-
-    scores: np.ndarray
-    mass: np.ndarray
-    log_p: np.ndarray
-
-    @classmethod
-    def of(cls, rivals: np.ndarray, own: float, beta: float) -> Candidates:
-        """Put the true answer among its rivals; NaN are no candidates."""
-        scores = np.sort(np.append(rivals[~np.isnan(rivals)], own).astype(np.float64))[::-1]
-        weight = np.exp(beta * (scores - scores[0]))
-        mass = np.cumsum(weight)
-        log_p = beta * (scores - scores[0]) - np.log(mass[-1])
-        return cls(scores, mass / mass[-1], log_p)
-
-    def adaptive(self, own: float) -> float:
-        """Return the probability of all candidates that score at least so much."""
-        return float(self.mass[self._up_to(own) - 1])
-
-    def size(self, score: str, most: float) -> int:
-        """Return how many candidates are no stranger than ``most``.
-
-        :param score: of `SCORES`
-        """
-        if np.isposinf(most):
-            return len(self.scores)
-        if score == "softmax":
-            return int(np.searchsorted(-self.log_p, most, side="right"))
-        if score == "adaptive":
-            return self._without_part(int(np.searchsorted(self.mass, most, side="right")))
-        count = min(int(most), len(self.scores))
-        if count == 0:
-            return 0
-        tied = self.scores[count - 1]
-        first, last = self._above(tied), self._up_to(tied)
-        # Candidates first + 1 … last tie: each has the mean of these ranks.
-        return last if (first + 1 + last) / 2 <= most else first
-
-    def _without_part(self, count: int) -> int:
-        """Return the count without a part of candidates that tie: they are in together or out."""
-        if 0 < count < len(self.scores) and self.scores[count] == self.scores[count - 1]:
-            return self._above(self.scores[count])
-        return count
-
-    def _above(self, score: float) -> int:
-        return int(np.searchsorted(-self.scores, -score, side="left"))
-
-    def _up_to(self, score: float) -> int:
-        return int(np.searchsorted(-self.scores, -score, side="right"))
+#: of some triples, what a set of their query allows: a score of `SCORES`, and the greatest
+#: nonconformity of each, float64, ``(n,)``; +inf lets all in
+Allowed = tuple[str, np.ndarray]
 
 
 def answer_scores(
@@ -102,50 +46,51 @@ def answer_scores(
         each of `SCORES` as float64: ``rank`` ≥ 1, ``softmax`` = −log p ≥ 0, ``adaptive`` in (0, 1]
     :raises KgdashError: if a score is NaN or infinite
     """
-    ranks, parts = run.ranks(triples=triples, filter=filter), []
-    sides = answer_queries(run, triples, filter)
+    run.ranks(triples=triples, filter=filter)  # refuses NaN
+    sides, parts = answer_queries(run, triples, filter), []
     for queries, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
-        found = _softmax(queries, fitted)
-        mass = np.empty(len(triples))
-
-        def note(at: int, candidates: Candidates, found=found, mass=mass) -> None:
-            mass[at] = candidates.adaptive(found.own[at])
-
-        look_at_all(queries, found, note, report)
-        part = pd.DataFrame(triples, columns=IDS).assign(
-            side=queries.side,
-            rank=ranks.loc[ranks["side"] == queries.side, "realistic"].to_numpy(np.float64),
-            softmax=np.maximum(-found.log_true, 0.0),
-            adaptive=np.minimum(mass, 1.0),
-        )
-        parts.append(part)
+        strange, _ = place_in_queries(queries, fitted, [], report)
+        named = pd.DataFrame(strange, columns=list(SCORES))
+        ids = pd.DataFrame(triples, columns=IDS).assign(side=queries.side)
+        parts.append(pd.concat([ids, named], axis=1))
     return pd.concat(parts, ignore_index=True)
 
 
-def set_sizes(
+def place_in_queries(
     queries: AnswerQueries,
     fitted: Calibration,
-    score: str,
-    most: np.ndarray,
+    allowed: Sequence[Allowed],
     progress: Progress = silent,
-) -> np.ndarray:
-    """Count the candidates of each triple's query that are no stranger than is allowed.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Look at all candidates of triples' queries once: how strange is the answer, and what is not?
 
-    :param score: of `SCORES`
-    :param most: of each triple, float64, ``(n,)``; +inf lets all in
-    :return: int64, ``(n,)``, ≥ 0
+    :param allowed: of each kind of sets that is wanted
+    :return: nonconformities of the answers, float64, ``(n, 3)``, in the order of `SCORES`, and how
+        many candidates each set holds, int32, ``(n, kinds of sets)``
+    :raises KgdashError: if a score is infinite
     """
-    sizes = np.empty(len(queries.triples), dtype=np.int64)
+    count, rows = len(queries.triples), len(queries.asked.anchors)
+    kinds = np.array([_KINDS[score] for score, _ in allowed], dtype=np.int64)
+    most = np.empty((count, len(allowed)))
+    for at, (_, values) in enumerate(allowed):
+        most[:, at] = values
+    order = np.argsort(queries.asked.row, kind="stable")
+    starts = np.searchsorted(queries.asked.row[order], np.arange(rows + 1))
+    own = np.empty(count)
+    asking, limits = Asking(starts, order, own), Limits(kinds, most)
+    betas = queries.per_row(fitted.beta_of(queries))
+    strange, sizes = np.empty((count, 3)), np.empty((count, len(allowed)), dtype=np.int32)
 
-    def note(at: int, candidates: Candidates) -> None:
-        sizes[at] = candidates.size(score, float(most[at]))
+    def look(buffer: _Rows, tile: np.ndarray, first: int) -> None:
+        whole = buffer.add(tile)
+        if whole is not None:
+            whole.sort(axis=1)  # NaN, which are no candidates, come last
+            place_answers(whole, first, betas, asking, limits, strange, sizes)
 
-    look_at_all(queries, _softmax(queries, fitted), note, progress)
-    return sizes
-
-
-def _softmax(queries: AnswerQueries, fitted: Calibration) -> Softmax:
-    return softmax(queries, [fitted.beta_of(queries)])[0]
+    queries.visit(look, lambda: _Rows(queries.scorer.num_entities), progress, own)
+    if not np.isfinite(strange).all():
+        raise KgdashError(INFINITE)
+    return strange, sizes
 
 
 class _Rows:
@@ -163,28 +108,3 @@ class _Rows:
         rows = np.concatenate(self._tiles, axis=1)
         self._tiles, self._width = [], 0
         return rows
-
-
-def look_at_all(
-    queries: AnswerQueries,
-    found: Softmax,
-    look: Callable[[int, Candidates], Any],
-    progress: Progress = silent,
-) -> None:
-    """Show the candidates of each triple's query, in any order, on several threads.
-
-    :param found: softmax of the queries
-    :param look: takes the number of the triple and its candidates
-    """
-    order = np.argsort(queries.asked.row, kind="stable")
-    starts = np.searchsorted(queries.asked.row[order], np.arange(len(queries.asked.anchors) + 1))
-
-    def gather(rows: _Rows, tile: np.ndarray, first: int) -> None:
-        whole = rows.add(tile)
-        if whole is None:
-            return
-        for row, rivals in enumerate(whole, first):
-            for at in order[starts[row] : starts[row + 1]]:
-                look(int(at), Candidates.of(rivals, found.own[at], found.beta[at]))
-
-    queries.visit(gather, lambda: _Rows(queries.scorer.num_entities), progress)
