@@ -7,7 +7,9 @@ candidates that are at least as probable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,13 @@ from kgdash.errors import KgdashError
 from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.studies.probability.answer_queries import INFINITE, AnswerQueries, answer_queries
+from kgdash.studies.probability.answer_queries import (
+    INFINITE,
+    AnswerQueries,
+    Softmax,
+    WholeRows,
+    answer_queries,
+)
 from kgdash.studies.probability.calibration import Calibration
 
 #: nonconformities
@@ -32,6 +40,63 @@ _KINDS = {"rank": RANK, "softmax": SOFTMAX, "adaptive": ADAPTIVE}
 #: of some triples, what a set of their query allows: a score of `SCORES`, and the greatest
 #: nonconformity of each, float64, ``(n,)``; +inf lets all in
 Allowed = tuple[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates of one triple's query, best first.
+
+    ``scores``: descending, float64, ``(N,)``; ``mass``: the probability of each and of all before
+    it, ascending to 1; ``log_p``: of each.
+    """
+
+    scores: np.ndarray
+    mass: np.ndarray
+    log_p: np.ndarray
+
+    @classmethod
+    def of(cls, rivals: np.ndarray, own: float, beta: float) -> Candidates:
+        """Put the true answer among its rivals; NaN are no candidates."""
+        scores = np.sort(np.append(rivals[~np.isnan(rivals)], own).astype(np.float64))[::-1]
+        weight = np.exp(beta * (scores - scores[0]))
+        mass = np.cumsum(weight)
+        log_p = beta * (scores - scores[0]) - np.log(mass[-1])
+        return cls(scores, mass / mass[-1], log_p)
+
+    def adaptive(self, own: float) -> float:
+        """Return the probability of all candidates that score at least so much."""
+        return float(self.mass[self._up_to(own) - 1])
+
+    def size(self, score: str, most: float) -> int:
+        """Return how many candidates are no stranger than ``most``.
+
+        :param score: of `SCORES`
+        """
+        if np.isposinf(most):
+            return len(self.scores)
+        if score == "softmax":
+            return int(np.searchsorted(-self.log_p, most, side="right"))
+        if score == "adaptive":
+            return self._without_part(int(np.searchsorted(self.mass, most, side="right")))
+        count = min(int(most), len(self.scores))
+        if count == 0:
+            return 0
+        tied = self.scores[count - 1]
+        first, last = self._above(tied), self._up_to(tied)
+        # Candidates first + 1 … last tie: each has the mean of these ranks.
+        return last if (first + 1 + last) / 2 <= most else first
+
+    def _without_part(self, count: int) -> int:
+        """Return the count without a part of candidates that tie: they are in together or out."""
+        if 0 < count < len(self.scores) and self.scores[count] == self.scores[count - 1]:
+            return self._above(self.scores[count])
+        return count
+
+    def _above(self, score: float) -> int:
+        return int(np.searchsorted(-self.scores, -score, side="left"))
+
+    def _up_to(self, score: float) -> int:
+        return int(np.searchsorted(-self.scores, -score, side="right"))
 
 
 def answer_scores(
@@ -81,30 +146,34 @@ def place_in_queries(
     betas = queries.per_row(fitted.beta_of(queries))
     strange, sizes = np.empty((count, 3)), np.empty((count, len(allowed)), dtype=np.int32)
 
-    def look(buffer: _Rows, tile: np.ndarray, first: int) -> None:
+    def look(buffer: WholeRows, tile: np.ndarray, first: int) -> None:
         whole = buffer.add(tile)
-        if whole is not None:
+        if len(whole):
             whole.sort(axis=1)  # NaN, which are no candidates, come last
             place_answers(whole, first, betas, asking, limits, strange, sizes)
 
-    queries.visit(look, lambda: _Rows(queries.scorer.num_entities), progress, own)
+    queries.visit(look, lambda: WholeRows(queries.scorer.num_entities), progress, own)
     if not np.isfinite(strange).all():
         raise KgdashError(INFINITE)
     return strange, sizes
 
 
-class _Rows:
-    """Tiles of the same rows, put side by side until all candidates are there."""
+def look_at_all(
+    queries: AnswerQueries,
+    found: Softmax,
+    look: Callable[[int, Candidates], Any],
+    progress: Progress = silent,
+) -> None:
+    """Show the candidates of each triple's query, in any order, on several threads.
 
-    def __init__(self, columns: int) -> None:
-        self._columns, self._tiles, self._width = columns, list[np.ndarray](), 0
+    :param found: softmax of the queries
+    :param look: takes the number of the triple and its candidates
+    """
+    order = np.argsort(queries.asked.row, kind="stable")
+    starts = np.searchsorted(queries.asked.row[order], np.arange(len(queries.asked.anchors) + 1))
 
-    def add(self, tile: np.ndarray) -> np.ndarray | None:
-        """Take a tile in; return the whole rows with its last one."""
-        self._tiles.append(tile.copy())
-        self._width += tile.shape[1]
-        if self._width < self._columns:
-            return None
-        rows = np.concatenate(self._tiles, axis=1)
-        self._tiles, self._width = [], 0
-        return rows
+    def look_at_row(row: int, rivals: np.ndarray) -> None:
+        for at in order[starts[row] : starts[row + 1]]:
+            look(int(at), Candidates.of(rivals, found.own[at], found.beta[at]))
+
+    queries.each_row(look_at_row, progress)
