@@ -41,7 +41,7 @@ class AnswerSetSetting:
     """
 
     epsilon: float = 0.1
-    score: str = "adaptive"
+    score: str = "softmax"
     groups: str = "none"
 
     def __post_init__(self) -> None:
