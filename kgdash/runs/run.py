@@ -222,16 +222,14 @@ class Run:
     ) -> AnswerSets:
         """Make sets of answers on test that hold the true one as often as promised.
 
-        Defined in numbers.md#24-answer-sets.
+        By numbers.md#24-answer-sets. ``result.by_groups("relation")`` says where they do not.
 
         :param epsilon: share of queries whose set may miss the true answer, in (0, 1)
         :param score: what orders candidates: "rank", "softmax" or "adaptive"
         :param groups: "none": one threshold for all; or one for each "side", "relation",
             "community", or decile of the "degree" or "relik" of the entity that a query names
         :param progress: called with (done, total); may raise to cancel
-        :return: ``summary()``: coverage with its interval, and sizes; ``by_groups(…)``; ``queries``
-        :raises KgdashError: on an unknown choice; without validation or test triples; on NaN or
-            infinite scores
+        :raises KgdashError: on an unknown choice; without held-out triples; on NaN or infinity
         """
         found: AnswerSets = ACCESSORS["answer_sets"](self)(epsilon, score, groups, progress)
         return found
