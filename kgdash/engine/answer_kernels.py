@@ -20,12 +20,14 @@ RANK, SOFTMAX, ADAPTIVE = range(3)
 class Asking(NamedTuple):
     """The triples that ask rows: those of row i are ``triples[starts[i]:starts[i + 1]]``.
 
-    int64, ``(rows + 1,)`` and ``(n,)``; ``own``: each triple's own score, float64, ``(n,)``.
+    int64, ``(rows + 1,)`` and ``(n,)``; ``own``: each triple's own score, float64, ``(n,)``;
+    ``betas``: each row's inverse temperature β > 0, float64, ``(rows,)``.
     """
 
     starts: np.ndarray
     triples: np.ndarray
     own: np.ndarray
+    betas: np.ndarray
 
 
 class Limits(NamedTuple):
@@ -38,12 +40,11 @@ class Limits(NamedTuple):
 
 
 @compiled
-def place_answers(rows, first, betas, asking, limits, strange, sizes):
+def place_answers(rows, first, asking, limits, strange, sizes):
     """Say how strange the triples' answers are, and how large sets of their queries are.
 
     :param rows: scores of the rivals, each row ascending, NaN last: float, ``(rows, columns)``
     :param first: the first row's number
-    :param betas: each row's inverse temperature β > 0, float64, ``(all rows,)``
     :param asking: `Asking` of all rows
     :param limits: `Limits`
     :param strange: filled in, float64, ``(n, 3)``: realistic rank, −log p, and the probability of
@@ -58,7 +59,7 @@ def place_answers(rows, first, betas, asking, limits, strange, sizes):
         count = columns
         while count and row[count - 1] != row[count - 1]:
             count -= 1
-        beta = betas[first + i]
+        beta = asking.betas[first + i]
         high = np.float64(row[count - 1]) if count else -np.inf
         for j in range(count):
             x[j] = np.float32(beta * (np.float64(row[count - 1 - j]) - high))

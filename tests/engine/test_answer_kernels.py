@@ -27,10 +27,11 @@ def placed(rivals, owns, beta, most):
     rows = np.sort(np.array([[*rivals, np.nan, np.nan]], dtype=np.float32), axis=1)
     count = len(owns)
     starts, own = np.array([0, 0, count]), np.array(owns, dtype=np.float64)
-    asking = Asking(starts, np.arange(count)[::-1].copy(), own)
+    betas = np.array([np.nan, beta])
+    asking = Asking(starts, np.arange(count)[::-1].copy(), own, betas)
     limits = Limits(np.array(KINDS), np.tile(most, (count, 1)))
     strange, sizes = np.full((count, 3), np.nan), np.full((count, 3), -1, dtype=np.int32)
-    place_answers(rows, 1, np.array([np.nan, beta]), asking, limits, strange, sizes)
+    place_answers(rows, 1, asking, limits, strange, sizes)
     return strange, sizes
 
 

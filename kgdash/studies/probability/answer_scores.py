@@ -142,15 +142,15 @@ def place_in_queries(
     order = np.argsort(queries.asked.row, kind="stable")
     starts = np.searchsorted(queries.asked.row[order], np.arange(rows + 1))
     own = np.empty(count)
-    asking, limits = Asking(starts, order, own), Limits(kinds, most)
-    betas = queries.per_row(fitted.beta_of(queries))
+    asking = Asking(starts, order, own, queries.per_row(fitted.beta_of(queries)))
+    limits = Limits(kinds, most)
     strange, sizes = np.empty((count, 3)), np.empty((count, len(allowed)), dtype=np.int32)
 
     def look(buffer: WholeRows, tile: np.ndarray, first: int) -> None:
         whole = buffer.add(tile)
         if len(whole):
             whole.sort(axis=1)  # NaN, which are no candidates, come last
-            place_answers(whole, first, betas, asking, limits, strange, sizes)
+            place_answers(whole, first, asking, limits, strange, sizes)
 
     queries.visit(look, lambda: WholeRows(queries.scorer.num_entities), progress, own)
     if not np.isfinite(strange).all():
