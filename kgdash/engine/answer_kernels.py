@@ -31,8 +31,9 @@ class Asking(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The greatest nonconformity that sets allow: ``kinds``, int64, ``(k,)``, and of each triple
-    ``most``, float64, ``(n, k)``; +inf lets all in.
+    """The greatest nonconformity that sets allow.
+
+    ``kinds``: int64, ``(k,)``; ``most``: of each triple, float64, ``(n, k)``; +inf lets all in.
     """
 
     kinds: np.ndarray
