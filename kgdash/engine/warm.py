@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kgdash.engine.answer_kernels import Asking, Limits, place_answers
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
@@ -69,6 +70,9 @@ def warm() -> None:
     gather_logistic(out, 0, 1.0, 0.0, np.zeros((1, 2)))
     ends = np.array([0, 1]), np.ones(1)
     gather_log_probabilities(out, 0, np.ones(1), ends, 1.0, np.zeros((4, 2), dtype=np.int64))
+    asking = Asking(ends[0], group, np.ones(1), np.ones(1))
+    limits = Limits(group, np.ones((1, 1)))
+    place_answers(out, 0, asking, limits, np.ones((1, 3)), np.zeros((1, 1), dtype=np.int32))
     one, seeds = np.ones(1), np.ones(1, dtype=np.uint64)
     resample_groups(one, one, np.array([0, 1]), seeds, group, np.empty((1, 1)))
     label, figures = np.zeros((1, 1), dtype=np.int32), np.empty((1, 1, 4))
