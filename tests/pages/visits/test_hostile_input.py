@@ -171,7 +171,7 @@ def test_no_run_lends_its_names_to_another_of_the_same_weights(tmp_path):
 
 @pytest.mark.parametrize(
     ("page", "key"),
-    [("agreement", "hit_at"), ("agreement", "margin"), ("agreement", "by"), ("probabilities", "by")],
+    [(page, key) for page in ("agreement", "probabilities") for key in ("by", "hit_at", "margin")],
 )
 def test_an_empty_choice_in_an_address_is_none(page, key):
     app = open_page(page, run="umls-transe", **{key: ""})
