@@ -162,7 +162,7 @@ def test_where(runs, ranks):
 
 
 def test_seeds(bundled):
-    names = ["umls-transe", "umls-transe-seed1", "umls-transe-seed2"]
+    names = ["umls-transe", *(f"umls-transe-seed{seed}" for seed in range(1, 5))]
     app = open_view("Seeds")
     assert "No two of these runs are seeds" in messages(app)[0]
     choose(app, **{"with": names[1:2]})
@@ -170,7 +170,7 @@ def test_seeds(bundled):
     choose(app, **{"with": ["umls-rotate"]})
     app.get_by_key("seeds_of_umls-transe").click()
     assert (
-        "Add umls-transe-seed1 and umls-transe-seed2"
+        "Add umls-transe-seed1 and umls-transe-seed2 and umls-transe-seed3 and umls-transe-seed4"
         in app.get_by_key("seeds_of_umls-transe").label
     )
     run_page(app)
@@ -216,4 +216,12 @@ def test_a_pykeen_directory_on_another_graph(pykeen_directory):
     assert app.title[0].value == "Compare runs"
     choose_folder(app, pykeen_directory, "nations")
     choose(app, **{"with": []}, folders="")
-    assert messages(app)[-1] == "Choose one more run, or name its folder."
+    assert messages(app)[-1].startswith("There is no other run on nations here.")
+
+
+def test_a_run_without_company_leads_to_runs_that_have_some():
+    app = open_page("compare", run="fb15k-237-complex")
+    assert messages(app)[-1].startswith("There is no other run on FB15k-237 here.")
+    app = run_page(app.button(key="compare_others").click())
+    assert not errors(app)
+    assert "umls-complex" in table(app, "metric").columns

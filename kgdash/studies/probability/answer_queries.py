@@ -20,6 +20,11 @@ from kgdash.progress import Progress, silent
 from kgdash.runs import Run
 from kgdash.scoring import ENTITY_SIDES, Scorer
 
+#: why a model is refused
+INFINITE = (
+    "the model gives infinite scores, which have no probability; kgdash health says whose they are"
+)
+
 
 @dataclass(frozen=True)
 class AnswerQueries:
@@ -64,10 +69,29 @@ class AnswerQueries:
         return AnswerQueries(self.scorer, self.triples[chosen], fewer)
 
     def visit(
-        self, visitor: Callable[..., None], state: Callable[[], Any], progress: Progress = silent
+        self,
+        visitor: Callable[..., None],
+        state: Callable[[], Any],
+        progress: Progress = silent,
+        own: np.ndarray | None = None,
     ) -> tuple[list[Any], np.ndarray]:
         """Show a visitor all scores of rivals, as `kgdash.health.sweep.sweep` does."""
-        return sweep(self.scorer, self.asked, visitor, state, progress)
+        return sweep(self.scorer, self.asked, visitor, state, progress, own)
+
+    def each_row(
+        self, look: Callable[[int, np.ndarray], Any], progress: Progress = silent
+    ) -> np.ndarray:
+        """Show whole rows of rivals' scores, in any order, on several threads.
+
+        :param look: takes the number of the row and its scores, ``(|E|,)``, NaN where left out
+        :return: the score of each triple's own answer: ``(n,)``
+        """
+
+        def gather(rows: WholeRows, tile: np.ndarray, first: int) -> None:
+            for row, rivals in enumerate(rows.add(tile), first):
+                look(row, rivals)
+
+        return self.visit(gather, lambda: WholeRows(self.scorer.num_entities), progress)[1]
 
     def per_row(self, values: np.ndarray) -> np.ndarray:
         """Spread values of triples, equal where the row is, over rows: ``(n,)`` → ``(rows,)``."""
@@ -76,16 +100,33 @@ class AnswerQueries:
         return rows
 
 
-def answer_queries(run: Run, triples: np.ndarray, filter: str) -> list[AnswerQueries]:
+class WholeRows:
+    """Tiles of the same rows, put side by side until all candidates are there."""
+
+    def __init__(self, columns: int) -> None:
+        self._columns, self._tiles, self._width = columns, list[np.ndarray](), 0
+
+    def add(self, tile: np.ndarray) -> np.ndarray:
+        """Take a tile in; return the whole rows with their last one, before that none."""
+        self._tiles.append(tile.copy())
+        self._width += tile.shape[1]
+        if self._width < self._columns:
+            return tile[:0]
+        rows = np.concatenate(self._tiles, axis=1)
+        self._tiles, self._width = [], 0
+        return rows
+
+
+def answer_queries(
+    run: Run, triples: np.ndarray, filter: str, sides: Sequence[str] = ENTITY_SIDES
+) -> list[AnswerQueries]:
     """List the queries of triples on the sides "head" and "tail".
 
     :param triples: int64, ``(n, 3)``, n ≥ 1; they count as known too
     :param filter: of `kgdash.graph.FILTERS`: whose answers are no candidates
     """
     known = None if filter == "none" else run.graph.known_with(triples, FILTERS[filter])
-    return [
-        AnswerQueries(run.scorer, triples, asked_by(triples, known, side)) for side in ENTITY_SIDES
-    ]
+    return [AnswerQueries(run.scorer, triples, asked_by(triples, known, side)) for side in sides]
 
 
 @dataclass(frozen=True)
@@ -146,10 +187,7 @@ def _of_triples(
     before, total, first, second, squares = (part[queries.asked.row] for part in sums)
     high = np.maximum(before, own)
     if not np.isfinite(high).all() or not np.isfinite(own).all():
-        raise KgdashError(
-            "the model gives infinite scores, which have no probability; "
-            "kgdash health says whose they are"
-        )
+        raise KgdashError(INFINITE)
     down = np.where(np.isfinite(before), beta * (before - high), -np.inf)
     scale, down = np.exp(down), np.where(np.isfinite(down), down, 0.0)
     second = scale * (second + 2 * down * first + down**2 * total)

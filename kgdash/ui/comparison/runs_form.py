@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
-from kgdash.runs.library import named_runs
+from kgdash.runs.library import list_runs, named_runs
 from kgdash.studies.comparison.comparison import FEWEST, MOST, check_comparable, distinct_names
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.run_picker import load_source
+from kgdash.ui.runtime.run_picker import choose_run, load_source
 from kgdash.ui.runtime.sidebar import settings
 
 #: between a folder and the dataset of a PyKEEN directory
 _BEFORE_DATASET = "|"
 
 
-def choose_runs(run: Run, suggested: int = 2) -> dict[str, Run]:
+def choose_runs(run: Run, suggested: Sequence[str] = ()) -> dict[str, Run]:
     """Show the choice of the runs and load them; a refusal ends the page's run.
 
     :param run: of the sidebar, which always comes first
-    :param suggested: how many runs of its graph are chosen at first
+    :param suggested: names of runs that are chosen at first; without any, two of its graph
     :return: 2 to 8 runs on its graph, by distinct names
     """
     names = list(named_runs())
-    same = [name for name in runs_on_same_graph(run) if name in names]
+    first = list(suggested) or runs_on_same_graph(run)[:2]
     others = settings().multiselect(
         f"Compare {plain(run.name)} with",
         names,
-        default=same[:suggested],
+        default=[name for name in first if name in names][: MOST - 1],
         max_selections=MOST - 1,
         key="with",
         bind="query-params",
@@ -48,7 +50,7 @@ def choose_runs(run: Run, suggested: int = 2) -> dict[str, Run]:
     try:
         runs = _load([*others, *folders.splitlines()], run)
         if len(runs) < FEWEST:
-            st.info("Choose one more run, or name its folder.", icon=":material/compare:")
+            _say_what_to_choose(run)
             st.stop()
         check_comparable(runs)
     except KgdashError as error:
@@ -79,6 +81,33 @@ def show_notes_of(runs: dict[str, Run]) -> None:
         st.warning("  \n".join(lines), icon=":material/info:")
 
 
+def _say_what_to_choose(run: Run) -> None:
+    """Say that there is nothing to compare; if no run can be, offer those of another graph."""
+    if runs_on_same_graph(run):
+        st.info("Choose one more run, or name its folder.", icon=":material/compare:")
+        return
+    st.info(
+        f"There is no other run on {plain(run.graph.name)} here. Name the folder of one, or train "
+        "or add one on the page Runs.",
+        icon=":material/compare:",
+    )
+    by_graph: dict[str, list[str]] = {}
+    for row in list_runs():
+        if row["graph"] != run.graph.name:
+            by_graph.setdefault(str(row["graph"]), []).append(row["name"])
+    graph, names = max(by_graph.items(), key=lambda each: len(each[1]), default=("", []))
+    if len(names) >= FEWEST:
+        st.button(
+            f"Compare the runs on {plain(graph)}", "compare_others", on_click=_open, args=(names,)
+        )
+
+
+def _open(names: list[str]) -> None:
+    """Choose the first of some runs, and the others to be compared with it."""
+    choose_run(names[0])
+    st.session_state["with"] = names[1:FEWEST]
+
+
 def _load(lines: list[str], run: Run) -> list[Run]:
     runs = [run]
     for line in lines:
@@ -88,4 +117,6 @@ def _load(lines: list[str], run: Run) -> list[Run]:
         loaded = load_source(source, dataset)
         if loaded.digest != run.digest:
             runs.append(loaded)
+        if len(runs) > MOST:  # refused, however many more there are
+            break
     return runs

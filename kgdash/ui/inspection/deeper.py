@@ -113,7 +113,10 @@ def _show_end(run: Run, side: str, entity: int) -> None:
     st.caption(f"{facts.degree:,} known triples: {splits}.")
     relations = graph.with_names(facts.relations()).head(_FEW)
     st.dataframe(
-        relations, hide_index=True, column_config=number_columns(relations), key=f"end_{side}"
+        written(relations),
+        hide_index=True,
+        column_config=number_columns(relations),
+        key=f"end_{side}",
     )
     table = computed(
         "ReliK of its facts",
@@ -161,7 +164,11 @@ def show_other_runs(found: Inspection) -> None:
         (tuple(each.digest for each in runs.values()), "same triple", found.triple, found.filter),
         lambda report: same_triple(runs, found.triple, found.filter, report),
     )
-    st.caption("Scores of different models are on different scales; ranks and ReliK compare.")
+    left_out = names[_RUNS:]
+    st.caption(
+        "Scores of different models are on different scales; ranks and ReliK compare."
+        + f" Not looked up, for want of room: {', '.join(map(plain, left_out))}." * bool(left_out)
+    )
     show_table(
         table.sort_values("relik", ascending=False, kind="stable"), "other_runs", f"{run.name}-runs"
     )
