@@ -37,8 +37,17 @@ def _probabilities(run: Run) -> Any:
     return partial(probabilities, run)
 
 
+def _why(run: Run) -> Any:
+    from functools import partial
+
+    from kgdash.studies.explanations.explanation import why
+
+    return partial(why, run)
+
+
 ACCESSORS["plot"] = _plots
 ACCESSORS["probabilities"] = _probabilities
+ACCESSORS["why"] = _why
 
 
 def __getattr__(name: str) -> Any:

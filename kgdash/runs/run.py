@@ -31,6 +31,7 @@ from kgdash.statistics.estimate import number
 if TYPE_CHECKING:
     from kgdash.reports.run_plots import RunPlots
     from kgdash.scoring.model_spec import ModelSpec
+    from kgdash.studies.explanations.explanation import Explanation
 
 #: raise when the meaning of a stored table changes
 _TABLE_VERSION = 2
@@ -210,6 +211,17 @@ class Run:
         rows = self._triples(split, triples)
         filter = default_filter(None if triples is not None else split)
         found: pd.DataFrame = ACCESSORS["probabilities"](self)(rows, filter, sides, progress)
+        return found
+
+    def why(self, head: str, relation: str, tail: str, progress: Progress = silent) -> Explanation:
+        """Explain a triple, known or not, by numbers.md#25-why-this-answer.
+
+        :param head: a name or label; ``relation``, ``tail`` likewise
+        :return: rules that lead there, facts that carry it, similar entities; ``about()`` gives
+            plain data
+        :raises KgdashError: on an unknown or ambiguous name
+        """
+        found: Explanation = ACCESSORS["why"](self)(head, relation, tail, progress)
         return found
 
     def subgraph(
