@@ -60,7 +60,7 @@ Sample = tuple[float, float, float]
 _VIEWS = 12
 
 #: by how much a visitor sets its size higher: more than there are visitors
-_MORE = 100
+MORE = 100
 
 _SIZE = re.compile(rb"(\d+) entities, [\d,]+ known triples inside")
 
@@ -88,7 +88,7 @@ class Findings:
         if size is not None:
             sizes = {int(n) for part in answer.messages for n in _SIZE.findall(part)}
             # What the visitor chose before on this page goes before the address, in this tab.
-            if not sizes or not sizes <= {size, size + _MORE, size - _MORE}:
+            if not sizes or not sizes <= {size, size + MORE, size - MORE}:
                 self.crossed.append(f"{page} of {run}, size {size}, shows {sizes}")
 
 
@@ -105,7 +105,7 @@ class Load:
     async def visitor(self, number: int) -> None:
         """Visit until the time is over."""
         rng = random.Random(number)
-        run = list(RUNS)[-1] if number % 2 else list(RUNS)[number // 2 % (len(RUNS) - 1)]
+        run = run_of(number)
         end = time.monotonic() + self.seconds
         await asyncio.sleep(rng.uniform(0, min(self.think, self.seconds / 4)))
         while time.monotonic() < end:
@@ -137,7 +137,7 @@ class Load:
         self.findings.take(page, answer, run, size if is_local else None)
         await tab.stay(self.think * rng.uniform(0.5, 1.5))
         if is_local and "size" in tab.widgets:
-            other = size + _MORE
+            other = size + MORE
             self.findings.take("local, set", await tab.set_number("size", other), run, other)
             await tab.stay(self.think * rng.uniform(0.5, 1.5))
 
@@ -164,6 +164,11 @@ class Load:
         return self.findings
 
 
+def run_of(number: int) -> str:
+    """Return the run that a visitor looks at: every other one that of the large graph."""
+    return list(RUNS)[-1] if number % 2 else list(RUNS)[number // 2 % (len(RUNS) - 1)]
+
+
 def _told(part: bytes) -> list[str]:
     found = re.findall(rb"(?:Counting|in line|Preparing|of the triples)[^\x00-\x1f]{0,80}", part)
     return [text.decode("utf-8", "replace") for text in found]
@@ -171,14 +176,15 @@ def _told(part: bytes) -> list[str]:
 
 async def first_visits(address: str) -> dict[str, float]:
     """Open every page of every run once, alone; return the seconds."""
-    tab, found = Visitor(address), {}
-    await tab.connect()
-    for run in RUNS:
+    found = {}
+    for run in RUNS:  # a tab of its own: what it chose before would go before the address
+        tab = Visitor(address)
+        await tab.connect()
         for page in PAGES:
             answer = await tab.visit(page, run=run)
             assert not answer.exceptions, answer.exceptions
             found[f"{page} of {run}"] = answer.seconds
-    await tab.close()
+        await tab.close()
     return found
 
 

@@ -54,6 +54,11 @@ class Server:
         workers = children.read_text().split()
         return _resident(str(self.process.pid)), sum(map(_resident, workers))
 
+    def cpu_seconds(self) -> float:
+        """Return what its process has taken of the CPU so far, without its workers."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
     def stop(self) -> None:
         """End it."""
         self.process.terminate()

@@ -42,6 +42,7 @@ from kgdash.commands.options.config import configurable
 from kgdash.commands.options.groups import grouped
 from kgdash.commands.options.renamed import refuse_old_names
 from kgdash.commands.options.terminal import visible_output
+from kgdash.commands.trust.agreement import agreement
 from kgdash.commands.trust.answer_sets import answer_sets
 from kgdash.commands.trust.calibrate import calibrate
 from kgdash.errors import KgdashError
@@ -54,6 +55,7 @@ app = typer.Typer(
 )
 
 COMMANDS: dict[str, Callable[..., None]] = {
+    "agreement": agreement,
     "answer-sets": answer_sets,
     "breakdown": breakdown.breakdown,
     "calibrate": calibrate,

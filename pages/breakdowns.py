@@ -17,8 +17,9 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.run_picker import current_run
-from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.selection import selected_point, selected_row
+from kgdash.ui.widgets.chart import clicked_point, show_chart
+from kgdash.ui.widgets.drawn import drawn
+from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, value_bar, written
 
 run = current_run()
@@ -68,21 +69,19 @@ with left:
         f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all "
         "groups. Hatched: a small group. Click a bar to see its triples."
     )
-    bars = show_chart(
-        group_bars(groups, info, overall),
+    point = clicked_point(
+        drawn(group_bars, groups, info, overall),
         f"bars_{chosen.by}",
         f"{run.name}-{chosen.split}-by-{chosen.by}",
-        on_select="rerun",
-        selection_mode="points",
     )
 with right:
-    if (point := selected_point(bars)) in groups["group"].to_numpy():
+    if point in groups["group"].to_numpy():
         show_triples_of(point)
     else:
         st.header("Group by side")
         st.caption("The bluer, the better. * a small group.")
         show_chart(
-            side_heatmap(table, info, groups["group"].tolist()),
+            drawn(side_heatmap, table, info, groups["group"].tolist()),
             "sides",
             f"{run.name}-{chosen.split}-by-{chosen.by}-and-side",
         )

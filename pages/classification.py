@@ -24,6 +24,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.table import download, show_table
 
 run = current_run()
@@ -52,16 +53,16 @@ for note in (*found.notes, majority_note(found)):
 left, right = st.columns(2, gap="large")
 with left:
     st.header("ROC curve")
-    show_chart(roc_figure(tables["roc"], confusion), "roc", f"{name}-roc")
+    show_chart(drawn(roc_figure, tables["roc"], confusion), "roc", f"{name}-roc")
 with right:
     st.header("Precision and recall")
-    show_chart(pr_figure(tables["pr"], confusion), "pr", f"{name}-pr")
+    show_chart(drawn(pr_figure, tables["pr"], confusion), "pr", f"{name}-pr")
 
 left, right = st.columns(2, gap="large")
 with left:
     st.header("Scores")
     one = found.fitted.overall if found.setting.thresholds == "global" else None
-    show_chart(labelled_histogram(tables["histogram"], one), "scores", f"{name}-scores")
+    show_chart(drawn(labelled_histogram, tables["histogram"], one), "scores", f"{name}-scores")
     st.markdown(
         f"Of the true triples {confusion['true_positive']:,} are predicted true and "
         f"{confusion['false_negative']:,} false; of the false ones "
@@ -70,7 +71,9 @@ with left:
     download(tables["scores"], f"{name}-triples")
 with right:
     st.header("Calibration")
-    show_chart(calibration_figure(tables["calibration"]), "calibration", f"{name}-calibration")
+    show_chart(
+        drawn(calibration_figure, tables["calibration"]), "calibration", f"{name}-calibration"
+    )
     st.caption(
         "Scores as probabilities, at the share of true triples that there is here: "
         + "; ".join(f"**{way}**: {text}" for way, text in CALIBRATIONS.items())

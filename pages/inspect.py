@@ -3,6 +3,7 @@
 import streamlit as st
 
 from kgdash.studies.inspection.inspection import inspect_triple
+from kgdash.ui.inspection.card import show_trust
 from kgdash.ui.inspection.deeper import OPEN_VIEWS, VIEWS
 from kgdash.ui.inspection.first_screen import show_candidates, show_figures, show_verdict
 from kgdash.ui.inspection.form import choose_triple, show_way_through
@@ -19,9 +20,10 @@ found = computed(
     (run.digest, "inspection", triple),
     lambda report: inspect_triple(run, triple, progress=report),
 )
+show_trust(found)
 show_verdict(found)
-show_figures(found)
 show_candidates(found)
 st.caption("Select a row of any table to inspect that triple.")
+show_figures(found)
 views = list(VIEWS if triple.open_side is None else OPEN_VIEWS)
 VIEWS[choose_one("Look at", views, "look_at", label_visibility="collapsed")](found)

@@ -13,6 +13,7 @@ from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.form import choose_subgraph
 from kgdash.ui.subgraphs.local import counted_so_far, show_drawing, show_local_answer
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.inspect_link import IDS, offer_inspection, show_triples
 from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import show_table
@@ -63,7 +64,7 @@ show_drawing(run, comparison, key, part_name)
 st.header("ReliK against reciprocal rank")
 texts = triple_text(labelled["head"], labelled["relation"], labelled["tail"]).tolist()
 dots = show_chart(
-    relik_scatter(triples, texts),
+    drawn(relik_scatter, triples, texts),
     "scatter",
     f"{part_name}-relik",
     on_select="rerun",

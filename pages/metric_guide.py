@@ -14,6 +14,7 @@ from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_filter, choose_rank_type, choose_side, choose_split
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.table import download, number_columns, show_table
 
 run = current_run()
@@ -61,7 +62,7 @@ with right:
         f"{whole} ranks). Plain metrics rise as candidates get fewer. AMRI stays; adjusted MRR and "
         "Hits@10 only take off what guessing gains."
     )
-    show_chart(candidates_lines(fewer), "fewer", f"{run.name}-{split}-fewer-candidates")
+    show_chart(drawn(candidates_lines, fewer), "fewer", f"{run.name}-{split}-fewer-candidates")
 
 show_relik(run)
 

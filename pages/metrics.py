@@ -23,6 +23,7 @@ from kgdash.ui.widgets.choices import (
     choose_side,
     choose_split,
 )
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.table import download, written
 
 run = current_run()
@@ -75,11 +76,15 @@ left, right = st.columns(2, gap="large")
 with left:
     st.header("One metric, every side and rank type")
     metric = choose_metric(metrics=guide)
-    show_chart(metric_bars(values, metric), "bars", f"{run.name}-{split}-{metric.key}")
+    show_chart(drawn(metric_bars, values, metric), "bars", f"{run.name}-{split}-{metric.key}")
 with right:
     st.header("Distribution of ranks")
     st.caption(f"Share of {rank_type} ranks up to r. Dotted lines: r = {', '.join(map(str, ks))}.")
-    show_chart(rank_ecdf(ranks, rank_type, ks), "ecdf", f"{run.name}-{split}-ranks")
+    show_chart(
+        drawn(rank_ecdf, ranks[["side", rank_type]], rank_type, ks),
+        "ecdf",
+        f"{run.name}-{split}-ranks",
+    )
 
 st.header("All metrics")
 frame = values.frame.copy()

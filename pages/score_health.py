@@ -9,11 +9,12 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.runtime.sidebar import more_settings, settings
-from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choose_filter, choose_side, choose_split
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.finding_cards import show_findings
 from kgdash.ui.widgets.inspect_link import IDS, offer_inspection
-from kgdash.ui.widgets.selection import selected_point, selected_row
+from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 run = current_run()
@@ -39,7 +40,7 @@ st.caption(
     "candidate counts once for each triple that it competes with."
 )
 log = st.toggle("Logarithmic shares", key="log", bind="query-params")
-show_chart(score_histogram(tables["histogram"], log), "histogram", f"{name}-scores")
+show_chart(drawn(score_histogram, tables["histogram"], log), "histogram", f"{name}-scores")
 show_table(summary, "summary", f"{name}-scores", of="scores of", scores="all")
 with st.expander("The histogram as a table"):
     show_table(tables["histogram"], "bins", f"{name}-score-histogram")
@@ -64,9 +65,7 @@ if len(ties):
     st.caption("Select a row, or click a bar, to see who ties with the true answer.")
     left, right = st.columns(2, gap="large")
     with left:
-        bars = show_chart(
-            tie_bars(ties), "tie_bars", f"{name}-ties", on_select="rerun", selection_mode="points"
-        )
+        point = clicked_point(drawn(tie_bars, ties), "tie_bars", f"{name}-ties")
     with right:
         listed = ties[["equal_scores", *ties.columns.drop("equal_scores")]]
         row = selected_row(
@@ -80,7 +79,7 @@ if len(ties):
             )
         )
         download(ties, f"{name}-ties")
-    row = selected_point(bars) if row is None else row
+    row = point if row is None else row
 else:
     st.caption("No true answer shares its score with another candidate.")
 if row is not None and int(row) < len(ties):
@@ -100,7 +99,7 @@ st.caption("MRR by optimistic less MRR by pessimistic ranks: how much equal scor
 listed = relations.assign(tied_share=100 * relations["tied_share"])
 listed.insert(1, "gap", listed.pop("gap"))
 if relations["gap"].max() >= 0.001:
-    show_chart(gap_bars(relations, side), "gaps", f"{name}-gaps")
+    show_chart(drawn(gap_bars, relations, side), "gaps", f"{name}-gaps")
 else:
     st.caption("No relation's MRR moves by 0.001 by how ties count.")
 show_table(

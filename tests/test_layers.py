@@ -29,6 +29,7 @@ LAYERS = (
     "studies studies.instances* studies.classification* studies.obl2021* studies.inspection*",
     "studies.queries* studies.rules* studies.reliability* studies.probability*",
     "studies.labelling* studies.comparison*",
+    "studies.agreement* studies.trust*",
     "studies.correlation* studies.overview*",
     "reports*",
     "ui ui.runtime*",

@@ -9,7 +9,17 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.message import of_each, with_message
-from kgdash.charts.style import SIDE_COLOURS, empty, finish, name_rows, whiskers
+from kgdash.charts.style import (
+    GREY,
+    SIDE_COLOURS,
+    add_row_bars,
+    empty,
+    finish,
+    leave_rows_unnamed,
+    name_rows,
+    whiskers,
+    write_above,
+)
 from kgdash.ranking.metric import Metric
 from kgdash.statistics.estimate import number
 
@@ -21,6 +31,9 @@ _POSITIONS = [[0.0, "#1e5fb4"], [1.0, "#6d7480"]]
 
 #: characters of a name beside a row, and of a run's above a column
 BESIDE, _ABOVE = 22, 14
+
+#: characters above a bar, as a phone is wide
+_ABOVE_BARS = 40
 
 
 def metric_dots(table: pd.DataFrame, info: Metric) -> go.Figure:
@@ -210,3 +223,58 @@ def _about(row: dict, info: Metric) -> str:
     place = "" if pd.isna(row["position"]) else f", position {row['position']:.0f}"
     where = f"{escape(str(row['group']))}<br>" if "group" in row else f"{row['side']}: "
     return f"{escape(str(row['run']))}<br>{where}{info.label} {number(row['value'])}{place}"
+
+
+def ambiguity_bars(table: pd.DataFrame, overall: float) -> go.Figure:
+    """Draw the share of queries in conflict per group with its interval; small ones are hatched.
+
+    :param table: of `kgdash.studies.agreement.agreement_report.agreement_by`, from top to bottom;
+        the first 25 are drawn
+    :param overall: the share over all queries, a dashed line
+    """
+    rows = table.head(MOST_GROUPS)
+    if rows.empty:
+        return empty("no query is in any of these groups")
+    figure, colour = go.Figure(), SIDE_COLOURS["both"]
+    counts = [
+        f"n = {n:,}{', small' * s}" for n, s in zip(rows["queries"], rows["small"], strict=True)
+    ]
+    add_row_bars(
+        figure,
+        rows["ambiguity"],
+        [
+            f"{escape(row['group'])}<br>{row['ambiguity']:.1%} in conflict{_from_to(row)}<br>"
+            f"{row['queries']:,} queries"
+            for row in rows.to_dict("records")
+        ],
+        width=0.46,
+        marker={
+            "color": colour,
+            "opacity": 0.6,
+            "pattern": {"shape": ["/" if small else "" for small in rows["small"]]},
+        },
+        error_x=whiskers(rows["ambiguity"], rows["low"], rows["high"], colour),
+        showlegend=False,
+    )
+    for at, (row, count) in enumerate(zip(rows.to_dict("records"), counts, strict=True)):
+        name = escape(shortened(row["group"], _ABOVE_BARS - len(count)))
+        write_above(
+            figure, 0.24 - at, f"{name}  <b>{row['ambiguity']:.0%}</b>  {count}", row["group"]
+        )
+    figure.add_vline(x=overall, layer="below", line={"dash": "dash", "width": 1.5, "color": GREY})
+    more = len(table) > MOST_GROUPS
+    note = f"<br>the first {MOST_GROUPS} of {len(table):,} groups" * more
+    figure.update_xaxes(
+        title=f"queries in conflict{note}", tickformat=".0%", rangemode="tozero", fixedrange=True
+    )
+    leave_rows_unnamed(figure, len(rows))
+    message = (
+        "Share of queries in conflict by group: "
+        f"{of_each(rows['group'], rows['ambiguity'], rows['low'], rows['high'])}; "
+        f"of all queries {overall:.3g}."
+    )
+    return finish(figure, message, height=90 + 44 * len(rows), top=8)
+
+
+def _from_to(row: dict) -> str:
+    return "" if np.isnan(row["low"]) else f", interval {row['low']:.1%} to {row['high']:.1%}"

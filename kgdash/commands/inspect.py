@@ -17,6 +17,7 @@ from kgdash.progress import terminal
 if TYPE_CHECKING:
     from kgdash.runs import Run
     from kgdash.studies.inspection.inspected_triple import InspectedTriple
+    from kgdash.studies.inspection.inspection import Inspection
 
 _PART = "Name or label; ? leaves this side open."
 
@@ -54,14 +55,26 @@ def inspect(
     found = inspect_triple(loaded, triple, filter, k, terminal("negatives"))
     better = what_beats(found, terminal("negatives"))
     about = summary(found, better, kinds, k)
+    about["card"] = None if triple.open_side is not None else _card(found)
     if compared:
         about["runs"] = _same_triple(loaded, compared, triple, found.filter)
     if as_json:
         print_json(about)
         return
     print(triple_text(*(label or OPEN for label in triple.labels(loaded.graph))))
+    if about["card"] is not None:
+        print(about["card"]["line"])
     print(about["verdict"])
     _print_tables(about)
+
+
+def _card(found: Inspection) -> dict[str, Any]:
+    from kgdash.runs.loading import load
+    from kgdash.studies.trust.card import trust_card
+    from kgdash.studies.trust.competing import competing_names
+
+    others = {name: load(name) for name in competing_names(found.run)}
+    return trust_card(found, others).about()
 
 
 def _same_triple(

@@ -16,6 +16,10 @@ from kgdash.files.regular import open_regular
 
 _GZIP = b"\x1f\x8b"
 
+#: bytes that any compressed file may unpack to, and how many times its size (tables of rules, which
+#: repeat every rule: up to 30 times)
+_FREE, _DENSEST = 2**22, 100
+
 #: half a pair of surrogates in JSON: a character that no file and no page can hold
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -25,15 +29,22 @@ def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> byte
 
     :param source: a path, or the bytes themselves
     :param max_bytes: most bytes, unpacked
-    :raises KgdashError: if it can not be read, is too large, or no whole gzip file
+    :raises KgdashError: if it can not be read, is too large, no whole gzip file, or a gzip
+        file of far less than it holds
     """
     try:
         if not isinstance(source, bytes):
             with open_regular(source) as stream:
                 source = stream.read(max_bytes + 1)
         if source[:2] == _GZIP:
+            most = min(max_bytes, max(_FREE, _DENSEST * len(source)))
             with gzip.open(io.BytesIO(source)) as stream:
-                source = stream.read(max_bytes + 1)
+                source = stream.read(most + 1)
+            if most < len(source) <= max_bytes:
+                raise KgdashError(
+                    f"{shown} unpacks to more than {_DENSEST} times its size; unpack it first, if "
+                    "that is what it holds"
+                )
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise KgdashError(f"{shown} is not a whole gzip file ({error}); fetch it again") from error
     except OSError as error:
@@ -87,10 +98,19 @@ def table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
     return bounded(_table_rows(text, shown), shown)
 
 
+def text_lines(text: str) -> Iterator[str]:
+    """Yield what ``text.split("\\n")`` holds, one after another: short lines take much together."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
 def _table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
     first = text.lstrip().partition("\n")[0]
     if "\t" in first:
-        for number, line in enumerate(text.split("\n"), start=1):
+        for number, line in enumerate(text_lines(text), start=1):
             if line.strip():
                 yield number, [column.strip() for column in line.rstrip("\r").split("\t")]
         return

@@ -26,6 +26,8 @@ MOST_UNPACKED = 2**30
 MOST_FILES = 256
 #: how many times as large as in the zip a file may be, if larger than a MiB
 MOST_RATIO = 200
+#: bytes of a file of JSON, which may take twenty times as much in memory
+MOST_JSON = 2**25
 
 #: the files of a run in our form; those that are read of a PyKEEN directory
 FILES = (MANIFEST, WEIGHTS, GRAPH, TRIPLES, "groupings.json")
@@ -66,6 +68,11 @@ def unpack_run(content: bytes, shown: str, out: Path) -> Path:
                     "folder instead"
                 )
             for name, info in wanted.items():
+                if name.endswith(".json") and info.file_size > MOST_JSON:
+                    raise KgdashError(
+                        f"{name} in {shown} is larger than {MOST_JSON // 2**20} MiB; name its "
+                        "folder instead"
+                    )
                 path = out / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(info) as packed, path.open("wb") as file:

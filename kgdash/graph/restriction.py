@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from kgdash.errors import KgdashError
-from kgdash.files.text import decode_text, read_content
+from kgdash.files.bounds import check_count
+from kgdash.files.text import decode_text, read_content, text_lines
 from kgdash.graph import KnowledgeGraph
 
 #: size at which a list of names is refused
@@ -134,8 +135,9 @@ def read_entities(
     shown = name or (str(source) if isinstance(source, Path) else "the list of entities")
     if not isinstance(source, str):
         source = decode_text(read_content(source, shown, _MAX_BYTES), shown)
+    check_count(source.count("\n"), shown, "lines")
     found, wrong = [], []
-    for number, line in enumerate(source.split("\n"), start=1):
+    for number, line in enumerate(text_lines(source), start=1):
         if not line.strip():
             continue
         try:

@@ -139,6 +139,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
     connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA ignore_check_constraints = ON")
     _check_tables(path, connection)
     about = _about(path, connection)
     rows = connection.execute(
@@ -191,7 +192,10 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
 
 
 def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
-    """Refuse tables that are computed, in whole or in part: a small file could hold anything."""
+    """Refuse tables that are computed, in whole or in part, or whose pages are not each its own.
+
+    A small file could hold anything then.
+    """
     found = connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
     )
@@ -204,6 +208,10 @@ def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
         # Each column: place, name, type, ..., and whether it is hidden, as computed ones are.
         if any(column[-1] for column in connection.execute(f"PRAGMA table_xinfo({name})")):
             raise ValueError(f"table {name} has computed columns")
+        # A page that several others name would be read as often as they do.
+        (found,) = connection.execute(f"PRAGMA quick_check({name})").fetchone()
+        if found != "ok":
+            raise ValueError(found)
 
 
 def _rows(connection: sqlite3.Connection, query: str) -> Iterator[tuple]:

@@ -27,7 +27,7 @@ def find_metric(name: str, where: str = "kgdash") -> Metric:
     key = re.sub(r"[\s-]+", "_", name.strip().casefold().replace("@", "_at_"))
     if key in _BY_NAME:
         return _BY_NAME[key]
-    if hits := re.fullmatch(r"(?:hits|h)_at_(\d+)", key):
+    if hits := re.fullmatch(r"(?:hits|h)_at_(\d{1,18})", key):
         _check_ks((int(hits[1]),))
         return hits_at(int(hits[1]))
     # PyKEEN may have metrics that there is no record of.

@@ -70,8 +70,8 @@ def local_visitor(settings: ServerSettings) -> Visitor:
 
 def _name(claims: Mapping[str, Any], login: LogIn) -> str:
     name = claims.get(login.user_claim)
-    # Nobody may choose a name that is read as a group's.
-    if not isinstance(name, str) or name.startswith(GROUP):
+    # Nobody may choose a name that is read as a group's, in whatever case it is compared.
+    if not isinstance(name, str) or plain_case(name).startswith(GROUP):
         return ""
     if login.user_claim == "email" and not login.unverified_email:
         return name if claims.get("email_verified") is True else ""

@@ -196,6 +196,9 @@ def _who(who: Table | None, table: Table, login: LogIn | None) -> dict[str, froz
         names = who.texts(key)
         if any(not name.strip() or name == GROUP for name in names):
             raise who.wrong(key, f'names, "{GROUP}NAME" or "{EVERYBODY}"; found an empty one')
+        for name in names:
+            if plain_case(name).startswith(GROUP) and not name.startswith(GROUP):
+                raise who.wrong(key, f'"{GROUP}NAME" in small letters; found {name!r}')
         people[key] = frozenset(n if n.startswith(GROUP) else plain_case(n) for n in names)
     return people
 

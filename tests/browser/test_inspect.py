@@ -2,10 +2,13 @@
 
 from urllib.parse import parse_qs, urlparse
 
+from kgdash.runs.loading import load
 from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import inspect_triple
 from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.trust.card import trust_card
+from kgdash.studies.trust.competing import competing_names
 from tests.browser.driver import CARDS, expect_cards, open_page, settle
 
 #: pixels of a table's header, and of its rows
@@ -18,7 +21,10 @@ def figures(run, triple) -> list[tuple[str, str]]:
         (f"{side.capitalize()} rank", f"{each.rank(each.answer).realistic:,g}")
         for side, each in found.sides.items()
     ]
-    return [("Score", number(found.score)), *ranks, ("ReliK", number(found.relik.value))]
+    card = trust_card(found, {name: load(name) for name in competing_names(run)})
+    titles = ("Answer set", "Probability", "ReliK", "Agreement", "Strongest reason")
+    trust = [(title, each.text) for title, each in zip(titles, card.figures, strict=True)]
+    return [*trust, ("Score", number(found.score)), *ranks]
 
 
 def select_row(tab, key: str, row: int) -> None:

@@ -31,10 +31,11 @@ def test_the_example_and_a_search_that_goes_on(address, tab, run, tmp_path):
     open_page(tab, f"{address}/model_selection")
     example = read_study(DEMO_STUDY)
     expect_cards(tab, cards(example))
-    views = {"Parameters": "importance", "Side by side": "parallel", "All trials": "best_so_far"}
-    for view, key in views.items():
+    for view, key in {"Parameters": "importance", "Side by side": "parallel"}.items():
         press(tab, "view", view)
         widget(tab, key).locator(".js-plotly-plot .main-svg").first.wait_for()
+    press(tab, "view", "All trials")
+    tab.get_by_role("heading", name="All trials").wait_for()
     settle(tab)
     assert download(tab, tmp_path)["value"].tolist() == example.trials["value"].tolist()
 

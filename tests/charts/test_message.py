@@ -72,6 +72,11 @@ def a_breakdown(k):
     return table.assign(tied_share=0.0, largest_tie=1)
 
 
+def in_conflict(k):
+    table = rows(k / 2, group=["a", "b", "c"], queries=[9, 8, 7], small=[False, False, True])
+    return table.rename(columns={"value": "ambiguity"})
+
+
 def seeds(k):
     spread = frame(side=["tail"], seeds=2, mean=[0.3 * k], standard_deviation=[0.1])
     return comparison.seed_dots(of_runs(k), spread, MRR)
@@ -286,7 +291,11 @@ EXAMPLES = {
     "classification.calibrations_figure": lambda k: classification.calibrations_figure(
         {"a": calibrated(k), "b": calibrated(1)}
     ),
+    "classification.confidence_figure": lambda k: classification.confidence_figure(
+        {"fitted": calibrated(k), "Platt": calibrated(1)}
+    ),
     "classification.relik_accuracy_figure": by_relik,
+    "comparison.ambiguity_bars": lambda k: comparison.ambiguity_bars(in_conflict(k), 0.3),
     "comparison.metric_dots": lambda k: comparison.metric_dots(of_runs(k), MRR),
     "comparison.position_heatmap": lambda k: comparison.position_heatmap(
         of_groups(k), MRR, ["a", "b"]

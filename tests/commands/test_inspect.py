@@ -45,6 +45,13 @@ def test_json(call, run):
         assert [row[name] for row in top] == [kinds[i] for i in table["id"]]
         assert [row["known"] for row in top] == table["known"].tolist()
     assert found["score"] == found["ranks"]["tail"]["score"]
+    card = found["card"]
+    assert card["side"] == "tail"
+    figures = ["answer_set", "probability", "relik", "agreement", "reason"]
+    assert list(card["figures"]) == figures
+    assert card["figures"]["relik"]["values"]["relik"] == found["relik"]
+    runs = card["figures"]["agreement"]["values"]["ranks"]
+    assert runs["umls-distmult"] == found["ranks"]["tail"]["realistic"]
     relik = run.relik(triples=triple.row).iloc[0]
     for key in ("relik", "head_rank", "tail_rank"):
         assert found[key] == relik[key]
@@ -76,7 +83,7 @@ def test_an_open_side(call, place, side):
     assert (found["triple"], found["open"]) == (names, side)
     assert list(found["top"]) == [side]
     assert len(found["top"][side]) == 3
-    for key in ("score", "ranks", "raw_ranks", "relik", "head_rank", "tail_rank", "better"):
+    for key in ("score", "ranks", "raw_ranks", "relik", "head_rank", "tail_rank", "better", "card"):
         assert found[key] is None
 
 
@@ -100,7 +107,8 @@ def test_for_reading(call, run):
     text = call("inspect", "umls-distmult", *NAMES, "--k", "2")
     lines = text.splitlines()
     assert lines[0] == "virus — causes → disease_or_syndrome"
-    assert lines[1] == verdict(inspect_triple(run, InspectedTriple(*ids(run.graph))))
+    assert lines[1].endswith("The model was trained on this fact, which flatters it.")
+    assert lines[2] == verdict(inspect_triple(run, InspectedTriple(*ids(run.graph))))
     start = lines.index("Candidates for the tail")
     assert lines[start + 1].split("\t")[:4] == ["entity", "label", "score", "rank"]
     assert lines[start + 4] == ""

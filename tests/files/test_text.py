@@ -1,8 +1,14 @@
 """Text that people hand in."""
 
-import pytest
+import gzip
+import tracemalloc
 
-from kgdash.files.text import parse_json
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgdash.errors import KgdashError
+from kgdash.files.text import parse_json, read_content, table_rows, text_lines
 
 
 def test_json_as_it_is():
@@ -17,3 +23,27 @@ def test_json_as_it_is():
 def test_half_of_a_character_is_refused(text):
     with pytest.raises(ValueError, match=r"half of a character|invalid continuation byte"):
         parse_json(text)
+
+
+@given(st.text("a\r\n\t\u2028", max_size=20))
+def test_lines_are_those_of_split(text):
+    assert list(text_lines(text)) == text.split("\n")
+
+
+def test_short_lines_are_not_all_held_at_once():
+    text = "a\tb\n" * 10**5
+    tracemalloc.start()
+    rows = table_rows(text, "f")
+    next(rows)
+    assert tracemalloc.get_traced_memory()[1] < 3 * len(text)
+    tracemalloc.stop()
+    assert 1 + sum(1 for _ in rows) == 10**5
+
+
+def test_a_small_file_that_unpacks_to_a_large_one():
+    packed = gzip.compress(b"ab\n" * 2 * 10**6)
+    with pytest.raises(KgdashError, match="f unpacks to more than 100 times its size"):
+        read_content(packed, "f", 2**26)
+    with pytest.raises(KgdashError, match="f holds more than 3 MiB"):
+        read_content(packed, "f", 3 * 2**20)
+    assert len(read_content(gzip.compress(b"ab\n" * 10**6), "f", 2**26)) == 3 * 10**6

@@ -131,6 +131,15 @@ def test_limits_of_sizes(tmp_path, monkeypatch):
     assert files_below(tmp_path) == {}
 
 
+def test_json_takes_many_times_its_size_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(zipped_run, "MOST_JSON", 2**20 - 1)
+    files = WHOLE | {"weights.safetensors": b"x" * 2**20}
+    unpack_run(packed(files), "a.zip", tmp_path / "out")
+    files["graph.json"] = b"[" + b"[]," * (2**20 // 3)
+    with pytest.raises(KgdashError, match=r"graph.json in a.zip is larger than 0 MiB; name its"):
+        unpack_run(packed(files), "a.zip", tmp_path / "more")
+
+
 def test_a_zip_for_more_than_4_gib_is_not_asked_how_large_its_directory_is(tmp_path):
     content = packed(WHOLE)
     locator = struct.pack("<4sLQL", b"PK\6\7", 0, 0, 1)

@@ -90,6 +90,13 @@ def test_refused_lists(source, message):
         assert part in str(caught.value)
 
 
+def test_a_visitors_list_is_bounded(as_visitor):
+    as_visitor(most_rows=2)
+    assert read_entities("e0\ne1\n", GRAPH).tolist() == [0, 1]
+    with pytest.raises(KgdashError, match="mine holds more than 2 lines"):
+        read_entities("e0\ne1\n\n", GRAPH, "mine")
+
+
 def test_a_missing_list(tmp_path):
     with pytest.raises(KgdashError, match=r"can not read .*none\.txt: No such file"):
         read_entities(tmp_path / "none.txt", GRAPH)

@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+import struct
 from contextlib import closing
 
 import pytest
@@ -82,4 +83,30 @@ def test_rows_values_and_parameters_have_bounds(study, monkeypatch):
         "UPDATE study_user_attributes SET value_json = hex(zeroblob(600000))",
     )
     with pytest.raises(KgdashError, match="too big"):
+        read_study(path)
+
+
+def test_a_page_is_read_once(study):
+    """Pages of pages could name one of them thousands of times: 1.2 MB gave 20 GB."""
+    path = study("DELETE FROM trials WHERE trial_id > 1")
+    with closing(sqlite3.connect(path)) as connection:
+        (root,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'trials' AND type = 'table'"
+        ).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    content = bytearray(path.read_bytes())
+    leaf, times = len(content) // size + 1, 40
+    # An inner page: its kind, ..., cells, where they begin, 0, the last child; then the cells.
+    cells = [12 + 2 * times + 5 * cell for cell in range(times)]
+    page = struct.pack(f">BHHHBI{times}H", 5, 0, times, cells[0], 0, leaf, *cells)
+    page += b"".join(struct.pack(">IB", leaf, 1) for _ in cells)
+    place = slice((root - 1) * size, root * size)
+    assert content[place.start] == 13  # a leaf
+    content += content[place]
+    content[place] = page.ljust(size, b"\0")
+    content[28:32] = struct.pack(">I", leaf)
+    path.write_bytes(content)
+    with closing(sqlite3.connect(path)) as connection:
+        assert len(connection.execute("SELECT state FROM trials").fetchall()) == times + 1
+    with pytest.raises(KgdashError, match=r"not the file of a search: \*\*\*"):
         read_study(path)

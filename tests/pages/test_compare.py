@@ -162,7 +162,7 @@ def test_where(runs, ranks):
 
 
 def test_seeds(bundled):
-    names = ["umls-transe", "umls-transe-seed1", "umls-transe-seed2"]
+    names = ["umls-transe", *(f"umls-transe-seed{seed}" for seed in range(1, 5))]
     app = open_view("Seeds")
     assert "No two of these runs are seeds" in messages(app)[0]
     choose(app, **{"with": names[1:2]})
@@ -170,7 +170,7 @@ def test_seeds(bundled):
     choose(app, **{"with": ["umls-rotate"]})
     app.get_by_key("seeds_of_umls-transe").click()
     assert (
-        "Add umls-transe-seed1 and umls-transe-seed2"
+        "Add umls-transe-seed1 and umls-transe-seed2 and umls-transe-seed3 and umls-transe-seed4"
         in app.get_by_key("seeds_of_umls-transe").label
     )
     run_page(app)

@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
+from kgdash.runs.loading import load
 from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.ends import facts_of_entity, facts_with_relik
 from kgdash.studies.inspection.inspected_triple import InspectedTriple, find_triple
 from kgdash.studies.inspection.inspection import inspect_triple, what_beats
 from kgdash.studies.inspection.other_runs import runs_on_same_graph, same_triple
 from kgdash.studies.inspection.verdict import count_text, verdict
+from kgdash.studies.trust import basis
+from kgdash.studies.trust.card import trust_card
+from kgdash.studies.trust.competing import competing_names
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.inspect_link import _LIST, TripleList
 from tests.pages.driver import cards, choose, messages, open_page, table
@@ -25,7 +29,16 @@ def of(run, **names):
 def assert_shows(app, found):
     assert plain(verdict(found)) in [text.value for text in app.main.markdown]
     ranks = {side: each.rank(each.answer) for side, each in found.sides.items()}
+    names = competing_names(found.run)
+    card = trust_card(found, {name: load(name) for name in names})
+    said = plain(card.line.partition(": ")[2])
+    assert any(text.value.endswith(said) for text in app.main.markdown)
+    trust = {figure.name: figure.text for figure in card.figures}
     assert cards(app) == {
+        "Answer set": trust["answer_set"],
+        "Probability": trust["probability"],
+        "Agreement": trust["agreement"],
+        "Strongest reason": trust["reason"],
         "Score": number(found.score),
         **{
             f"{side.capitalize()} rank": f"{ranks[side].realistic:,g}"
@@ -103,6 +116,18 @@ def test_the_address_may_have_labels(run, tmp_path):
     assert shown_triple(app) == {"head": "id3", "relation": "causes", "tail": "id7"}
 
 
+@pytest.mark.own_cache
+def test_a_card_that_is_not_prepared_is_computed_at_a_click(run, monkeypatch):
+    monkeypatch.setattr(basis, "_FEW_SCORES", 0)
+    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1)
+    app = open_page("inspect", **NAMES)
+    assert cards(app)["Answer set"] == "–"
+    app.get_by_key("compute_cards").click()
+    assert cards(rerun(app))["Answer set"] == "in"
+    with pytest.raises(KeyError):
+        app.get_by_key("compute_cards")
+
+
 def test_sides_have_their_own_candidates(run):
     app = open_page("inspect", **NAMES)
     for side in ("head", "relation"):
@@ -140,7 +165,10 @@ def test_both_ends(run):
 @pytest.mark.own_cache
 def test_other_runs(run, bundled):
     app = choose(open_page("inspect", **NAMES), look_at="Other runs")
-    runs = {name: bundled(name) for name in (run.name, *runs_on_same_graph(run))}
+    names = runs_on_same_graph(run)
+    runs = {name: bundled(name) for name in (run.name, *names[:8])}
+    rest = ", ".join(map(plain, names[8:]))
+    assert any(each.value.endswith(f"for want of room: {rest}.") for each in app.caption)
     expected = same_triple(runs, find_triple(run.graph, **NAMES))
     expected = expected.sort_values("relik", ascending=False, kind="stable")
     listed = table(app, "run", "relik_head_rank")

@@ -121,6 +121,7 @@ def test_names_as_people_write_them(name, key):
     [
         ("mrrr", r"unknown metric 'mrrr' in kgdash .*did you mean 'mrr'"),
         ("hits@10%", "unknown metric 'hits@10%'"),
+        ("hits@" + "1" * 5000, "unknown metric 'hits@111"),
         ("", "unknown metric ''"),
         ("hits@0", r"whole numbers ≥ 1; found \[0\]"),
     ],

@@ -29,7 +29,9 @@ def forget(monkeypatch):
 
 
 @pytest.fixture
-def run():
+def run(monkeypatch):
+    # Other tests of this process may have one of the same identity at hand.
+    forget(monkeypatch)
     return remember(load("umls-distmult"), "umls-distmult", None)
 
 

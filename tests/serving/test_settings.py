@@ -135,6 +135,7 @@ def test_messages_name_file_key_and_cure(refuse, text, message):
         ("who", 'admin = ["x"]', r"unknown key 'admin' in \[who\] of"),
         ("who", 'train = [""]', r'\[who\] train: expected names, "group:NAME" or "\*"'),
         ("who", 'train = ["group:"]', r"\[who\] train: expected names"),
+        ("who", 'train = ["Group:lab"]', r'train: expected "group:NAME" in small letters'),
     ],
 )
 def test_messages_about_log_in(tmp_path, part, text, message):

@@ -12,12 +12,15 @@ import pytest
 
 from kgdash import cli
 from kgdash.files.table_cache import cache_directory
+from kgdash.files.visitor import Visitor, working_for
 
 
 def run_cli(monkeypatch, capsys, arguments) -> tuple[int, str, str]:
     monkeypatch.setattr(sys, "argv", ["kgdash", *map(str, arguments)])
     capsys.readouterr()
-    with warnings.catch_warnings(), pytest.raises(SystemExit) as ended:
+    # Pages that were tested before, in this process, would be asked who gives the command.
+    at_this_machine = working_for(Visitor())
+    with warnings.catch_warnings(), at_this_machine, pytest.raises(SystemExit) as ended:
         cli.main()
     out, err = capsys.readouterr()
     code = ended.value.code

@@ -25,6 +25,7 @@ from kgdash.studies.reliability.region_scan import RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import MAPPED, reliability_map
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
+from kgdash.studies.trust.basis import card_basis
 
 #: what all but counting takes of the time
 _TABLES = 0.2
@@ -46,7 +47,7 @@ def prepare_pages(run: Run, progress: Progress = silent, gives_way: bool = False
     prepare(run, counting, gives_way)
     works: list[Callable[[Run, Progress], None]] = [
         *(_raw_ranks, _averages, _regions, _health, _classes),
-        *(_ten_best, _confounders, _queries, _rules, _labels, _probabilities),
+        *(_ten_best, _confounders, _queries, _rules, _labels, _probabilities, _cards),
     ]
     for work, report in zip(works, phases(rest, [1.0] * len(works)), strict=True):
         # What a page refuses, such as a graph without test triples, it says itself.
@@ -108,3 +109,7 @@ def _probabilities(run: Run, progress: Progress) -> None:
     first, second = phases(progress, [3.0, 1.0])
     summarize_calibration(run, progress=first)
     calibration_by_groups(run, "relik", progress=second)
+
+
+def _cards(run: Run, progress: Progress) -> None:
+    card_basis(run, progress)

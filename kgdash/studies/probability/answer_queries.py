@@ -69,6 +69,21 @@ class AnswerQueries:
         """Show a visitor all scores of rivals, as `kgdash.health.sweep.sweep` does."""
         return sweep(self.scorer, self.asked, visitor, state, progress)
 
+    def each_row(
+        self, look: Callable[[int, np.ndarray], Any], progress: Progress = silent
+    ) -> np.ndarray:
+        """Show whole rows of rivals' scores, in any order, on several threads.
+
+        :param look: takes the number of the row and its scores, ``(|E|,)``, NaN where left out
+        :return: the score of each triple's own answer: ``(n,)``
+        """
+
+        def gather(rows: _WholeRows, tile: np.ndarray, first: int) -> None:
+            for row, rivals in enumerate(rows.add(tile), first):
+                look(row, rivals)
+
+        return self.visit(gather, lambda: _WholeRows(self.scorer.num_entities), progress)[1]
+
     def per_row(self, values: np.ndarray) -> np.ndarray:
         """Spread values of triples, equal where the row is, over rows: ``(n,)`` → ``(rows,)``."""
         rows = np.empty(len(self.asked.anchors), dtype=values.dtype)
@@ -76,16 +91,33 @@ class AnswerQueries:
         return rows
 
 
-def answer_queries(run: Run, triples: np.ndarray, filter: str) -> list[AnswerQueries]:
+class _WholeRows:
+    """Tiles of the same rows, put side by side until all candidates are there."""
+
+    def __init__(self, columns: int) -> None:
+        self._columns, self._tiles, self._width = columns, list[np.ndarray](), 0
+
+    def add(self, tile: np.ndarray) -> np.ndarray:
+        """Take a tile in; return the whole rows with their last one, before that none."""
+        self._tiles.append(tile.copy())
+        self._width += tile.shape[1]
+        if self._width < self._columns:
+            return tile[:0]
+        rows = np.concatenate(self._tiles, axis=1)
+        self._tiles, self._width = [], 0
+        return rows
+
+
+def answer_queries(
+    run: Run, triples: np.ndarray, filter: str, sides: Sequence[str] = ENTITY_SIDES
+) -> list[AnswerQueries]:
     """List the queries of triples on the sides "head" and "tail".
 
     :param triples: int64, ``(n, 3)``, n ≥ 1; they count as known too
     :param filter: of `kgdash.graph.FILTERS`: whose answers are no candidates
     """
     known = None if filter == "none" else run.graph.known_with(triples, FILTERS[filter])
-    return [
-        AnswerQueries(run.scorer, triples, asked_by(triples, known, side)) for side in ENTITY_SIDES
-    ]
+    return [AnswerQueries(run.scorer, triples, asked_by(triples, known, side)) for side in sides]
 
 
 @dataclass(frozen=True)

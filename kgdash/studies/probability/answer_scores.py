@@ -148,23 +148,6 @@ def _softmax(queries: AnswerQueries, fitted: Calibration) -> Softmax:
     return softmax(queries, [fitted.beta_of(queries)])[0]
 
 
-class _Rows:
-    """Tiles of the same rows, put side by side until all candidates are there."""
-
-    def __init__(self, columns: int) -> None:
-        self._columns, self._tiles, self._width = columns, list[np.ndarray](), 0
-
-    def add(self, tile: np.ndarray) -> np.ndarray | None:
-        """Take a tile in; return the whole rows with its last one."""
-        self._tiles.append(tile.copy())
-        self._width += tile.shape[1]
-        if self._width < self._columns:
-            return None
-        rows = np.concatenate(self._tiles, axis=1)
-        self._tiles, self._width = [], 0
-        return rows
-
-
 def look_at_all(
     queries: AnswerQueries,
     found: Softmax,
@@ -179,12 +162,8 @@ def look_at_all(
     order = np.argsort(queries.asked.row, kind="stable")
     starts = np.searchsorted(queries.asked.row[order], np.arange(len(queries.asked.anchors) + 1))
 
-    def gather(rows: _Rows, tile: np.ndarray, first: int) -> None:
-        whole = rows.add(tile)
-        if whole is None:
-            return
-        for row, rivals in enumerate(whole, first):
-            for at in order[starts[row] : starts[row + 1]]:
-                look(int(at), Candidates.of(rivals, found.own[at], found.beta[at]))
+    def look_at_row(row: int, rivals: np.ndarray) -> None:
+        for at in order[starts[row] : starts[row + 1]]:
+            look(int(at), Candidates.of(rivals, found.own[at], found.beta[at]))
 
-    queries.visit(gather, lambda: _Rows(queries.scorer.num_entities), progress)
+    queries.each_row(look_at_row, progress)

@@ -18,6 +18,9 @@ from kgdash.studies.queries.query_types import AskedQueries
 #: bytes, unpacked, at which a file is refused
 MAX_BYTES = 256 * 2**20
 
+#: commas in a text for each row that a visitor may hand in
+_COMMAS = 8
+
 #: extensions that `write_queries` writes
 EXTENSIONS = (".jsonl", ".json", ".tsv", ".parquet")
 
@@ -65,6 +68,8 @@ def read_named_queries(
     check_count(text.count("\n"), shown, "lines")
     if not text.strip():
         raise KgdashError(f"{shown} is empty; expected queries as JSON lines or as a table")
+    # Before any is built: one line may hold millions, and a name may hold commas.
+    check_count(text.count(",") // _COMMAS, shown, "names")
     read = from_json if text.lstrip()[0] in "{[" else from_table
     return read(text, shown), []
 

@@ -21,6 +21,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.bounds import check_count
 from kgdash.files.text import table_rows
 from kgdash.studies.queries.named_queries import WIDTH, NamedQueries
 from kgdash.studies.queries.query_types import QUERY_TYPES
@@ -68,6 +69,7 @@ def from_json(text: str, shown: str) -> NamedQueries:
         found.query(value["type"], parts["anchors"], parts["relations"], line, where)
         for key in ("easy", "hard"):
             found.answers(parts[key], key == "hard", line)
+        check_count(found.count, shown, "answers")
     return found.queries()
 
 
@@ -185,6 +187,11 @@ class _Gathered:
         """Add answers to the latest query."""
         table, query = self._entities, len(self._queries) - 1
         self._answers += [(query, table.setdefault(n, len(table)), hard, line) for n in names]
+
+    @property
+    def count(self) -> int:
+        """Return the number of answers so far."""
+        return len(self._answers)
 
     def queries(self) -> NamedQueries:
         """Return all as arrays."""

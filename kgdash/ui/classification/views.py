@@ -19,6 +19,7 @@ from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.subgraphs.form import choose_subgraph
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table
@@ -104,7 +105,7 @@ def show_relations(found: Classification, relations: pd.DataFrame, name: str) ->
         st.markdown(f"**{plain(relations['relation'][row])}**")
         scores = score_histogram(found.test, int(picked["relation"]))
         show_chart(
-            labelled_histogram(scores, picked["threshold"]),
+            drawn(labelled_histogram, scores, picked["threshold"]),
             "relation_scores",
             f"{name}-relation-{row + 1}",
         )
@@ -122,7 +123,7 @@ def show_accuracy_by_relik(found: Classification, key: tuple[Hashable, ...], nam
         (*key, "relik"),
         lambda report: exact_accuracy_by_relik(found, report),
     )
-    show_chart(relik_accuracy_figure(by_relik), "by_relik", f"{name}-relik")
+    show_chart(drawn(relik_accuracy_figure, by_relik), "by_relik", f"{name}-relik")
     shown = by_relik[[column for column in by_relik if by_relik[column].notna().any()]]
     show_table(shown, "relik_table", f"{name}-relik", by_relik)
 

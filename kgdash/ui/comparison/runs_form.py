@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from kgdash.errors import KgdashError
@@ -18,19 +20,19 @@ from kgdash.ui.runtime.sidebar import settings
 _BEFORE_DATASET = "|"
 
 
-def choose_runs(run: Run, suggested: int = 2) -> dict[str, Run]:
+def choose_runs(run: Run, suggested: Sequence[str] = ()) -> dict[str, Run]:
     """Show the choice of the runs and load them; a refusal ends the page's run.
 
     :param run: of the sidebar, which always comes first
-    :param suggested: how many runs of its graph are chosen at first
+    :param suggested: names of runs that are chosen at first; without any, two of its graph
     :return: 2 to 8 runs on its graph, by distinct names
     """
     names = list(named_runs())
-    same = [name for name in runs_on_same_graph(run) if name in names]
+    first = list(suggested) or runs_on_same_graph(run)[:2]
     others = settings().multiselect(
         f"Compare {plain(run.name)} with",
         names,
-        default=same[:suggested],
+        default=[name for name in first if name in names][: MOST - 1],
         max_selections=MOST - 1,
         key="with",
         bind="query-params",
@@ -88,4 +90,6 @@ def _load(lines: list[str], run: Run) -> list[Run]:
         loaded = load_source(source, dataset)
         if loaded.digest != run.digest:
             runs.append(loaded)
+        if len(runs) > MOST:  # refused, however many more there are
+            break
     return runs

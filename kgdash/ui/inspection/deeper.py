@@ -161,7 +161,11 @@ def show_other_runs(found: Inspection) -> None:
         (tuple(each.digest for each in runs.values()), "same triple", found.triple, found.filter),
         lambda report: same_triple(runs, found.triple, found.filter, report),
     )
-    st.caption("Scores of different models are on different scales; ranks and ReliK compare.")
+    left_out = names[_RUNS:]
+    st.caption(
+        "Scores of different models are on different scales; ranks and ReliK compare."
+        + f" Not looked up, for want of room: {', '.join(map(plain, left_out))}." * bool(left_out)
+    )
     show_table(
         table.sort_values("relik", ascending=False, kind="stable"), "other_runs", f"{run.name}-runs"
     )

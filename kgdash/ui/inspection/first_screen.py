@@ -19,6 +19,7 @@ from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_one
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.inspect_link import pick_triple
 
 _RANK = (
@@ -32,9 +33,8 @@ def show_verdict(found: Inspection) -> None:
 
 
 def show_figures(found: Inspection) -> None:
-    """Show score, three ranks and ReliK of a whole triple."""
-    relik = found.relik
-    if relik is None:
+    """Show score and three ranks of a whole triple."""
+    if found.triple.open_side is not None:
         return
     with st.container(horizontal=True):
         tails = found.sides["tail"]
@@ -56,11 +56,6 @@ def show_figures(found: Inspection) -> None:
                 f"{rank.optimistic:,} at best, {rank.pessimistic:,} at worst. Raw: with the known "
                 "facts.",
             )
-        show_card(
-            "ReliK ↑",
-            number(relik.value),
-            f"½ (1/{relik.head_rank:,} + 1/{relik.tail_rank:,})",
-        )
 
 
 def show_candidates(found: Inspection) -> None:
@@ -79,7 +74,7 @@ def show_candidates(found: Inspection) -> None:
     with right:
         own = None if candidates.answer is None else candidates.score(candidates.answer)
         show_chart(
-            candidate_histogram(candidates.histogram(), side, own, 330),
+            drawn(candidate_histogram, candidates.histogram(), side, own, 330),
             "candidate_scores",
             f"{found.run.name}-scores-of-{side}s",
         )

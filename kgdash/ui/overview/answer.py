@@ -18,6 +18,7 @@ from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point
+from kgdash.ui.widgets.drawn import drawn
 
 _CARDS = {
     "mrr": "Test MRR ↑",
@@ -54,7 +55,7 @@ def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:
     lines = computed("Averaging", (*key, "lines"), lambda _: between(found.map, groups))
     st.header("ReliK of the graph's communities")
     picked = clicked_point(
-        community_map(found.communities, lines, map_scale(found.map)),
+        drawn(community_map, found.communities, lines, map_scale(found.map)),
         "overview_map",
         f"{found.map.run.name}-overview",
     )

@@ -39,6 +39,7 @@ MENU: dict[str, dict[str, str]] = {
     "Compare": {
         "compare": "Compare runs",
         "which_model": "Which model where",
+        "agreement": "Agreement",
         "model_selection": "Model selection",
         "obl2021": "OBL2021",
     },

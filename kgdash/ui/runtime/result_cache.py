@@ -18,8 +18,9 @@ import streamlit as st
 from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
 
-#: what is kept at most: results, and bytes of them all
-_ENTRIES, _BYTES = 64, 2**28
+#: what is kept at most: results, and bytes of them all. Fifty visitors come to hundreds: each of
+#: another part of a graph has five
+_ENTRIES, _BYTES = 2048, 2**28
 
 #: digest of a run or graph that the session loaded -> that of what people read of it
 _SHOWN = "shown_digests"

@@ -9,6 +9,7 @@ import streamlit as st
 from kgdash.charts.graph_layout import Layout, layout, pairs_of
 from kgdash.runs import Run
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.widgets.drawn import drawn
 
 #: neighbours that one click adds
 _NEIGHBOURS = 12
@@ -28,13 +29,18 @@ def stable_layout(run: Run, entities: np.ndarray, triples: pd.DataFrame, key: tu
     if held == run.digest and used == key:
         return before
     known = held == run.digest and np.isin(entities, list(before.positions)).mean() >= 0.5
+    joined = triples[["head", "tail", "relik"]]
     placed = (
-        layout(entities, pairs_of(triples), before)
+        drawn(_layout, entities, joined, before)
         if known
-        else computed("Drawing", (*key, "layout"), lambda _: layout(entities, pairs_of(triples)))
+        else computed("Drawing", (*key, "layout"), lambda _: _layout(entities, joined))
     )
     st.session_state[_PLACED] = (run.digest, placed, key)
     return placed
+
+
+def _layout(entities: np.ndarray, triples: pd.DataFrame, before: Layout | None = None) -> Layout:
+    return layout(entities, pairs_of(triples), before)
 
 
 def added_entities(key: tuple[Hashable, ...]) -> tuple[int, ...]:

@@ -28,6 +28,7 @@ from kgdash.ui.subgraphs.local import so_far
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.chart import clicked_point
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, written
 
@@ -91,7 +92,9 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
             else ""
         )
     )
-    picked = clicked_point(reliability_dots(shown, map_scale(map_)), "reliability_dots", name)
+    picked = clicked_point(
+        drawn(reliability_dots, shown, map_scale(map_)), "reliability_dots", name
+    )
     words = st.text_input("Search", key="search", placeholder=f"part of a label of {several}")
     hit = shown["label"].str.contains(words.strip(), case=False, regex=False)
     hit |= shown["name"].str.contains(words.strip(), case=False, regex=False)
@@ -126,7 +129,9 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         "The area of bubbles grows with the triples inside, the width of lines with those between. "
         "Click a bubble, or select a row, to draw the community."
     )
-    picked = clicked_point(community_map(table, lines, map_scale(map_)), "community_map", name)
+    picked = clicked_point(
+        drawn(community_map, table, lines, map_scale(map_)), "community_map", name
+    )
     row = _table(table[_COMMUNITIES], table, "communities", name)
     row = picked if row is None else row
     if row is not None and int(row) < len(table):
@@ -176,7 +181,7 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
             "how far the greatest of each permutation did; marked: the regions found, which "
             "open on Local reliability."
         )
-        figure = baseline_figure(table, found.baseline)
+        figure = drawn(baseline_figure, table, found.baseline)
         marked = clicked_point(figure, "baseline", f"{name}-baseline")
         if marked is not None:
             open_local("neighbourhood", entity=table["central"].loc[marked], size=60, hops=1)

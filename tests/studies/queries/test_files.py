@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
+from kgdash.studies.queries import files_text
 from kgdash.studies.queries.files import read_queries, write_queries
 from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries
 from tests.support.instance_fakes import small_graph
@@ -184,6 +185,17 @@ def test_other_encodings_pickles_and_sizes_are_refused(monkeypatch, tmp_path):
     monkeypatch.setattr("kgdash.studies.queries.files.MAX_BYTES", 100)
     with pytest.raises(KgdashError, match="holds more than"):
         read_queries(gzip.compress(b" " * 1000), NAMED)
+
+
+def test_a_visitors_queries_are_bounded_before_any_is_built(as_visitor, monkeypatch):
+    as_visitor(most_rows=2)
+    query = '{"type": "1p", "anchors": ["e0"], "relations": ["r0"], "hard": [%s]}'
+    assert read_queries((query % '"e1", "e2"').encode(), GRAPH)
+    with pytest.raises(KgdashError, match="the uploaded file holds more than 2 answers"):
+        read_queries((query % '"e1", "e2", "e3"').encode(), GRAPH)
+    monkeypatch.setattr(files_text.json, "JSONDecoder", None)
+    with pytest.raises(KgdashError, match="the uploaded file holds more than 2 names"):
+        read_queries((query % ('"e1", ' * 24 + '"e2"')).encode(), GRAPH)
 
 
 def test_an_ambiguous_label_is_named_with_its_line():

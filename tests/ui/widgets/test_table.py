@@ -1,8 +1,14 @@
 """Tables on pages: relations that are paths begin with their last part."""
 
+import numpy as np
 import pandas as pd
+from pandas.io.formats.style import Styler
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.elements.arrow import marshall
+from streamlit.proto.ArrowData_pb2 import ArrowData
 
 from kgdash.ranking.glossary import explained
+from kgdash.statistics.estimate import number, p_value
 from kgdash.ui.widgets.table import number_columns, written
 
 
@@ -29,5 +35,35 @@ def test_counts_are_grouped_seeds_are_not_and_no_p_value_is_zero():
     columns = number_columns(table)
     forms = {name: columns[name]["type_config"].get("format") for name in columns}
     assert forms == {"triples": "localized", "walk_seed": "%d", "p": None, "value": None}
-    drawn = written(table).to_html(escape=False)
-    assert [text in drawn for text in (">< 1e-300<", ">0.00<")] == [True, True]
+    assert _cells(written(table)).iloc[0].tolist() == ["12345", "12345", "< 1e-300", "0.00"]
+
+
+def test_cells_are_written_as_pandas_writes_them():
+    """Streamlit is sent what it would be by ``table.style.format``, whatever a column holds."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "value": [*random.lognormal(0, 8, 50), np.nan, np.inf, -np.inf, 0.0, 1.0, -12.5],
+            "small": random.random(56).astype("float32"),
+            "p": [*random.random(55), 0.0],
+            "count": random.integers(0, 10**9, 56),
+            "rank": pd.array([*range(55), None], dtype="Int64"),
+            "known": random.random(56) < 0.5,
+            "name": [*(f"<b>&{number}" for number in range(54)), None, ""],
+        },
+        index=range(7, 63),
+    )
+    forms = {"value": number, "small": number, "p": p_value}
+    for shown in (table, table.assign(mixed=[1.5, *["x"] * 55]), table.assign(p=pd.Timestamp(0))):
+        slow = shown.style.format(
+            {c: f for c, f in forms.items() if c in shown.select_dtypes("float")}, na_rep="–"
+        )
+        pd.testing.assert_frame_equal(_cells(written(shown)), _cells(slow))
+
+
+def _cells(styler: Styler) -> pd.DataFrame:
+    """Return the texts that Streamlit sends to the browser."""
+    proto = ArrowData()
+    marshall(proto, styler, "uuid")
+    assert not proto.styler.styles
+    return convert_arrow_bytes_to_pandas_df(proto.styler.display_values)

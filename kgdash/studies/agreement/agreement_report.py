@@ -1,0 +1,199 @@
+"""How much runs agree: overall and by groups with intervals, and whether ReliK foresees conflicts.
+
+Defined in numbers.md#25-agreement-of-runs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from kgdash.breakdowns.breakdown import SMALL
+from kgdash.errors import check_name
+from kgdash.graph import IDS
+from kgdash.progress import Progress, silent
+from kgdash.ranking.metric import RatioMetric
+from kgdash.ranking.ratio_metrics import ratio_intervals
+from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
+from kgdash.statistics.estimate import Estimate
+from kgdash.studies.agreement.agreement import Agreement, pairwise
+from kgdash.studies.instances.separation import roc_auc
+from kgdash.studies.instances.separation_bootstrap import resampled
+from kgdash.studies.probability.query_groups import (
+    GROUPINGS,
+    Queries,
+    grouping,
+    mean_relik,
+    training_degrees,
+)
+
+#: what is reported of all queries
+MEASURES = {
+    "ambiguity": "queries where some run's hit differs from the best run's",
+    "discrepancy": "queries where the hit of the run that differs most does",
+    "pairwise": "queries where one of two runs hits and the other does not, mean over pairs",
+    "overlap": "mean Jaccard index of two runs' first k answers",
+    "vote_pairwise": "as pairwise, between votes of disjoint halves of the runs",
+    "vote_removes": "share of pairwise conflicts that votes of halves remove",
+    "hits": "Hits@k, mean over the runs",
+    "best_hits": "Hits@k of the best run",
+    "vote_hits": "Hits@k of the vote of all runs",
+}
+
+#: what is asked to foresee conflicts: of the entity that a query names
+FORESEEING = {"relik": "ReliK, the mean over training triples", "degree": "training triples"}
+
+#: queries of each kind from which an area under the curve is given an interval
+_FEWEST = 10
+
+_BLOCK_ROWS = 64
+
+
+def agreement_summary(
+    found: Agreement, bootstrap: Bootstrap | None = None, progress: Progress = silent
+) -> dict[str, Estimate]:
+    """Estimate each of `MEASURES`.
+
+    :param bootstrap: of the intervals, over triples, both queries of one together; default: 1,000
+        resamples at 95 %
+    :return: in the order of `MEASURES`; NaN for votes of fewer than four runs
+    """
+    bootstrap = bootstrap or Bootstrap()
+    differs, queries = found.differs().astype(np.float64), found.queries
+    overlap, vote = queries["overlap"].to_numpy(), queries["vote_conflict"].to_numpy()
+    worst = differs[:, differs.mean(axis=0).argmax()]
+    best = found.hits[:, list(found.runs).index(found.best)]
+    columns = {
+        "ambiguity": queries["conflict"].to_numpy(),
+        "discrepancy": worst,
+        "pairwise": pairwise(found.hits),
+        "overlap": np.nan_to_num(overlap),
+        "vote_pairwise": vote,
+        "hits": found.hits.mean(axis=1),
+        "best_hits": best,
+        "vote_hits": (queries["vote_rank"] <= found.setting.k).to_numpy(),
+        "overlaps": ~np.isnan(overlap),
+    }
+    # Rows are all heads, then all tails, of the same triples.
+    count = len(queries) // 2
+    sums = np.stack(
+        [np.asarray(c, np.float64).reshape(2, count).sum(axis=0) for c in columns.values()]
+    )
+    whole = _means(dict(zip(columns, sums.sum(axis=1), strict=True)), 2 * count)
+    rng = np.random.default_rng(bootstrap.seed)
+    drawn = np.full((bootstrap.resamples, len(MEASURES)), np.nan)
+    for block, weights in resample_counts(count, bootstrap.resamples, rng, _BLOCK_ROWS):
+        of_block = dict(zip(columns, (weights @ sums.T).T, strict=True))
+        drawn[block] = np.stack(list(_means(of_block, 2 * count).values()), axis=1)
+        progress(block.stop, bootstrap.resamples)
+    low, high = percentile_interval(drawn, bootstrap.level)
+    if count < SMALL:
+        low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
+    return {
+        name: Estimate(float(whole[name]), float(low[at]), float(high[at]), 2 * count)
+        for at, name in enumerate(MEASURES)
+    }
+
+
+def _means(sums: dict[str, np.ndarray], count: int) -> dict[str, np.ndarray]:
+    """Turn sums over queries into the measures: each a number, or one per resample."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = {name: np.asarray(sums[name]) / count for name in MEASURES if name in sums}
+        found["overlap"] = np.asarray(sums["overlap"]) / sums["overlaps"]
+        found["vote_removes"] = 1 - found["vote_pairwise"] / found["pairwise"]
+    return {name: found[name] for name in MEASURES}
+
+
+def discrepancies(found: Agreement) -> pd.DataFrame:
+    """Return the overview of the runs with what each one makes of the queries.
+
+    :return: as `Agreement.overview`, and ``hits`` (Hits@k), ``discrepancy`` (share of queries where
+        its hit differs from the best run's); NaN for runs that do not compete
+    """
+    table = found.overview.set_index("run")
+    table.loc[list(found.runs), "hits"] = found.hits.mean(axis=0)
+    table.loc[list(found.runs), "discrepancy"] = found.differs().mean(axis=0)
+    return table.reset_index()
+
+
+def agreement_by(
+    found: Agreement, by: str, level: float = 0.95, progress: Progress = silent
+) -> pd.DataFrame:
+    """Return the ambiguity by groups of queries: where do the runs disagree?
+
+    :param by: of `kgdash.studies.probability.query_groups.GROUPINGS`; ReliK is the best run's
+    :return: one row per group, the greatest ambiguity first, small ones last, deciles in order:
+        ``group`` (str), ``number``, ``queries`` (int64), ``ambiguity``, ``low``, ``high`` (over
+        the group's triples), ``pairwise``, ``overlap``, ``vote_pairwise``, ``hits`` (mean over the
+        runs), ``small`` (bool: fewer than 30 queries)
+    :raises KgdashError: on an unknown grouping
+    """
+    check_name("grouping", by, GROUPINGS, "agreement")
+    made = grouping(found.runs[found.best], by, progress)
+    count = len(found.queries) // 2
+    codes = made.codes(Queries.of(found.queries[:count][IDS].to_numpy()))
+    rows = found.queries.assign(
+        code=codes, pairwise=pairwise(found.hits), share=found.hits.mean(axis=1)
+    )
+    rows = rows[codes >= 0]
+    means = rows.groupby("code").agg(
+        queries=("conflict", "size"),
+        ambiguity=("conflict", "mean"),
+        pairwise=("pairwise", "mean"),
+        overlap=("overlap", "mean"),
+        vote_pairwise=("vote_conflict", "mean"),
+        hits=("share", "mean"),
+    )
+    units = rows.groupby(["code", rows.index % count])["conflict"].agg(["sum", "size"])
+    sizes = units.groupby(level="code").size().to_numpy()
+    ends = ratio_intervals(
+        RatioMetric(),
+        units["sum"].to_numpy(np.float64),
+        units["size"].to_numpy(np.float64),
+        sizes,
+        level,
+        [(0, int(code)) for code in means.index],
+    )
+    means.insert(2, "low", ends[:, 0])
+    means.insert(3, "high", ends[:, 1])
+    means["small"] = means["queries"] < SMALL
+    table = means.reset_index(names="number")
+    table.insert(0, "group", [made.name(int(code)) for code in table["number"]])
+    if by in ("degree", "relik"):
+        return table
+    order = ["small", "ambiguity"]
+    return table.sort_values(order, ascending=[True, False], kind="stable", ignore_index=True)
+
+
+def foreseen_conflicts(
+    found: Agreement, bootstrap: Bootstrap | None = None, progress: Progress = silent
+) -> pd.DataFrame:
+    """Tell how well a low ReliK, or a low degree, of the named entity foresees a conflict.
+
+    ``roc_auc`` is the share of pairs of a query in conflict and one without where the former's
+    value is lower; ties count half.
+
+    :param bootstrap: over triples; default: 1,000 resamples at 95 %
+    :return: one row for each of `FORESEEING`: ``by`` (str), ``conflicts``, ``others`` (int64:
+        queries, of entities with training triples), ``roc_auc``, ``low``, ``high`` (float64; NaN
+        where there are no queries of a kind; the ends for fewer than 10)
+    """
+    bootstrap = bootstrap or Bootstrap()
+    run, count = found.runs[found.best], len(found.queries) // 2
+    anchor = Queries.of(found.queries[:count][IDS].to_numpy()).anchor
+    values = {"relik": mean_relik(run, progress)[anchor], "degree": training_degrees(run)[anchor]}
+    known = np.isfinite(values["relik"])
+    conflict = found.queries["conflict"].to_numpy()[known]
+    unit = (np.arange(len(known)) % count)[known]
+    lower = {name: -value[known] for name, value in values.items()}
+    enough = min(conflict.sum(), (~conflict).sum()) >= _FEWEST
+    drawn = resampled(lower, conflict, unit, bootstrap) if enough else None
+    rows = []
+    for name, value in lower.items():
+        ends = np.full(2, np.nan)
+        if drawn is not None:
+            ends = np.stack(percentile_interval(drawn[name]["roc_auc"], bootstrap.level))
+        row = {"by": name, "conflicts": int(conflict.sum()), "others": int((~conflict).sum())}
+        row |= {"roc_auc": roc_auc(value[conflict], value[~conflict])}
+        rows.append(row | {"low": float(ends[0]), "high": float(ends[1])})
+    return pd.DataFrame(rows)

@@ -1,0 +1,156 @@
+"""What a run's trust cards rest on, counted once for all of them.
+
+Defined in numbers.md#26-the-trust-card.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.files.table_cache import cached_table, table_note
+from kgdash.graph import FILTERS, IDS, default_filter
+from kgdash.graph.communities import find_communities
+from kgdash.health.sweep import asked_by
+from kgdash.progress import Progress, phases, silent
+from kgdash.runs import Run
+from kgdash.scoring import ENTITY_SIDES
+from kgdash.statistics.estimate import Estimate
+from kgdash.studies.probability.answer_queries import AnswerQueries, softmax
+from kgdash.studies.probability.answer_scores import Candidates, look_at_all
+from kgdash.studies.probability.answer_sets import AnswerSetSetting, answer_sets
+from kgdash.studies.probability.calibration import Calibration, fit_calibration
+from kgdash.studies.probability.query_groups import Queries
+
+#: share of queries whose set may miss the true answer, and what puts an answer in: by "adaptive",
+#: the set of a query can leave out the one answer that the model is sure of
+EPSILON, SCORE = 0.1, "softmax"
+
+#: raise when the meaning of a stored table changes
+_VERSION = 1
+
+#: scores of validation and test queries that are computed at once where they are not prepared
+_FEW_SCORES = 2**24
+
+#: number of the row of all test queries
+_ALL = -1
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What cards rest on.
+
+    ``most``: the greatest nonconformity that a set allows; ``coverage``: one row per community with
+    test queries, and one, -1, of all: ``community``, ``queries``, ``covered`` (int64).
+    """
+
+    run: Run
+    fitted: Calibration
+    most: float
+    coverage: pd.DataFrame
+
+    def coverage_of(self, communities: np.ndarray | None, entity: int | None) -> Estimate:
+        """Return the coverage measured where an entity is, with its Clopper–Pearson interval.
+
+        :param communities: of `find_communities`; None, as the entity, for the whole graph
+        """
+        from scipy.stats import binomtest
+
+        at = _ALL if communities is None or entity is None else int(communities[entity])
+        rows = self.coverage[self.coverage["community"] == at]
+        queries, covered = (int(rows[column].sum()) for column in ("queries", "covered"))
+        if not queries:
+            return Estimate(np.nan, np.nan, np.nan, 0)
+        ends = binomtest(covered, queries).proportion_ci(0.95, "exact")
+        return Estimate(covered / queries, float(ends.low), float(ends.high), queries)
+
+    def place(self, queries: AnswerQueries, progress: Progress = silent) -> pd.DataFrame:
+        """Place the answers of triples among the candidates of their queries.
+
+        :return: one row per triple: ``score``, ``rank`` (realistic), ``probability`` (in [0, 1]),
+            ``in_set`` (bool), ``set_size``, ``ties``, ``candidates`` (int64: with the same score,
+            and all, the answer among both)
+        :raises KgdashError: if a score is infinite
+        """
+        first, second = phases(progress, [1.0, 1.0])
+        (found,) = softmax(queries, [self.fitted.beta_of(queries)], first)
+        count = len(found.own)
+        rank = np.empty(count)
+        sizes, ties, candidates = (np.empty(count, dtype=np.int64) for _ in range(3))
+
+        def note(at: int, others: Candidates) -> None:
+            own = found.own[at]
+            sizes[at] = others.size(SCORE, self.most)
+            below = np.searchsorted(-others.scores, -own, side="left")
+            upto = np.searchsorted(-others.scores, -own, side="right")
+            rank[at], ties[at] = (below + 1 + upto) / 2, upto - below
+            candidates[at] = len(others.scores)
+
+        look_at_all(queries, found, note, second)
+        return pd.DataFrame(
+            {
+                "score": found.own,
+                "rank": rank,
+                "probability": self.fitted.isotonic(found.log_true),
+                "in_set": np.maximum(-found.log_true, 0.0) <= self.most,
+                "set_size": sizes,
+                "ties": ties,
+                "candidates": candidates,
+            }
+        )
+
+
+def card_basis(run: Run, progress: Progress = silent) -> Basis:
+    """Count what a run's cards rest on; kept on disk, in two small tables.
+
+    :raises KgdashError: without validation or test triples; if a score is NaN or infinite
+    """
+    first, second = phases(progress, [1.0, 2.0])
+    for split, what in (("valid", "fit probabilities on"), ("test", "measure coverage on")):
+        if not len(run.graph.splits[split]):
+            raise KgdashError(f"graph {run.graph.name} has no {split} triples to {what}")
+    fitted = fit_calibration(run, progress=first)
+    test = run.graph.split("test")
+    about = run.table_about("calibration", test, filter=default_filter("test"), method="trust card")
+    table = cached_table(_key(run), lambda: _coverage(run, second), about, second)
+    return Basis(run, fitted, float(table["most"].iloc[0]), table.drop(columns="most"))
+
+
+def questions(run: Run, triples: np.ndarray, side: str, filter: str) -> AnswerQueries:
+    """List the queries of triples that may be no facts: none counts as known for the others.
+
+    :param triples: int64, ``(n, 3)``, n ≥ 1
+    :param side: the open one, "head" or "tail"
+    :param filter: of `kgdash.graph.FILTERS`: whose answers are no candidates
+    """
+    known = None if filter == "none" else run.graph.known(FILTERS[filter])
+    return AnswerQueries(run.scorer, triples, asked_by(triples, known, side))
+
+
+def is_at_hand(run: Run) -> bool:
+    """Tell whether cards need not wait: it is prepared, or the graph is small."""
+    queries = 2 * sum(len(run.graph.splits[split]) for split in ("valid", "test"))
+    return queries * run.graph.num_entities <= _FEW_SCORES or bool(table_note(_key(run)))
+
+
+def _key(run: Run) -> dict[str, object]:
+    about = {"kind": "trust", "trust": _VERSION, "epsilon": EPSILON, "score": SCORE}
+    return about | run.table_key(run.graph.splits["test"])
+
+
+def _coverage(run: Run, progress: Progress) -> pd.DataFrame:
+    found = answer_sets(run, AnswerSetSetting(EPSILON, SCORE), progress)
+    triples = found.queries[: len(found.queries) // len(ENTITY_SIDES)][IDS].to_numpy()
+    anchors = Queries.of(triples).anchor
+    rows = pd.DataFrame(
+        {
+            "community": find_communities(run.graph, progress=progress)[anchors],
+            "covered": found.queries["covered"].to_numpy(np.int64),
+        }
+    )
+    rows = pd.concat([rows, rows.assign(community=_ALL)])
+    table = rows.groupby("community")["covered"].agg(queries="size", covered="sum").reset_index()
+    return table.assign(most=float(found.thresholds["most"].iloc[0]))

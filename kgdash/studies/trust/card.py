@@ -1,0 +1,247 @@
+"""The trust card of one prediction: five figures and a line; what is not known says so.
+
+Defined in numbers.md#26-the-trust-card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kgdash.errors import KgdashError
+from kgdash.graph.communities import describe_communities, find_communities
+from kgdash.runs import Run
+from kgdash.statistics.estimate import number
+from kgdash.studies.inspection.inspection import Inspection
+from kgdash.studies.trust.basis import EPSILON, Basis, card_basis, is_at_hand, questions
+
+#: an answer up to this rank is one that a run gives
+TOP = 10
+
+#: what a set is to hold
+PROMISE = f"{100 * (1 - EPSILON):g} %"
+
+#: below these, a probability is a doubt, or leaves one unsure; so does a set of more answers
+DOUBTFUL, SURE, SMALL_SET = 0.1, 0.5, 10
+
+#: test queries from which a coverage is told
+_FEWEST = 30
+
+#: what leaves no doubt, some, or much, and what can not be judged
+LEVELS = ("likely", "unsure", "doubtful", "unknown")
+
+
+@dataclass(frozen=True)
+class CardFigure:
+    """One figure of a card.
+
+    ``name``: key; ``text``: what stands there, "–" if unknown; ``beneath``: a few words; ``about``:
+    what it is of, or why it is unknown; ``level`` of `LEVELS`; ``values``: plain data, empty if
+    unknown.
+    """
+
+    name: str
+    text: str
+    beneath: str
+    about: str
+    level: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class TrustCard:
+    """How far a prediction can be trusted.
+
+    ``side``: the open side of the query that the triple answers; ``line``: in words, the doubt
+    first; ``level`` of `LEVELS`; ``figures``: answer set, probability, ReliK, agreement, reason;
+    ``command``: computes what is not prepared, or None.
+    """
+
+    side: str
+    line: str
+    level: str
+    figures: tuple[CardFigure, ...]
+    command: str | None
+
+    def about(self) -> dict[str, Any]:
+        """Return the card as plain data."""
+        figures = {figure.name: asdict(figure) for figure in self.figures}
+        for figure in figures.values():
+            figure.pop("name")
+        return {"side": self.side, "line": self.line, "level": self.level, "figures": figures} | {
+            "command": self.command
+        }
+
+
+def trust_card(found: Inspection, others: Mapping[str, Run], side: str = "tail") -> TrustCard:
+    """Make the card of a whole triple, without computing what takes long.
+
+    :param others: runs that rank about as well, of `competing_names`, by name
+    :param side: of the query that the triple answers: "head" or "tail"
+    :raises KgdashError: if a side is open
+    """
+    if found.triple.open_side is not None:
+        raise KgdashError("a card is of a whole triple: leave no side open")
+    run, command = found.run, None
+    basis: Basis | str
+    try:
+        if is_at_hand(run):
+            basis = card_basis(run)
+        else:
+            command = f"kgdash prepare {run.name}"
+            basis = f"not prepared: {command} computes it"
+    except KgdashError as error:
+        basis = str(error)
+    figures = (
+        *_of_query(found, basis, side),
+        _relik(found, basis, side),
+        _agreement(found, others, side),
+        _unknown("reason", "not known yet: nothing has looked for reasons"),
+    )
+    line, level = card_line(figures, found.known)
+    return TrustCard(side, line, level, figures, command)
+
+
+def _unknown(name: str, why: str) -> CardFigure:
+    return CardFigure(name, "–", "not known", why, "unknown", {})
+
+
+def _of_query(found: Inspection, basis: Basis | str, side: str) -> tuple[CardFigure, CardFigure]:
+    """Return the answer set and the probability."""
+    names = ("answer_set", "probability")
+    if isinstance(basis, str):
+        return _unknown(names[0], basis), _unknown(names[1], basis)
+    try:
+        row = basis.place(questions(found.run, found.triple.row, side, found.filter)).iloc[0]
+    except KgdashError as error:
+        return _unknown(names[0], str(error)), _unknown(names[1], str(error))
+    size, ties, count = (int(row[column]) for column in ("set_size", "ties", "candidates"))
+    if ties == count > 1:
+        why = f"all {count:,} candidates have the same score"
+        return _unknown(names[0], why), _unknown(names[1], why)
+    inside, p = bool(row["in_set"]), float(row["probability"])
+    large = "likely" if size <= SMALL_SET else "unsure"
+    answers = f"{size:,} answer{'s' * (size != 1)} of {count:,}"
+    return (
+        CardFigure(
+            names[0],
+            "in" if inside else "outside",
+            f"{size:,} of {count:,}",
+            f"the {PROMISE} set: {answers}",
+            large if inside else "doubtful",
+            {"epsilon": EPSILON, "in_set": inside, "size": size, "candidates": count},
+        ),
+        CardFigure(
+            names[1],
+            share_text(p),
+            "to be recorded",
+            "that it is recorded, fitted on validation",
+            "doubtful" if p < DOUBTFUL else "unsure" if p < SURE else "likely",
+            {"probability": p, "rank": float(row["rank"]), "ties": ties},
+        ),
+    )
+
+
+def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
+    """Return the ReliK of the triple, with the coverage of the sets around the named entity."""
+    relik = found.relik
+    assert relik is not None, "the triple is whole"
+    values: dict[str, Any] = {"relik": relik.value, "coverage": None}
+    if isinstance(basis, str):
+        about = f"coverage in this region {basis}"
+        return CardFigure(
+            "relik", number(relik.value), "coverage not known", about, "likely", values
+        )
+    graph, entity = found.run.graph, found.triple.head if side == "tail" else found.triple.tail
+    communities = find_communities(graph)
+    assert entity is not None, "the triple is whole"
+    here = basis.coverage_of(communities, entity)
+    region = int(communities[entity])
+    name = describe_communities(graph, communities, [region])[region].label
+    values |= {"region": name, "queries": here.n}
+    if here.n < _FEWEST:
+        about = f"coverage in this region not known: only {here.n} test queries ({name})"
+        return CardFigure(
+            "relik", number(relik.value), "coverage not known", about, "likely", values
+        )
+    values["coverage"] = {"value": here.value, "low": here.low, "high": here.high}
+    broken = here.high < 1 - EPSILON
+    said = (
+        f"sets here hold {share_text(here.value)} ({share_text(here.low)} to "
+        f"{share_text(here.high)}) of true answers, "
+        f"promised {PROMISE}; n = {here.n:,} ({name})"
+    )
+    level, beneath = "unsure" if broken else "likely", f"coverage here {share_text(here.value)}"
+    return CardFigure("relik", number(relik.value), beneath, said, level, values)
+
+
+def _agreement(found: Inspection, others: Mapping[str, Run], side: str) -> CardFigure:
+    if not others:
+        why = "one run only: no other of this graph is known to rank about as well"
+        return _unknown("agreement", why)
+    own = found.sides[side]
+    assert own.answer is not None, "the triple is whole"
+    ranks = {found.run.name: own.rank(own.answer).realistic}
+    for name, run in others.items():
+        table = run.ranks(triples=found.triple.row, filter=found.filter, sides=[side])
+        ranks[name] = float(table["realistic"].iloc[0])
+    hits = sum(rank <= TOP for rank in ranks.values())
+    level = "doubtful" if 2 * hits < len(ranks) else "unsure" if hits < len(ranks) else "likely"
+    return CardFigure(
+        "agreement",
+        f"{hits} of {len(ranks)}",
+        f"runs: first {TOP}",
+        f"runs of about equal MRR rank it among the first {TOP}",
+        level,
+        {"hits": hits, "runs": len(ranks), "k": TOP, "ranks": ranks},
+    )
+
+
+def share_text(value: float) -> str:
+    """Write a probability: "84 %", "0.3 %", "< 0.1 %"."""
+    if value < 0.001:
+        return "< 0.1 %"
+    return f"{100 * value:.{int(value < 0.0995)}f} %"
+
+
+#: how a figure is said in a line
+_SAID: dict[str, Callable[[CardFigure], str]] = {
+    "answer_set": lambda figure: _set_text(figure.values),
+    "probability": lambda figure: f"probability {figure.text}",
+    "relik": lambda figure: "the sets of this region miss more than promised",
+    "agreement": lambda figure: f"among the first {TOP} by {figure.text} runs",
+}
+
+
+def _set_text(values: Mapping[str, Any]) -> str:
+    size, named = values["size"], f"the {PROMISE} set"
+    if not values["in_set"]:
+        return f"outside {named} of {size:,} answer{'s' * (size != 1)}"
+    return f"one of {size:,} answers in {named}" if size > 1 else f"alone in {named}"
+
+
+def card_line(figures: tuple[CardFigure, ...], known: str | None) -> tuple[str, str]:
+    """Say in a line how far the prediction can be trusted, the doubt first.
+
+    :param known: the split that holds the triple, or None
+    :return: the line, and its level: that of the gravest figure
+    """
+    said = {level: [f for f in figures if f.level == level] for level in LEVELS}
+    silent = [f for f in said["likely"] if f.name == "relik"]
+    good = [f for f in said["likely"] if f not in silent]
+    told = {"doubtful": said["doubtful"], "unsure": said["unsure"], "likely": good}
+    level = next((name for name, found in told.items() if found), "unknown")
+    if level == "unknown":
+        return "Not known: nothing is there to say how far it can be trusted.", level
+    start = {"doubtful": "Doubt it", "unsure": "Unsure", "likely": "Likely right"}[level]
+    against = [_SAID[f.name](f) for f in (*said["doubtful"], *said["unsure"])]
+    pro = [_SAID[f.name](f) for f in good]
+    text = f"{start}: {', '.join(against or pro)}"
+    if against and pro:
+        text += f"; but {', '.join(pro)}"
+    notes = {
+        "train": " The model was trained on this fact, which flatters it.",
+        "valid": " The probabilities were fitted on this fact, among others.",
+    }
+    return f"{text}.{notes.get(known or '', '')}", level

@@ -1,0 +1,85 @@
+"""The trust card on the page Inspect: a line, and five figures; what is not prepared waits."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from kgdash.runs import Run
+from kgdash.runs.call import Call
+from kgdash.runs.library import named_runs
+from kgdash.studies.inspection.inspection import Inspection
+from kgdash.studies.trust.basis import card_basis
+from kgdash.studies.trust.card import TrustCard, trust_card
+from kgdash.studies.trust.competing import competing_names
+from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.runtime.result_cache import memory, shown_key
+from kgdash.ui.runtime.run_picker import load_source
+from kgdash.ui.widgets.card import show_card
+
+_TITLES = {
+    "answer_set": "Answer set",
+    "probability": "Probability ↑",
+    "relik": "ReliK ↑",
+    "agreement": "Agreement ↑",
+    "reason": "Strongest reason",
+}
+
+_BADGES = {
+    "likely": (":material/check: Likely right", "blue"),
+    "unsure": (":material/help: Unsure", "orange"),
+    "doubtful": (":material/warning: Doubt it", "red"),
+    "unknown": (":material/help: Not known", "gray"),
+}
+
+#: run whose cards the visitor wants computed
+_WANTED = "cards_wanted"
+
+
+def show_trust(found: Inspection) -> None:
+    """Show how far a whole triple can be trusted, as the answer for the side that is looked at."""
+    if found.triple.open_side is not None:
+        return
+    run = found.run
+    if st.session_state.get(_WANTED) == run.digest:
+        computed("Preparing trust cards", (run.digest, "trust basis"), Call(card_basis, run))
+    side = "head" if st.session_state.get("candidates_for") == "head" else "tail"
+    card = _card(found, side)
+    text, colour = _BADGES[card.level]
+    # The badge says what the line begins with.
+    st.markdown(f":{colour}-badge[{text}] {plain(card.line.partition(': ')[2])}")
+    with st.container(horizontal=True):
+        for figure in card.figures:
+            show_card(_TITLES[figure.name], figure.text, figure.beneath, figure.about)
+    if card.command is not None:
+        st.button(
+            "Compute what these cards need",
+            icon=":material/calculate:",
+            help=f"Once for all triples of this run; `{card.command}` does it, too.",
+            on_click=_want,
+            args=(run,),
+            key="compute_cards",
+        )
+
+
+def _card(found: Inspection, side: str) -> TrustCard:
+    """Make the card, or take the one that was made, unless something was not prepared then."""
+    run = found.run
+    names = computed(
+        "Looking for runs",
+        (run.digest, "competing", tuple(named_runs())),
+        lambda _: competing_names(run),
+    )
+    others = {name: load_source(name) for name in names}
+    digests = tuple(other.digest for other in others.values())
+    key = shown_key((run.digest, *digests, "card", found.triple, found.filter, side))
+    card: TrustCard | None = memory().get(key)
+    if card is None:
+        card = trust_card(found, others, side)
+        if card.command is None:
+            memory().put(key, card)
+    return card
+
+
+def _want(run: Run) -> None:
+    st.session_state[_WANTED] = run.digest

@@ -1,0 +1,57 @@
+"""What is drawn of the same values is drawn once: Plotly checks all that it is given, for long."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from kgdash.ranking.metric import Metric
+from kgdash.ui.runtime.result_cache import memory
+
+T = TypeVar("T")
+
+
+def drawn(make: Callable[..., T], *values: Any) -> T:
+    """Return ``make(*values)``, or what it lately returned for values of the same content.
+
+    It is shared by all sessions, as `kgdash.ui.runtime.result_cache.Memory` has it: not to be
+    changed.
+
+    :param make: a function of a module: figures of `kgdash.charts`
+    :param values: all that it depends on; can be pickled
+    """
+    key = ("drawn", make.__module__, make.__qualname__, _digest(values))
+    found: T | None = memory().get(key)
+    if found is None:
+        found = make(*values)
+        memory().put(key, found)
+    return found
+
+
+class _Digesting(pickle.Pickler):
+    """Digests what values would be written as: equal digests are of equal values."""
+
+    def __init__(self) -> None:
+        self.written, self.buffers = hashlib.blake2b(), hashlib.blake2b()
+        super().__init__(self, protocol=5, buffer_callback=self._take)
+
+    def write(self, part: bytes) -> None:
+        """Digest what `pickle` writes, lengths of buffers among it."""
+        self.written.update(part)
+
+    def persistent_id(self, value: Any) -> tuple[str, str] | None:
+        """Write a metric, which holds functions, as its key."""
+        return ("metric", value.key) if isinstance(value, Metric) else None
+
+    def _take(self, buffer: pickle.PickleBuffer) -> None:
+        content = buffer.raw()
+        self.buffers.update(f"{content.nbytes} ".encode())
+        self.buffers.update(content)
+
+
+def _digest(values: Any) -> bytes:
+    scale = _Digesting()
+    scale.dump(values)
+    return scale.written.digest() + scale.buffers.digest()

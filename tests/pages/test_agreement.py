@@ -1,0 +1,40 @@
+"""The page Agreement shows what the library computes, and opens the queries in conflict."""
+
+import pytest
+
+from kgdash.studies.agreement.agreement import AgreementSetting, agreement
+from kgdash.studies.agreement.agreement_report import agreement_by, agreement_summary
+from kgdash.studies.agreement.agreement_verdict import agreement_verdict, percent
+from tests.pages.driver import cards, choose, open_page, table
+
+SEEDS = ("umls-transe", *(f"umls-transe-seed{seed}" for seed in range(1, 5)))
+
+
+@pytest.fixture(scope="module")
+def runs(bundled):
+    return [bundled(name) for name in SEEDS]
+
+
+def test_it_opens_on_the_other_seeds(runs):
+    app = open_page("agreement")
+    assert app.get_by_key("with").value == list(SEEDS[1:])
+    found = agreement(runs)
+    summary = agreement_summary(found)
+    assert agreement_verdict(found, summary) in [text.value for text in app.main.markdown]
+    shown = cards(app)
+    assert shown["In conflict"] == percent(summary["ambiguity"].value)
+    assert shown["Two votes disagree"] == percent(summary["vote_pairwise"].value)
+    groups = table(app, "ambiguity")
+    assert groups["group"].tolist() == agreement_by(found, "relation")["group"].tolist()
+    listed = table(app, "hits", "vote_rank")
+    assert len(listed) == found.queries["conflict"].sum()
+    assert set(listed["hits"]) == {f"{n} of 5" for n in range(1, 5)}
+    app = choose(app, hit_at=10, by="relik")
+    summary = agreement_summary(agreement(runs, AgreementSetting(k=10)))
+    assert cards(app)["In conflict"] == percent(summary["ambiguity"].value)
+    assert any("foresee" in text.value for text in app.main.markdown)
+
+
+def test_a_margin_that_leaves_one(bundled):
+    app = open_page("agreement", run="umls-rotate", **{"with": "umls-transe"})
+    assert "found no other within 5 % of the MRR of umls-rotate" in app.error[0].value

@@ -1,0 +1,117 @@
+"""What is reported of agreement, against plain counting on bundled seeds."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.studies.agreement.agreement import AgreementSetting, agreement
+from kgdash.studies.agreement.agreement_report import (
+    MEASURES,
+    agreement_by,
+    agreement_summary,
+    discrepancies,
+    foreseen_conflicts,
+)
+from kgdash.studies.agreement.agreement_verdict import agreement_verdict
+from kgdash.studies.probability.query_groups import GROUPINGS, mean_relik
+from tests.studies.agreement.test_agreement import seeds
+from tests.support.checks import check_interval
+
+SEEDS = ("umls-transe", *(f"umls-transe-seed{seed}" for seed in range(1, 5)))
+
+
+@pytest.fixture(scope="module")
+def five(bundled):
+    return agreement([bundled(name) for name in SEEDS], AgreementSetting(k=1))
+
+
+@pytest.fixture(scope="module")
+def summary(five):
+    return agreement_summary(five)
+
+
+def test_measures_by_counting(five, summary):
+    assert tuple(summary) == tuple(MEASURES)
+    ranks = [run.ranks()["realistic"].to_numpy() for run in five.runs.values()]
+    hits = np.array(ranks).T <= 1
+    best = hits[:, list(five.runs).index("umls-transe-seed2")]
+    assert summary["ambiguity"].value == np.mean([len(set(row)) > 1 for row in hits.tolist()])
+    shares = [(hits[:, run] != best).mean() for run in range(5)]
+    assert summary["discrepancy"].value == pytest.approx(max(shares))
+    assert discrepancies(five)["discrepancy"].tolist() == pytest.approx(shares)
+    pairs = [(hits[:, a] != hits[:, b]).mean() for a, b in combinations(range(5), 2)]
+    assert summary["pairwise"].value == pytest.approx(np.mean(pairs))
+    assert summary["hits"].value == pytest.approx(hits.mean())
+    assert summary["best_hits"].value == pytest.approx(best.mean())
+    votes = five.queries["vote_conflict"].mean()
+    assert summary["vote_pairwise"].value == pytest.approx(votes)
+    assert summary["vote_removes"].value == pytest.approx(1 - votes / np.mean(pairs))
+
+
+def test_interval_over_triples(five, summary):
+    per_triple = five.queries["conflict"].to_numpy(float).reshape(2, -1).mean(axis=0)
+    ends = summary["ambiguity"].low, summary["ambiguity"].high
+    check_interval(ends, np.mean, per_triple, within=0.15)
+
+
+@pytest.mark.parametrize("by", ["relation", "community", "degree"])
+def test_by_group(five, by):
+    table = agreement_by(five, by)
+    assert table["queries"].sum() == len(five.queries)
+    weights = table["queries"] / len(five.queries)
+    assert (table["ambiguity"] * weights).sum() == pytest.approx(five.queries["conflict"].mean())
+    if by == "relation":
+        names = five.queries["relation"].map(lambda r: five.runs["umls-transe"].graph.relations[r])
+        counted = five.queries.groupby(names)["conflict"].mean()
+        assert table.set_index("group")["ambiguity"].to_dict() == pytest.approx(counted.to_dict())
+        assert (np.diff(table.loc[~table["small"], "ambiguity"]) <= 0).all()
+        assert table["small"].is_monotonic_increasing
+    told = table.dropna(subset=["low"])
+    assert (told["low"] <= told["ambiguity"]).all()
+    assert (told["ambiguity"] <= told["high"]).all()
+
+
+def test_unknown_grouping(five):
+    assert "color" not in GROUPINGS
+    with pytest.raises(KgdashError, match="unknown grouping 'color'"):
+        agreement_by(five, "color")
+
+
+def test_relik_foreseeing_conflicts_by_all_pairs(five):
+    table = foreseen_conflicts(five, Bootstrap(resamples=200)).set_index("by")
+    queries = five.queries
+    anchor = np.where(queries["side"] == "tail", queries["head"], queries["tail"])
+    value = mean_relik(five.runs["umls-transe-seed2"])[anchor]
+    conflict = queries["conflict"].to_numpy()
+    yes, no = value[conflict & np.isfinite(value)], value[~conflict & np.isfinite(value)]
+    lower = (yes[:, None] < no).mean() + (yes[:, None] == no).mean() / 2
+    row = table.loc["relik"]
+    assert row["roc_auc"] == pytest.approx(lower)
+    assert row["low"] < row["roc_auc"] < row["high"]
+    assert (row["conflicts"], row["others"]) == (len(yes), len(no))
+
+
+def test_the_verdict(five, summary):
+    said = agreement_verdict(five, summary)
+    assert said.startswith("**5 runs that rank about equally well disagree on 26 % (")
+    assert "by some the true answer comes first" in said
+    assert "voting removes 15 % (" in said
+
+
+def test_few_runs_and_few_queries():
+    found = agreement(seeds(3), AgreementSetting(margin=1))
+    summary = agreement_summary(found)
+    assert np.isnan(summary["vote_pairwise"].value)
+    assert np.isnan(summary["ambiguity"].low)
+    said = agreement_verdict(found, summary)
+    assert said.startswith("3 runs, but only 12 queries: too few")
+    table = foreseen_conflicts(found)
+    assert table["low"].isna().all()
+
+
+def test_three_runs_have_no_votes_to_compare(bundled):
+    found = agreement([bundled(name) for name in SEEDS[:3]])
+    assert "takes 4 runs or more" in agreement_verdict(found, agreement_summary(found))
