@@ -214,7 +214,7 @@ class Run:
         return found
 
     def why(self, head: str, relation: str, tail: str, progress: Progress = silent) -> Explanation:
-        """Explain a triple, known or not, by numbers.md#25-why-this-answer.
+        """Explain a triple, known or not, by numbers.md#27-why-this-answer.
 
         :param head: a name or label; ``relation``, ``tail`` likewise
         :return: rules that lead there, facts that carry it, similar entities; ``about()`` gives

@@ -1,6 +1,6 @@
 """Similar entities that have the relation of a prediction, and what they have there.
 
-Defined in numbers.md#25-why-this-answer.
+Defined in numbers.md#27-why-this-answer.
 """
 
 import numpy as np

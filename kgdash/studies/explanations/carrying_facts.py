@@ -1,6 +1,6 @@
 """The facts that carry a prediction: without them, its rank among the candidates falls.
 
-Defined in numbers.md#25-why-this-answer.
+Defined in numbers.md#27-why-this-answer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The cross-entropy of an entity's training facts as a function of its vector, all else fixed.
 
-Defined in numbers.md#25-why-this-answer.
+Defined in numbers.md#27-why-this-answer.
 """
 
 from __future__ import annotations

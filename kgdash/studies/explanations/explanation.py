@@ -1,16 +1,18 @@
 """Why a model gives an answer, as one object.
 
-Defined in numbers.md#25-why-this-answer.
+Defined in numbers.md#27-why-this-answer.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from kgdash.engine.workers import one_thread
 from kgdash.errors import KgdashError
+from kgdash.files.html import facts_html
 from kgdash.graph import default_filter
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
@@ -18,6 +20,8 @@ from kgdash.studies.classification.given_negatives import verified_negatives
 from kgdash.studies.explanations.analogies import analogies
 from kgdash.studies.explanations.carrying_facts import CarryingFacts, carrying_facts
 from kgdash.studies.explanations.leading_rules import LeadingRules, leading_rules
+from kgdash.studies.explanations.summary import summary
+from kgdash.studies.explanations.verdict import sentences
 from kgdash.studies.inspection.candidates import SideCandidates, side_candidates
 from kgdash.studies.inspection.inspected_triple import InspectedTriple, find_triple
 
@@ -53,6 +57,18 @@ class Explanation:
         """Return the filtered realistic rank of the tail; None where scores are NaN."""
         tails = self.sides.get("tail")
         return None if tails is None else tails.rank(int(self.triple.row[0, 2])).realistic
+
+    def about(self) -> dict[str, Any]:
+        """Return it as plain data with names, as the command ``why`` prints it."""
+        return summary(self)
+
+    def __repr__(self) -> str:
+        """Return what it says, the doubt first."""
+        return " ".join(sentences(self))
+
+    def _repr_html_(self) -> str:
+        labels = " – ".join(str(label) for label in self.triple.labels(self.run.graph))
+        return facts_html(f"Why {labels}?", {}, list(sentences(self)))
 
 
 def why(run: Run, head: str, relation: str, tail: str, progress: Progress = silent) -> Explanation:

@@ -74,7 +74,9 @@ def leading_rules(
     edges = DirectedEdges.of(
         facts[(facts != triple).any(axis=1)], graph.num_entities, graph.num_relations
     )
-    held, parts, counts = [], [], []
+    held: list[int] = []
+    parts: list[pd.DataFrame] = []
+    counts: list[int] = []
     there = set(facts[:, 1].tolist())
     for place, rule in enumerate(chosen.rules):
         if not {relation for relation, _, _ in rule.body} <= there:

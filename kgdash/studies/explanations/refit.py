@@ -1,7 +1,7 @@
 """One entity's vector fitted anew to its training facts, or to some of them, all else fixed.
 
 The idea is Kelpie's (Rossi et al., "Explaining link prediction systems based on knowledge graph
-embeddings", SIGMOD 2022); defined in numbers.md#25-why-this-answer.
+embeddings", SIGMOD 2022); defined in numbers.md#27-why-this-answer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What an explanation says, in plain words: the doubt first, never more than was found.
 
-Rules of the words: numbers.md#25-why-this-answer.
+Rules of the words: numbers.md#27-why-this-answer.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def test_ranks_are_those_of_refitted_models(written):
     for name in ("DistMult", "ComplEx"):
         made = written(name)
         test = made.graph.split("test")
-        for triple in test[:: len(test) // 8].tolist():
+        for triple in test[:8].tolist():
             for side in ("tail", "head"):
                 found = found_of(made.run, triple, side)
                 assert found.rank == direct_rank(
@@ -80,7 +80,7 @@ def made_vector(made, entity):
 
 def test_the_set_is_the_smallest_that_is_enough(written):
     made = written("ComplEx")
-    for triple in made.graph.split("test")[:12].tolist():
+    for triple in made.graph.split("test").tolist():
         found = found_of(made.run, triple, "tail")
         if len(found.facts) < 2 or found.rank_after < ENOUGH * found.rank_before:
             continue
@@ -94,7 +94,7 @@ def test_the_set_is_the_smallest_that_is_enough(written):
 
 def test_the_triple_itself_is_no_reason(written):
     made = written("DistMult")
-    for triple in made.graph.split("train")[::300].tolist():
+    for triple in made.graph.split("train")[::15].tolist():
         assert triple not in found_of(made.run, triple, "tail").facts.tolist()
 
 

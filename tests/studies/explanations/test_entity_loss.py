@@ -15,7 +15,7 @@ ENTITY = 4
 @pytest.fixture(params=list(KINDS))
 def pair(request, written):
     made = written(request.param)
-    facts = facts_around(made.graph, ENTITY)[::9]
+    facts = facts_around(made.graph, ENTITY)
     return made, EntityLoss(affine_form(made.run), ENTITY, facts)
 
 
@@ -45,7 +45,7 @@ def test_gradients(pair):
 def test_curvature_of_inner_products_is_the_second_derivative(written, name, monkeypatch):
     monkeypatch.setattr(entity_loss, "_NEGLIGIBLE", 0)
     made = written(name)
-    loss = EntityLoss(affine_form(made.run), ENTITY, facts_around(made.graph, ENTITY)[::9])
+    loss = EntityLoss(affine_form(made.run), ENTITY, facts_around(made.graph, ENTITY))
     x, step = near(loss), 1e-2
     weights = np.arange(len(loss.facts)) % 2.0
     found = loss.linearise(x, curved=True).curvature(weights)

@@ -11,8 +11,8 @@ from kgdash.studies.explanations.refit import EntityRefit
 ENTITY = 4
 
 
-def refit_of(made, every=9):
-    facts = facts_around(made.graph, ENTITY)[::every]
+def refit_of(made):
+    facts = facts_around(made.graph, ENTITY)
     return EntityRefit(EntityLoss(affine_form(made.run), ENTITY, facts))
 
 

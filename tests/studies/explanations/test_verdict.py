@@ -36,16 +36,16 @@ def test_what_nobody_recorded_begins_with_the_doubt():
     ]
     assert list(sentences(found))[: len(said)] == said
     assert reasons(found)[0].startswith(
-        "1 of 1 rules of the relation lead to it; the best: R0(a, b)"
+        "2 of 2 rules of the relation lead to it; the best: R0(a, b)"
     )
 
 
 def test_known_others_and_no_rule_are_doubts():
     said = doubts(explained((0, 1, 5), rank=20))
     assert said[1:] == [
-        "The model does not predict it: rank 20 among the tails.",
+        "The model does not predict it: rank 19 among the tails.",
         "Known tails are others: E1.",
-        "None of 1 mined rules leads to it.",
+        "None of 2 mined rules leads to it.",
     ]
 
 
