@@ -12,7 +12,7 @@ from kgdash.charts.style import finish
 #: groups drawn per figure
 _MOST_GROUPS = 20
 
-_NAME_LENGTH = 45
+_NAME_LENGTH = 54
 
 
 def first_groups(groups: Sequence[str]) -> tuple[list[str], str]:

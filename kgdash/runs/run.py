@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.accessors import ACCESSORS
-from kgdash.errors import KgdashError, check_name
+from kgdash.errors import check_name
 from kgdash.files.html import facts_html
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph, default_filter, triple_array
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kgdash.reports.run_plots import RunPlots
     from kgdash.scoring.model_spec import ModelSpec
     from kgdash.studies.explanations.explanation import Explanation
+    from kgdash.studies.probability.answer_sets import AnswerSets
 
 #: raise when the meaning of a stored table changes
 _TABLE_VERSION = 2
@@ -224,6 +225,27 @@ class Run:
         found: Explanation = ACCESSORS["why"](self)(head, relation, tail, progress)
         return found
 
+    def answer_sets(
+        self,
+        epsilon: float = 0.1,
+        score: str = "softmax",
+        groups: str = "none",
+        progress: Progress = silent,
+    ) -> AnswerSets:
+        """Make sets of answers on test that hold the true one as often as promised.
+
+        By numbers.md#24-answer-sets. ``result.by_groups("relation")`` says where they do not.
+
+        :param epsilon: share of queries whose set may miss the true answer, in (0, 1)
+        :param score: what orders candidates: "rank", "softmax" or "adaptive"
+        :param groups: "none": one threshold for all; or one for each "side", "relation",
+            "community", or decile of the "degree" or "relik" of the entity that a query names
+        :param progress: called with (done, total); may raise to cancel
+        :raises KgdashError: on an unknown choice; without held-out triples; on NaN or infinity
+        """
+        found: AnswerSets = ACCESSORS["answer_sets"](self)(epsilon, score, groups, progress)
+        return found
+
     def subgraph(
         self,
         entity: str | int,
@@ -274,16 +296,3 @@ class Run:
         about = {"kind": kind, "run": self.name, "run_digest": self.digest}
         about |= {"graph": self.graph.name, "graph_digest": self.graph.digest}
         return about | {"triples": len(rows), **more}
-
-
-def check_fit(graph: KnowledgeGraph, scorer: Scorer, where: str) -> None:
-    """Refuse a model that scores other numbers of entities or relations than the graph has."""
-    for kind, has, needs in (
-        ("entities", scorer.num_entities, graph.num_entities),
-        ("relations", scorer.num_relations, graph.num_relations),
-    ):
-        if has != needs:
-            raise KgdashError(
-                f"{where}: the model has {has:,} {kind}, graph {graph.name} has {needs:,}; "
-                "load it with the dataset that it was trained on"
-            )
