@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from kgdash.charts.answer_sets import coverage_figure
+from kgdash.charts.group_rows import coverage_figure
 from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.studies.probability.answer_scores import SCORES

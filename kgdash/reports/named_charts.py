@@ -6,7 +6,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.breakdowns.grouping import GROUPINGS
-from kgdash.charts.answer_sets import coverage_figure
 from kgdash.charts.breakdowns import group_bars, side_heatmap
 from kgdash.charts.classification import (
     calibration_figure,
@@ -14,6 +13,7 @@ from kgdash.charts.classification import (
     relik_accuracy_figure,
     roc_figure,
 )
+from kgdash.charts.group_rows import coverage_figure
 from kgdash.charts.instance_distribution import values_figure
 from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.local_reliability import local_bars, relik_scatter

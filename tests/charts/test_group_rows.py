@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from kgdash.charts.answer_sets import coverage_figure
+from kgdash.charts.group_rows import coverage_figure
 from kgdash.charts.message import message_of
 
 TABLE = pd.DataFrame(
