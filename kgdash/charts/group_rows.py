@@ -10,13 +10,19 @@ import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import shortened
 from kgdash.charts.message import of_each
-from kgdash.charts.style import GREY, empty, finish, short_label, whiskers
+from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, short_label, whiskers
 from kgdash.statistics.estimate import number
 
 #: groups drawn per figure
 _MOST_GROUPS = 20
 
 _NAME_LENGTH = 54
+
+#: groups of queries drawn, letters of a name, and queries below which a point is hollow
+_MOST_POINTS, _SHORT, _FEW = 24, 28, 30
+
+#: of groups whose interval lies below the promise, above it, or holds it
+_BROKEN, _ABOVE, _KEPT = SIDE_COLOURS["tail"], SIDE_COLOURS["head"], SIDE_COLOURS["both"]
 
 
 def first_groups(groups: Sequence[str]) -> tuple[list[str], str]:
