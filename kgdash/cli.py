@@ -44,6 +44,7 @@ from kgdash.commands.options.terminal import visible_output
 from kgdash.commands.trust.agreement import agreement
 from kgdash.commands.trust.answer_sets import answer_sets
 from kgdash.commands.trust.calibrate import calibrate
+from kgdash.commands.trust.trust import trust
 from kgdash.errors import KgdashError
 
 app = typer.Typer(
@@ -84,6 +85,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "subgraph": subgraph.subgraph,
     "train": train.train,
     "trials": train.trials,
+    "trust": trust,
     "which-model": which_model.which_model,
 }
 GROUPS = {
