@@ -59,6 +59,7 @@ def test_cells_are_written_as_pandas_writes_them():
             {c: f for c, f in forms.items() if c in shown.select_dtypes("floating")}, na_rep="–"
         )
         pd.testing.assert_frame_equal(_cells(written(shown)), _cells(slow))
+        assert _sent(written(shown)).data == _sent(slow).data
 
 
 def test_single_ranks_are_whole_and_small_floats_written_too():
@@ -85,7 +86,12 @@ def test_floats_of_large_tables_have_three_digits_too():
 
 def _cells(styler: Styler) -> pd.DataFrame:
     """Return the texts that Streamlit sends to the browser."""
+    sent = _sent(styler)
+    assert not sent.styler.styles
+    return convert_arrow_bytes_to_pandas_df(sent.styler.display_values)
+
+
+def _sent(styler: Styler) -> ArrowData:
     proto = ArrowData()
     marshall(proto, styler, "uuid")
-    assert not proto.styler.styles
-    return convert_arrow_bytes_to_pandas_df(proto.styler.display_values)
+    return proto
