@@ -16,6 +16,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.choices import drop_empty
 from kgdash.ui.widgets.table import show_table
 
 _NAMES = {
@@ -72,6 +73,7 @@ with other:
     )
 
 st.header("Where are they right?")
+drop_empty("by")
 by = st.segmented_control(
     "Queries by",
     list(GROUPINGS),

@@ -78,33 +78,41 @@ def written(table: pd.DataFrame) -> Any:
         if any(text != old for old, text in texts.items()):
             table = table.assign(**{column: table[column].map(texts)})
     floats = table.select_dtypes("floating").columns
-    if table.size > _MOST_CELLS or not len(floats) or not table.index.is_unique:
+    if table.size > _MOST_CELLS or not len(floats):
         return table
+    if not table.index.is_unique:
+        table = table.reset_index(drop=True)
     forms: _Forms = {c: _form(str(c), table[c]) for c in floats}
     if table.columns.is_unique and all(map(_is_plain, table.dtypes)):
         return _quickly_written(table, forms)
     return table.style.format(forms, na_rep=_NONE)
 
 
+class _Written(pd.DataFrame):
+    """A table that knows the texts of its cells: what Streamlit asks ``astype(str)`` for."""
+
+    texts: pd.DataFrame
+
+    def astype(self, dtype: Any, *more: Any, **options: Any) -> Any:
+        """Return the texts, or as pandas does."""
+        return self.texts if dtype is str else super().astype(dtype, *more, **options)
+
+
 def _quickly_written(table: pd.DataFrame, forms: _Forms) -> Styler:
     """Write a table as ``table.style.format(forms, na_rep=…)`` does, for Streamlit alone.
 
-    Streamlit takes texts of cells from what pandas' Styler translates to HTML, which takes a tenth
-    of a second per 8,000 cells; this translation has the cells whose text is not ``str(value)``.
+    Streamlit takes texts of cells from what pandas' Styler translates to HTML, a tenth of a second
+    per 8,000 cells, and ``str`` of what that lacks; here it lacks everything.
     """
-    cells = []
-    for place, (column, values) in enumerate(table.items()):
-        form, listed, missing = forms.get(column), values.tolist(), values.isna().tolist()
-        cells += [
-            {
-                "id": f"row{row}_col{place}",
-                "display_value": _NONE if is_missing or form is None else form(value),
-            }
-            for row, (value, is_missing) in enumerate(zip(listed, missing, strict=True))
-            if is_missing or form is not None
-        ]
-    styler = table.style
-    vars(styler).update(_compute=lambda: styler, _translate=lambda *_: {"body": [cells]})
+    texts = {}
+    for column, values in table.items():
+        if form := forms.get(column):
+            texts[column] = pd.Series([*map(form, values.tolist())], table.index, "str")
+        else:
+            texts[column] = values.astype("str").mask(values.isna(), _NONE)
+    styler, shown = table.style, _Written(table)
+    object.__setattr__(shown, "texts", pd.DataFrame(texts, table.index))
+    vars(styler).update(data=shown, _compute=lambda: styler, _translate=lambda *_: {})
     return styler
 
 

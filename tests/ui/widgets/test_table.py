@@ -59,6 +59,7 @@ def test_cells_are_written_as_pandas_writes_them():
             {c: f for c, f in forms.items() if c in shown.select_dtypes("floating")}, na_rep="–"
         )
         pd.testing.assert_frame_equal(_cells(written(shown)), _cells(slow))
+        assert _sent(written(shown)).data == _sent(slow).data
 
 
 def test_single_ranks_are_whole_and_small_floats_written_too():
@@ -72,6 +73,11 @@ def test_single_ranks_are_whole_and_small_floats_written_too():
     ]
 
 
+def test_rows_put_together_are_written_too():
+    part = pd.DataFrame({"score": [-2.3398]})
+    assert _cells(written(pd.concat([part, part])))["score"].tolist() == ["-2.34", "-2.34"]
+
+
 def test_floats_of_large_tables_have_three_digits_too():
     table = pd.DataFrame({"relik": [0.5] * 10_001, "n": 1})
     columns = number_columns(table)
@@ -80,7 +86,12 @@ def test_floats_of_large_tables_have_three_digits_too():
 
 def _cells(styler: Styler) -> pd.DataFrame:
     """Return the texts that Streamlit sends to the browser."""
+    sent = _sent(styler)
+    assert not sent.styler.styles
+    return convert_arrow_bytes_to_pandas_df(sent.styler.display_values)
+
+
+def _sent(styler: Styler) -> ArrowData:
     proto = ArrowData()
     marshall(proto, styler, "uuid")
-    assert not proto.styler.styles
-    return convert_arrow_bytes_to_pandas_df(proto.styler.display_values)
+    return proto
