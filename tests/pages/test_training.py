@@ -162,6 +162,9 @@ def test_what_only_pykeen_knows_is_said_before_anything_starts():
     assert len(errors(app)) == 1
     assert "PyKEEN can not train ConvE" in errors(app)[0]
     assert trainings().latest is None
+    choose(choose(app, closed=True), closed=False)
+    assert "--model ConvE" in code(app)
+    assert "--dim 7" in code(app)
 
 
 @pytest.mark.parametrize("how", ["stopped", "failed", "done"])

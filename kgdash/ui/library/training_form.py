@@ -213,9 +213,10 @@ def _start(dataset: str, config: TrainingConfig, name: str, command: str) -> Non
             rehearse(config)
         trainings().start(dataset, config, name, command)
 
+    # Before it is tried: who closes the form after a refusal finds it as it was.
+    named = {str(key): value for key, value in st.session_state.items()}
+    st.session_state[_CHOICES] = {k: v for k, v in named.items() if k.startswith(_PREFIX)}
     if _accepted(start):
-        named = {str(key): value for key, value in st.session_state.items()}
-        st.session_state[_CHOICES] = {k: v for k, v in named.items() if k.startswith(_PREFIX)}
         st.rerun()
 
 
