@@ -78,8 +78,10 @@ def written(table: pd.DataFrame) -> Any:
         if any(text != old for old, text in texts.items()):
             table = table.assign(**{column: table[column].map(texts)})
     floats = table.select_dtypes("floating").columns
-    if table.size > _MOST_CELLS or not len(floats) or not table.index.is_unique:
+    if table.size > _MOST_CELLS or not len(floats):
         return table
+    if not table.index.is_unique:
+        table = table.reset_index(drop=True)
     forms: _Forms = {c: _form(str(c), table[c]) for c in floats}
     if table.columns.is_unique and all(map(_is_plain, table.dtypes)):
         return _quickly_written(table, forms)

@@ -73,6 +73,11 @@ def test_single_ranks_are_whole_and_small_floats_written_too():
     ]
 
 
+def test_rows_put_together_are_written_too():
+    part = pd.DataFrame({"score": [-2.3398]})
+    assert _cells(written(pd.concat([part, part])))["score"].tolist() == ["-2.34", "-2.34"]
+
+
 def test_floats_of_large_tables_have_three_digits_too():
     table = pd.DataFrame({"relik": [0.5] * 10_001, "n": 1})
     columns = number_columns(table)
