@@ -29,7 +29,7 @@ def path_figure(
     triples: pd.DataFrame,
     entity_labels: Sequence[str],
     relation_labels: Sequence[str],
-    label: bool,
+    label: bool | None,
     scale: ReliKScale,
 ) -> go.Figure:
     """Draw an instance from left to right: anchors, what lies between, the answer.
@@ -41,7 +41,7 @@ def path_figure(
         is no fact)
     :param entity_labels: of all entities, by id
     :param relation_labels: of all relations, by id
-    :param label: of the instance; colours the answer
+    :param label: of the instance, None where nobody recorded it; colours the answer
     :param scale: of the run
     """
     if triples.empty:
@@ -68,7 +68,7 @@ def path_figure(
     height = round((top - bottom) * row) + _ABOVE + _BELOW
     margin = {"l": 0, "r": 0, "t": _ABOVE, "b": _BELOW}
     message = (
-        f"{'True' if label else 'False'} instance with the answer {entity_labels[placed.answer]}. "
+        f"{_style(label)[0].capitalize()} instance with the answer {entity_labels[placed.answer]}. "
         + "; ".join(
             f"{entity_labels[row.head]} {relation_labels[row.relation]} {entity_labels[row.tail]}: "
             f"ReliK {number(row.relik)}, "
@@ -138,6 +138,13 @@ def _add_names(
     figure.update_layout(annotations=annotations)
 
 
+def _style(label: bool | None) -> tuple[str, str]:
+    """Return what an answer is called, and its colour."""
+    if label is None:
+        return "unrecorded", "#b9a44c"
+    return LABELS[label].name, LABELS[label].colour
+
+
 def _place_of_name(curve: np.ndarray) -> np.ndarray:
     """Return a straight edge's point half a row below its upper end, else the curve's middle.
 
@@ -180,12 +187,12 @@ def _add_entities(
     figure: go.Figure,
     placed: PathLayout,
     labels: Sequence[str],
-    label: bool,
+    label: bool | None,
     letters: int,
     lines: int,
 ) -> None:
     entities = list(placed.places)
-    name, colour = LABELS[label].name, LABELS[label].colour
+    name, colour = _style(label)
     is_answer = [entity == placed.answer for entity in entities]
     texts = [_wrapped(labels[entity], letters, lines) for entity in entities]
     figure.add_scatter(

@@ -37,6 +37,9 @@ def inspect(
         list[str] | None,
         typer.Option("--with", help="The same triple in this run too; repeat for several."),
     ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Look for the card's strongest reason: some seconds.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a model says of one triple: candidates, ranks, ReliK, and what beats it."""
@@ -55,7 +58,7 @@ def inspect(
     found = inspect_triple(loaded, triple, filter, k, terminal("negatives"))
     better = what_beats(found, terminal("negatives"))
     about = summary(found, better, kinds, k)
-    about["card"] = None if triple.open_side is not None else _card(found)
+    about["card"] = None if triple.open_side is not None else _card(found, why)
     if compared:
         about["runs"] = _same_triple(loaded, compared, triple, found.filter)
     if as_json:
@@ -68,13 +71,15 @@ def inspect(
     _print_tables(about)
 
 
-def _card(found: Inspection) -> dict[str, Any]:
+def _card(found: Inspection, why: bool) -> dict[str, Any]:
     from kgdash.runs.loading import load
+    from kgdash.studies.explanations.explanation import explain
     from kgdash.studies.trust.card import trust_card
     from kgdash.studies.trust.competing import competing_names
 
     others = {name: load(name) for name in competing_names(found.run)}
-    return trust_card(found, others).about()
+    reasons = explain(found.run, found.triple, terminal("reasons")) if why else None
+    return trust_card(found, others, why=reasons).about()
 
 
 def _same_triple(

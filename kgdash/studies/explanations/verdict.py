@@ -63,7 +63,7 @@ def reasons(found: Explanation) -> list[str]:
         )
     elif found.is_known:
         said.append(f"{_no_rule(found)}.")
-    said += [_carried(found, each) for each in found.carried]
+    said += [carried_text(found, each) for each in found.carried]
     if found.similar is None:
         if not found.fault:
             said.append(f"{found.run.spec.name} has no entity vectors that could be compared.")
@@ -90,7 +90,8 @@ def rank_change(each: CarryingFacts) -> str:
     return f"without {these}: rank {each.rank_before:,g} → {each.rank_after:,g}"
 
 
-def _carried(found: Explanation, each: CarryingFacts) -> str:
+def carried_text(found: Explanation, each: CarryingFacts) -> str:
+    """Say which facts of an entity carry a prediction, or why none are shown."""
     label = found.run.graph.entity_labels[each.entity]
     if not len(each.facts):
         return f"No facts of {label} are shown: {each.missing}."

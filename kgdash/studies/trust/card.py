@@ -14,6 +14,8 @@ from kgdash.errors import KgdashError
 from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
+from kgdash.studies.explanations.explanation import Explanation
+from kgdash.studies.explanations.verdict import CARRIED, rank_change
 from kgdash.studies.inspection.inspection import Inspection
 from kgdash.studies.trust.basis import EPSILON, Basis, card_basis, is_at_hand, questions
 
@@ -75,11 +77,17 @@ class TrustCard:
         }
 
 
-def trust_card(found: Inspection, others: Mapping[str, Run], side: str = "tail") -> TrustCard:
+def trust_card(
+    found: Inspection,
+    others: Mapping[str, Run],
+    side: str = "tail",
+    why: Explanation | None = None,
+) -> TrustCard:
     """Make the card of a whole triple, without computing what takes long.
 
     :param others: runs that rank about as well, of `competing_names`, by name
     :param side: of the query that the triple answers: "head" or "tail"
+    :param why: the triple's explanation, if it was looked for
     :raises KgdashError: if a side is open
     """
     if found.triple.open_side is not None:
@@ -98,7 +106,7 @@ def trust_card(found: Inspection, others: Mapping[str, Run], side: str = "tail")
         *_of_query(found, basis, side),
         _relik(found, basis, side),
         _agreement(found, others, side),
-        _unknown("reason", "not looked for here: kgdash why finds reasons"),
+        _reason(why),
     )
     line, level = card_line(figures, found.known)
     return TrustCard(side, line, level, figures, command)
@@ -199,6 +207,38 @@ def _agreement(found: Inspection, others: Mapping[str, Run], side: str) -> CardF
     )
 
 
+def _reason(why: Explanation | None) -> CardFigure:
+    """Return what leads to the triple: facts that carry it, else a rule, else similar entities.
+
+    It says why the model answers so, not that the answer is true: it is no part of the line.
+    """
+    if why is None:
+        return _unknown("reason", "not looked for yet: the view Why does, or kgdash inspect --why")
+    carried = [each for each in why.carried if each.rank_after >= CARRIED * each.rank_before]
+    if carried:
+        best = max(carried, key=lambda each: each.effect)
+        count = len(best.facts)
+        text = f"{count} fact{'s' * (count != 1)}"
+        change = f"rank {best.rank_before:,g} → {best.rank_after:,g}"
+        values = {"kind": "facts", "facts": best.facts.tolist(), "effect": best.effect}
+        about = f"{rank_change(best)} of the {best.side}"
+        return CardFigure("reason", text, change, about, "likely", values)
+    if len(why.rules.table):
+        rule = why.rules.table.iloc[0]
+        values = {"kind": "rule", "rule": rule["rule"]}
+        values["pca_confidence"] = float(rule["pca_confidence"])
+        beneath = f"PCA confidence {number(rule['pca_confidence'])}"
+        return CardFigure("reason", "a rule", beneath, rule["reading"], "likely", values)
+    if why.similar is not None and why.similar["same"].any():
+        same, count = int(why.similar["same"].sum()), len(why.similar)
+        values = {"kind": "similar entities", "same": same, "entities": count}
+        about = "of the most similar entities with the relation have this tail"
+        return CardFigure(
+            "reason", f"{same} of {count}", "similar entities", about, "likely", values
+        )
+    return _unknown("reason", "none found: no facts carry it, no rule leads to it")
+
+
 def share_text(value: float) -> str:
     """Write a probability: "84 %", "0.3 %", "< 0.1 %"."""
     if value < 0.001:
@@ -229,7 +269,7 @@ def card_line(figures: tuple[CardFigure, ...], known: str | None) -> tuple[str, 
     :return: the line, and its level: that of the gravest figure
     """
     said = {level: [f for f in figures if f.level == level] for level in LEVELS}
-    silent = [f for f in said["likely"] if f.name == "relik"]
+    silent = [f for f in said["likely"] if f.name in ("relik", "reason")]
     good = [f for f in said["likely"] if f not in silent]
     told = {"doubtful": said["doubtful"], "unsure": said["unsure"], "likely": good}
     level = next((name for name, found in told.items() if found), "unknown")

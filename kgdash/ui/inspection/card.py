@@ -11,6 +11,7 @@ from kgdash.studies.inspection.inspection import Inspection
 from kgdash.studies.trust.basis import card_basis
 from kgdash.studies.trust.card import TrustCard, trust_card
 from kgdash.studies.trust.competing import competing_names
+from kgdash.ui.inspection.explanation import reasons_at_hand
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory, shown_key
@@ -72,10 +73,12 @@ def _card(found: Inspection, side: str) -> TrustCard:
     )
     others = sound_runs(names)
     digests = tuple(other.digest for other in others.values())
-    key = shown_key((run.digest, *digests, "card", found.triple, found.filter, side))
+    why = reasons_at_hand(run, found.triple)
+    about = ("card", found.triple, found.filter, side, why is not None)
+    key = shown_key((run.digest, *digests, *about))
     card: TrustCard | None = memory().get(key)
     if card is None:
-        card = trust_card(found, others, side)
+        card = trust_card(found, others, side, why)
         if card.command is None:
             memory().put(key, card)
     return card

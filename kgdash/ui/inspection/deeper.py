@@ -25,6 +25,7 @@ from kgdash.studies.inspection.geometry import (
 from kgdash.studies.inspection.inspection import Inspection, K, what_beats
 from kgdash.studies.inspection.other_runs import runs_on_same_graph, same_triple
 from kgdash.studies.inspection.verdict import count_text
+from kgdash.ui.inspection.explanation import show_explanation
 from kgdash.ui.inspection.first_screen import show_candidate_rows
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
@@ -226,6 +227,7 @@ def _geometry(run: Run) -> tuple[EntityVectors | None, Projection | None]:
 #: views beneath the first screen, by what they are called
 VIEWS = {
     "What beats it": show_what_beats,
+    "Why": show_explanation,
     "Both ends": show_ends,
     "Other runs": show_other_runs,
     "Geometry": show_geometry,
