@@ -31,6 +31,7 @@ LAYERS = (
     "studies.labelling* studies.comparison*",
     "studies.agreement* studies.trust*",
     "studies.correlation* studies.overview*",
+    "studies.audit*",
     "reports*",
     "ui ui.runtime*",
     "ui.widgets*",

@@ -34,7 +34,7 @@ _WORTH_KEEPING = 0.3
 #: what stored tables are of; "unknown": a file without such a note, or damaged
 KINDS = (
     *("ranks", "relik", "rules", "comparison", "scores", "patterns", "study"),
-    *("classification", "calibration", "unknown"),
+    *("classification", "calibration", "audit", "unknown"),
 )
 
 #: columns of `list_cache`

@@ -1,0 +1,88 @@
+"""The command audit lists facts, goes on where it was, and tells who finds planted errors."""
+
+import json
+import re
+import shlex
+
+import pandas as pd
+import pytest
+
+from kgdash.graph.datasets import load_dataset
+from kgdash.runs.training import TrainingConfig
+from kgdash.studies.audit.benchmark import detect_planted
+from kgdash.studies.audit.cross_fitting import AuditPlan, cross_fit, named_audit
+from tests.support.cli import run_cli, strict_json, without_nan
+
+OPTIONS = shlex.split(
+    "audit nations --model DistMult --dim 6 --epochs 1 --batch-size 512 --learning-rate 0.02 "
+    "--folds 2 --seed 1"
+)
+PLAN = AuditPlan(
+    TrainingConfig(
+        "DistMult",
+        {"embedding_dim": 6},
+        epochs=1,
+        batch_size=512,
+        optimizer_kwargs={"lr": 0.02},
+        negative_sampler="basic",
+    ),
+    folds=2,
+    seed=1,
+)
+
+
+@pytest.fixture(scope="module")
+def workdir(tmp_path_factory):
+    return tmp_path_factory.mktemp("work")
+
+
+def test_table_and_json(workdir, tmp_path, monkeypatch, capsys):
+    graph = load_dataset("nations")
+    expected = named_audit(graph, cross_fit(graph, PLAN, workdir))
+    code, out, err = run_cli(monkeypatch, capsys, [*OPTIONS, "--workdir", workdir, "--json"])
+    assert code == 0
+    assert len(re.findall(r"fold \d: was trained before, judges 79\d triples", err)) == 2
+    found = strict_json(out)
+    assert found["training"]["model"] == "DistMult"
+    assert found["triples"] == without_nan(json.loads(expected.to_json(orient="records")))
+    path = tmp_path / "audit.tsv"
+    assert run_cli(monkeypatch, capsys, [*OPTIONS, "--workdir", workdir, "--out", path])[0] == 0
+    pd.testing.assert_frame_equal(pd.read_csv(path, sep="\t"), expected, check_dtype=False)
+
+
+def test_planted_errors(workdir, monkeypatch, capsys):
+    arguments = [*OPTIONS, "--workdir", workdir, "--noise", 0.1, "--json"]
+    code, out, _ = run_cli(monkeypatch, capsys, arguments)
+    assert code == 0
+    table, _ = detect_planted(load_dataset("nations"), PLAN, 0.1, workdir)
+    assert strict_json(out)["methods"] == table.to_dict("records")
+
+
+def test_a_run_is_audited_as_it_was_trained(monkeypatch, capsys):
+    got = []
+
+    def capture(graph, plan, workdir, progress, on_fold):
+        got.append((graph.name, plan))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kgdash.studies.audit.cross_fitting.cross_fit", capture)
+    code, out, err = run_cli(monkeypatch, capsys, ["audit", "umls-transe", "--epochs", 7])
+    assert (code, out) == (130, "")
+    assert "keeps what was trained: the same command goes on" in err
+    ((name, plan),) = got
+    assert name == "umls"
+    assert (plan.config.model, plan.config.epochs, plan.config.loss) == ("TransE", 7, "nssa")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no-such-run"], "to audit a dataset, add --model"),
+        (["nations", "--model", "TransE", "--folds", 1], "expected 2 to 1,592 folds"),
+        (["nations", "--model", "TransE", "--noise", 0], "expected a share in (0, 1]"),
+        (["nations", "--model", "Transe"], "unknown model 'Transe'"),
+        (["no/such", "--model", "TransE"], "no dataset folder no/such"),
+    ],
+)
+def test_refusals(refused, arguments, message):
+    assert message in refused("audit", *arguments)
