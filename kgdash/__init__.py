@@ -38,6 +38,16 @@ def _probabilities(run: Run) -> Any:
     return partial(probabilities, run)
 
 
+def _answer_sets(run: Run) -> Any:
+    from kgdash.studies.probability.answer_sets import AnswerSetSetting, answer_sets
+
+    def find(epsilon: float, score: str, groups: str, progress: Any) -> Any:
+        return answer_sets(run, AnswerSetSetting(epsilon, score, groups), progress)
+
+    return find
+
+
+ACCESSORS["answer_sets"] = _answer_sets
 ACCESSORS["plot"] = _plots
 ACCESSORS["probabilities"] = _probabilities
 

@@ -45,6 +45,7 @@ from kgdash.commands.trust.agreement import agreement
 from kgdash.commands.trust.answer_sets import answer_sets
 from kgdash.commands.trust.audit import audit
 from kgdash.commands.trust.calibrate import calibrate
+from kgdash.commands.trust.trust import trust
 from kgdash.errors import KgdashError
 
 app = typer.Typer(
@@ -86,6 +87,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "subgraph": subgraph.subgraph,
     "train": train.train,
     "trials": train.trials,
+    "trust": trust,
     "which-model": which_model.which_model,
 }
 GROUPS = {

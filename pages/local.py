@@ -79,7 +79,7 @@ if dot is not None:
 
 st.header("Triples inside")
 st.caption(
-    "relik head/tail rank: among the negatives that share the head/tail; head/tail/relation "
+    "ReliK head/tail rank: among the negatives that share the head/tail; head/tail/relation "
     "rank: realistic filtered rank, empty where not evaluated. Select a row to inspect its triple."
 )
 first = [*IDS, "relik", "reciprocal_rank"]

@@ -16,6 +16,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
+from kgdash.ui.widgets.choices import drop_empty
 from kgdash.ui.widgets.table import show_table
 
 _NAMES = {
@@ -41,7 +42,7 @@ answer = "The model gives no first answer a confidence of 80 % or more."
 if sure:
     answer = (
         f"Where the model is at least **80 % sure** of its first answer, that is right in "
-        f"**{right:.0%}** of {int(sure):,} test queries."
+        f"**{100 * right:.0f} %** of {int(sure):,} test queries."
     )
 st.markdown(answer)
 fitted = errors[errors["way"] == "fitted"].set_index("error")
@@ -60,10 +61,10 @@ with left:
     st.caption(
         "On the dashed line, answers are right as often as the confidence says. True facts that "
         "nobody wrote down count as wrong. Validation queries still have test triples among their "
-        "candidates: on dense graphs, answers are right more often than they told."
+        "candidates: on dense graphs, answers are right more often than predicted."
     )
 with other:
-    st.header("Beside other ways")
+    st.header("Compared with other ways")
     wide = errors.pivot(index="way", columns="error", values="value").loc[list(WAYS)]
     wide = wide[list(ERRORS)].rename(index=_NAMES).reset_index()
     titles = {error: f"{error.upper() if error != 'brier' else 'Brier'} ↓" for error in ERRORS}
@@ -72,6 +73,7 @@ with other:
     )
 
 st.header("Where are they right?")
+drop_empty("by")
 by = st.segmented_control(
     "Queries by",
     list(GROUPINGS),
@@ -94,7 +96,7 @@ show_table(
     right="share right ↑",
     confidence="mean confidence",
     ece="ECE ↓",
-    ece_low="from",
-    ece_high="to",
+    ece_low="95 % low",
+    ece_high="95 % high",
     nll="NLL ↓",
 )

@@ -20,6 +20,7 @@ LAYERS = (
     "graph*",
     "engine*",
     "scoring*",
+    "learning*",
     "formats*",
     "ranking*",
     "breakdowns*",

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 
 from kgdash.charts.message import of_each
 from kgdash.charts.style import (
+    CELL_SCALE,
     GREY,
-    RELIABILITY_SCALE,
     SIDE_COLOURS,
     add_row_bars,
     empty,
@@ -107,7 +107,7 @@ def side_heatmap(table: pd.DataFrame, info: Metric, order: list[str]) -> go.Figu
             z=values,
             x=sides,
             y=-np.arange(len(chosen), dtype=float),
-            colorscale=RELIABILITY_SCALE,
+            colorscale=CELL_SCALE,
             reversescale=not info.increasing,
             # Where a metric has ends, so have its colours: the same value looks the same anywhere.
             **({"zmin": 0, "zmax": 1} if (info.values.left, info.values.right) == (0, 1) else {}),

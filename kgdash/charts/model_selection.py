@@ -9,11 +9,17 @@ import plotly.graph_objects as go
 from kgdash.charts.breakdowns import MOST_GROUPS, shortened
 from kgdash.charts.comparison import BESIDE, ROOMY, HeatmapCells, run_heatmap
 from kgdash.charts.message import by_halves, of_each, with_message
-from kgdash.charts.style import GREY, SIDE_COLOURS, add_row_bars, empty, finish, name_rows, whiskers
+from kgdash.charts.style import (
+    CELL_SCALE,
+    GREY,
+    SIDE_COLOURS,
+    add_row_bars,
+    empty,
+    finish,
+    name_rows,
+    whiskers,
+)
 from kgdash.statistics.estimate import number
-
-#: least → greatest of a row, dark enough throughout for white figures
-_ORDER = [[0.0, "#b5421f"], [0.5, "#6d6675"], [1.0, "#1e5fb4"]]
 
 #: what ReliK picks, and what is best
 PICKED, BEST = "▲", "★"
@@ -26,7 +32,9 @@ MEASURES = {"mrr": "MRR", "relik": "ReliK"}
 
 
 def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") -> go.Figure:
-    """Draw part × run: what ReliK picks, what is best, and by colour the order within the part.
+    """Draw part × run: what ReliK picks, what is best, and by colour how far a run is from that.
+
+    The colours are those of one scale: a gap looks the same in each part.
 
     Where there are more than four runs, cells hold the marks alone, for want of room.
 
@@ -37,8 +45,10 @@ def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") ->
     if not len(rows):
         return empty("no part holds an evaluated triple")
     values = rows[measure].to_numpy().reshape(-1, len(runs))
-    least, greatest = values.min(axis=1, keepdims=True), values.max(axis=1, keepdims=True)
-    spread = np.where(greatest > least, greatest - least, 1.0)
+    # ReliK spans magnitudes: its gaps are ratios.
+    scaled = np.log(values) if measure == "relik" else values
+    gaps = scaled.max(axis=1, keepdims=True) - scaled
+    widest = float(np.nan_to_num(gaps).max())
     roomy = len(runs) <= ROOMY
     records = rows.to_dict("records")
     texts = [f"{number(row[measure])}<br>" * roomy + _marks(row) for row in records]
@@ -46,8 +56,7 @@ def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") ->
         shortened(row["name"], BESIDE) + "*" * bool(row["small"])
         for row in rows.iloc[:: len(runs)].to_dict("records")
     ]
-    places = np.where(greatest > least, (values - least) / spread, 0.5)
-    cells = HeatmapCells(places, texts, [_about(row) for row in records])
+    cells = HeatmapCells(-gaps, texts, [_about(row) for row in records])
     best = rows.groupby("run", sort=False)[["best", "picked"]].sum()
     counts = [
         f"{run} is best in {row.best}, picked in {row.picked}" for run, row in best.iterrows()
@@ -56,7 +65,7 @@ def choice_matrix(table: pd.DataFrame, runs: list[str], measure: str = "mrr") ->
         f"{MEASURES[measure]} of runs in {len(names)} parts: {'; '.join(counts)}. {runs[0]}: "
         f"{of_each(rows.loc[rows['run'] == runs[0], 'name'], values[:, 0])}."
     )
-    return with_message(run_heatmap(cells, names, runs, _ORDER, (0, 1)), message)
+    return with_message(run_heatmap(cells, names, runs, CELL_SCALE, (-widest or -1.0, 0)), message)
 
 
 def _marks(row: dict) -> str:

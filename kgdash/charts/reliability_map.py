@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.graph_layout import SHORT, name_sides, spread_out
 from kgdash.charts.message import of_each
 from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.style import (
@@ -26,20 +27,14 @@ _ENDS = 12
 
 _NAME_LENGTH = 24
 
-#: communities drawn and named, the largest first
-_BUBBLES, _NAMED = 60, 14
-
-#: letters of a name on the map, and pixels of one, of a line, and of the map's width and height
-_SHORT, _LETTER, _LINE, _WIDTH, _HEIGHT = 20, 6, 14, 560, 540
+#: communities drawn, the largest first
+_BUBBLES = 60
 
 #: pixels of a bubble, at least
 _LEAST = 9
 
 #: lines between them, those of the most triples first, and their classes of width, in pixels
 _LINES, _WIDTHS = 200, 4
-
-#: bubbles that meet are pushed apart so often; pixels of one of their map's units, or some more
-_PUSHES, _PIXELS = 100, 150
 
 
 def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
@@ -68,7 +63,7 @@ def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
             "symbol": np.where(rows["small"], "circle-open", "circle"),
             "line": {"width": 2},
         },
-        error_x=whiskers(rows["relik"], low, high, GREY, thickness=1.5),
+        error_x=whiskers(rows["relik"], rows["low"], rows["high"], GREY, thickness=1.5),
         customdata=rows["row"].tolist(),
         text=[
             f"{escape(row.label)}<br>mean ReliK {number(row.relik)}, {number(row.low)} to "
@@ -113,20 +108,21 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
         zip(lines["a"], lines["b"], np.log1p(lines["triples"]), strict=True)
     )
     sizes = np.maximum(58 * np.sqrt(rows["triples"] / rows["triples"].max()), _LEAST)
-    places = _places(graph, sizes.to_numpy())
+    places = spread_out(graph, sizes.to_numpy())
     figure = go.Figure()
     _add_lines(figure, lines.nlargest(_LINES, "triples"), places)
-    named = _spaced(places, dict(zip(ids, sizes, strict=True)), rows["label"].tolist())
+    named = name_sides(places, dict(zip(ids, sizes, strict=True)), rows["label"].tolist())
+    texts = [
+        escape(short_label(row.label, SHORT)) if row.id in named else ""
+        for row in rows.itertuples()
+    ]
     figure.add_scatter(
         x=[places[i][0] for i in ids],
         y=[places[i][1] for i in ids],
         mode="markers+text",
         name="communities",
-        text=[
-            escape(short_label(row.label, _SHORT)) if row.id in named else ""
-            for row in rows.itertuples()
-        ],
-        textposition="top center",
+        text=texts,
+        textposition=[named.get(i, "top center") for i in ids],
         textfont={"size": 11},
         marker={
             "size": sizes,
@@ -157,59 +153,6 @@ def community_map(table: pd.DataFrame, between: pd.DataFrame, scale: ReliKScale)
         clickmode="event+select",
         margin={"l": 0, "r": 0, "t": 8, "b": 8},
     )
-
-
-def _places(graph: nx.Graph, sizes: np.ndarray) -> dict[int, np.ndarray]:
-    """Place most by springs, bubbles apart, and what is joined to none of them in a row beneath.
-
-    :param sizes: diameters of the nodes, px, ``(n,)``
-    """
-    joined = max(nx.connected_components(graph), key=len)
-    if 2 * len(joined) < len(graph):
-        joined = set(graph)
-    rest = [node for node in graph if node not in joined]
-    main = nx.Graph(graph)
-    main.remove_nodes_from(rest)
-    springs = nx.spring_layout(main, seed=0, k=2.2 / len(graph) ** 0.5, iterations=120)
-    radii = np.array([size for node, size in zip(graph, sizes, strict=True) if node in joined]) / 2
-    points = _apart(np.array([springs[node] for node in main]), radii / _PIXELS)
-    places = dict(zip(main, points, strict=True))
-    reach = max(float(np.abs(points).max()), 0.5)
-    row = np.linspace(-reach, reach, len(rest) + 2)[1:-1]
-    beneath = points[:, 1].min() - 0.3 * reach
-    return places | {node: np.array([x, beneath]) for node, x in zip(rest, row, strict=True)}
-
-
-def _spaced(places: dict, sizes: dict, labels: list[str]) -> set:
-    """Choose bubbles whose names, above them, do not meet on a map of usual width.
-
-    :param places: of all bubbles
-    :param sizes: diameters, px; the first has the first choice
-    """
-    points = np.array(list(places.values()))
-    pixels = np.array([_WIDTH, _HEIGHT]) / (1.24 * np.maximum(np.ptp(points, axis=0), 1.0))
-    taken: list[tuple[float, float, float]] = []
-    named = set()
-    for (node, size), label in zip(sizes.items(), labels, strict=True):
-        x, y = places[node] * pixels
-        y, half = y + size / 2 + _LINE / 2, _LETTER * min(len(label), _SHORT) / 2
-        if all(abs(x - a) >= half + b or abs(y - c) >= _LINE for a, b, c in taken):
-            taken.append((x, half, y))
-            named.add(node)
-        if len(named) == _NAMED:
-            break
-    return named
-
-
-def _apart(points: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    """Push circles apart where they meet: centres ``(n, 2)``, radii ``(n,)``."""
-    for _ in range(_PUSHES):
-        gaps = points[:, None] - points
-        distances = np.maximum(np.linalg.norm(gaps, axis=2), 1e-9)
-        overlaps = np.maximum(radii[:, None] + radii - distances, 0)
-        np.fill_diagonal(overlaps, 0)
-        points = points + 0.25 * (gaps * (overlaps / distances)[:, :, None]).sum(axis=1)
-    return points
 
 
 def _add_lines(figure: go.Figure, lines: pd.DataFrame, places: dict) -> None:

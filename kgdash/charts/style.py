@@ -26,10 +26,13 @@ RELIABILITY_SCALE = [
     [1.0, "#1e5fb4"],
 ]
 
+#: low → high in cells that hold figures: dark enough throughout for white ones
+CELL_SCALE = [[0.0, "#b5421f"], [0.5, "#6d6675"], [1.0, "#1e5fb4"]]
+
 GREY = "rgba(128, 138, 150, 0.55)"
 
-#: from few to many: visible on white and on near-black
-DENSITY = [[0.0, "#8fb7e0"], [0.4, "#3f7fc4"], [0.75, "#7a4fb0"], [1.0, "#c8401a"]]
+#: from few to many: visible on white and on near-black; no end means good or bad
+DENSITY = [[0.0, "#a9c8e8"], [0.5, "#4a86c8"], [1.0, "#5b3fa0"]]
 
 _TEXT = "%{text}<extra></extra>"
 
@@ -133,11 +136,12 @@ def whiskers(
     :param colour: default: that of the marks
     """
     middle = np.asarray(values, dtype=float)
+    # NaN stays: of a length of 0 the cap would be drawn, as if the value were certain.
     return {
         "type": "data",
         "symmetric": False,
-        "array": np.nan_to_num(np.asarray(high, dtype=float) - middle).clip(min=0),
-        "arrayminus": np.nan_to_num(middle - np.asarray(low, dtype=float)).clip(min=0),
+        "array": (np.asarray(high, dtype=float) - middle).clip(min=0),
+        "arrayminus": (middle - np.asarray(low, dtype=float)).clip(min=0),
         "thickness": thickness,
         "width": width,
     } | ({"color": colour} if colour else {})

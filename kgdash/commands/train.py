@@ -36,6 +36,13 @@ def train(
         str | None, typer.Option(help=f"Embedding dimension, default {_DIMENSION}. {_VALUES}")
     ] = None,
     epochs: Annotated[str | None, typer.Option(help=f"Default 100. {_VALUES}")] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            help="strong, good, quick or pykeen: what is not given otherwise; default, where "
+            "nothing is: strong for the models that it knows."
+        ),
+    ] = None,
     seed: SeedOption = 0,
     batch_size: Annotated[
         str | None, typer.Option(help=f"Default: PyKEEN's choice. {_VALUES}")
@@ -49,8 +56,12 @@ def train(
     loss: Annotated[
         str | None, typer.Option(help="PyKEEN loss name; with --search: or A,B.")
     ] = None,
-    optimizer: Annotated[str, typer.Option(help="PyKEEN optimizer name.")] = "Adam",
-    loop: Annotated[str, typer.Option(help="sLCWA or LCWA.")] = "sLCWA",
+    optimizer: Annotated[
+        str | None, typer.Option(help="PyKEEN optimizer name, default Adam.")
+    ] = None,
+    loop: Annotated[
+        str | None, typer.Option(help="sLCWA (default), LCWA, or softmax over all entities.")
+    ] = None,
     inverse: Annotated[
         bool | None, typer.Option(help="Train with inverse relations (default: if needed).")
     ] = None,
@@ -86,7 +97,6 @@ def train(
 ) -> None:
     """Train a model with PyKEEN and write it as a run."""
     from kgdash.graph.datasets import load_dataset
-    from kgdash.hpo.space import SearchSpace
     from kgdash.hpo.text import read_settings
 
     given = {
@@ -96,21 +106,25 @@ def train(
         "optimizer.lr": learning_rate,
         "negative_sampler.num_negs_per_pos": negatives,
     }
-    space = SearchSpace(
-        models=tuple(model.split(",")),
-        losses=tuple(loss.split(",")) if loss else (),
-        values=read_settings(
-            {key: text for key, text in given.items() if text is not None}, set_ or []
-        ),
-        optimizer=optimizer,
-        training_loop=loop,
-        create_inverse_triples=inverse,
-        random_seed=seed,
+    named = {
+        "losses": tuple(loss.split(",")) if loss else None,
+        "optimizer": optimizer,
+        "training_loop": loop,
+        "create_inverse_triples": inverse,
+    }
+    space = _space(
+        model,
+        "" if search else recipe,
+        read_settings({key: text for key, text in given.items() if text is not None}, set_ or []),
+        {key: value for key, value in named.items() if value is not None},
     )
+    space = replace(space, random_seed=seed)
     runs: list[Run] = []
     only = {"--trials": trials, "--seconds": seconds, "--study": study, "--prune": prune}
     only |= {"--check-every": check_every, "--patience": patience}
     if search:
+        if recipe is not None:
+            raise KgdashError("--recipe: leaves nothing to search; leave out one of the two")
         from kgdash.hpo.selection import Budget
         from kgdash.hpo.trial import SearchPlan
 
@@ -154,6 +168,28 @@ def trials(
     output.show(found.trials, about)
     if command and output.printed:
         print(f"# the best: {command}")
+
+
+def _space(
+    model: str, recipe: str | None, values: dict[str, Any], named: dict[str, Any]
+) -> SearchSpace:
+    """Return what the options say, over the recipe's.
+
+    :param recipe: "" for none; None for what users get who name nothing
+    :param values: parameters that were given
+    :param named: other fields of the space that were given
+    """
+    from kgdash.hpo.recipes import STRONG
+    from kgdash.hpo.recipes import recipe as recipe_of
+    from kgdash.hpo.space import SearchSpace
+
+    if recipe is None:
+        recipe = "strong" if model in STRONG and not values and not named else None
+    if not recipe:
+        return SearchSpace(tuple(model.split(",")), values=values, **named)
+    name = "PyKEEN's" if recipe.lower() == "pykeen" else recipe
+    base = recipe_of(name, model).space(model)
+    return replace(base, values={**base.values, **values}, **named)
 
 
 def _train(dataset: str, space: SearchSpace, out: Path) -> Run:

@@ -43,7 +43,7 @@ class SoftmaxSums(NamedTuple):
 
 
 @compiled
-def _exponentials(x, out):
+def exponentials(x, out):
     """Write eˣ for x ≤ 0, float32; 0 for NaN and below -87. At most 2 units in the last place off.
 
     eˣ = 2ⁿ eʳ with |r| ≤ ln 2 / 2, and eʳ by a polynomial (coefficients: Cephes, expf).
@@ -114,7 +114,7 @@ def gather_softmax(tile, first, betas, sums):
             for j in range(len(block)):
                 x[j] = np.float32(beta * (np.float64(block[j]) - high))
             x[len(block) :] = -np.inf
-            _exponentials(x, e)
+            exponentials(x, e)
             for j in range(_BLOCK):
                 x[j] = x[j] if e[j] > 0 else np.float32(0.0)
                 product[j] = e[j] * e[j]
@@ -158,7 +158,7 @@ def gather_logistic(tile, first, slope, intercept, sums):
                 x[j] = -abs(value[j])
             x[len(block) :] = -np.inf
             value[len(block) :] = np.nan
-            _exponentials(x, e)
+            exponentials(x, e)
             for j in range(_BLOCK):
                 above = e[j] if value[j] < 0 else np.float32(1.0)
                 e[j] = above / (np.float32(1.0) + e[j]) if value[j] == value[j] else np.float32(0.0)

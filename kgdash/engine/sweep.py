@@ -45,6 +45,7 @@ def sweep_form(
     visit: Visitor[State],
     state: Callable[[], State],
     progress: Progress = silent,
+    own: np.ndarray | None = None,
 ) -> tuple[list[State], np.ndarray]:
     """Show all scores of queries, each once, in tiles of some rows and some of the candidates.
 
@@ -52,10 +53,11 @@ def sweep_form(
 
     :param form: the model, on the CPU
     :param visit: must not keep the tile; may change it
+    :param own: is filled with each triple's own score before its row is shown: float, ``(n,)``
     :return: the states, and each triple's own score: float32, ``(n,)``, the very numbers that the
         tiles hold
     """
-    own = np.empty(len(asked.row), dtype=np.float32)
+    own = np.empty(len(asked.row), dtype=np.float32) if own is None else own
     states: list[State] = []
     chunks = query_chunks(form, len(asked.anchors), 1, memory_budget())
     reports = phases(progress, [float(stop - start) for start, stop in chunks])

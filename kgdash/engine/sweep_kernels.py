@@ -107,6 +107,39 @@ def gather_extremes(tile, first, extremes):
         extremes.finite[row], extremes.total[row] = finite, total
 
 
+class Placed(NamedTuple):
+    """Triples that are held against rows: those of row i from ``starts[i]`` to ``starts[i + 1]``.
+
+    ``starts``: int64, ``(rows + 1,)``. ``own``, ``least``: float64, ``(n,)``: the triple's score,
+    and the least one that is inside. ``counts``: int64, ``(n, 4)``: how many scores there are, how
+    many are above the own one, how many equal to it, and how many inside.
+    """
+
+    starts: np.ndarray
+    own: np.ndarray
+    least: np.ndarray
+    counts: np.ndarray
+
+
+@compiled
+def gather_places(tile, first, placed):
+    """Add a tile's scores to the counts of `Placed`; NaN, which are left out, count nowhere."""
+    for i in range(tile.shape[0]):
+        for k in range(placed.starts[first + i], placed.starts[first + i + 1]):
+            own, least = placed.own[k], placed.least[k]
+            some, above, equal, inside = 0, 0, 0, 0
+            for j in range(tile.shape[1]):
+                score = np.float64(tile[i, j])
+                some += score == score
+                above += score > own
+                equal += score == own
+                inside += score >= least
+            placed.counts[k, 0] += some
+            placed.counts[k, 1] += above
+            placed.counts[k, 2] += equal
+            placed.counts[k, 3] += inside
+
+
 @compiled
 def gather_bins(tile, first, weights, edges, counts):
     """Count a tile's finite scores into bins as `numpy.histogram` does: the last one is closed.

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kgdash.engine.answer_kernels import Asking, Limits, place_answers
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
@@ -27,10 +28,12 @@ from kgdash.engine.softmax_kernels import (
 )
 from kgdash.engine.sweep_kernels import (
     Extremes,
+    Placed,
     fill_masked,
     gather_bins,
     gather_extremes,
     gather_first_digits,
+    gather_places,
 )
 from kgdash.engine.top_kernels import best_of_rows, scrambled
 
@@ -59,12 +62,17 @@ def warm() -> None:
     fill_masked(DOT, queries, 0, 1, panels.blocks, 0, 1, 1, masks, tile)
     gather_extremes(out, 0, Extremes.of_nothing(1))
     gather_bins(out, 0, weights, np.array([0.0, 2.0]), np.zeros((4, 2), dtype=np.int64))
+    placed = Placed(np.array([0, 1]), np.ones(1), np.ones(1), np.zeros((1, 4), dtype=np.int64))
+    gather_places(out, 0, placed)
     factor, shift = np.uint32(1), np.uint32(21)
     gather_first_digits(out, words, 0, weights, factor, shift, np.zeros(2049, dtype=np.int64))
     gather_softmax(out, 0, np.ones(1), SoftmaxSums.of_nothing(1))
     gather_logistic(out, 0, 1.0, 0.0, np.zeros((1, 2)))
     ends = np.array([0, 1]), np.ones(1)
     gather_log_probabilities(out, 0, np.ones(1), ends, 1.0, np.zeros((4, 2), dtype=np.int64))
+    asking = Asking(ends[0], group, np.ones(1), np.ones(1))
+    limits = Limits(group, np.ones((1, 1)))
+    place_answers(out, 0, asking, limits, np.ones((1, 3)), np.zeros((1, 1), dtype=np.int32))
     one, seeds = np.ones(1), np.ones(1, dtype=np.uint64)
     resample_groups(one, one, np.array([0, 1]), seeds, group, np.empty((1, 1)))
     label, figures = np.zeros((1, 1), dtype=np.int32), np.empty((1, 1, 4))

@@ -31,6 +31,9 @@ from kgdash.version import __version__
 #: what computes faster than this, in seconds, is not worth a file
 _WORTH_KEEPING = 0.3
 
+#: names of files that long trainings go on from
+TRAININGS = "training-*.safetensors"
+
 #: what stored tables are of; "unknown": a file without such a note, or damaged
 KINDS = (
     *("ranks", "relik", "rules", "comparison", "scores", "patterns", "study"),
@@ -203,6 +206,9 @@ def clear_cache(
         chosen &= listed["kind"] == kind
     if older_than is not None:
         chosen &= listed["used"] < pd.Timestamp.now("UTC") - older_than
+    if keys is None and run is None and kind is None and older_than is None:
+        for path in cache_directory().glob(TRAININGS):
+            _remove(path)
     removed = sum(_remove(cache_directory() / f"{key}.parquet") for key in listed["key"][chosen])
     with contextlib.suppress(OSError):  # gone for good, also when the power goes
         sync(cache_directory())

@@ -58,7 +58,13 @@ def read_triples(path: Path, content: bytes | None = None) -> np.ndarray:
     :return: array of str objects, shape ``(n, 3)``
     :raises KgdashError: if a row does not have three filled columns, or the file can not be read
     """
-    rows, first = [], True
+    rows = [row for _, row in _triple_rows(path, content)]
+    return np.array(rows, dtype=object).reshape(-1, 3)
+
+
+def _triple_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield line and columns of each triple, as `read_triples` reads them."""
+    first = True
     for line, row in read_rows(path, content):
         if len(row) != 3 or not all(row):
             found = f"{len(row)}: {', '.join(row)[:80]}" if len(row) != 3 else "an empty one"
@@ -67,9 +73,42 @@ def read_triples(path: Path, content: bytes | None = None) -> np.ndarray:
                 "Separate them with tabs, or with commas in a .csv file"
             )
         if not (first and tuple(c.lower() for c in row) in _HEADERS):
-            rows.append(row)
+            yield line, row
         first = False
-    return np.array(rows, dtype=object).reshape(-1, 3)
+
+
+def stream_graph_triples(path: Path, graph: KnowledgeGraph, size: int) -> Iterator[np.ndarray]:
+    """Yield the ids of a file's triples, a part at a time, in the file's order.
+
+    :param path: as for `read_triples`; names or labels
+    :param size: triples in a part, ≥ 1
+    :return: int64, ``(≤ size, 3)``
+    :raises KgdashError: as `read_graph_triples`, naming the line, when that is reached
+    """
+    if not path.is_file():
+        raise KgdashError(f"no triples file {path}")
+    entities = {name: number for number, name in enumerate(graph.entities)}
+    relations = {name: number for number, name in enumerate(graph.relations)}
+    part: list[tuple[int, int, int]] = []
+    empty = True
+    for line, (head, relation, tail) in _triple_rows(path):
+        try:
+            row = (
+                entities[head] if head in entities else graph.entity_id(head),
+                relations[relation] if relation in relations else graph.relation_id(relation),
+                entities[tail] if tail in entities else graph.entity_id(tail),
+            )
+        except KgdashError as error:
+            raise KgdashError(f"{error} ({path}, line {line})") from None
+        part.append(row)
+        if len(part) == size:
+            yield np.array(part, dtype=np.int64)
+            part = []
+        empty = False
+    if empty:
+        raise KgdashError(f"{path} holds no triples; expected rows of head, relation, tail")
+    if part:
+        yield np.array(part, dtype=np.int64)
 
 
 def read_graph_triples(path: Path, graph: KnowledgeGraph) -> np.ndarray:

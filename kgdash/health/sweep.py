@@ -54,6 +54,7 @@ def sweep(
     visit: Visitor[State],
     state: Callable[[], State],
     progress: Progress = silent,
+    own: np.ndarray | None = None,
 ) -> tuple[list[State], np.ndarray]:
     """Show the scores of all rivals, each row's in the order of the candidates.
 
@@ -62,11 +63,12 @@ def sweep(
     :param visit: called with a state, a block of scores, float32 or float64 ``(rows, columns)``,
         NaN where a candidate is left out, and the number of its first row; may change the block
     :param state: makes a state; each is used by one thread at a time
+    :param own: is filled with each triple's own score before its row is shown: float, ``(n,)``
     :return: the states, and the score of each triple's own answer: ``(n,)``
     """
     if scorer.form is not None and scorer.form.device.type == "cpu":
-        return sweep_form(scorer.form, asked, visit, state, progress)
-    own = np.zeros(len(asked.row), dtype=np.float64)
+        return sweep_form(scorer.form, asked, visit, state, progress, own)
+    own = np.zeros(len(asked.row), dtype=np.float64) if own is None else own
     only, masks = state(), asked.masks
     for start, scores in all_scores(scorer, asked.side, asked.anchors, asked.relations):
         stop = start + len(scores)

@@ -19,10 +19,11 @@ from pykeen.sampling import negative_sampler_resolver
 from pykeen.training import SLCWATrainingLoop, training_loop_resolver
 
 from kgdash.errors import KgdashError, check_name, unknown_name
+from kgdash.runs.softmax_training import ARGUMENTS, SOFTMAX
 from kgdash.runs.training import TrainingConfig
 from kgdash.scoring.model_spec import constructor_arguments, model_class
 
-PARTS = ("model", "loss", "regularizer", "optimizer", "negative_sampler", "training")
+PARTS = ("model", "loss", "regularizer", "optimizer", "negative_sampler", "training", "loop")
 _TRAINING = ("num_epochs", "batch_size")
 
 #: where neither the user nor PyKEEN's ranges say another
@@ -80,7 +81,8 @@ def check_space(space: SearchSpace) -> None:
     losses = [_look_up(loss_resolver, "loss", name) for name in space.losses]
     optimizer = _look_up(optimizer_resolver, "optimizer", space.optimizer)
     sampler = _look_up(negative_sampler_resolver, "negative sampler", space.negative_sampler)
-    loop = _look_up(training_loop_resolver, "training loop", space.training_loop)
+    own = space.training_loop == SOFTMAX
+    loop = None if own else _look_up(training_loop_resolver, "training loop", space.training_loop)
     arguments: dict[str, set[str]] = {
         "model": set.union(*(set(constructor_arguments(cls)) for cls in classes)),
         "loss": _arguments(losses or [cls.loss_default for cls in classes]),
@@ -90,11 +92,14 @@ def check_space(space: SearchSpace) -> None:
         "optimizer": _arguments([optimizer]),
         "negative_sampler": _arguments([sampler, *sampler.__bases__]),
         "training": set(_TRAINING),
+        "loop": set(ARGUMENTS),
     }
     known = [f"{part}.{name}" for part in PARTS for name in sorted(arguments[part])]
     for key, values in space.values.items():
         check_name("parameter", key, known, "the search")
-        if key.startswith("negative_sampler.") and not issubclass(loop, SLCWATrainingLoop):
+        if key.startswith("negative_sampler.") and not (
+            loop and issubclass(loop, SLCWATrainingLoop)
+        ):
             raise KgdashError(f"{key}: only the training loop sLCWA samples negatives")
         _check_values(key, values)
 
@@ -275,4 +280,5 @@ def _configuration(
         optimizer_kwargs=chosen.get("optimizer", {}),
         negative_sampler=space.negative_sampler if sampled else None,
         negative_sampler_kwargs=sampled,
+        loop_kwargs=chosen.get("loop", {}),
     )

@@ -79,6 +79,7 @@ def training_command(config: TrainingConfig, dataset: str, out: str = "OUT") -> 
         "regularizer": config.regularizer_kwargs,
         "optimizer": config.optimizer_kwargs,
         "negative_sampler": config.negative_sampler_kwargs,
+        "loop": config.loop_kwargs,
     }
     words = ["python", "-m", "kgdash", "train", *filter(None, [out])]
     words += ["--dataset", dataset, "--model", config.model]

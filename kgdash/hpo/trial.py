@@ -12,8 +12,10 @@ from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.hpo.space import SearchSpace, check_space, suggest
 from kgdash.progress import Progress
+from kgdash.runs.softmax_training import SOFTMAX
 from kgdash.runs.training import fit
 from kgdash.runs.validation import validation_mrr
+from kgdash.scoring.build_model import scoring_state
 
 SAMPLERS = ("tpe", "random")
 
@@ -41,6 +43,8 @@ class SearchPlan:
         :raises KgdashError: naming what is wrong
         """
         check_space(self.space)
+        if self.space.training_loop == SOFTMAX:
+            raise KgdashError(f"the training loop {SOFTMAX} is not searched; use sLCWA or LCWA")
         check_name("sampler", self.sampler, SAMPLERS, "the search")
         for name in ("check_every", "patience"):
             number = getattr(self, name)
@@ -120,11 +124,11 @@ class _Judge:
             self.cancelled = error
             raise
 
-    def _watch(self, epoch: int, loss: float, model: Any) -> None:
+    def _watch(self, epoch: int, loss: float, model: Any, mrr: float | None) -> None:
         last = epoch == self._config.epochs
         if not last and (not self._plan.check_every or epoch % self._plan.check_every):
             return
-        value = validation_mrr(self._graph, self._config, model)
+        value = validation_mrr(self._graph, self._config.spec(), scoring_state(model))
         if value > self.best:
             self.best, self._since_best = value, 0
             self._trial.set_user_attr("epochs", epoch)

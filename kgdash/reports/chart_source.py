@@ -15,6 +15,7 @@ from kgdash.studies.classification.classification import Classification, classif
 from kgdash.studies.instances.instances import ScoredInstances, score_instances
 from kgdash.studies.instances.separation import Comparison, compare_measures
 from kgdash.studies.overview.overview import Overview, overview
+from kgdash.studies.probability.answer_sets import AnswerSets, answer_sets
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.reliability.local_comparison import LocalComparison, compare
@@ -75,6 +76,15 @@ class ChartSource:
         """
         return self._once(
             "classified", lambda report: classify(self.run, progress=report), progress
+        )
+
+    def answer_sets(self, progress: Progress | None = None) -> AnswerSets:
+        """Return the answer sets of test queries, as the command ``answer-sets`` does.
+
+        :raises KgdashError: as `kgdash.studies.probability.answer_sets.answer_sets`
+        """
+        return self._once(
+            "answer sets", lambda report: answer_sets(self.run, progress=report), progress
         )
 
     def accuracy_by_relik(self, progress: Progress | None = None) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from kgdash.charts.classification import (
     relik_accuracy_figure,
     roc_figure,
 )
+from kgdash.charts.group_rows import coverage_figure
 from kgdash.charts.instance_distribution import values_figure
 from kgdash.charts.instance_thresholds import rates_figure
 from kgdash.charts.local_reliability import local_bars, relik_scatter
@@ -29,6 +30,8 @@ from kgdash.reports.chart_source import ChartSource
 from kgdash.reports.evaluation import Evaluation
 from kgdash.studies.classification.scores import confusion
 from kgdash.studies.instances.thresholds import best_of, measured, rates_at, threshold_curve
+from kgdash.studies.probability.answer_sets import IN_ORDER
+from kgdash.studies.probability.query_groups import GROUPINGS as QUERY_GROUPINGS
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.studies.reliability.run_relik import run_relik
 from kgdash.studies.rules.rule import readings
@@ -145,6 +148,14 @@ def _instances(kind: str, what: str) -> Draw:
     return draw
 
 
+def _coverage(by: str) -> Draw:
+    def draw(source: ChartSource) -> go.Figure:
+        found = source.answer_sets()
+        return coverage_figure(found.by_groups(by), found.setting.epsilon, by in IN_ORDER)
+
+    return draw
+
+
 _GROUPS = {by.replace("_", "-"): by for by in GROUPINGS}
 
 #: name -> how it is drawn
@@ -167,6 +178,7 @@ NAMED_CHARTS: dict[str, Draw] = {
         source.classified().tables()["calibration"]
     ),
     "classification-relik": lambda source: relik_accuracy_figure(source.accuracy_by_relik()),
+    **{f"coverage-by-{by}": _coverage(by) for by in QUERY_GROUPINGS},
     **{
         f"{kind}-{what}": _instances(kind, what)
         for kind in ("queries", "rules")

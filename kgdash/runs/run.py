@@ -31,6 +31,7 @@ from kgdash.statistics.estimate import number
 if TYPE_CHECKING:
     from kgdash.reports.run_plots import RunPlots
     from kgdash.scoring.model_spec import ModelSpec
+    from kgdash.studies.probability.answer_sets import AnswerSets
 
 #: raise when the meaning of a stored table changes
 _TABLE_VERSION = 2
@@ -210,6 +211,27 @@ class Run:
         rows = self._triples(split, triples)
         filter = default_filter(None if triples is not None else split)
         found: pd.DataFrame = ACCESSORS["probabilities"](self)(rows, filter, sides, progress)
+        return found
+
+    def answer_sets(
+        self,
+        epsilon: float = 0.1,
+        score: str = "softmax",
+        groups: str = "none",
+        progress: Progress = silent,
+    ) -> AnswerSets:
+        """Make sets of answers on test that hold the true one as often as promised.
+
+        By numbers.md#24-answer-sets. ``result.by_groups("relation")`` says where they do not.
+
+        :param epsilon: share of queries whose set may miss the true answer, in (0, 1)
+        :param score: what orders candidates: "rank", "softmax" or "adaptive"
+        :param groups: "none": one threshold for all; or one for each "side", "relation",
+            "community", or decile of the "degree" or "relik" of the entity that a query names
+        :param progress: called with (done, total); may raise to cancel
+        :raises KgdashError: on an unknown choice; without held-out triples; on NaN or infinity
+        """
+        found: AnswerSets = ACCESSORS["answer_sets"](self)(epsilon, score, groups, progress)
         return found
 
     def subgraph(

@@ -1,4 +1,4 @@
-"""Train a model with PyKEEN's pipeline and write it in the safe form."""
+"""Train a model, with PyKEEN's pipeline or a loop of our own, and write it in the safe form."""
 
 import gc
 import time
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from pykeen.pipeline import PipelineResult, pipeline
+from pykeen.pipeline import pipeline
 from pykeen.training import TrainingCallback
 from pykeen.triples import TriplesFactory
+from pykeen.version import get_version
 
 from kgdash.errors import KgdashError
 from kgdash.formats.run_directory import check_free, write_run
@@ -20,19 +21,30 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import metrics
 from kgdash.runs import Run
 from kgdash.runs.loading import assemble
+from kgdash.runs.softmax_training import SOFTMAX, train_softmax
 from kgdash.scoring.build_model import scoring_state
 from kgdash.scoring.model_spec import ModelSpec, Scalar, check_arguments
 
-#: called after each epoch with its number (≥ 1), its mean loss and the model; may raise to end the
-#: training. It must not change the model nor draw from torch's random generators
-Watch = Callable[[int, float, Any], None]
+#: called after each epoch with its number (≥ 1), its mean loss, the model and its MRR on valid
+#: where the loop looked at that; may raise to end the training. It must not change the model nor
+#: draw from torch's random generators
+Watch = Callable[[int, float, Any, float | None], None]
 
 #: models that PyKEEN only trains with inverse relations
 _NEED_INVERSE = frozenset({"ConvE", "CompGCN", "NodePiece"})
 
 
-def unwatched(epoch: int, loss: float, model: Any) -> None:
+def unwatched(epoch: int, loss: float, model: Any, mrr: float | None) -> None:
     """Look at nothing."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model, the loss of each epoch, and what else is recorded of its training."""
+
+    model: Any
+    losses: list[float]
+    record: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,7 +53,8 @@ class TrainingConfig:
 
     ``loss``, ``regularizer``, ``optimizer`` and ``negative_sampler`` are PyKEEN's names; the
     arguments of a regularizer are only read with its name. ``create_inverse_triples`` defaults to
-    what the model needs.
+    what the model needs. ``training_loop`` is PyKEEN's sLCWA or LCWA, or softmax: one of our own,
+    for which ``loop_kwargs`` are (`kgdash.runs.softmax_training.ARGUMENTS`).
     """
 
     model: str
@@ -59,12 +72,13 @@ class TrainingConfig:
     optimizer_kwargs: Mapping[str, Any] = field(default_factory=dict)
     negative_sampler: str | None = None
     negative_sampler_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    loop_kwargs: Mapping[str, Any] = field(default_factory=dict)
 
     def spec(self) -> ModelSpec:
         """Return the configuration of the model that this trains."""
         inverse = self.create_inverse_triples
         if inverse is None:
-            inverse = self.model in _NEED_INVERSE
+            inverse = self.model in _NEED_INVERSE or self.training_loop == SOFTMAX
         return ModelSpec(self.model, dict(self.model_kwargs), inverse)
 
     def record(self) -> dict[str, Any]:
@@ -99,12 +113,13 @@ def train(
     training = {
         "dataset": graph.name,
         **config.record(),
-        "losses": [float(loss) for loss in result.losses],
+        "losses": result.losses,
         "seconds": round(seconds, 1),
+        **result.record,
     }
     if search is not None:
         training["search"] = dict(search)
-    provenance = {"form": "trained with kgdash", "pykeen": result.metadata.get("pykeen_version")}
+    provenance = {"form": "trained with kgdash", "pykeen": get_version()}
     if graph.folder is not None:
         provenance["dataset"] = str(graph.folder)
     run = assemble(out.name, graph, config.spec(), state, training, provenance)
@@ -122,19 +137,35 @@ def fit(
     config: TrainingConfig,
     progress: Progress = silent,
     watch: Watch = unwatched,
-) -> PipelineResult:
-    """Train a model on a graph's training triples with PyKEEN's pipeline; nothing is written.
+) -> Trained:
+    """Train a model on a graph's training triples; nothing is written.
 
     :param graph: the dataset; test triples are not read
     :param progress: called with (done, total) after each epoch; may raise to cancel
     :param watch: called after each epoch, before the progress
-    :return: PyKEEN's result, without an evaluation to speak of
-    :raises KgdashError: if the configuration is not one that PyKEEN can train, or training diverges
+    :raises KgdashError: if the configuration is not one that can be trained, or training diverges
     """
     spec = config.spec()
     check_arguments(spec, "train")
     if config.epochs < 1:
         raise KgdashError(f"expected at least 1 epoch; found {config.epochs}")
+    if config.training_loop == SOFTMAX:
+        model, course = train_softmax(graph, config, progress, watch)
+        checks = [[epoch, round(mrr, 6)] for epoch, mrr in course.checks]
+        record = {"best_epoch": course.best_epoch, "validation_mrr": checks} if checks else {}
+        return Trained(model, course.losses, record | {"seconds": round(course.seconds, 1)})
+    if config.loop_kwargs:
+        raise KgdashError(
+            f"loop.{min(config.loop_kwargs)}: only for the training loop {SOFTMAX}; "
+            f"found {config.training_loop}"
+        )
+    return _fit_with_pykeen(graph, config, progress, watch)
+
+
+def _fit_with_pykeen(
+    graph: KnowledgeGraph, config: TrainingConfig, progress: Progress, watch: Watch
+) -> Trained:
+    spec = config.spec()
     factories = _factories(graph, spec.create_inverse_triples)
     listener = _Report(progress, config.epochs, watch)
     training_kwargs: dict[str, Any] = {
@@ -153,7 +184,7 @@ def fit(
     # PyKEEN collects garbage after every epoch; without the imported modules that takes no time.
     gc.freeze()
     try:
-        return pipeline(
+        result = pipeline(
             training=factories["train"],
             validation=factories["valid"],
             # The pipeline insists on evaluating; one triple keeps that short, ours follows.
@@ -181,6 +212,7 @@ def fit(
         ) from error
     finally:
         gc.unfreeze()
+    return Trained(result.model, [float(loss) for loss in result.losses])
 
 
 def rehearse(config: TrainingConfig) -> None:
@@ -225,7 +257,7 @@ class _Report(TrainingCallback):
                     f"training diverged: weights are NaN or infinite after epoch {epoch}; "
                     "try a lower learning rate"
                 )
-            self._watch(epoch, epoch_loss, self.model)
+            self._watch(epoch, epoch_loss, self.model, None)
             self._progress(epoch, self._epochs)
         except BaseException as error:
             self.raised = error

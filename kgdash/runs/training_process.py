@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from kgdash.graph import KnowledgeGraph
     from kgdash.runs.training import TrainingConfig
 
-#: validation triples that a check ranks at most, and the share of the time that checks may take
-MOST_CHECKED, _SHARE = 2_000, 0.1
+#: share of the time that checks of validation may take
+_SHARE = 0.1
 
 #: by how much pages go first, in steps of the system's scheduler: those are to stay quick
 _POLITE = 5
@@ -152,14 +152,18 @@ class _Checks:
         self._graph, self._config, self._say = graph, config, say
         self._start, self._spent = time.monotonic(), 0.0
 
-    def watch(self, epoch: int, loss: float, model: Any) -> None:
+    def watch(self, epoch: int, loss: float, model: Any, mrr: float | None) -> None:
         """Say how an epoch went."""
-        from kgdash.runs.validation import SPLIT, validation_mrr
+        from kgdash.runs.softmax_training import SOFTMAX
+        from kgdash.runs.validation import MOST_CHECKED, SPLIT, validation_mrr
+        from kgdash.scoring.build_model import scoring_state
 
-        now, mrr = time.monotonic(), None
+        now = time.monotonic()
         due = self._spent <= _SHARE * (now - self._start) or epoch == self._config.epochs
-        if due and len(self._graph.splits[SPLIT]):
-            mrr = validation_mrr(self._graph, self._config, model, MOST_CHECKED)
+        looks = self._config.training_loop == SOFTMAX  # itself
+        if due and not looks and len(self._graph.splits[SPLIT]):
+            state = scoring_state(model)
+            mrr = validation_mrr(self._graph, self._config.spec(), state, MOST_CHECKED)
             self._spent += time.monotonic() - now
         self._say(epoch=epoch, loss=loss, mrr=mrr)
 
@@ -169,7 +173,7 @@ def _train(request: dict[str, Any], say: Callable[..., None]) -> None:
     from kgdash.graph.datasets import load_dataset
     from kgdash.runs.library import keep_run
     from kgdash.runs.training import TrainingConfig, train
-    from kgdash.runs.validation import SPLIT
+    from kgdash.runs.validation import MOST_CHECKED, SPLIT
 
     roots = request["roots"]
     with working_for(Visitor(roots=None if roots is None else tuple(map(Path, roots)))):

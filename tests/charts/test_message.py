@@ -18,6 +18,7 @@ from kgdash.charts import (
     confounder_points,
     confounders,
     correlation,
+    group_rows,
     hyperparameter_search,
     inspection,
     instance_distribution,
@@ -70,6 +71,11 @@ def of_groups(k):
 def a_breakdown(k):
     table = rows(k, group=["a", "b", "c"], side="tail", small=False, triples=40)
     return table.assign(tied_share=0.0, largest_tie=1)
+
+
+def covered(k):
+    table = rows(0.3 * k, group=["a", "b", "c"], n=[9, 80, 70], mean_size=2.0)
+    return table.rename(columns={"value": "coverage"})
 
 
 def in_conflict(k):
@@ -324,6 +330,7 @@ EXAMPLES = {
     "inspection.candidate_histogram": lambda k: inspection.candidate_histogram(
         bins(k, candidates=1, known=1), "tail", 1.5
     ),
+    "group_rows.coverage_figure": lambda k: group_rows.coverage_figure(covered(k), 0.1),
     "inspection.plane_figure": plane,
     "instance_distribution.values_figure": instances,
     "instance_path.path_figure": path,

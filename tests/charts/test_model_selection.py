@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from kgdash.charts.breakdowns import MOST_GROUPS
 from kgdash.charts.model_selection import choice_matrix, difference_points, regret_bars
@@ -31,16 +32,21 @@ def parts(count=2, runs=("one", "two")):
 def test_matrix():
     figure = choice_matrix(parts(), ["one", "two"])
     heat = figure.data[0]
-    assert np.array(heat.z).tolist() == [[1, 0], [1, 0]]
+    np.testing.assert_allclose(np.array(heat.z, float), [[0, -0.2], [0, -0.2]])
+    assert (heat.zmin, heat.zmax) == pytest.approx((-0.2, 0))
     assert np.array(heat.text)[0].tolist() == ["0.900<br>★", "0.700<br>▲"]
     assert list(figure.layout.yaxis.ticktext) == ["&lt;p0&gt;", "&lt;p1&gt;*"]
     assert "best MRR" in np.array(heat.hovertext)[0, 0]
     assert "picked by ReliK" in np.array(heat.hovertext)[0, 1]
     relik = choice_matrix(parts(), ["one", "two"], "relik").data[0]
-    assert np.array(relik.z).tolist() == [[0, 1], [0, 1]]
+    np.testing.assert_allclose(np.array(relik.z, float), [[-np.log(2), 0]] * 2)
     assert np.array(relik.text)[0, 1] == "0.200<br>▲"
     equal = choice_matrix(parts().assign(mrr=0.5), ["one", "two"]).data[0]
-    assert set(np.array(equal.z).ravel()) == {0.5}
+    assert set(np.array(equal.z).ravel()) == {0}
+    closer = parts().assign(mrr=[0.9, 0.5, 0.9, 0.8])
+    assert np.array(choice_matrix(closer, ["one", "two"]).data[0].z, float)[1, 1] == pytest.approx(
+        -0.1
+    )
     assert "no part" in choice_matrix(parts()[:0], ["one"]).layout.annotations[0].text
 
 

@@ -125,7 +125,7 @@ def test_long_names_are_cut_and_whole_on_hover():
     name = "lives in(a, h) ∧ part of(h, b) ∧ " * 3 + "⇒ lives <in>(a, b)"
     figure = auc_figure({"relik": separation(scored((name,)))})
     label = figure.layout.annotations[0]
-    assert len(label.text) < 60
+    assert len(label.text) < 70
     assert label.text.endswith("lives &lt;in&gt;(a, b)")
     assert "∧ part of(h, b) ∧ lives in(a, h) ∧ part of" in label.hovertext
     assert figure.data[0].customdata[0] == name

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kgdash.engine.softmax_kernels import (
     SoftmaxSums,
-    _exponentials,
+    exponentials,
     gather_log_probabilities,
     gather_logistic,
     gather_softmax,
@@ -24,11 +24,11 @@ def scores(seed: int, rows: int, columns: int, kind=np.float32, spread: float = 
 def test_exponentials_are_two_units_in_the_last_place_off_at_most():
     x = np.linspace(-87, 0, 200_001, dtype=np.float32)
     found = np.empty_like(x)
-    _exponentials(x, found)
+    exponentials(x, found)
     np.testing.assert_allclose(found, np.exp(x.astype(np.float64)), rtol=2.4e-7)
     x = np.array([-np.inf, np.nan, -87.01, 0.0], dtype=np.float32)
     found = np.empty_like(x)
-    _exponentials(x, found)
+    exponentials(x, found)
     assert found.tolist() == [0.0, 0.0, 0.0, 1.0]
 
 

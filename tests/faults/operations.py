@@ -70,6 +70,7 @@ OPERATIONS = {
             "--size 8 --workdir folds --out folds.csv",
             weight=4,
         ),
+        _operation("trust", "trust one --triples data/test.tsv --out trust.parquet"),
         _operation("report", "report one report.html", cache="filled", weight=1),
         _operation("cache-clear", "cache clear", cache="filled", weight=20),
         _operation("runs-rename", "runs rename two three", done="unknown run", weight=30),

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.table import for_spreadsheets, safe_csv, write_table
+from kgdash.files.table import for_spreadsheets, safe_csv, write_table, write_tables
 
 TABLE = pd.DataFrame(
     {"=HYPERLINK(1)": ["@a", "+b", "-c", "=d", "\te", "\rf", "g=", ""], "value": np.arange(-4.0, 4)}
@@ -42,3 +42,27 @@ def test_it_is_only_done_on_request_and_never_to_parquet(tmp_path, extension):
 def test_other_extensions_are_refused(tmp_path):
     with pytest.raises(KgdashError, match=r"expected an output file in \.csv, \.tsv or \.parquet"):
         write_table(TABLE, tmp_path / "table.xls")
+
+
+@pytest.mark.parametrize("extension", [".csv", ".tsv", ".parquet"])
+@pytest.mark.parametrize("safe", [True, False])
+def test_parts_make_the_file_that_the_whole_makes(tmp_path, extension, safe):
+    whole, parts = (tmp_path / f"{name}{extension}" for name in ("whole", "parts"))
+    with safe_csv(safe):
+        write_table(TABLE, whole)
+        assert write_tables((TABLE[at : at + 3] for at in range(0, len(TABLE), 3)), parts) == 8
+    if extension == ".parquet":
+        pd.testing.assert_frame_equal(pd.read_parquet(parts), pd.read_parquet(whole))
+    else:
+        assert parts.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("extension", [".csv", ".parquet"])
+def test_nothing_stays_where_a_part_can_not_be_made(tmp_path, extension):
+    def parts():
+        yield TABLE
+        raise KgdashError("no more")
+
+    with pytest.raises(KgdashError, match="no more"):
+        write_tables(parts(), tmp_path / f"out{extension}")
+    assert not list(tmp_path.iterdir())

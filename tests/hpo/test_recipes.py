@@ -5,8 +5,9 @@ import json
 import pytest
 from pykeen.losses import loss_resolver
 
+from kgdash.errors import KgdashError
 from kgdash.hpo.recipes import MODELS, RECIPES, recipe, trainable_models
-from kgdash.hpo.space import SearchSpace, fixed_configuration
+from kgdash.hpo.space import fixed_configuration
 from kgdash.runs.training import TrainingConfig, rehearse
 from tests.support.paths import ROOT
 
@@ -14,10 +15,7 @@ DEMO = json.loads((ROOT / "scripts" / "demo_configs.json").read_text(encoding="u
 
 
 def configuration(name: str, model: str) -> TrainingConfig:
-    found = recipe(name, model)
-    return fixed_configuration(
-        SearchSpace((model,), (found.loss,) if found.loss else (), found.values)
-    )
+    return fixed_configuration(recipe(name, model).space(model))
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -43,9 +41,24 @@ def test_the_quick_ones_can_be_trained(model):
     assert config.model_kwargs["embedding_dim"] < good.model_kwargs["embedding_dim"]
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_the_strong_ones_can_be_trained(model):
+    config = configuration("strong", model)
+    assert config.training_loop == "softmax"
+    assert config.model_kwargs["embedding_dim"] <= 100
+    rehearse(config)
+
+
+def test_what_has_no_strong_recipe_is_told_the_others():
+    with pytest.raises(KgdashError, match=r"MuRE has no strong recipe.* recipes are good, quick"):
+        recipe("strong", "MuRE")
+    with pytest.raises(KgdashError, match="unknown recipe 'best'"):
+        recipe("best", "TransE")
+
+
 def test_pykeens_is_what_the_command_trains_without_options():
     assert configuration("PyKEEN's", "TransE") == TrainingConfig("TransE", {"embedding_dim": 50})
-    assert list(RECIPES) == ["quick", "good", "PyKEEN's"]
+    assert list(RECIPES) == ["strong", "good", "quick", "PyKEEN's"]
 
 
 def test_models_with_recipes_stand_first():
@@ -53,3 +66,13 @@ def test_models_with_recipes_stand_first():
     assert tuple(models[: len(MODELS)]) == MODELS
     assert len(set(models)) == len(models) > 25
     assert not {"FixedModel", "ComplExLiteral", "InductiveNodePiece"} & set(models)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_docs_have_the_strong_settings(model):
+    config = configuration("strong", model)
+    rate = f"{config.optimizer}, {config.optimizer_kwargs['lr']}"
+    loop = ", ".join(f"{name} {value:g}" for name, value in config.loop_kwargs.items())
+    cells = (model, config.model_kwargs["embedding_dim"], rate, config.batch_size, loop)
+    row = f"| {' | '.join(map(str, cells))} |"
+    assert row in (ROOT / "docs" / "training.md").read_text(encoding="utf-8")

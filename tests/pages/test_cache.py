@@ -48,7 +48,7 @@ def test_tables_and_their_sum(filled, monkeypatch):
     assert cards(app)["Size"] == size_text(filled["bytes"].sum())
     assert cards(app)["Limit"] == "500 MiB"
     shown = table(app, "run", "kind", "details")
-    assert shown["kind"].tolist() == ["ranks", "relik"]
+    assert shown["kind"].tolist() == ["ranks", "ReliK"]
     assert shown["details"].tolist() == ["train+valid", "exact"]
     assert shown["run"].tolist() == ["umls-transe"] * 2
     assert shown["triples"].tolist() == filled["triples"].tolist()

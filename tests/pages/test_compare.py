@@ -216,4 +216,13 @@ def test_a_pykeen_directory_on_another_graph(pykeen_directory):
     assert app.title[0].value == "Compare runs"
     choose_folder(app, pykeen_directory, "nations")
     choose(app, **{"with": []}, folders="")
-    assert messages(app)[-1] == "Choose one more run, or name its folder."
+    assert messages(app)[-1].startswith("There is no other run on nations here.")
+
+
+def test_a_run_without_company_leads_to_runs_that_have_some():
+    app = open_page("compare", run="fb15k-237-complex")
+    assert messages(app)[-1].startswith("There is no other run on FB15k-237 here.")
+    app.button(key="compare_others").click()
+    app = run_page(app)
+    assert not errors(app)
+    assert "umls-complex" in table(app, "metric").columns

@@ -2,11 +2,15 @@
 
 import shutil
 import threading
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from kgdash.errors import KgdashError
+from kgdash.hpo.recipes import recipe
+from kgdash.hpo.space import fixed_configuration
+from kgdash.hpo.text import training_command
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import keep_run, remove_run
 from kgdash.runs.training_process import TrainingState
@@ -71,8 +75,8 @@ def asking():
         ask_training()
 
 
-def form() -> AppTest:
-    return run(AppTest.from_function(asking, default_timeout=60))
+def form(recipe: str = "quick") -> AppTest:
+    return choose(run(AppTest.from_function(asking, default_timeout=60)), train_recipe=recipe)
 
 
 def code(app: AppTest) -> str:
@@ -104,7 +108,7 @@ def test_the_page_opens_with_the_runs_and_training_waits_to_be_asked_for():
     assert not app.code
     assert not app.get("progress")
     assert "train_model" not in app.session_state
-    assert [box.label for box in press(app, "train").selectbox][-4:-2] == ["Dataset", "Model"]
+    assert [box.label for box in press(app, "train").selectbox][-2:] == ["Dataset", "Model"]
 
 
 def test_the_form_says_the_command():
@@ -158,6 +162,9 @@ def test_what_only_pykeen_knows_is_said_before_anything_starts():
     assert len(errors(app)) == 1
     assert "PyKEEN can not train ConvE" in errors(app)[0]
     assert trainings().latest is None
+    choose(choose(app, closed=True), closed=False)
+    assert "--model ConvE" in code(app)
+    assert "--dim 7" in code(app)
 
 
 @pytest.mark.parametrize("how", ["stopped", "failed", "done"])
@@ -191,13 +198,26 @@ def test_the_form_opens_with_what_was_trained_last(how):
 def test_what_was_not_trained_is_not_kept():
     app = choose(form(), train_model="RotatE", train_recipe="good")
     choose(choose(app, closed=True), closed=False)
-    assert "--model TransE --epochs 20" in code(app)
+    assert "--model TransE --epochs 100 --seed 0 --batch-size 256 --loop softmax" in code(app)
+
+
+def test_strong_stands_first_where_the_model_has_it():
+    app = run(AppTest.from_function(asking, default_timeout=60))
+    config = fixed_configuration(recipe("strong", "TransE").space("TransE"))
+    assert code(app) == training_command(config, "nations", "")
+    choose(app, **{"train_seed strong TransE": 3})
+    assert code(app) == training_command(replace(config, random_seed=3), "nations", "")
+    assert not {"Training loop", "Loss"} & {box.label for box in app.selectbox}
+    choose(app, train_model="MuRE")
+    assert "--model MuRE --epochs 100" in code(app)
+    assert "train_recipe" not in [each.key for each in app.get("button_group")]
+    assert not errors(app)
 
 
 def test_it_goes_on_over_pages_and_sessions_until_its_run_is_there():
     app = started(train_name="mine")
     assert bars(app) == ["Training TransE on nations: epoch 1 of 100"]
-    assert "keeps nothing" in "".join(caption.value for caption in app.caption)
+    assert "Stop writes no run" in "".join(caption.value for caption in app.caption)
     assert bars(open_page("metrics")) == ["Training TransE on nations: epoch 1 of 100"]
     refused = press(form(), "start_training")
     assert errors(refused) == ["TransE is being trained: stop that, or wait for its end"]

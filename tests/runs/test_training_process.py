@@ -6,11 +6,12 @@ import signal
 import threading
 
 import pytest
+import torch
 
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
 from kgdash.hpo.recipes import recipe
-from kgdash.hpo.space import SearchSpace, fixed_configuration
+from kgdash.hpo.space import fixed_configuration
 from kgdash.hpo.text import training_command
 from kgdash.progress import silent
 from kgdash.runs import training_process
@@ -25,9 +26,8 @@ TINY = TrainingConfig("TransE", {"embedding_dim": 6}, epochs=3, batch_size=256)
 
 
 def quick(model: str, epochs: int) -> TrainingConfig:
-    found = recipe("quick", model)
-    values = {**found.values, "training.num_epochs": epochs}
-    return fixed_configuration(SearchSpace((model,), (found.loss,), values, random_seed=7))
+    values = {"training.num_epochs": epochs}
+    return fixed_configuration(recipe("quick", model).space(model, 7, **values))
 
 
 def said_of(config: TrainingConfig, dataset: str = "nations", name: str = "") -> list[dict]:
@@ -104,18 +104,18 @@ def test_what_is_refused_comes_with_its_reason(tmp_path):
 def test_validation_is_looked_at_first_last_and_as_time_allows(monkeypatch):
     now = [0.0]
 
-    def check(graph, config, model, most):
+    def check(graph, spec, state, most):
         now[0] += 10
         return 0.5
 
     monkeypatch.setattr("kgdash.runs.validation.validation_mrr", check)
     monkeypatch.setattr(training_process.time, "monotonic", lambda: now[0])
     graph, said = load_dataset("nations"), []
-    config = TrainingConfig("TransE", epochs=9)
+    config, model = TrainingConfig("TransE", epochs=9), torch.nn.Linear(1, 1)
     checks = training_process._Checks(graph, config, lambda **line: said.append(line))
     for epoch in range(1, 10):
         now[0] += 50
-        checks.watch(epoch, 1 / epoch, None)
+        checks.watch(epoch, 1 / epoch, model, None)
     # After 170 s two checks of 10 s are over a tenth of the time, after 220 s they are not.
     assert [line["epoch"] for line in said if line["mrr"] == 0.5] == [1, 2, 4, 6, 8, 9]
     assert [line["loss"] for line in said] == [1 / epoch for epoch in range(1, 10)]

@@ -5,6 +5,7 @@ import pytest
 from kgdash.graph.datasets import load_dataset
 from kgdash.runs.training import TrainingConfig, train
 from kgdash.runs.validation import validation_mrr
+from kgdash.scoring.build_model import scoring_state
 
 
 def test_it_is_that_of_the_written_run(tmp_path):
@@ -12,8 +13,9 @@ def test_it_is_that_of_the_written_run(tmp_path):
     config = TrainingConfig("DistMult", {"embedding_dim": 8}, epochs=2, batch_size=256)
     found = []
 
-    def watch(epoch, loss, model):
-        found.append([validation_mrr(graph, config, model, most) for most in (None, 199, 50)])
+    def watch(epoch, loss, model, mrr):
+        state = scoring_state(model)
+        found.append([validation_mrr(graph, config.spec(), state, n) for n in (None, 199, 50)])
 
     run = train(graph, config, tmp_path / "run", watch=watch)
     ranks = run.ranks("valid", filter="train+valid")

@@ -25,7 +25,7 @@ def answer_sets(
             help="What orders candidates: rank, softmax (improbability), or adaptive (probability "
             "of all that are at least as probable)."
         ),
-    ] = "adaptive",
+    ] = "softmax",
     groups: Annotated[
         str,
         typer.Option(

@@ -16,6 +16,7 @@ from kgdash.studies.labelling.queue import label_queue
 from kgdash.studies.labelling.sources import JUDGED, predictions_to_judge
 from kgdash.studies.obl2021.top_ten import predict
 from kgdash.studies.overview.overview import overview
+from kgdash.studies.probability.answer_sets import prepare_answer_sets
 from kgdash.studies.probability.calibration_summary import (
     calibration_by_groups,
     summarize_calibration,
@@ -36,8 +37,8 @@ def prepare_pages(run: Run, progress: Progress = silent, gives_way: bool = False
 
     These are the raw ranks of test, the overview, the averages of the reliability map and its
     regions, the scores' health, the classification of test triples, the ten best answers, the
-    confounders' tests, how far probabilities are right, and the ReliK and ranks of sampled queries,
-    of mined rules' instances and of predictions to judge; all are kept.
+    confounders' tests, how far probabilities are right, the answer sets, and the ReliK and ranks of
+    sampled queries, of mined rules' instances and of predictions to judge; all are kept.
 
     :param progress: may raise to stop: what was counted is kept
     :param gives_way: let all other counting in this process come first
@@ -47,7 +48,8 @@ def prepare_pages(run: Run, progress: Progress = silent, gives_way: bool = False
     prepare(run, counting, gives_way)
     works: list[Callable[[Run, Progress], None]] = [
         *(_raw_ranks, _averages, _regions, _health, _classes),
-        *(_ten_best, _confounders, _queries, _rules, _labels, _probabilities, _cards),
+        *(_ten_best, _confounders, _queries, _rules, _labels, _probabilities),
+        *(prepare_answer_sets, _cards),
     ]
     for work, report in zip(works, phases(rest, [1.0] * len(works)), strict=True):
         # What a page refuses, such as a graph without test triples, it says itself.

@@ -20,6 +20,11 @@ from kgdash.progress import Progress, silent
 from kgdash.runs import Run
 from kgdash.scoring import ENTITY_SIDES, Scorer
 
+#: why a model is refused
+INFINITE = (
+    "the model gives infinite scores, which have no probability; kgdash health says whose they are"
+)
+
 
 @dataclass(frozen=True)
 class AnswerQueries:
@@ -64,10 +69,14 @@ class AnswerQueries:
         return AnswerQueries(self.scorer, self.triples[chosen], fewer)
 
     def visit(
-        self, visitor: Callable[..., None], state: Callable[[], Any], progress: Progress = silent
+        self,
+        visitor: Callable[..., None],
+        state: Callable[[], Any],
+        progress: Progress = silent,
+        own: np.ndarray | None = None,
     ) -> tuple[list[Any], np.ndarray]:
         """Show a visitor all scores of rivals, as `kgdash.health.sweep.sweep` does."""
-        return sweep(self.scorer, self.asked, visitor, state, progress)
+        return sweep(self.scorer, self.asked, visitor, state, progress, own)
 
     def each_row(
         self, look: Callable[[int, np.ndarray], Any], progress: Progress = silent
@@ -78,11 +87,11 @@ class AnswerQueries:
         :return: the score of each triple's own answer: ``(n,)``
         """
 
-        def gather(rows: _WholeRows, tile: np.ndarray, first: int) -> None:
+        def gather(rows: WholeRows, tile: np.ndarray, first: int) -> None:
             for row, rivals in enumerate(rows.add(tile), first):
                 look(row, rivals)
 
-        return self.visit(gather, lambda: _WholeRows(self.scorer.num_entities), progress)[1]
+        return self.visit(gather, lambda: WholeRows(self.scorer.num_entities), progress)[1]
 
     def per_row(self, values: np.ndarray) -> np.ndarray:
         """Spread values of triples, equal where the row is, over rows: ``(n,)`` → ``(rows,)``."""
@@ -91,7 +100,7 @@ class AnswerQueries:
         return rows
 
 
-class _WholeRows:
+class WholeRows:
     """Tiles of the same rows, put side by side until all candidates are there."""
 
     def __init__(self, columns: int) -> None:
@@ -178,10 +187,7 @@ def _of_triples(
     before, total, first, second, squares = (part[queries.asked.row] for part in sums)
     high = np.maximum(before, own)
     if not np.isfinite(high).all() or not np.isfinite(own).all():
-        raise KgdashError(
-            "the model gives infinite scores, which have no probability; "
-            "kgdash health says whose they are"
-        )
+        raise KgdashError(INFINITE)
     down = np.where(np.isfinite(before), beta * (before - high), -np.inf)
     scale, down = np.exp(down), np.where(np.isfinite(down), down, 0.0)
     second = scale * (second + 2 * down * first + down**2 * total)

@@ -7,21 +7,24 @@ candidates that are at least as probable.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from kgdash.engine.answer_kernels import ADAPTIVE, RANK, SOFTMAX, Asking, Limits, place_answers
+from kgdash.errors import KgdashError
 from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.studies.probability.answer_queries import (
+    INFINITE,
     AnswerQueries,
     Softmax,
+    WholeRows,
     answer_queries,
-    softmax,
 )
 from kgdash.studies.probability.calibration import Calibration
 
@@ -31,6 +34,12 @@ SCORES = {
     "softmax": "improbability: 1 − p",
     "adaptive": "probability of all that are at least as probable",
 }
+
+_KINDS = {"rank": RANK, "softmax": SOFTMAX, "adaptive": ADAPTIVE}
+
+#: of some triples, what a set of their query allows: a score of `SCORES`, and the greatest
+#: nonconformity of each, float64, ``(n,)``; +inf lets all in
+Allowed = tuple[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -102,50 +111,51 @@ def answer_scores(
         each of `SCORES` as float64: ``rank`` ≥ 1, ``softmax`` = −log p ≥ 0, ``adaptive`` in (0, 1]
     :raises KgdashError: if a score is NaN or infinite
     """
-    ranks, parts = run.ranks(triples=triples, filter=filter), []
-    sides = answer_queries(run, triples, filter)
+    run.ranks(triples=triples, filter=filter)  # refuses NaN
+    sides, parts = answer_queries(run, triples, filter), []
     for queries, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
-        found = _softmax(queries, fitted)
-        mass = np.empty(len(triples))
-
-        def note(at: int, candidates: Candidates, found=found, mass=mass) -> None:
-            mass[at] = candidates.adaptive(found.own[at])
-
-        look_at_all(queries, found, note, report)
-        part = pd.DataFrame(triples, columns=IDS).assign(
-            side=queries.side,
-            rank=ranks.loc[ranks["side"] == queries.side, "realistic"].to_numpy(np.float64),
-            softmax=np.maximum(-found.log_true, 0.0),
-            adaptive=np.minimum(mass, 1.0),
-        )
-        parts.append(part)
+        strange, _ = place_in_queries(queries, fitted, [], report)
+        named = pd.DataFrame(strange, columns=list(SCORES))
+        ids = pd.DataFrame(triples, columns=IDS).assign(side=queries.side)
+        parts.append(pd.concat([ids, named], axis=1))
     return pd.concat(parts, ignore_index=True)
 
 
-def set_sizes(
+def place_in_queries(
     queries: AnswerQueries,
     fitted: Calibration,
-    score: str,
-    most: np.ndarray,
+    allowed: Sequence[Allowed],
     progress: Progress = silent,
-) -> np.ndarray:
-    """Count the candidates of each triple's query that are no stranger than is allowed.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Look at all candidates of triples' queries once: how strange is the answer, and what is not?
 
-    :param score: of `SCORES`
-    :param most: of each triple, float64, ``(n,)``; +inf lets all in
-    :return: int64, ``(n,)``, ≥ 0
+    :param allowed: of each kind of sets that is wanted
+    :return: nonconformities of the answers, float64, ``(n, 3)``, in the order of `SCORES`, and how
+        many candidates each set holds, int32, ``(n, kinds of sets)``
+    :raises KgdashError: if a score is infinite
     """
-    sizes = np.empty(len(queries.triples), dtype=np.int64)
+    count, rows = len(queries.triples), len(queries.asked.anchors)
+    kinds = np.array([_KINDS[score] for score, _ in allowed], dtype=np.int64)
+    most = np.empty((count, len(allowed)))
+    for at, (_, values) in enumerate(allowed):
+        most[:, at] = values
+    order = np.argsort(queries.asked.row, kind="stable")
+    starts = np.searchsorted(queries.asked.row[order], np.arange(rows + 1))
+    own = np.empty(count)
+    asking = Asking(starts, order, own, queries.per_row(fitted.beta_of(queries)))
+    limits = Limits(kinds, most)
+    strange, sizes = np.empty((count, 3)), np.empty((count, len(allowed)), dtype=np.int32)
 
-    def note(at: int, candidates: Candidates) -> None:
-        sizes[at] = candidates.size(score, float(most[at]))
+    def look(buffer: WholeRows, tile: np.ndarray, first: int) -> None:
+        whole = buffer.add(tile)
+        if len(whole):
+            whole.sort(axis=1)  # NaN, which are no candidates, come last
+            place_answers(whole, first, asking, limits, strange, sizes)
 
-    look_at_all(queries, _softmax(queries, fitted), note, progress)
-    return sizes
-
-
-def _softmax(queries: AnswerQueries, fitted: Calibration) -> Softmax:
-    return softmax(queries, [fitted.beta_of(queries)])[0]
+    queries.visit(look, lambda: WholeRows(queries.scorer.num_entities), progress, own)
+    if not np.isfinite(strange).all():
+        raise KgdashError(INFINITE)
+    return strange, sizes
 
 
 def look_at_all(

@@ -1,35 +1,33 @@
 """Answer sets with a guarantee: split conformal prediction, for all queries or by groups.
 
-Defined in numbers.md#24-answer-sets. Vovk, Gammerman and Shafer, "Algorithmic learning in a random
-world", 2005, for sets and for groups (Mondrian); Angelopoulos and Bates, "Conformal prediction: a
-gentle introduction", 2023, for the quantile; Romano, Sesia and Candès, "Classification with valid
-and adaptive coverage", 2020; Zhu et al., "Conformalized answer set prediction for knowledge graph
-embedding", 2025.
+Defined in numbers.md#24-answer-sets. Romano, Sesia and Candès, "Classification with valid and
+adaptive coverage", 2020; Zhu et al., "Conformalized answer set prediction for knowledge graph
+embedding", 2025; by groups: Vovk, Gammerman and Shafer, "Algorithmic learning in a random world",
+2005.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from kgdash.errors import KgdashError, check_name
-from kgdash.files.table_cache import cached_table
-from kgdash.graph import IDS, default_filter
+from kgdash.errors import check_name
+from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
-from kgdash.studies.probability.answer_queries import answer_queries
-from kgdash.studies.probability.answer_scores import SCORES, answer_scores, set_sizes
-from kgdash.studies.probability.calibration import Calibration, fit_calibration
-from kgdash.studies.probability.query_groups import GROUPINGS, Grouping, Queries, grouping
+from kgdash.studies.probability.answer_scores import SCORES
+from kgdash.studies.probability.conformal import check_epsilon, clopper_pearson
+from kgdash.studies.probability.query_groups import Grouping, Queries, grouping
+from kgdash.studies.probability.set_tables import CONDITIONS, SetTables, set_tables
 
-#: how thresholds are found: one for all, or one for each group
-CONDITIONS = {"none": "one threshold for all queries", **GROUPINGS}
+#: ε that pages offer, whose tables `kgdash.studies.overview.preparation.prepare_pages` makes
+EPSILONS = (0.05, 0.1, 0.2)
 
-#: raise when the meaning of a stored table changes
-_VERSION = 1
+#: groupings in the order of values, whose groups are not sorted by coverage
+IN_ORDER = ("degree", "relik")
 
 
 @dataclass(frozen=True)
@@ -43,30 +41,13 @@ class AnswerSetSetting:
     """
 
     epsilon: float = 0.1
-    score: str = "adaptive"
+    score: str = "softmax"
     groups: str = "none"
 
     def __post_init__(self) -> None:
-        if not 0 < self.epsilon < 1:
-            raise KgdashError(f"expected an epsilon between 0 and 1; found {self.epsilon:g}")
+        check_epsilon(self.epsilon)
         check_name("score", self.score, SCORES, "answer sets")
         check_name("groups", self.groups, CONDITIONS, "answer sets")
-
-    @property
-    def fewest(self) -> int:
-        """Return the validation queries that a group needs for a threshold of its own: ⌈2/ε⌉."""
-        return math.ceil(2 / self.epsilon)
-
-
-def conformal_quantile(values: np.ndarray, epsilon: float) -> float:
-    """Return the ⌈(n + 1)(1 − ε)⌉-th least of n values, +inf if there are not so many.
-
-    >>> conformal_quantile(np.arange(1.0, 10.0), 0.1)
-    9.0
-    """
-    # (n + 1)(1 − ε) may be a whole number that rounding would carry over.
-    place = math.ceil(round((len(values) + 1) * (1 - epsilon), 9))
-    return float(np.partition(values, place - 1)[place - 1]) if place <= len(values) else math.inf
 
 
 @dataclass(frozen=True)
@@ -75,7 +56,7 @@ class AnswerSets:
 
     ``thresholds``: ``group`` (-1: all others), ``queries`` (of validation), ``most`` (the greatest
     nonconformity allowed). ``queries``: one row per side and test triple, all heads first:
-    `kgdash.graph.IDS`, ``side``, ``covered`` (bool: the true answer is in), ``size`` (int64).
+    `kgdash.graph.IDS`, ``side``, ``covered`` (bool: the true answer is in), ``size`` (int32).
     """
 
     run: Run
@@ -85,15 +66,8 @@ class AnswerSets:
 
     def summary(self, level: float = 0.95) -> dict[str, float]:
         """Return coverage with its Clopper–Pearson interval, and the size of sets."""
-        covered, size = self.queries["covered"], self.queries["size"]
-        low, high = _clopper_pearson(int(covered.sum()), len(covered), level)
-        return {
-            "coverage": float(covered.mean()),
-            "low": low,
-            "high": high,
-            "mean_size": float(size.mean()),
-            "median_size": float(size.median()),
-        }
+        row = _coverage(self.queries, np.zeros(len(self.queries), dtype=np.int64), level)
+        return {name: float(row[name].iloc[0]) for name in _MEASURES}
 
     def by_groups(
         self, groups: str, level: float = 0.95, progress: Progress = silent
@@ -102,22 +76,18 @@ class AnswerSets:
 
         :param groups: of `kgdash.studies.probability.query_groups.GROUPINGS`
         :return: one row per group, the least coverage first, deciles in order: ``group`` (str),
-            ``n`` (int64), ``coverage``, ``low``, ``high`` (Clopper–Pearson), ``mean_size``,
-            ``median_size``
+            ``number`` (int64; -1: unknown), ``n`` (int64), ``coverage``, ``low``, ``high``
+            (Clopper–Pearson), ``mean_size``, ``median_size``
         """
         made = grouping(self.run, groups, progress)
-        codes = made.codes(Queries.of(self.queries[: len(self.queries) // 2][IDS].to_numpy()))
-        rows = []
-        for number in np.unique(codes):
-            own = self.queries[codes == number]
-            covered = int(own["covered"].sum())
-            low, high = _clopper_pearson(covered, len(own), level)
-            row = {"group": _group_name(made, int(number)), "n": len(own)}
-            row |= {"coverage": covered / len(own), "low": low, "high": high}
-            row |= {"mean_size": own["size"].mean(), "median_size": own["size"].median()}
-            rows.append(row)
-        table = pd.DataFrame(rows)
-        if groups in ("degree", "relik"):
+        return self.by_grouping(made, groups not in IN_ORDER, level)
+
+    def by_grouping(self, made: Grouping, is_sorted: bool, level: float = 0.95) -> pd.DataFrame:
+        """Return `by_groups` of a grouping that was made before."""
+        table = _coverage(self.queries, made.codes(self.asked), level)
+        names = [_group_name(made, int(number)) for number in table["number"]]
+        table.insert(0, "group", names)
+        if not is_sorted:
             return table
         return table.sort_values("coverage", kind="stable", ignore_index=True)
 
@@ -127,6 +97,11 @@ class AnswerSets:
         :param table: of `by_groups`
         """
         return float((table["coverage"] - (1 - self.setting.epsilon)).abs().mean())
+
+    @property
+    def asked(self) -> Queries:
+        """Return the queries, in the order of their rows."""
+        return Queries.of(self.queries[: len(self.queries) // 2][IDS].to_numpy())
 
 
 def answer_sets(
@@ -139,91 +114,77 @@ def answer_sets(
     :raises KgdashError: without validation or test triples; if a score is NaN or infinite
     """
     setting = setting or AnswerSetSetting()
-    first, second, third, fourth = phases(progress, [3.0, 2.0, 2.0, 2.0])
-    fitted = fit_calibration(run, progress=first)
-    valid, test = (run.graph.split(split) for split in ("valid", "test"))
-    known = _scores(run, fitted, valid, "valid", second)
-    new = _scores(run, fitted, test, "test", third)
-    made = None if setting.groups == "none" else grouping(run, setting.groups)
-    old_codes, codes = (
-        np.full(2 * len(rows), -1) if made is None else made.codes(Queries.of(rows))
-        for rows in (valid, test)
-    )
-    thresholds = find_thresholds(known[setting.score].to_numpy(), old_codes, setting)
-    most = thresholds.set_index("group")["most"]
-    allowed = most.reindex(codes).fillna(most.get(-1, math.inf)).to_numpy()
-    table = cached_table(
-        {
-            "kind": "answer sets",
-            "sets": _VERSION,
-            "allowed": np.round(most, 12).to_json(),
-            "score": setting.score,
-            "groups": setting.groups,
-            **run.table_key(test),
-        },
-        lambda: pd.DataFrame({"size": _sizes(run, fitted, setting.score, allowed, fourth)}),
-        run.table_about("calibration", test, filter=default_filter("test")),
-        fourth,
-    )
-    queries = new[[*IDS, "side"]].assign(
-        covered=new[setting.score].to_numpy() <= allowed, size=table["size"].to_numpy()
-    )
-    return AnswerSets(run, setting, thresholds, queries)
+    found = set_tables(run, [setting.groups], [setting.epsilon], progress)
+    return _of_tables(run, setting, found[setting.groups, setting.epsilon])
 
 
-def find_thresholds(
-    values: np.ndarray, codes: np.ndarray, setting: AnswerSetSetting
-) -> pd.DataFrame:
-    """Find a threshold for each group with enough validation queries, and one for the others.
+def prepare_answer_sets(run: Run, progress: Progress = silent) -> None:
+    """Make the tables of all conditions and `EPSILONS` in one pass.
 
-    :param values: nonconformities of true answers, float64, ``(n,)``
-    :param codes: groups, int64, ``(n,)``, -1 for none
-    :return: ``group`` (-1: all others together, or all if these are too few), ``queries``, ``most``
+    :raises KgdashError: as `answer_sets`
     """
-    numbers, counts = np.unique(codes[codes >= 0], return_counts=True)
-    large = numbers[counts >= setting.fewest]
-    rest = values[~np.isin(codes, large)]
-    pooled = rest if len(rest) >= setting.fewest else values
-    rows = [(-1, len(pooled), conformal_quantile(pooled, setting.epsilon))]
-    for number in large:
-        own = values[codes == number]
-        rows.append((int(number), len(own), conformal_quantile(own, setting.epsilon)))
-    return pd.DataFrame(rows, columns=["group", "queries", "most"])
+    set_tables(run, list(CONDITIONS), EPSILONS, progress)
 
 
-def _scores(
-    run: Run, fitted: Calibration, triples: np.ndarray, split: str, progress: Progress
+def compare_conditions(
+    run: Run,
+    setting: AnswerSetSetting,
+    by: str,
+    conditions: Sequence[str] = tuple(CONDITIONS),
+    progress: Progress = silent,
 ) -> pd.DataFrame:
-    filter = default_filter(split)
-    return cached_table(
-        {"kind": "answer scores", "sets": _VERSION, "filter": filter, **run.table_key(triples)},
-        lambda: answer_scores(run, fitted, triples, filter, progress),
-        run.table_about("calibration", triples, filter=filter),
-        progress,
-    )
+    """Hold plain sets against those with a threshold for each group: what does it mend and cost?
+
+    :param setting: ``groups`` is of no matter
+    :param by: the groups that coverage is told of, of `GROUPINGS`
+    :return: one row per condition: ``condition``, ``coverage``, ``low``, ``high``, ``mean_size``,
+        ``median_size``, ``covgap``, and of the groups with 100 test queries or more (all, if there
+        are none) the least coverage: ``worst`` and its ``worst_group``
+    """
+    first, second = phases(progress, [4.0, 1.0])
+    found = set_tables(run, conditions, [setting.epsilon], first)
+    made, rows = grouping(run, by, second), []
+    for condition in conditions:
+        asked = replace(setting, groups=condition)
+        sets = _of_tables(run, asked, found[condition, setting.epsilon])
+        groups = sets.by_grouping(made, is_sorted=True)
+        large = groups[groups["n"] >= 100]
+        worst = (large if len(large) else groups).iloc[0]
+        row = {"condition": condition, **sets.summary(), "covgap": sets.coverage_gap(groups)}
+        rows.append(row | {"worst": worst["coverage"], "worst_group": worst["group"]})
+    return pd.DataFrame(rows)
 
 
-def _sizes(
-    run: Run, fitted: Calibration, score: str, allowed: np.ndarray, progress: Progress
-) -> np.ndarray:
+_MEASURES = ("coverage", "low", "high", "mean_size", "median_size")
+
+
+def _of_tables(run: Run, setting: AnswerSetSetting, tables: SetTables) -> AnswerSets:
+    thresholds = tables.thresholds[tables.thresholds["score"] == setting.score]
     triples = run.graph.split("test")
-    sides = answer_queries(run, triples, default_filter("test"))
-    parts = np.split(allowed, len(sides))
-    reports = phases(progress, [1.0] * len(sides))
-    return np.concatenate(
-        [
-            set_sizes(queries, fitted, score, most, report)
-            for queries, most, report in zip(sides, parts, reports, strict=True)
-        ]
+    queries = pd.DataFrame(np.concatenate([triples, triples]), columns=IDS).assign(
+        side=np.repeat(["head", "tail"], len(triples)),
+        covered=tables.sets[f"{setting.score}_covered"].to_numpy(),
+        size=tables.sets[f"{setting.score}_size"].to_numpy(),
     )
+    own = thresholds.drop(columns="score").reset_index(drop=True)
+    return AnswerSets(run, setting, own, queries)
+
+
+def _coverage(queries: pd.DataFrame, codes: np.ndarray, level: float) -> pd.DataFrame:
+    """Return coverage and size of groups of queries, by number: of `AnswerSets.by_groups`."""
+    grouped = queries.groupby(codes)
+    table = pd.DataFrame(
+        {
+            "n": grouped.size().astype("int64"),
+            "coverage": grouped["covered"].mean(),
+            "mean_size": grouped["size"].mean(),
+            "median_size": grouped["size"].median().astype("float64"),
+        }
+    ).rename_axis("number")
+    covered = grouped["covered"].sum().to_numpy()
+    table["low"], table["high"] = clopper_pearson(covered, table["n"].to_numpy(), level)
+    return table.reset_index()[["number", "n", *_MEASURES]]
 
 
 def _group_name(made: Grouping, number: int) -> str:
     return made.name(number) if number >= 0 else "unknown"
-
-
-def _clopper_pearson(covered: int, n: int, level: float) -> tuple[float, float]:
-    from scipy.stats import binomtest
-
-    ends = binomtest(covered, n).proportion_ci(level, "exact")
-    return float(ends.low), float(ends.high)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from kgdash.engine.sweep_kernels import Placed, gather_places
 from kgdash.errors import KgdashError
 from kgdash.files.table_cache import cached_table, table_note
 from kgdash.graph import FILTERS, IDS, default_filter
@@ -20,7 +21,6 @@ from kgdash.runs import Run
 from kgdash.scoring import ENTITY_SIDES
 from kgdash.statistics.estimate import Estimate
 from kgdash.studies.probability.answer_queries import AnswerQueries, softmax
-from kgdash.studies.probability.answer_scores import Candidates, look_at_all
 from kgdash.studies.probability.answer_sets import AnswerSetSetting, answer_sets
 from kgdash.studies.probability.calibration import Calibration, fit_calibration
 from kgdash.studies.probability.query_groups import Queries
@@ -73,32 +73,37 @@ class Basis:
         :return: one row per triple: ``score``, ``rank`` (realistic), ``probability`` (in [0, 1]),
             ``in_set`` (bool), ``set_size``, ``ties``, ``candidates`` (int64: with the same score,
             and all, the answer among both)
-        :raises KgdashError: if a score is infinite
+        :raises KgdashError: if a score is NaN or infinite
         """
         first, second = phases(progress, [1.0, 1.0])
         (found,) = softmax(queries, [self.fitted.beta_of(queries)], first)
-        count = len(found.own)
-        rank = np.empty(count)
-        sizes, ties, candidates = (np.empty(count, dtype=np.int64) for _ in range(3))
+        rows, order = len(queries.asked.anchors), np.argsort(queries.asked.row, kind="stable")
+        least = (found.normaliser - self.most) / found.beta  # −log p ≤ most, said of the score
+        placed = Placed(
+            np.searchsorted(queries.asked.row[order], np.arange(rows + 1)),
+            found.own[order],
+            least[order],
+            np.zeros((len(order), 4), dtype=np.int64),
+        )
 
-        def note(at: int, others: Candidates) -> None:
-            own = found.own[at]
-            sizes[at] = others.size(SCORE, self.most)
-            below = np.searchsorted(-others.scores, -own, side="left")
-            upto = np.searchsorted(-others.scores, -own, side="right")
-            rank[at], ties[at] = (below + 1 + upto) / 2, upto - below
-            candidates[at] = len(others.scores)
+        def gather(_: None, tile: np.ndarray, row: int) -> None:
+            gather_places(tile, row, placed)
 
-        look_at_all(queries, found, note, second)
+        queries.visit(gather, lambda: None, second)
+        rivals, above, equal, inside = placed.counts[np.argsort(order)].T
+        wanted = queries.scorer.num_entities - np.diff(queries.asked.masks.starts)
+        if (rivals != wanted[queries.asked.row]).any():
+            raise KgdashError("the model gives NaN scores; kgdash health says whose they are")
+        in_set = found.own >= least
         return pd.DataFrame(
             {
                 "score": found.own,
-                "rank": rank,
+                "rank": above + equal / 2 + 1,
                 "probability": self.fitted.isotonic(found.log_true),
-                "in_set": np.maximum(-found.log_true, 0.0) <= self.most,
-                "set_size": sizes,
-                "ties": ties,
-                "candidates": candidates,
+                "in_set": in_set,
+                "set_size": inside + in_set,
+                "ties": equal + 1,
+                "candidates": rivals + 1,
             }
         )
 

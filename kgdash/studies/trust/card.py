@@ -5,6 +5,7 @@ Defined in numbers.md#26-the-trust-card.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -89,7 +90,7 @@ def trust_card(found: Inspection, others: Mapping[str, Run], side: str = "tail")
         if is_at_hand(run):
             basis = card_basis(run)
         else:
-            command = f"kgdash prepare {run.name}"
+            command = f"kgdash prepare {shlex.quote(run.name)}"
             basis = f"not prepared: {command} computes it"
     except KgdashError as error:
         basis = str(error)

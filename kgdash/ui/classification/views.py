@@ -22,7 +22,7 @@ from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 _NAMES = {
     "accuracy": "Accuracy ↑",
@@ -90,7 +90,7 @@ def show_relations(found: Classification, relations: pd.DataFrame, name: str) ->
     columns += ["precision", "recall", "f1", "roc_auc", "pr_auc"]
     row = selected_row(
         st.dataframe(
-            relations[columns],
+            written(relations[columns]),
             hide_index=True,
             placeholder="–",
             column_config=number_columns(relations[columns], roc_auc="ROC-AUC", pr_auc="PR-AUC"),

@@ -25,11 +25,11 @@ from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.studies.probability.query_groups import GROUPINGS
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.run_picker import load_source
+from kgdash.ui.runtime.run_picker import sound_runs
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.choices import choose_filter, choose_split
+from kgdash.ui.widgets.choices import choose_filter, choose_split, drop_empty
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.table import show_table
 
@@ -46,12 +46,14 @@ def suggested_runs(run: Run) -> list[str]:
 
 
 def _seeds_of(run: Run) -> list[str]:
-    candidates = {name: load_source(name) for name in runs_on_same_graph(run)}
+    candidates = sound_runs(runs_on_same_graph(run))
     return other_seeds({run.name: run}, candidates).get(run.name, [])
 
 
 def choose_setting(run: Run) -> AgreementSetting:
     """Show the choices of what is compared."""
+    for key in ("hit_at", "margin"):
+        drop_empty(key)
     with settings():
         k = st.segmented_control(
             "A hit is a rank up to",
@@ -117,6 +119,7 @@ def show_runs(found: Agreement) -> None:
 def show_where(found: Agreement, summary: dict[str, Estimate], key: tuple[Hashable, ...]) -> None:
     """Show the conflicts by group, and whether ReliK foresees them."""
     st.header("Where do they disagree?")
+    drop_empty("by")
     by = st.segmented_control(
         "Queries by",
         list(GROUPINGS),

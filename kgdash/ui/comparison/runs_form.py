@@ -8,12 +8,12 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
-from kgdash.runs.library import named_runs
+from kgdash.runs.library import list_runs, named_runs
 from kgdash.studies.comparison.comparison import FEWEST, MOST, check_comparable, distinct_names
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.runtime.run_picker import load_source
+from kgdash.ui.runtime.run_picker import choose_run, load_source
 from kgdash.ui.runtime.sidebar import settings
 
 #: between a folder and the dataset of a PyKEEN directory
@@ -50,7 +50,7 @@ def choose_runs(run: Run, suggested: Sequence[str] = ()) -> dict[str, Run]:
     try:
         runs = _load([*others, *folders.splitlines()], run)
         if len(runs) < FEWEST:
-            st.info("Choose one more run, or name its folder.", icon=":material/compare:")
+            _say_what_to_choose(run)
             st.stop()
         check_comparable(runs)
     except KgdashError as error:
@@ -79,6 +79,33 @@ def show_notes_of(runs: dict[str, Run]) -> None:
     ]
     if lines:
         st.warning("  \n".join(lines), icon=":material/info:")
+
+
+def _say_what_to_choose(run: Run) -> None:
+    """Say that there is nothing to compare; if no run can be, offer those of another graph."""
+    if runs_on_same_graph(run):
+        st.info("Choose one more run, or name its folder.", icon=":material/compare:")
+        return
+    st.info(
+        f"There is no other run on {plain(run.graph.name)} here. Name the folder of one, or train "
+        "or add one on the page Runs.",
+        icon=":material/compare:",
+    )
+    by_graph: dict[str, list[str]] = {}
+    for row in list_runs():
+        if row["graph"] != run.graph.name:
+            by_graph.setdefault(str(row["graph"]), []).append(row["name"])
+    graph, names = max(by_graph.items(), key=lambda each: len(each[1]), default=("", []))
+    if len(names) >= FEWEST:
+        st.button(
+            f"Compare the runs on {plain(graph)}", "compare_others", on_click=_open, args=(names,)
+        )
+
+
+def _open(names: list[str]) -> None:
+    """Choose the first of some runs, and the others to be compared with it."""
+    choose_run(names[0])
+    st.session_state["with"] = names[1:FEWEST]
 
 
 def _load(lines: list[str], run: Run) -> list[Run]:

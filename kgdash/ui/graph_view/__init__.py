@@ -7,5 +7,5 @@ component 34 to 48 (``benchmarks/graph_view.py``), since it moves the lines as o
 zooms. Streamlit sends a component's script with its data: 60 kB instead of 430 kB. Keyboard, labels
 that thin out, and saving as SVG would have been ours to write on top of either.
 
-Imports: charts and below. Start at `component.py`.
+Imports: ui.widgets, charts and below. Start at `component.py`.
 """

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from kgdash.charts.graph_drawing import FACTS, GraphDrawing
+from kgdash.ui.widgets.drawn import drawn
 
 FOLDER = Path(__file__).parent
 
@@ -51,7 +52,7 @@ def show_graph(drawing: GraphDrawing, key: str, expandable: bool = False) -> Sel
     :param expandable: a double click on an entity asks for its neighbours
     """
     picked = f"{key}_picked"
-    data = drawing.payload() | {"expandable": expandable, "address": picked}
+    data = drawn(GraphDrawing.payload, drawing) | {"expandable": expandable, "address": picked}
     data["picked"] = _item(st.query_params.get(picked, ""))
     for name, choices in _CHOICES.items():
         if st.query_params.get(f"{key}_{name}") in choices:

@@ -14,7 +14,7 @@ from kgdash.studies.trust.competing import competing_names
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory, shown_key
-from kgdash.ui.runtime.run_picker import load_source
+from kgdash.ui.runtime.run_picker import sound_runs
 from kgdash.ui.widgets.card import show_card
 
 _TITLES = {
@@ -50,12 +50,12 @@ def show_trust(found: Inspection) -> None:
     st.markdown(f":{colour}-badge[{text}] {plain(card.line.partition(': ')[2])}")
     with st.container(horizontal=True):
         for figure in card.figures:
-            show_card(_TITLES[figure.name], figure.text, figure.beneath, figure.about)
+            show_card(_TITLES[figure.name], figure.text, figure.beneath, plain(figure.about))
     if card.command is not None:
         st.button(
             "Compute what these cards need",
             icon=":material/calculate:",
-            help=f"Once for all triples of this run; `{card.command}` does it, too.",
+            help=f"Once for all triples of this run; {plain(card.command)} does it, too.",
             on_click=_want,
             args=(run,),
             key="compute_cards",
@@ -70,7 +70,7 @@ def _card(found: Inspection, side: str) -> TrustCard:
         (run.digest, "competing", tuple(named_runs())),
         lambda _: competing_names(run),
     )
-    others = {name: load_source(name) for name in names}
+    others = sound_runs(names)
     digests = tuple(other.digest for other in others.values())
     key = shown_key((run.digest, *digests, "card", found.triple, found.filter, side))
     card: TrustCard | None = memory().get(key)

@@ -113,7 +113,10 @@ def _show_end(run: Run, side: str, entity: int) -> None:
     st.caption(f"{facts.degree:,} known triples: {splits}.")
     relations = graph.with_names(facts.relations()).head(_FEW)
     st.dataframe(
-        relations, hide_index=True, column_config=number_columns(relations), key=f"end_{side}"
+        written(relations),
+        hide_index=True,
+        column_config=number_columns(relations),
+        key=f"end_{side}",
     )
     table = computed(
         "ReliK of its facts",

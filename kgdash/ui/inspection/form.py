@@ -6,11 +6,12 @@ from functools import partial
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import KnowledgeGraph, triple_text
 from kgdash.graph.entity_search import entity_text, label_and_name
 from kgdash.runs import Run
 from kgdash.studies.inspection.inspected_triple import OPEN, InspectedTriple, find_triple
 from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.entity_choice import choose_entity_or_none, show_unknown_entity
 from kgdash.ui.widgets.inspect_link import ADDRESS, opened_list, triple_address
 
@@ -18,15 +19,15 @@ _TAKEN = "inspected_address"
 
 
 def choose_triple(run: Run) -> InspectedTriple:
-    """Show head, relation and tail as choices in a row; ends the page's run if two are open.
+    """Show a triple as choices and as a sentence; ends the page's run if two sides are open.
 
     The address names them by name or label; what it names wrongly is said and replaced.
     """
     graph = run.graph
     _take_address(graph)
     names: list[str] = []
-    for column, part in zip(st.columns([3, 3, 3]), ADDRESS, strict=True):
-        with column:
+    with settings():
+        for part in ADDRESS:
             if part == "relation":
                 names.append(_choose_relation(graph))
                 continue
@@ -38,7 +39,9 @@ def choose_triple(run: Run) -> InspectedTriple:
     if names.count(OPEN) > 1:
         st.info("Choose two of head, relation and tail.", icon=":material/info:")
         st.stop()
-    return find_triple(graph, *names)
+    triple = find_triple(graph, *names)
+    st.markdown(f"**{plain(_sentence(graph, triple))}**")
+    return triple
 
 
 def inspect_here(graph: KnowledgeGraph, triple: Sequence[int]) -> None:
@@ -69,6 +72,16 @@ def show_way_through(run: Run, triple: InspectedTriple) -> None:
                 else partial(inspect_here, run.graph, found.triples[to].tolist()),
             )
         st.caption(f"{place + 1:,} of {len(found.triples):,}: {plain(found.title)}")
+
+
+def _sentence(graph: KnowledgeGraph, triple: InspectedTriple) -> str:
+    labels = (graph.entity_labels, graph.relation_labels, graph.entity_labels)
+    return triple_text(
+        *(
+            OPEN if part is None else texts[part]
+            for part, texts in zip(triple.parts, labels, strict=True)
+        )
+    )
 
 
 def _key(part: str) -> str:

@@ -38,7 +38,7 @@ def _show_running(training: Training) -> None:
     _show_curves(training)
     some = f"{state.checked:,} of {state.valid:,}" if state.checked < state.valid else "all"
     st.caption(
-        "Goes on when you leave this page. Stop keeps nothing, like Ctrl-C on the command line. "
+        "Goes on when you leave this page. Stop writes no run, like Ctrl-C on the command line. "
         + f"MRR on valid: realistic, both sides, filtered by train and valid, {some} triples."
         * bool(state.valid)
     )

@@ -55,7 +55,8 @@ class Training:
         epochs, done = self.config.epochs, len(self.state.losses)
         if not self.state.graph:
             return "loading the dataset"
-        text = f"epoch {done:,} of {epochs:,}" if done else f"the first of {epochs:,} epochs"
+        most = f"{'at most ' * bool(self.config.loop_kwargs)}{epochs:,}"
+        text = f"epoch {done:,} of {most}" if done else f"the first of {most} epochs"
         if done == epochs:
             text = "evaluating on test"
         return text + time_left(self.job)

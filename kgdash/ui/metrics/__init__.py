@@ -1,4 +1,4 @@
 """Forms and views of the pages on metrics.
 
-Imports: ui.widgets, reports, charts and below. Start at `cards.py`.
+Imports: ui.subgraphs, ui.widgets, reports, charts and below. Start at `cards.py`.
 """

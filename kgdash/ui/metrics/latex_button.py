@@ -9,6 +9,7 @@ import streamlit as st
 from kgdash.ranking.latex_table import latex_caption, latex_table
 from kgdash.ranking.main_table import main_table
 from kgdash.ranking.metrics import MetricsTable
+from kgdash.ui.widgets.drawn import drawn
 from kgdash.ui.widgets.file_name import file_name
 
 
@@ -20,8 +21,7 @@ def offer_latex(runs: Mapping[str, MetricsTable], evaluated: str, name: str) -> 
     :param name: of the file, without an extension
     """
     with st.popover("LaTeX", icon=":material/functions:", type="tertiary", key=f"latex {name}"):
-        table = main_table(runs)
-        text = latex_table(table, latex_caption(table, evaluated))
+        text = drawn(_latex, dict(runs), evaluated)
         st.download_button(
             "Download .tex",
             text,
@@ -32,3 +32,8 @@ def offer_latex(runs: Mapping[str, MetricsTable], evaluated: str, name: str) -> 
             on_click="ignore",
         )
         st.code(text, language="latex", height=320)
+
+
+def _latex(runs: dict[str, MetricsTable], evaluated: str) -> str:
+    table = main_table(runs)
+    return latex_table(table, latex_caption(table, evaluated))

@@ -26,6 +26,7 @@ MENU: dict[str, dict[str, str]] = {
         "breakdowns": "Breakdowns",
         "score_health": "Score health",
         "probabilities": "Probabilities",
+        "answer_sets": "Answer sets",
         "classification": "Triple classification",
         "metric_guide": "Metric guide",
     },

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +188,15 @@ def load_source(source: str, dataset: str = "") -> Run:
     run = _load(named, dataset.strip() or None, _stamp(folder))
     note_loaded(run)
     return run
+
+
+def sound_runs(names: Iterable[str]) -> dict[str, Run]:
+    """Load the runs of some names but those that are damaged: they are nobody's choice."""
+    found = {}
+    for name in names:
+        with suppress(KgdashError):
+            found[name] = load_source(name)
+    return found
 
 
 def _no_run() -> None:

@@ -18,6 +18,7 @@ from kgdash.ui.runtime.run_scale import run_scale
 from kgdash.ui.subgraphs.drawing import add_neighbours, added_entities, stable_layout, with_added
 from kgdash.ui.subgraphs.selected_part import show_part
 from kgdash.ui.widgets.card import show_card
+from kgdash.ui.widgets.drawn import drawn
 
 _ENDS = ("relik_low", "relik_high")
 
@@ -47,7 +48,7 @@ def so_far(value: float, low: float, high: float) -> str:
 
 def show_local_answer(run: Run, comparison: LocalComparison) -> None:
     """Show the verdict, once all is counted, and the cards."""
-    estimates = local_estimates(comparison)
+    estimates = drawn(local_estimates, comparison)
     _show_verdict(run, comparison, estimates)
     _show_cards(comparison, estimates)
 

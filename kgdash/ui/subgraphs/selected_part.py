@@ -62,18 +62,19 @@ def _show_means(part: pd.DataFrame) -> None:
 
 def _listed(picked: Selection, graph: KnowledgeGraph, part: pd.DataFrame) -> pd.DataFrame:
     """Leave out of the columns what the title says."""
+    if picked.node is None and not picked.rows:
+        labels, ids = graph.entity_labels, part[IDS].to_numpy().tolist()
+        # Of a path such as Freebase's, the end says most.
+        ends = [label.rsplit("/", 1)[-1] for label in graph.relation_labels]
+        facts = [f"{labels[h]} — {ends[r]} → {labels[t]}" for h, r, t in ids]
+        return pd.DataFrame({"fact": pd.Series(facts, part.index, "str"), "relik": part["relik"]})
     columns = [column for column in _COLUMNS if column in part]
     named = graph.with_names(part)
     if picked.node is not None:
         tails, heads = "→ " + named["tail"], "← " + named["head"]
         other = tails.where(part["head"] == picked.node, heads)
         return named.assign(other=other)[["relation", "other", *columns]]
-    if picked.rows:
-        return named[["relation", *columns]]
-    # Of a path such as Freebase's, the end says most.
-    relation = named["relation"].str.rsplit("/", n=1).str[-1]
-    fact = named["head"] + " — " + relation + " → " + named["tail"]
-    return named.assign(fact=fact)[["fact", "relik"]]
+    return named[["relation", *columns]]
 
 
 def _title(picked: Selection, graph: KnowledgeGraph, part: pd.DataFrame) -> str:

@@ -43,7 +43,8 @@ def choose_tables(listed: pd.DataFrame) -> list[str]:
     details = listed[["method", "filter", "sides"]].apply(
         lambda row: "; ".join(filter(None, row)), axis=1
     )
-    shown = listed.assign(details=details, bytes=listed["bytes"] / 2**20)
+    kinds = listed["kind"].str.replace("relik", "ReliK")
+    shown = listed.assign(kind=kinds, details=details, bytes=listed["bytes"] / 2**20)
     event = st.dataframe(
         shown[list(_COLUMNS)],
         hide_index=True,

@@ -58,7 +58,7 @@ def choose_one(
     :param help: as of `choice`
     :param more: of `st.segmented_control`
     """
-    _drop_from_address(key, lambda text: text == "")  # Streamlit would choose nothing
+    drop_empty(key)
     chosen = st.segmented_control(
         label,
         options,
@@ -85,6 +85,11 @@ def choose_number(
     first = min(max(value, least), most)
     about = explained(label, f"{help or ''} From {least:,} to {most:,}.".strip())
     return int(st.number_input(label, least, most, first, key=key, bind="query-params", help=about))
+
+
+def drop_empty(key: str) -> None:
+    """Take an empty value out of the address: Streamlit would choose nothing."""
+    _drop_from_address(key, lambda text: text == "")
 
 
 def _drop_from_address(key: str, is_wrong: Callable[[str], bool]) -> None:

@@ -1,4 +1,4 @@
-"""What is drawn of the same values is drawn once: Plotly checks all that it is given, for long."""
+"""What is made of the same values is made once: Plotly checks all that it is given, for long."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from kgdash.graph import KnowledgeGraph
 from kgdash.ranking.metric import Metric
 from kgdash.ui.runtime.result_cache import memory
 
@@ -19,7 +20,7 @@ def drawn(make: Callable[..., T], *values: Any) -> T:
     It is shared by all sessions, as `kgdash.ui.runtime.result_cache.Memory` has it: not to be
     changed.
 
-    :param make: a function of a module: figures of `kgdash.charts`
+    :param make: a function of a module, such as those of `kgdash.charts`
     :param values: all that it depends on; can be pickled
     """
     key = ("drawn", make.__module__, make.__qualname__, _digest(values))
@@ -41,8 +42,10 @@ class _Digesting(pickle.Pickler):
         """Digest what `pickle` writes, lengths of buffers among it."""
         self.written.update(part)
 
-    def persistent_id(self, value: Any) -> tuple[str, str] | None:
-        """Write a metric, which holds functions, as its key."""
+    def persistent_id(self, value: Any) -> tuple[str, ...] | None:
+        """Write a metric, which holds functions, as its key, and a graph as its digests."""
+        if isinstance(value, KnowledgeGraph):
+            return "graph", value.digest, value.shown_digest
         return ("metric", value.key) if isinstance(value, Metric) else None
 
     def _take(self, buffer: pickle.PickleBuffer) -> None:

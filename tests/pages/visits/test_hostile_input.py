@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -166,3 +167,23 @@ def test_no_run_lends_its_names_to_another_of_the_same_weights(tmp_path):
         read = "\n".join(text for _, text in all_texts(app))
         assert f"{called}\\~ " in read
         assert called == "first" or "first\\~" not in read
+
+
+@pytest.mark.parametrize(
+    ("page", "key"),
+    [(page, key) for page in ("agreement", "probabilities") for key in ("by", "hit_at", "margin")],
+)
+def test_an_empty_choice_in_an_address_is_none(page, key):
+    app = open_page(page, run="umls-transe", **{key: ""})
+    assert not app.exception
+    assert app.title[0].value
+
+
+@pytest.mark.parametrize("page", ["inspect", "agreement"])
+def test_a_damaged_run_ends_no_page_of_others(page, tmp_path, monkeypatch):
+    monkeypatch.setenv("KGDASH_RUNS", str(tmp_path / "runs"))
+    shutil.copytree(DEMO / "umls-transe", tmp_path / "runs" / "mine")
+    (tmp_path / "runs" / "mine" / "weights.safetensors").write_bytes(b"x")
+    app = open_page(page, run="umls-transe")
+    assert not app.exception
+    assert not app.error

@@ -15,7 +15,7 @@ from tests.support.checks import check_progress
 from tests.support.tiny_runs import altered_run
 
 PAGES = ("overview", "metrics", "score_health", "classification", "reliability", "confounders")
-PAGES += ("obl2021", "queries", "rules", "label", "probabilities")
+PAGES += ("obl2021", "queries", "rules", "label", "probabilities", "answer_sets")
 
 
 def stored() -> dict[bytes, str]:

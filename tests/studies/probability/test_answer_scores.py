@@ -6,17 +6,24 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgdash.errors import KgdashError
 from kgdash.studies.probability.answer_queries import answer_queries
-from kgdash.studies.probability.answer_scores import SCORES, Candidates, answer_scores, set_sizes
+from kgdash.studies.probability.answer_scores import (
+    SCORES,
+    Candidates,
+    answer_scores,
+    place_in_queries,
+)
 from kgdash.studies.probability.calibration import fit_calibration
 from tests.support import brute_force
+from tests.support.fakes import INF, FakeScorer, fake_run, make_graph
 
 BETA = 0.9
 
 
-def by_definition(scores, score: str) -> list[float]:
+def by_definition(scores, score: str, beta: float = BETA) -> list[float]:
     """Return the nonconformity of each candidate, in the order of ``scores``."""
-    weight = [np.exp(BETA * (s - max(scores))) for s in scores]
+    weight = [np.exp(beta * (s - max(scores))) for s in scores]
     p = [w / sum(weight) for w in weight]
     found = []
     for s, own in zip(scores, p, strict=True):
@@ -53,11 +60,16 @@ def test_on_a_bundled_run(bundled):
     fitted = fit_calibration(run)
     triples = run.graph.split("test")[::60]
     table = answer_scores(run, fitted, triples, "train+valid+test")
+    ranks = run.ranks(triples=triples)
+    np.testing.assert_array_equal(table["rank"], ranks["realistic"])
     known = {tuple(t) for t in run.graph.all_triples.tolist()}
+    limits = [("rank", 3.0), ("softmax", 3.0), ("adaptive", 0.9)]
     for queries in answer_queries(run, triples, "train+valid+test"):
         beta = fitted.beta_of(queries)
-        sizes = set_sizes(queries, fitted, "softmax", np.full(len(triples), 3.0))
+        allowed = [(score, np.full(len(triples), most)) for score, most in limits]
+        strange, sizes = place_in_queries(queries, fitted, allowed)
         own = table[table["side"] == queries.side].reset_index(drop=True)
+        np.testing.assert_array_equal(own[list(SCORES)], strange)
         for i, triple in enumerate(map(tuple, triples.tolist())):
             rivals = [
                 c
@@ -65,11 +77,23 @@ def test_on_a_bundled_run(bundled):
                 if c == triple or c not in known
             ]
             s = run.scorer.score_triples(torch.tensor(rivals), queries.side).double().numpy()
-            true = rivals.index(triple)
-            log_p = beta[i] * (s - s.max())
-            log_p -= np.log(np.exp(log_p).sum())
-            assert own["softmax"][i] == pytest.approx(-log_p[true], rel=1e-4)
-            above = np.exp(log_p[s >= s[true]]).sum()
-            assert own["adaptive"][i] == pytest.approx(above, rel=1e-3)
-            assert abs(sizes[i] - (-log_p <= 3.0).sum()) <= 1
-            assert own["rank"][i] == 1 + (s > s[true]).sum() + ((s == s[true]).sum() - 1) / 2
+            theirs = np.array([by_definition(s, score, beta[i]) for score in SCORES]).T
+            np.testing.assert_allclose(strange[i], theirs[rivals.index(triple)], rtol=1e-4)
+            most = np.array([most for _, most in limits])
+            near = (np.abs(theirs - most) < 1e-4).sum(axis=0)  # there rounding decides
+            assert (abs(sizes[i] - (theirs <= most).sum(axis=0)) <= near).all()
+
+
+def test_infinite_scores_are_refused():
+    run = small_run(INF)
+    fitted = fit_calibration(small_run())
+    with pytest.raises(KgdashError, match="infinite scores"):
+        answer_scores(run, fitted, run.graph.split("test"), "none")
+
+
+def small_run(one: float = 0.0):
+    """Make a run of four entities; one score may be told."""
+    values = torch.zeros(4, 1, 4) + torch.arange(4.0)
+    values[1, 0, 3] = one
+    graph = make_graph([(0, 0, 1)], [(1, 0, 2), (2, 0, 3)], [(1, 0, 0)], entities=4)
+    return fake_run(graph, FakeScorer(values))

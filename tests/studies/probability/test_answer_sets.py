@@ -1,84 +1,162 @@
-"""Sets cover what they promise: by simulation, and on a bundled run by counting."""
-
-import math
+"""Sets by their definition on a small graph, and what they say of a bundled run."""
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+import torch
 
 from kgdash.errors import KgdashError
 from kgdash.studies.probability.answer_scores import SCORES
 from kgdash.studies.probability.answer_sets import (
     CONDITIONS,
+    EPSILONS,
     AnswerSetSetting,
     answer_sets,
-    conformal_quantile,
-    find_thresholds,
+    compare_conditions,
+    prepare_answer_sets,
 )
+from kgdash.studies.probability.calibration import fit_calibration
+from tests.support import brute_force
+from tests.support.checks import check_progress
+from tests.support.fakes import FakeScorer, fake_run, make_graph, random_scorer
+
+TRIPLES = [(h, r, t) for h in range(9) for r in range(2) for t in range(9) if (h + r * t) % 4 == 1]
 
 
-@pytest.mark.parametrize(
-    ("n", "epsilon", "place"), [(9, 0.1, 9), (8, 0.1, None), (99, 0.05, 95), (19, 0.05, 19)]
-)
-def test_quantile(n, epsilon, place):
-    values = np.random.default_rng(n).permutation(n) + 1.0
-    assert conformal_quantile(values, epsilon) == (place if place else math.inf)
+def small_run(scorer=None, valid=TRIPLES[1::3]):
+    graph = make_graph(TRIPLES[::3], valid, TRIPLES[2::3], entities=9, relations=2)
+    return fake_run(graph, scorer or random_scorer(9, 2, seed=3))
 
 
-@pytest.mark.parametrize("epsilon", [0.05, 0.1, 0.2])
-def test_coverage_over_2000_exchangeable_draws(epsilon):
-    rng, n, draws = np.random.default_rng(1), 57, 2000
-    values = rng.exponential(size=(draws, n + 1))
-    covered = sum(row[-1] <= conformal_quantile(row[:-1], epsilon) for row in values)
-    exact = math.ceil((n + 1) * (1 - epsilon)) / (n + 1)
-    low, high = binom.interval(0.9999, draws, exact)
-    assert low <= covered <= high
-    assert exact >= 1 - epsilon
-
-
-def test_groups_of_their_own_and_pooled():
-    setting = AnswerSetSetting(epsilon=0.2)
-    assert setting.fewest == 10
-    codes = np.repeat([0, 1, 2, -1], [12, 9, 3, 4])
-    values = np.arange(28.0)
-    table = find_thresholds(values, codes, setting).set_index("group")
-    assert table["queries"].to_dict() == {-1: 16, 0: 12}
-    assert table["most"][0] == conformal_quantile(values[:12], 0.2)
-    assert table["most"][-1] == conformal_quantile(values[12:], 0.2)
-
-
-def test_too_few_others_share_the_threshold_of_all():
-    table = find_thresholds(
-        np.arange(24.0), np.repeat([0, 1], [20, 4]), AnswerSetSetting(epsilon=0.2)
-    )
-    assert table.set_index("group")["queries"].to_dict() == {-1: 24, 0: 20}
+def strangeness(run, triple, side, known, score, beta):
+    """Return the nonconformity of each candidate, by the definition, and that of the answer."""
+    rivals = [
+        c for c in brute_force.candidates(triple, side, 9, 2) if c == triple or c not in known
+    ]
+    s = np.array([run.scorer(*c, side=side) for c in rivals], dtype=np.float64)
+    p = np.exp(beta * (s - s.max()))
+    p /= p.sum()
+    equal = (s == s[:, None]).sum(axis=1) - 1
+    found = {
+        "rank": (s > s[:, None]).sum(axis=1) + equal / 2 + 1,
+        "softmax": -np.log(p),
+        "adaptive": (p * (s >= s[:, None])).sum(axis=1),
+    }[score]
+    return found, found[rivals.index(triple)]
 
 
 @pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize("groups", ["none", "relation"])
-def test_on_a_bundled_run(bundled, score, groups):
+@pytest.mark.parametrize("groups", ["none", "side", "relation"])
+def test_by_definition(score, groups):
+    run = small_run()
+    found = answer_sets(run, AnswerSetSetting(0.3, score, groups))
+    betas = fit_calibration(run).betas.set_index(["side", "relation"])["beta"]
+    names = {"none": lambda side, r: 0, "side": lambda side, r: side, "relation": lambda side, r: r}
+    group, alphas = names[groups], {}
+    splits = {part: [tuple(t) for t in run.graph.split(part).tolist()] for part in run.graph.splits}
+    for side in ("head", "tail"):
+        for triple in splits["valid"]:
+            known = {*splits["train"], *splits["valid"]}
+            _, own = strangeness(run, triple, side, known, score, betas[side, -1])
+            alphas.setdefault(group(side, triple[1]), []).append(own)
+    assert min(map(len, alphas.values())) >= 7  # 2 / 0.3: each has a threshold of its own
+    at = 0
+    for side in ("head", "tail"):
+        for triple in splits["test"]:
+            every, own = strangeness(
+                run, triple, side, set().union(*splits.values()), score, betas[side, -1]
+            )
+            values = sorted(alphas[group(side, triple[1])])
+            most = values[int(np.ceil((len(values) + 1) * 0.7)) - 1]
+            row = found.queries.iloc[at]
+            near = int((np.abs(every - most) < 1e-5).sum()) * (score != "rank")
+            assert (*row[["head", "relation", "tail"]], row["side"]) == (*triple, side)
+            assert abs(row["size"] - (every <= most).sum()) <= near
+            assert row["covered"] == (own <= most) or abs(own - most) < 1e-5
+            at += 1
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_on_a_bundled_run(bundled, score):
     run = bundled("umls-complex")
-    found = answer_sets(run, AnswerSetSetting(0.2, score, groups))
+    found = answer_sets(run, AnswerSetSetting(0.2, score, "relation"))
     about = found.summary()
     assert about["coverage"] == found.queries["covered"].mean()
     assert about["low"] <= about["coverage"] <= about["high"]
     assert about["coverage"] >= 0.75  # validation filters less than test, so that sets are wide
-    assert (found.queries["size"][found.queries["covered"]] >= 1).all()
     assert found.queries["size"].max() <= run.graph.num_entities
     table = found.by_groups("relation")
     assert table["n"].sum() == len(found.queries)
+    assert (table["coverage"].diff().dropna() >= 0).all()
     assert found.coverage_gap(table) == pytest.approx(np.abs(table["coverage"] - 0.8).mean())
-    if score == "rank" and groups == "none":
-        (most,) = found.thresholds["most"]
-        ranks = run.ranks()
-        expected = (ranks["realistic"] <= most).to_numpy()
-        np.testing.assert_array_equal(found.queries["covered"], expected)
+    named = table.set_index("group")
+    for number, own in found.queries.groupby("relation"):
+        row = named.loc[run.graph.relation_labels[number]]
+        assert row["n"] == len(own)
+        assert row["coverage"] == own["covered"].mean()
+        assert (row["mean_size"], row["median_size"]) == (own["size"].mean(), own["size"].median())
 
 
-@pytest.mark.parametrize("groups", CONDITIONS)
-def test_every_condition(bundled, groups):
-    found = answer_sets(bundled("umls-complex"), AnswerSetSetting(0.2, "softmax", groups))
-    assert found.thresholds["most"].notna().all()
+def test_conditions_side_by_side(bundled):
+    run = bundled("umls-complex")
+    table = compare_conditions(run, AnswerSetSetting(0.2, "rank"), "side").set_index("condition")
+    assert list(table.index) == list(CONDITIONS)
+    for condition in ("none", "relik"):
+        alone = answer_sets(run, AnswerSetSetting(0.2, "rank", condition))
+        for name, value in alone.summary().items():
+            assert table.loc[condition, name] == value
+        groups = alone.by_groups("side")
+        assert table.loc[condition, "covgap"] == alone.coverage_gap(groups)
+        assert table.loc[condition, "worst"] == groups["coverage"].min()
+        assert table.loc[condition, "worst_group"] == groups["group"][groups["coverage"].idxmin()]
+
+
+def test_what_is_prepared_is_what_is_asked_for(monkeypatch):
+    from kgdash.files import table_cache
+
+    monkeypatch.setattr(table_cache, "_WORTH_KEEPING", -1)
+    run = small_run()
+    fresh = answer_sets(run, AnswerSetSetting(0.3, "rank", "side")).queries
+    check_progress(lambda progress: prepare_answer_sets(run, progress))
+    run.scorer.asked.clear()
+    for epsilon in EPSILONS:
+        for condition in CONDITIONS:
+            for score in SCORES:
+                assert len(answer_sets(run, AnswerSetSetting(epsilon, score, condition)).queries)
+    assert not run.scorer.asked
+    np.testing.assert_array_equal(
+        answer_sets(run, AnswerSetSetting(0.3, "rank", "side")).queries, fresh
+    )
+
+
+def test_all_tied():
+    run = small_run(FakeScorer(torch.zeros(9, 2, 9)))
+    for score in SCORES:
+        found = answer_sets(run, AnswerSetSetting(0.2, score)).queries
+        assert found["covered"].any()
+        # Nothing tells candidates apart: all are in, or none is.
+        assert (found["covered"] == (found["size"] > 0)).all()
+
+
+@pytest.mark.parametrize("missing", ["valid", "test"])
+def test_without_a_split(missing):
+    parts = {"valid": TRIPLES[1::3], "test": TRIPLES[2::3], missing: []}
+    graph = make_graph(TRIPLES[::3], **parts, entities=9, relations=2)
+    with pytest.raises(KgdashError, match=f"split '{missing}' of graph tiny holds no triples"):
+        answer_sets(fake_run(graph, random_scorer(9, 2)))
+
+
+def test_nan_is_refused():
+    scores = torch.zeros(9, 2, 9)
+    scores[3, 1, 4] = torch.nan
+    with pytest.raises(KgdashError, match="NaN"):
+        answer_sets(small_run(FakeScorer(scores)))
+
+
+def test_a_relation_with_three_queries_has_no_threshold_of_its_own():
+    few = [triple for triple in TRIPLES[1::3] if triple[1] == 0][:3]
+    run = small_run(valid=[*few, *(t for t in TRIPLES[1::3] if t[1] == 1)])
+    found = answer_sets(run, AnswerSetSetting(0.2, "rank", "relation"))
+    assert found.thresholds["group"].tolist() == [-1, 1]
 
 
 @pytest.mark.parametrize(
@@ -87,3 +165,10 @@ def test_every_condition(bundled, groups):
 def test_wrong_settings(wrong):
     with pytest.raises(KgdashError):
         AnswerSetSetting(**wrong)
+
+
+def test_from_a_run(bundled):
+    run = bundled("umls-complex")
+    found, setting = run.answer_sets(0.2, groups="side"), AnswerSetSetting(0.2, "softmax", "side")
+    assert found.setting == setting
+    np.testing.assert_array_equal(found.queries, answer_sets(run, setting).queries)

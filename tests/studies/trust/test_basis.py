@@ -24,7 +24,7 @@ def basis(run):
 
 def test_coverage_is_that_of_the_answer_sets(run, basis):
     found = answer_sets(run, AnswerSetSetting(EPSILON, SCORE))
-    assert basis.most == found.thresholds["most"].iloc[0]
+    assert basis.most == pytest.approx(found.thresholds["most"].iloc[0])
     communities = find_communities(run.graph)
     queries = found.queries
     anchor = np.where(queries["side"] == "tail", queries["head"], queries["tail"])

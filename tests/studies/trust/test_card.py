@@ -1,5 +1,7 @@
 """Cards: what each figure says, the doubt first, and what is not known says so."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -114,6 +116,8 @@ def test_what_is_not_prepared_is_not_computed(run, monkeypatch):
     monkeypatch.setattr("kgdash.studies.trust.card.card_basis", lambda run: pytest.fail("waits"))
     card = trust_card(inspected(run), {})
     assert card.command == "kgdash prepare umls-transe"
+    odd = trust_card(inspected(replace(run, name="a; b $(c)")), {})
+    assert odd.command == "kgdash prepare 'a; b $(c)'"
     told = figures(card)
     assert told["answer_set"].level == told["probability"].level == "unknown"
     assert "not prepared" in told["answer_set"].about

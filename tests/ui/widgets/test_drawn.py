@@ -1,12 +1,14 @@
 """What is drawn once of the same values, and anew of any others."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from kgdash.charts.metrics import loss_curve
+from kgdash.graph.datasets import load_dataset
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ui.runtime.result_cache import memory
 from kgdash.ui.widgets.drawn import drawn
@@ -75,6 +77,15 @@ def test_metrics_differ_by_key():
     assert drawn(noted, few["hits_at_3"]) is drawn(noted, many["hits_at_3"])
     assert drawn(noted, many["hits_at_7"]) is not drawn(noted, many["hits_at_3"])
     assert few["hits_at_3"].label == many["hits_at_3"].label
+
+
+def test_graphs_are_told_apart_by_what_is_read_of_them():
+    """Two with the same triples and other labels are two; the same one, loaded twice, is one."""
+    graph, again = (load_dataset("umls") for _ in range(2))
+    labels = (*graph.entity_labels[1:], "another")
+    assert drawn(noted, graph) is drawn(noted, again)
+    assert drawn(noted, graph) is not drawn(noted, replace(graph, entity_labels=labels))
+    assert drawn(noted, graph) is not drawn(noted, replace(graph, name="another"))
 
 
 def test_what_is_drawn_is_part_of_the_key():

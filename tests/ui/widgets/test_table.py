@@ -56,14 +56,42 @@ def test_cells_are_written_as_pandas_writes_them():
     forms = {"value": number, "small": number, "p": p_value}
     for shown in (table, table.assign(mixed=[1.5, *["x"] * 55]), table.assign(p=pd.Timestamp(0))):
         slow = shown.style.format(
-            {c: f for c, f in forms.items() if c in shown.select_dtypes("float")}, na_rep="–"
+            {c: f for c, f in forms.items() if c in shown.select_dtypes("floating")}, na_rep="–"
         )
         pd.testing.assert_frame_equal(_cells(written(shown)), _cells(slow))
+        assert _sent(written(shown)).data == _sent(slow).data
+
+
+def test_single_ranks_are_whole_and_small_floats_written_too():
+    table = pd.DataFrame({"head_rank": [4.0, 1426.5, float("nan")], "mean_rank": [4.2, 3.0, 5.0]})
+    table["score"] = pd.Series([1.23456, 2.0, 3.0], dtype="float32")
+    drawn = _cells(written(table))
+    assert drawn.to_numpy().T.tolist() == [
+        ["4", "1,426.5", "–"],
+        ["4.20", "3.00", "5.00"],
+        ["1.23", "2.00", "3.00"],
+    ]
+
+
+def test_rows_put_together_are_written_too():
+    part = pd.DataFrame({"score": [-2.3398]})
+    assert _cells(written(pd.concat([part, part])))["score"].tolist() == ["-2.34", "-2.34"]
+
+
+def test_floats_of_large_tables_have_three_digits_too():
+    table = pd.DataFrame({"relik": [0.5] * 10_001, "n": 1})
+    columns = number_columns(table)
+    assert columns["relik"]["type_config"]["format"] == "%.3g"
 
 
 def _cells(styler: Styler) -> pd.DataFrame:
     """Return the texts that Streamlit sends to the browser."""
+    sent = _sent(styler)
+    assert not sent.styler.styles
+    return convert_arrow_bytes_to_pandas_df(sent.styler.display_values)
+
+
+def _sent(styler: Styler) -> ArrowData:
     proto = ArrowData()
     marshall(proto, styler, "uuid")
-    assert not proto.styler.styles
-    return convert_arrow_bytes_to_pandas_df(proto.styler.display_values)
+    return proto

@@ -1,0 +1,60 @@
+"""Where a long training is after an epoch, kept in the cache: the same training goes on from it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+
+from kgdash.files.atomic import atomic_file
+from kgdash.files.table_cache import TRAININGS, cache_directory
+
+#: seconds of training after which its place is written down again
+_EVERY = 60.0
+
+
+class Checkpoint:
+    """The place of one training; a disk that is full or read-only only costs going on."""
+
+    def __init__(self, about: Mapping[str, Any]) -> None:
+        """Name a training.
+
+        :param about: all that it depends on, as JSON can hold it
+        """
+        text = json.dumps({**about, "torch": torch.__version__}, sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:40]
+        self._path = cache_directory() / TRAININGS.replace("*", digest)
+        self._last = time.monotonic()
+
+    def read(self) -> tuple[dict[str, Any], dict[str, torch.Tensor]] | None:
+        """Return what was said and the tensors that were kept; None if there are none to read."""
+        try:
+            with safe_open(self._path, "pt") as file:
+                said = json.loads(file.metadata()["kgdash"])
+                return said, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (OSError, SafetensorError, KeyError, TypeError, ValueError):
+            return None
+
+    def is_due(self) -> bool:
+        """Tell whether the place is to be written down again."""
+        return time.monotonic() - self._last >= _EVERY
+
+    def write(self, said: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> None:
+        """Write a place down in place of the one before."""
+        kept = {name: each.detach().clone().contiguous() for name, each in tensors.items()}
+        with contextlib.suppress(OSError, SafetensorError), atomic_file(self._path) as part:
+            save_file(kept, part, {"kgdash": json.dumps(dict(said))})
+        self._last = time.monotonic()
+
+    def remove(self) -> None:
+        """Forget it: the training came to its end."""
+        with contextlib.suppress(OSError):
+            Path(self._path).unlink(missing_ok=True)

@@ -1,0 +1,86 @@
+"""Thresholds of split conformal prediction, for all queries or by groups.
+
+Defined in numbers.md#24-answer-sets. Vovk, Gammerman and Shafer, "Algorithmic learning in a random
+world", 2005, for sets and for groups (Mondrian); Angelopoulos and Bates, "Conformal prediction: a
+gentle introduction", 2023, for the quantile.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from kgdash.errors import KgdashError
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Refuse a share of misses that none is.
+
+    :raises KgdashError: if it is not between 0 and 1
+    """
+    if not 0 < epsilon < 1:
+        raise KgdashError(f"expected an epsilon between 0 and 1; found {epsilon:g}")
+
+
+def fewest_queries(epsilon: float) -> int:
+    """Return the validation queries that a group needs for a threshold of its own: ⌈2/ε⌉."""
+    return math.ceil(2 / epsilon)
+
+
+def conformal_quantile(values: np.ndarray, epsilon: float) -> float:
+    """Return the ⌈(n + 1)(1 − ε)⌉-th least of n values, +inf if there are not so many.
+
+    >>> conformal_quantile(np.arange(1.0, 10.0), 0.1)
+    9.0
+    """
+    # (n + 1)(1 − ε) may be a whole number that rounding would carry over.
+    place = math.ceil(round((len(values) + 1) * (1 - epsilon), 9))
+    return float(np.partition(values, place - 1)[place - 1]) if place <= len(values) else math.inf
+
+
+def find_thresholds(values: np.ndarray, codes: np.ndarray, epsilon: float) -> pd.DataFrame:
+    """Find a threshold for each group with enough validation queries, and one for the others.
+
+    :param values: nonconformities of true answers, float64, ``(n,)``
+    :param codes: groups, int64, ``(n,)``, -1 for none
+    :return: ``group`` (-1: all others together, or all if these are too few), ``queries``, ``most``
+    """
+    fewest = fewest_queries(epsilon)
+    numbers, counts = np.unique(codes[codes >= 0], return_counts=True)
+    large = numbers[counts >= fewest]
+    rest = values[~np.isin(codes, large)]
+    pooled = rest if len(rest) >= fewest else values
+    rows = [(-1, len(pooled), conformal_quantile(pooled, epsilon))]
+    for number in large:
+        own = values[codes == number]
+        rows.append((int(number), len(own), conformal_quantile(own, epsilon)))
+    return pd.DataFrame(rows, columns=["group", "queries", "most"])
+
+
+def allowed_of(thresholds: pd.DataFrame, codes: np.ndarray) -> np.ndarray:
+    """Return the greatest nonconformity that each query's set allows.
+
+    :param thresholds: of `find_thresholds`
+    :param codes: groups of queries, int64, ``(n,)``, -1 for none
+    :return: float64, ``(n,)``
+    """
+    most = thresholds.set_index("group")["most"]
+    return most.reindex(codes).fillna(most[-1]).to_numpy(np.float64)
+
+
+def clopper_pearson(
+    covered: np.ndarray, n: np.ndarray, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the exact interval of shares: of how many, as `scipy.stats.binomtest` has it.
+
+    :param covered: whole numbers, ``(k,)``, up to ``n``, ``(k,)``, ≥ 1
+    :return: low and high, float64, ``(k,)``, in [0, 1]
+    """
+    from scipy.stats import beta
+
+    tail, missed = (1 - level) / 2, n - covered
+    low = np.where(covered > 0, beta.ppf(tail, np.maximum(covered, 1), missed + 1), 0.0)
+    high = np.where(missed > 0, beta.ppf(1 - tail, covered + 1, np.maximum(missed, 1)), 1.0)
+    return low, high

@@ -1,0 +1,59 @@
+"""What answer sets say, in words: whether the promise holds, and what groups mend at what cost.
+
+Defined in numbers.md#24-answer-sets.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from kgdash.statistics.estimate import number
+from kgdash.studies.probability.answer_sets import AnswerSets
+
+#: what the groups of a grouping are called, several and one
+GROUP_NAMES = {
+    "side": ("sides", "side"),
+    "relation": ("relations", "relation"),
+    "community": ("communities", "community"),
+    "degree": ("parts by degree", "part by degree"),
+    "relik": ("parts by ReliK", "part by ReliK"),
+}
+
+#: CovGap that is mended by less than this, as a share of what it was, is the same
+_SAME = 0.1
+
+
+def coverage_verdict(sets: AnswerSets) -> str:
+    """Say how often sets hold the true answer, against the promise, and how large they are."""
+    found, promise = sets.summary(), 1 - sets.setting.epsilon
+    kept = "as promised"
+    if found["high"] < promise:
+        kept = f"less often than the {promise:.0%} promised"
+    elif found["low"] > promise:
+        kept = f"more often than the {promise:.0%} promised"
+    return (
+        f"The true answer is in its set for **{found['coverage']:.1%}** of {len(sets.queries):,} "
+        f"test queries ({found['low']:.1%} to {found['high']:.1%}), {kept}; a set holds "
+        f"**{number(found['mean_size'])}** candidates on average, half of them "
+        f"{number(found['median_size'])} or fewer."
+    )
+
+
+def comparison_verdict(table: pd.DataFrame, by: str) -> str:
+    """Say whether a threshold for each group mends coverage by these groups, and what it costs.
+
+    :param table: of `kgdash.studies.probability.answer_sets.compare_conditions`, by the same
+    """
+    rows = table.set_index("condition")
+    plain, own = rows.loc["none"], rows.loc[by]
+    several, one = GROUP_NAMES[by]
+    ratio = own["mean_size"] / plain["mean_size"] if plain["mean_size"] else float("nan")
+    change = own["covgap"] - plain["covgap"]
+    says = "mends" if change < 0 else "worsens"
+    if abs(change) <= _SAME * plain["covgap"]:
+        says = "hardly changes"
+    return (
+        f"A threshold for each {one} **{says}** coverage by {several}: the mean gap to the promise "
+        f"is {own['covgap']:.1%} instead of {plain['covgap']:.1%}, at {number(ratio)} times the "
+        "mean size."
+    )

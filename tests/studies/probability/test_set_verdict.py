@@ -1,0 +1,38 @@
+"""What is said of answer sets follows from their figures."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.studies.probability.answer_sets import AnswerSets, AnswerSetSetting
+from kgdash.studies.probability.query_groups import GROUPINGS
+from kgdash.studies.probability.set_verdict import GROUP_NAMES, comparison_verdict, coverage_verdict
+
+
+@pytest.mark.parametrize(
+    ("covered", "said"),
+    [(500, "less often than the 90% promised"), (905, "as promised"), (990, "more often than")],
+)
+def test_no_word_stronger_than_the_interval(covered, said):
+    queries = pd.DataFrame({"covered": np.arange(1000) < covered, "size": np.int32(12)})
+    sets = AnswerSets(SimpleNamespace(), AnswerSetSetting(0.1), pd.DataFrame(), queries)
+    text = coverage_verdict(sets)
+    assert said in text
+    assert f"**{covered / 1000:.1%}** of 1,000 test queries" in text
+    assert "**12.0** candidates" in text
+
+
+@pytest.mark.parametrize(
+    ("gap", "said"), [(0.01, "mends"), (0.039, "hardly changes"), (0.09, "worsens")]
+)
+def test_what_groups_mend(gap, said):
+    columns = {"condition": ["none", "relik"], "covgap": [0.04, gap], "mean_size": [10.0, 13.0]}
+    text = comparison_verdict(pd.DataFrame(columns), "relik")
+    assert f"**{said}**" in text
+    assert "1.30 times" in text
+
+
+def test_every_grouping_has_a_name():
+    assert GROUP_NAMES.keys() == GROUPINGS.keys()
