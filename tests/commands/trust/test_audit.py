@@ -4,31 +4,27 @@ import json
 import re
 import shlex
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from kgdash.graph.datasets import load_dataset
-from kgdash.runs.training import TrainingConfig
-from kgdash.studies.audit.benchmark import detect_planted
+from kgdash.hpo.space import SearchSpace, fixed_configuration
 from kgdash.studies.audit.cross_fitting import AuditPlan, cross_fit, named_audit
+from kgdash.studies.audit.detection import detection
 from tests.support.cli import run_cli, strict_json, without_nan
 
 OPTIONS = shlex.split(
     "audit nations --model DistMult --dim 6 --epochs 1 --batch-size 512 --learning-rate 0.02 "
     "--folds 2 --seed 1"
 )
-PLAN = AuditPlan(
-    TrainingConfig(
-        "DistMult",
-        {"embedding_dim": 6},
-        epochs=1,
-        batch_size=512,
-        optimizer_kwargs={"lr": 0.02},
-        negative_sampler="basic",
-    ),
-    folds=2,
-    seed=1,
-)
+VALUES = {
+    "model.embedding_dim": 6,
+    "training.num_epochs": 1,
+    "training.batch_size": 512,
+    "optimizer.lr": 0.02,
+}
+PLAN = AuditPlan(fixed_configuration(SearchSpace(("DistMult",), values=VALUES)), folds=2, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +47,17 @@ def test_table_and_json(workdir, tmp_path, monkeypatch, capsys):
 
 
 def test_planted_errors(workdir, monkeypatch, capsys):
+    suspicion, planted = {"m": np.arange(40.0)}, np.arange(40) > 35
+    table, got = detection(suspicion, planted), []
+
+    def planting(graph, plan, share, *others):
+        got.append((graph.name, plan, share))
+        return table, None
+
+    monkeypatch.setattr("kgdash.studies.audit.benchmark.detect_planted", planting)
     arguments = [*OPTIONS, "--workdir", workdir, "--noise", 0.1, "--json"]
     code, out, _ = run_cli(monkeypatch, capsys, arguments)
-    assert code == 0
-    table, _ = detect_planted(load_dataset("nations"), PLAN, 0.1, workdir)
+    assert (code, got) == (0, [("nations", PLAN, 0.1)])
     assert strict_json(out)["methods"] == table.to_dict("records")
 
 
