@@ -131,8 +131,8 @@ def test_nan_is_refused(graph, done, tmp_path, monkeypatch):
     ],
 )
 def test_what_can_not_be_cut_is_refused(train, folds, message, tmp_path):
+    graph = make_graph(train, entities=2, relations=len({r for _, r, _ in train}) or 1)
     with pytest.raises(KgdashError, match=message):
-        graph = make_graph(train, entities=2, relations=len({r for _, r, _ in train}) or 1)
         cross_fit(graph, AuditPlan(CONFIG, folds), tmp_path)
     assert not list(tmp_path.iterdir())
 
