@@ -38,6 +38,14 @@ def _probabilities(run: Run) -> Any:
     return partial(probabilities, run)
 
 
+def _why(run: Run) -> Any:
+    from functools import partial
+
+    from kgdash.studies.explanations.explanation import why
+
+    return partial(why, run)
+
+
 def _answer_sets(run: Run) -> Any:
     from kgdash.studies.probability.answer_sets import AnswerSetSetting, answer_sets
 
@@ -50,6 +58,7 @@ def _answer_sets(run: Run) -> Any:
 ACCESSORS["answer_sets"] = _answer_sets
 ACCESSORS["plot"] = _plots
 ACCESSORS["probabilities"] = _probabilities
+ACCESSORS["why"] = _why
 
 
 def __getattr__(name: str) -> Any:

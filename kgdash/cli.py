@@ -34,6 +34,7 @@ from kgdash.commands import (
     subgraph,
     train,
     which_model,
+    why,
 )
 from kgdash.commands.dashboard.open import open_app
 from kgdash.commands.dashboard.serve import serve
@@ -89,6 +90,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "trials": train.trials,
     "trust": trust,
     "which-model": which_model.which_model,
+    "why": why.why,
 }
 GROUPS = {
     "cache": cache.app,

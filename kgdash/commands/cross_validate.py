@@ -33,9 +33,12 @@ def cross_validate(
     models: Annotated[
         str | None, typer.Option(help="PyKEEN's names, by commas; default: the paper's six.")
     ] = None,
-    dimension: Annotated[int, typer.Option(help="Of the embeddings.")] = 50,
-    epochs: Annotated[int, typer.Option(help="Of each training.")] = 100,
-    batch_size: Annotated[int | None, typer.Option(help="Default: PyKEEN's choice.")] = None,
+    recipe: Annotated[
+        str, typer.Option(help="What is not said of training, as of train: strong, … or pykeen.")
+    ] = "pykeen",
+    dimension: Annotated[int | None, typer.Option(help="Of the embeddings.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Of each training.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Default: the recipe's.")] = None,
     folds_only: Annotated[str | None, typer.Option(help="Only these folds, such as 0,1.")] = None,
     workdir: Annotated[Path | None, typer.Option(help="Where trained runs are kept.")] = None,
     results: Annotated[
@@ -54,6 +57,7 @@ def cross_validate(
     What was trained is kept: the same command goes on where it was.
     """
     from kgdash.graph.datasets import load_dataset
+    from kgdash.hpo.recipes import recipe_name
     from kgdash.studies.correlation.cross_validation import MODELS, CrossValidation
     from kgdash.studies.correlation.cross_validation import cross_validate as compute
     from kgdash.studies.correlation.fold_report import markdown_report
@@ -68,6 +72,7 @@ def cross_validate(
         dimension=dimension,
         epochs=epochs,
         batch_size=batch_size,
+        recipe=recipe_name(recipe),
         seed=options.seed,
         folds_only=_whole_numbers(folds_only) if folds_only else (),
         subgraphs=options.subgraphs,

@@ -179,7 +179,7 @@ def _space(
     :param values: parameters that were given
     :param named: other fields of the space that were given
     """
-    from kgdash.hpo.recipes import STRONG
+    from kgdash.hpo.recipes import STRONG, recipe_name
     from kgdash.hpo.recipes import recipe as recipe_of
     from kgdash.hpo.space import SearchSpace
 
@@ -187,8 +187,7 @@ def _space(
         recipe = "strong" if model in STRONG and not values and not named else None
     if not recipe:
         return SearchSpace(tuple(model.split(",")), values=values, **named)
-    name = "PyKEEN's" if recipe.lower() == "pykeen" else recipe
-    base = recipe_of(name, model).space(model)
+    base = recipe_of(recipe_name(recipe), model).space(model)
     return replace(base, values={**base.values, **values}, **named)
 
 

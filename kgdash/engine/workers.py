@@ -4,11 +4,12 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import torch
+from threadpoolctl import threadpool_limits
 
 from kgdash.progress import Progress
 
@@ -70,6 +71,21 @@ def run_in_threads(
     return [future.result() for future in everyone]
 
 
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let PyTorch and BLAS use one thread each: with small matrices more only wait for one another.
+
+    It holds for the whole process; who comes meanwhile waits.
+    """
+    with _ALONE, threadpool_limits(1, user_api="blas"):
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
 def lowest_priority() -> None:
     """Have the system run this thread, and all that it starts, when no other has anything to do.
 
@@ -80,4 +96,4 @@ def lowest_priority() -> None:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 
-_NOTHING = object()
+_NOTHING, _ALONE = object(), threading.Lock()

@@ -57,6 +57,11 @@ class Recipe:
         )
 
 
+def recipe_name(typed: str) -> str:
+    """Return the name of a recipe as it is typed: pykeen is PyKEEN's."""
+    return "PyKEEN's" if typed.lower() == "pykeen" else typed
+
+
 def recipe(name: str, model: str) -> Recipe:
     """Return how a recipe trains a model.
 

@@ -32,10 +32,21 @@ class Batch:
         return (self.sizes / len(self.answers)).unsqueeze(1)
 
     def split(self, rows: int) -> Iterator[Batch]:
-        """Cut the batch into smaller ones."""
-        answers = self.answers.split([int(s.sum()) for s in self.sizes.split(rows)])
-        parts = zip(self.queries.split(rows), self.sizes.split(rows), answers, strict=True)
-        return (Batch(*part) for part in parts)
+        """Cut the batch into smaller ones, of two rows or more."""
+        lengths = _lengths(len(self.sizes), rows)
+        sizes = self.sizes.split(lengths)
+        answers = self.answers.split([int(each.sum()) for each in sizes])
+        return (
+            Batch(*part) for part in zip(self.queries.split(lengths), sizes, answers, strict=True)
+        )
+
+
+def _lengths(count: int, rows: int) -> list[int]:
+    """Return how many rows parts have: none has one alone, whose batch norm were undefined."""
+    lengths = [min(rows, count - start) for start in range(0, count, rows)]
+    if len(lengths) > 1 and lengths[-1] == 1:
+        lengths[-2:] = [lengths[-2] + 1]
+    return lengths
 
 
 class Queries:
@@ -55,12 +66,13 @@ class Queries:
     def batches(self, rows: int, random: torch.Generator) -> list[Batch]:
         """Mix the answers of each query, cut them into rows and mix these.
 
-        :param rows: of a batch
+        :param rows: of a batch, 2 or more
         """
         triples, firsts = self._rows(random)
         ends = torch.cat([firsts[1:], torch.tensor([len(triples)])])
         batches = []
-        for chosen in torch.randperm(len(firsts), generator=random).split(rows):
+        mixed = torch.randperm(len(firsts), generator=random)
+        for chosen in mixed.split(_lengths(len(firsts), rows)):
             sizes = ends[chosen] - firsts[chosen]
             shift = torch.cumsum(sizes, 0) - sizes - firsts[chosen]
             places = torch.arange(int(sizes.sum())) - torch.repeat_interleave(shift, sizes)

@@ -17,7 +17,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.runs import Run
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import named_runs, run_folder
-from kgdash.runs.run import check_fit
+from kgdash.scoring import Scorer
 from kgdash.scoring.build_model import build_model
 from kgdash.scoring.kernel_scorer import fastest_scorer
 from kgdash.scoring.model_spec import ModelSpec
@@ -130,3 +130,16 @@ def convert(source: Path, out: Path, dataset: str | None) -> Path:
     }
     assemble(source.name, graph, spec, state, training, provenance)
     return write_run(out, graph, spec, state, training, provenance)
+
+
+def check_fit(graph: KnowledgeGraph, scorer: Scorer, where: str) -> None:
+    """Refuse a model that scores other numbers of entities or relations than the graph has."""
+    for kind, has, needs in (
+        ("entities", scorer.num_entities, graph.num_entities),
+        ("relations", scorer.num_relations, graph.num_relations),
+    ):
+        if has != needs:
+            raise KgdashError(
+                f"{where}: the model has {has:,} {kind}, graph {graph.name} has {needs:,}; "
+                "load it with the dataset that it was trained on"
+            )

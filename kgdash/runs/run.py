@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.accessors import ACCESSORS
-from kgdash.errors import KgdashError, check_name
+from kgdash.errors import check_name
 from kgdash.files.html import facts_html
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph, default_filter, triple_array
@@ -31,6 +31,7 @@ from kgdash.statistics.estimate import number
 if TYPE_CHECKING:
     from kgdash.reports.run_plots import RunPlots
     from kgdash.scoring.model_spec import ModelSpec
+    from kgdash.studies.explanations.explanation import Explanation
     from kgdash.studies.probability.answer_sets import AnswerSets
 
 #: raise when the meaning of a stored table changes
@@ -213,6 +214,17 @@ class Run:
         found: pd.DataFrame = ACCESSORS["probabilities"](self)(rows, filter, sides, progress)
         return found
 
+    def why(self, head: str, relation: str, tail: str, progress: Progress = silent) -> Explanation:
+        """Explain a triple, known or not, by numbers.md#27-why-this-answer.
+
+        :param head: a name or label; ``relation``, ``tail`` likewise
+        :return: rules that lead there, facts that carry it, similar entities; ``about()`` gives
+            plain data
+        :raises KgdashError: on an unknown or ambiguous name
+        """
+        found: Explanation = ACCESSORS["why"](self)(head, relation, tail, progress)
+        return found
+
     def answer_sets(
         self,
         epsilon: float = 0.1,
@@ -284,16 +296,3 @@ class Run:
         about = {"kind": kind, "run": self.name, "run_digest": self.digest}
         about |= {"graph": self.graph.name, "graph_digest": self.graph.digest}
         return about | {"triples": len(rows), **more}
-
-
-def check_fit(graph: KnowledgeGraph, scorer: Scorer, where: str) -> None:
-    """Refuse a model that scores other numbers of entities or relations than the graph has."""
-    for kind, has, needs in (
-        ("entities", scorer.num_entities, graph.num_entities),
-        ("relations", scorer.num_relations, graph.num_relations),
-    ):
-        if has != needs:
-            raise KgdashError(
-                f"{where}: the model has {has:,} {kind}, graph {graph.name} has {needs:,}; "
-                "load it with the dataset that it was trained on"
-            )

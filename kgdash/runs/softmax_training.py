@@ -90,8 +90,8 @@ def check_loop(config: TrainingConfig) -> dict[str, Any]:
                 f"loop.{name}: expected a {kind} from {least:g} to {most:g}; found {value!r}"
             )
         arguments[name] = value
-    if config.batch_size is not None and config.batch_size < 1:
-        raise KgdashError(f"expected a batch size of at least 1; found {config.batch_size}")
+    if config.batch_size is not None and config.batch_size < 2:
+        raise KgdashError(f"expected a batch size of at least 2; found {config.batch_size}")
     return arguments
 
 

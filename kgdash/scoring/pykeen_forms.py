@@ -61,6 +61,28 @@ class PyKEENForm:
         use = self.right if side == "tail" or self.inverse else self.left
         return self._apply(use, side, entities, relations)
 
+    @property
+    def affine(self) -> bool:
+        """Tell whether an entity has one vector x, and all its query and candidate vectors x M + c.
+
+        So it is with all forms but ConvE's, whose queries a network makes.
+        """
+        return self.elementwise and len(self.entities) == 1
+
+    def role(self, side: str, is_query: bool, relation: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return M and c of an entity's query or candidate vector x M + c: ``(D, K)``, ``(K,)``.
+
+        :param side: of the candidates
+        """
+        assert self.affine
+        use = self.left if is_query == (side == "tail" or self.inverse) else self.right
+        own = self.entities[0]
+        basis = torch.cat([own.new_zeros(1, own.shape[1]), torch.eye(own.shape[1]).to(own)])
+        if self.inverse:
+            relation = 2 * relation + (side == "head")
+        found = use([basis], [r[relation].expand(len(basis), -1) for r in self.relations])
+        return found[1:] - found[0], found[0]
+
     def is_fixed(self, side: str) -> bool:
         """Tell whether a candidate's vector is the same under every relation."""
         return self.right_fixed if side == "tail" or self.inverse else self.left_fixed

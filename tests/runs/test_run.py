@@ -9,7 +9,7 @@ from kgdash.files import row_table
 from kgdash.files import table_cache as store
 from kgdash.progress import Estimate, phases
 from kgdash.ranking import relik_table
-from kgdash.runs.run import check_fit
+from kgdash.runs.loading import check_fit
 from tests.support.checks import check_progress
 from tests.support.fakes import fake_run, make_graph, random_scorer
 

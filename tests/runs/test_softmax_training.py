@@ -178,7 +178,7 @@ class TestGoingOn:
         ({"loop_kwargs": {"answers": 1.5}}, "loop.answers: expected a whole number from 1"),
         ({"loop_kwargs": {"n3": float("nan")}}, "loop.n3: expected a number from 0"),
         ({"loop_kwargs": {"nope": 1}}, "unknown argument 'nope'"),
-        ({"batch_size": -1}, "expected a batch size of at least 1; found -1"),
+        ({"batch_size": 1}, "expected a batch size of at least 2; found 1"),
         ({"optimizer": "nope"}, "no optimizer nope"),
         ({"optimizer_kwargs": {"lr": -1}}, "no optimizer Adagrad with .*Invalid learning rate"),
         ({"model": "TransE"}, "for TransE say model.scoring_fct_norm=2"),

@@ -1,4 +1,4 @@
-"""Ways to suspect a fact, compared on a graph with planted errors (numbers.md#27-wrong-facts)."""
+"""Ways to suspect a fact, compared on a graph with planted errors (numbers.md#28-wrong-facts)."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Cross-fitted ReliK: each training triple judged by a model that was not trained on it.
 
-Defined in numbers.md#27-wrong-facts.
+Defined in numbers.md#28-wrong-facts.
 """
 
 from __future__ import annotations

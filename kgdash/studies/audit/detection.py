@@ -1,4 +1,4 @@
-"""How many planted errors stand at the top of a list (numbers.md#27-wrong-facts)."""
+"""How many planted errors stand at the top of a list (numbers.md#28-wrong-facts)."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Planted errors: corrupted triples among the training triples (numbers.md#27-wrong-facts)."""
+"""Planted errors: corrupted triples among the training triples (numbers.md#28-wrong-facts)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""An audit of a run: its graph, and models trained as it was (numbers.md#27-wrong-facts)."""
+"""An audit of a run: its graph, and models trained as it was (numbers.md#28-wrong-facts)."""
 
 from __future__ import annotations
 

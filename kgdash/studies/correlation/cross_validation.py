@@ -20,11 +20,13 @@ from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, KnowledgeGraph
 from kgdash.graph.folds import Fold, cut_folds
 from kgdash.graph.subgraph import SUBGRAPH_METHODS, Subgraph, SubgraphSampling
+from kgdash.hpo.recipes import recipe
+from kgdash.hpo.space import fixed_configuration
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.relik import RELIK_METHODS
 from kgdash.runs import Run
 from kgdash.runs.training import TrainingConfig
-from kgdash.scoring.model_spec import check_arguments
+from kgdash.scoring.model_spec import check_arguments, model_class
 from kgdash.studies.correlation.fold_runs import fold_run, is_trained
 from kgdash.studies.reliability.subgraph_evaluation import (
     CORRUPT,
@@ -52,16 +54,18 @@ class CrossValidation:
     """What is trained, and what is asked of the trained models.
 
     ``folds`` and ``seed`` are of `cut_folds`; fold i trains with the seed ``seed + i``.
-    ``folds_only`` names the folds to take; none: all. What is not said here of training is PyKEEN's
-    default, sLCWA. ``subgraphs``, ``sizes`` (none: `default_size`), ``method``, ``walk`` and
-    ``seed`` are of `draw_subgraphs`, ``seed`` and the rest of `score_subgraphs`.
+    ``folds_only`` names the folds to take; none: all. What is not said here of training is that of
+    the ``recipe`` (`kgdash.hpo.recipes.RECIPES`). ``subgraphs``, ``sizes`` (none: `default_size`),
+    ``method``, ``walk`` and ``seed`` are of `draw_subgraphs`, ``seed`` and the rest of
+    `score_subgraphs`.
     """
 
     folds: int = 5
     models: tuple[str, ...] = MODELS
-    dimension: int = 50
-    epochs: int = 100
+    dimension: int | None = None
+    epochs: int | None = None
     batch_size: int | None = None
+    recipe: str = "PyKEEN's"
     seed: int = 0
     folds_only: tuple[int, ...] = ()
     subgraphs: int = 100
@@ -82,13 +86,13 @@ class CrossValidation:
 
     def config(self, model: str) -> TrainingConfig:
         """Return how a model is trained."""
-        return TrainingConfig(
-            model,
-            {"embedding_dim": self.dimension},
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            random_seed=self.seed,
-        )
+        given = {
+            "model.embedding_dim": self.dimension,
+            "training.num_epochs": self.epochs,
+            "training.batch_size": self.batch_size,
+        }
+        values = {name: value for name, value in given.items() if value is not None}
+        return fixed_configuration(recipe(self.recipe, model).space(model, self.seed, **values))
 
 
 def cross_validate(
@@ -142,6 +146,7 @@ def _check(plan: CrossValidation) -> None:
     if not plan.models or len(set(plan.models)) < len(plan.models):
         raise KgdashError(f"expected models, each once; found {', '.join(plan.models) or 'none'}")
     for model in plan.models:
+        model_class(model, "cross-validation")
         check_arguments(plan.config(model).spec(), "cross-validation")
     for what, value, known in (
         ("choice of evaluated triples", plan.evaluated, tuple(EVALUATED)),
@@ -151,7 +156,7 @@ def _check(plan: CrossValidation) -> None:
         ("choice of candidates", plan.corrupt, CORRUPT),
     ):
         check_name(what, value, known, "cross-validation")
-    least = min(plan.subgraphs, plan.epochs, *plan.sizes, *plan.ks)
+    least = min(plan.subgraphs, *plan.sizes, *plan.ks)
     if plan.batch_size is not None:
         least = min(least, plan.batch_size)
     if least < 1:

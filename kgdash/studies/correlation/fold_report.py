@@ -65,9 +65,7 @@ def _about(
         f"{len(graph.all_triples):,} known triples.",
         f"- Splits: {cut}, on average {sizes['train']} train, {sizes['valid']} valid, "
         f"{sizes['test']} test triples{kept}.",
-        f"- Training: sLCWA, dimension {plan.dimension}, {plan.epochs} epochs, batches of "
-        f"{plan.batch_size or 'PyKEEN’s size'}, all else as PyKEEN has it; fold i trains "
-        f"with the seed {plan.seed} + i.",
+        f"{_training(plan)}; fold i trains with the seed {plan.seed} + i.",
         f"- Subgraphs: {plan.subgraphs} by {plan.method}, drawn on all known triples, the same in "
         f"all folds; seed {plan.seed}. ReliK ({plan.relik_method}) is the mean over all known "
         f"triples inside, the tasks are over {plan.evaluated} triples inside, filter "
@@ -79,6 +77,12 @@ def _about(
         ),
         f"- Versions: {versions()}.",
     ]
+
+
+def _training(plan: CrossValidation) -> str:
+    given = {"dimension": plan.dimension, "epochs": plan.epochs, "batches of": plan.batch_size}
+    said = [f"{name} {value}" for name, value in given.items() if value is not None]
+    return ", ".join([f"- Training: recipe {plan.recipe}", *said])
 
 
 def _models(runs: pd.DataFrame) -> str:

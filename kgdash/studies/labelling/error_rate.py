@@ -1,4 +1,4 @@
-"""How many facts of a graph are wrong, judged by labels of some (numbers.md#27-wrong-facts)."""
+"""How many facts of a graph are wrong, judged by labels of some (numbers.md#28-wrong-facts)."""
 
 from __future__ import annotations
 

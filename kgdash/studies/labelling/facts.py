@@ -1,6 +1,6 @@
 """Facts of the graph to judge: the most suspicious, or a fair sample that tells the error rate.
 
-Defined in numbers.md#27-wrong-facts.
+Defined in numbers.md#28-wrong-facts.
 """
 
 from __future__ import annotations

@@ -80,7 +80,8 @@ def _ground(
     stops = (body.start, *body.inner)
     for stem, variable, matrix in zip(stops, body.inner, body.way, strict=False):
         values = _expanded(values, stem, variable, matrix)
-    if body.inner:
+    # SciPy gives no array for no pairs.
+    if body.inner and len(values["instance"]):
         holds = body.way[-1][values[body.inner[-1]], values[body.end]]
         values = {name: column[holds] for name, column in values.items()}
     values = _capped(values, most, rng)

@@ -98,7 +98,7 @@ def trust_card(found: Inspection, others: Mapping[str, Run], side: str = "tail")
         *_of_query(found, basis, side),
         _relik(found, basis, side),
         _agreement(found, others, side),
-        _unknown("reason", "not known yet: nothing has looked for reasons"),
+        _unknown("reason", "not looked for here: kgdash why finds reasons"),
     )
     line, level = card_line(figures, found.known)
     return TrustCard(side, line, level, figures, command)

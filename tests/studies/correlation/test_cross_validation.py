@@ -1,6 +1,7 @@
 """Cross-validation: trained once, resumed after interruption, the same subgraphs in all folds."""
 
 import os
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -10,7 +11,10 @@ from kgdash.files import table_cache as store
 from kgdash.graph.datasets import load_dataset
 from kgdash.graph.folds import cut_folds
 from kgdash.graph.subgraph import SubgraphSampling
+from kgdash.hpo.recipes import recipe
+from kgdash.hpo.space import fixed_configuration
 from kgdash.runs.loading import load
+from kgdash.runs.training import TrainingConfig
 from kgdash.studies.correlation import cross_validation, fold_runs
 from kgdash.studies.correlation.cross_validation import CrossValidation, cross_validate
 from kgdash.studies.correlation.fold_runs import default_workdir, fold_run, is_trained, run_folder
@@ -63,6 +67,13 @@ class TestRunsOfFolds:
         other = CrossValidation(**{**vars(PLAN), **change}).config("TransE")
         assert not is_trained(done[0], fold, other)
         assert is_trained(done[0], fold, PLAN.config("TransE"))
+
+    def test_the_recipe_says_what_is_not_said(self):
+        plan = CrossValidation(recipe="strong", epochs=2, seed=3)
+        strong = fixed_configuration(recipe("strong", "RotatE").space("RotatE", 3))
+        assert plan.config("RotatE") == replace(strong, epochs=2)
+        plain = TrainingConfig("TransE", {"embedding_dim": 50}, random_seed=3)
+        assert CrossValidation(seed=3).config("TransE") == plain
 
     def test_another_fold_is_another_run(self, graph, tmp_path):
         names = {
@@ -223,6 +234,7 @@ def test_the_dataset_s_own_split(graph, tmp_path):
         ({"models": ()}, "expected models, each once; found none"),
         ({"models": ("TransE", "TransE")}, "each once; found TransE, TransE"),
         ({"models": ("TransE", "Transe")}, "unknown model 'Transe'.*TransE"),
+        ({"recipe": "best"}, "unknown recipe 'best'"),
         ({"dimension": 0}, "expected a whole number from 1"),
         ({"epochs": 0}, "at least 1; found 0"),
         ({"subgraphs": 0}, "at least 1; found 0"),

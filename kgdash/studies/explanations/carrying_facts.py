@@ -1,0 +1,151 @@
+"""The facts that carry a prediction: without them, its rank among the candidates falls.
+
+Defined in numbers.md#27-why-this-answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from kgdash.graph.known_triples import SIDES
+from kgdash.progress import Progress, silent
+from kgdash.runs import Run
+from kgdash.scoring.pykeen_forms import PyKEENForm
+from kgdash.studies.explanations.entity_loss import EntityLoss, facts_around
+from kgdash.studies.explanations.refit import EntityRefit
+from kgdash.studies.inspection.candidates import SideCandidates
+
+#: facts that are tried, and facts of a set at most
+CANDIDATES, MOST = 20, 4
+
+#: a set is large enough once the rank is so many times worse
+ENOUGH = 10
+
+#: a refit that changes the rank by a larger factor does not reproduce the prediction
+REPRODUCED = 2
+
+
+@dataclass(frozen=True)
+class CarryingFacts:
+    """What refitting one end of a triple says of the other end's rank.
+
+    ``side``: whose candidates are ranked; the entity that was refitted is at the other end.
+    ``rank``: the model's, filtered and realistic; ``rank_before``: after the refit to all facts of
+    the entity, ``rank_after``: to all but ``facts``, int64 ids, ``(k, 3)``. Without ``facts`` (k =
+    0) ``missing`` says why; NaN ranks are those that were not found. ``influences``: float64,
+    ``(n,)``, by how much leaving out each of the entity's ``own`` facts, ``(n, 3)``, lowers the
+    score to first order.
+    """
+
+    side: str
+    entity: int
+    rank: float
+    rank_before: float = float("nan")
+    rank_after: float = float("nan")
+    facts: np.ndarray = field(default_factory=lambda: np.empty((0, 3), np.int64))
+    own: np.ndarray = field(default_factory=lambda: np.empty((0, 3), np.int64))
+    influences: np.ndarray = field(default_factory=lambda: np.empty(0))
+    missing: str = ""
+
+    @property
+    def effect(self) -> float:
+        """Return log(rank without the facts) − log(rank with them)."""
+        return float(np.log(self.rank_after) - np.log(self.rank_before))
+
+
+def affine_form(run: Run) -> PyKEENForm | None:
+    """Return the form of a run's model, if an entity of it can be refitted in linear time."""
+    form = run.scorer.form
+    return form if isinstance(form, PyKEENForm) and form.affine else None
+
+
+def carrying_facts(
+    run: Run,
+    triple: np.ndarray,
+    side: str,
+    candidates: SideCandidates,
+    progress: Progress = silent,
+) -> CarryingFacts:
+    """Find the smallest set of an entity's facts without which a prediction is lost.
+
+    :param triple: int64 ids, ``(3,)``
+    :param side: whose candidates are ranked: "tail" refits the head, "head" the tail
+    :param candidates: of that side
+    :param progress: called with (done, total); may raise to cancel
+    """
+    at = SIDES[side][1]
+    entity, answer = int(triple[2 - at]), int(triple[at])
+    own_rank = candidates.rank(answer)
+    found = CarryingFacts(side, entity, own_rank.realistic)
+    form, label = affine_form(run), run.graph.entity_labels[entity]
+    if form is None:
+        return replace(found, missing=f"{run.spec.name} has no refit in linear time")
+    if entity == answer:
+        return replace(found, missing="head and tail are the same entity")
+    if own_rank.pessimistic - own_rank.optimistic == own_rank.candidates - 1:
+        return replace(found, missing="all candidates have the same score")
+    facts = facts_around(run.graph, entity)
+    others = np.flatnonzero((facts != triple).any(axis=1))
+    if not len(others):
+        return replace(found, missing=f"{label} has no training fact besides")
+    search = _Search(EntityRefit(EntityLoss(form, entity, facts)), triple, side, candidates)
+    return search.run(found, others, progress)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A greedy search: one Newton step proposes a fact, a complete refit gives the rank."""
+
+    refit: EntityRefit
+    triple: np.ndarray
+    side: str
+    candidates: SideCandidates
+
+    def run(self, found: CarryingFacts, others: np.ndarray, progress: Progress) -> CarryingFacts:
+        """Search among some of the entity's facts, by their positions."""
+        loss = self.refit.loss
+        before = self._rank(self.refit.whole)[0]
+        found = replace(found, rank_before=before, own=loss.facts)
+        progress(1, MOST + 1)
+        if abs(np.log(before) - np.log(found.rank)) > np.log(REPRODUCED) + 1e-12:
+            return replace(found, missing="the refit does not reproduce the prediction")
+        slope = loss.slope(self.side, int(self.triple[1]), self._answer, self.refit.whole)
+        influences = self.refit.influences(slope)
+        found = replace(found, influences=influences)
+        order = others[np.argsort(-influences[others], kind="stable")][:CANDIDATES]
+        best: tuple[Sequence[int], float] = ((), before)
+        for facts, after in self._growing(order[influences[order] > 0].tolist()):
+            progress(1 + len(facts), MOST + 1)
+            if after > best[1]:
+                best = facts, after
+            if after >= ENOUGH * before:
+                break
+        progress(1, 1)
+        if not best[0]:
+            return replace(found, missing="no few facts make a difference to its rank")
+        return replace(found, rank_after=best[1], facts=loss.facts[list(best[0])])
+
+    @property
+    def _answer(self) -> int:
+        return int(self.triple[SIDES[self.side][1]])
+
+    def _growing(self, tried: list[int]) -> Iterator[tuple[list[int], float]]:
+        """Yield ever larger sets of facts, and the rank without them."""
+        chosen: list[int] = []
+        while len(chosen) < MOST and len(chosen) < len(tried):
+            rest = [fact for fact in tried if fact not in chosen]
+            estimates = [self._rank(self.refit.one_step_without([*chosen, f])) for f in rest]
+            chosen = [*chosen, rest[max(range(len(rest)), key=estimates.__getitem__)]]
+            yield chosen, self._rank(self.refit.without(chosen))[0]
+
+    def _rank(self, x: np.ndarray) -> tuple[float, float]:
+        """Return the answer's filtered realistic rank, and by how much others lead it at most."""
+        scores = self.refit.loss.scores(self.side, int(self.triple[1]), x)
+        own, rivals = scores[self._answer], ~self.candidates.filtered
+        rivals[self._answer] = False
+        others = scores[rivals]
+        rank = 1 + (others > own).sum() + (others == own).sum() / 2
+        return float(rank), float(others.max(initial=-np.inf) - own)

@@ -1,0 +1,137 @@
+"""One entity's vector fitted anew to its training facts, or to some of them, all else fixed.
+
+The idea is Kelpie's (Rossi et al., "Explaining link prediction systems based on knowledge graph
+embeddings", SIGMOD 2022); defined in numbers.md#27-why-this-answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import linalg
+
+from kgdash.studies.explanations.entity_loss import EntityLoss, Linearised
+
+#: steps at most, and the decrease of the loss that a further one must promise
+_STEPS, _ENOUGH = 40, 1e-4
+
+#: a matrix is kept while each step promises so many times less than the one before; the shortest
+#: part of a step that is tried
+_SLOW, _SHORTEST = 2, 1e-3
+
+#: least ridge, as a share of the curvature
+_LEAST = 1e-3
+
+
+@dataclass(frozen=True)
+class EntityRefit:
+    """Fits of one entity's vector, all with the same ridge and from the same start."""
+
+    loss: EntityLoss
+
+    @cached_property
+    def ridge(self) -> float:
+        """Return λ: with it the length of the trained vector is where the loss is stationary.
+
+        At least a thousandth of the mean curvature.
+        """
+        x, at = self.loss.trained, self._at_trained
+        least = _LEAST * float(np.trace(at.curvature(self._weights([])))) / len(x)
+        length = float(x @ x)
+        radial = -float(at.gradients.sum(axis=0) @ x) / length if length > 0 else 0.0
+        return max(radial, least, 1e-12)
+
+    @cached_property
+    def whole(self) -> np.ndarray:
+        """Return the vector fitted to all facts, from the trained one: float64, ``(D,)``."""
+        every = np.ones(len(self.loss.facts))
+        return self._minimum(every, self.loss.trained, self._at_trained)
+
+    def without(self, facts: Sequence[int]) -> np.ndarray:
+        """Return the vector fitted to all facts but some, by their positions: ``(D,)``.
+
+        It starts from `whole`.
+        """
+        return self._minimum(self._weights(facts), self.whole, self._at_whole)
+
+    def one_step_without(self, facts: Sequence[int]) -> np.ndarray:
+        """Return what the first Newton step of `without` leads to: ``(D,)``."""
+        weights = self._weights(facts)
+        return np.asarray(
+            self.whole
+            - self._solver(self._at_whole, weights)(
+                self._gradient(self._at_whole, weights, self.whole)
+            )
+        )
+
+    def influences(self, slope: np.ndarray) -> np.ndarray:
+        """Return by how much leaving out each fact lowers a score, to first order: ``(n,)``.
+
+        :param slope: the score's gradient by the vector, ``(D,)``
+        """
+        solve = self._solver(self._at_whole, self._weights([]))
+        return np.asarray(-self._at_whole.gradients @ solve(slope))
+
+    @cached_property
+    def _at_trained(self) -> Linearised:
+        return self.loss.linearise(self.loss.trained, curved=True)
+
+    @cached_property
+    def _at_whole(self) -> Linearised:
+        return self.loss.linearise(self.whole, curved=True)
+
+    def _weights(self, without: Sequence[int]) -> np.ndarray:
+        weights = np.ones(len(self.loss.facts))
+        weights[list(without)] = 0
+        return weights
+
+    def _solver(self, at: Linearised, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        matrix = at.curvature(weights)
+        matrix[np.diag_indices_from(matrix)] += self.ridge
+        factor = linalg.cho_factor(matrix)
+        return lambda right: np.asarray(linalg.cho_solve(factor, right))
+
+    def _value(self, at: Linearised, weights: np.ndarray, x: np.ndarray) -> float:
+        return float(weights @ at.losses + self.ridge / 2 * (x @ x))
+
+    def _gradient(self, at: Linearised, weights: np.ndarray, x: np.ndarray) -> np.ndarray:
+        return np.asarray(weights @ at.gradients + self.ridge * x)
+
+    def _minimum(self, weights: np.ndarray, x: np.ndarray, at: Linearised) -> np.ndarray:
+        """Minimise by Newton's steps with the Fisher matrix, halved until the loss falls.
+
+        :param at: of x, with curvatures
+        """
+        solve, before = self._solver(at, weights), np.inf
+        for _ in range(_STEPS):
+            gradient = self._gradient(at, weights, x)
+            step = solve(gradient)
+            promised = float(gradient @ step)
+            if promised < _ENOUGH:
+                break
+            if promised > before / _SLOW:
+                # The matrix of an earlier vector leads too slowly.
+                solve = self._solver(self.loss.linearise(x, curved=True), weights)
+                step = solve(gradient)
+                promised = float(gradient @ step)
+            moved = self._descent(weights, x, at, step, promised)
+            if moved is None:
+                break
+            (x, at), before = moved, promised
+        return x
+
+    def _descent(
+        self, weights: np.ndarray, x: np.ndarray, at: Linearised, step: np.ndarray, promised: float
+    ) -> tuple[np.ndarray, Linearised] | None:
+        """Go along a step as far as the loss falls; None where it does not."""
+        value, share = self._value(at, weights, x), 1.0
+        while share > _SHORTEST:
+            there = x - share * step
+            found = self.loss.linearise(there)
+            if self._value(found, weights, there) <= value - 1e-4 * share * promised:
+                return there, found
+            share /= 2
+        return None

@@ -1,0 +1,152 @@
+"""Ranks without the carrying facts are those of a model refitted without them."""
+
+import numpy as np
+import pytest
+
+from kgdash.graph import default_filter
+from kgdash.studies.explanations.carrying_facts import (
+    CANDIDATES,
+    ENOUGH,
+    MOST,
+    affine_form,
+    carrying_facts,
+)
+from kgdash.studies.explanations.entity_loss import EntityLoss, facts_around
+from kgdash.studies.explanations.refit import EntityRefit
+from kgdash.studies.inspection.candidates import side_candidates
+from kgdash.studies.inspection.inspected_triple import InspectedTriple
+from tests.studies.explanations.conftest import Written
+from tests.support.fakes import FakeScorer, fake_run, make_graph
+
+
+def found_of(run, triple, side):
+    asked = InspectedTriple(*triple)
+    candidates = side_candidates(run, asked, side, default_filter(None))
+    return carrying_facts(run, np.array(triple), side, candidates)
+
+
+def direct_rank(made: Written, triple, side, x):
+    """Rank with the entity's vector replaced in PyKEEN's model, by comparing one by one."""
+    h, r, t = triple
+    entity, answer, query = (h, t, (h, r)) if side == "tail" else (t, h, (r, t))
+    scores = made.rows(entity, x, side, np.array([query]))[0].tolist()
+    known = {tuple(row) for row in made.graph.all_triples.tolist()}
+    rank = 1.0
+    for e, score in enumerate(scores):
+        other = (h, r, e) if side == "tail" else (e, r, t)
+        if e != answer and other not in known:
+            rank += (score > scores[answer]) + (score == scores[answer]) / 2
+    return rank
+
+
+def test_ranks_are_those_of_refitted_models(written):
+    shown = 0
+    for name in ("DistMult", "ComplEx"):
+        made = written(name)
+        test = made.graph.split("test")
+        for triple in test[:8].tolist():
+            for side in ("tail", "head"):
+                found = found_of(made.run, triple, side)
+                assert found.rank == direct_rank(
+                    made, triple, side, made_vector(made, found.entity)
+                )
+                if np.isnan(found.rank_before):
+                    continue
+                refit = EntityRefit(
+                    EntityLoss(
+                        affine_form(made.run), found.entity, facts_around(made.graph, found.entity)
+                    )
+                )
+                assert found.rank_before == direct_rank(made, triple, side, refit.whole)
+                reproduced = abs(np.log(found.rank_before / found.rank)) <= np.log(2) + 1e-9
+                assert reproduced == ("reproduce" not in found.missing)
+                if not len(found.facts):
+                    continue
+                shown += 1
+                rows = [refit.loss.facts.tolist().index(fact) for fact in found.facts.tolist()]
+                x = refit.without(rows)
+                assert found.rank_after == direct_rank(made, triple, side, x)
+                assert found.effect == pytest.approx(np.log(found.rank_after / found.rank_before))
+                assert found.effect > 0
+                assert len(rows) <= MOST
+                tried = np.argsort(-found.influences, kind="stable")[:CANDIDATES]
+                assert set(rows) <= set(tried.tolist())
+    assert shown > 3
+
+
+def made_vector(made, entity):
+    return EntityLoss(affine_form(made.run), entity, facts_around(made.graph, entity)).trained
+
+
+def test_the_set_is_the_smallest_that_is_enough(written):
+    made = written("ComplEx")
+    for triple in made.graph.split("test").tolist():
+        found = found_of(made.run, triple, "tail")
+        if len(found.facts) < 2 or found.rank_after < ENOUGH * found.rank_before:
+            continue
+        refit = EntityRefit(
+            EntityLoss(affine_form(made.run), found.entity, facts_around(made.graph, found.entity))
+        )
+        rows = [refit.loss.facts.tolist().index(fact) for fact in found.facts.tolist()]
+        fewer = direct_rank(made, triple, "tail", refit.without(rows[:-1]))
+        assert fewer < ENOUGH * found.rank_before
+
+
+def test_the_triple_itself_is_no_reason(written):
+    made = written("DistMult")
+    for triple in made.graph.split("train")[::15].tolist():
+        assert triple not in found_of(made.run, triple, "tail").facts.tolist()
+
+
+@pytest.mark.parametrize(
+    ("triple", "why"),
+    [((0, 0, 0), "the same entity"), ((0, 0, 3), "has no refit in linear time")],
+)
+def test_without_a_refit(triple, why):
+    graph = make_graph([(0, 0, 1), (1, 0, 2)], entities=4)
+    tensor = np.random.default_rng(0).normal(size=(4, 1, 4))
+    found = found_of(fake_run(graph, FakeScorer(tensor)), triple, "tail")
+    assert why in (found.missing if triple[2] else "the same entity")
+    assert not len(found.facts)
+    assert np.isnan(found.rank_after)
+
+
+def tiny(written, facts, zero=False):
+    """Return a run of the small model, with other facts, or with all scores equal."""
+    from dataclasses import replace
+
+    made = written("DistMult")
+    splits = {
+        "train": np.array(facts),
+        "valid": np.empty((0, 3), int),
+        "test": np.empty((0, 3), int),
+    }
+    run = replace(made.run, graph=replace(made.graph, splits=splits))
+    if zero:
+        fresh = Written("DistMult", {"embedding_dim": 6}, False)
+        fresh.weights().zero_()
+        from kgdash.runs.loading import assemble
+        from kgdash.scoring.build_model import scoring_state
+
+        state = scoring_state(fresh.model)
+        run = assemble("zero", run.graph, made.run.spec, state, {}, {})
+    return run
+
+
+def test_an_entity_without_facts(written):
+    run = tiny(written, [(1, 0, 2)])
+    found = found_of(run, (0, 0, 2), "tail")
+    assert found.missing.endswith("has no training fact besides")
+    assert not len(found.facts)
+
+
+def test_the_only_fact_is_the_triple(written):
+    run = tiny(written, [(0, 0, 2)])
+    assert found_of(run, (0, 0, 2), "tail").missing.endswith("has no training fact besides")
+
+
+def test_all_tied(written):
+    run = tiny(written, [(0, 1, 3), (1, 0, 2)], zero=True)
+    found = found_of(run, (0, 0, 2), "tail")
+    assert found.missing == "all candidates have the same score"
+    assert found.rank == 7.5
