@@ -65,7 +65,7 @@ def audit(
     from kgdash.studies.audit.cross_fitting import AuditPlan, cross_fit, named_audit
     from kgdash.studies.correlation.fold_runs import default_workdir
 
-    given = {"model.embedding_dim": dim, "training.batch_size": batch_size}
+    given: dict[str, Any] = {"model.embedding_dim": dim, "training.batch_size": batch_size}
     given |= {"optimizer.lr": learning_rate, "training.num_epochs": epochs}
     if model is None:
         graph, config = _of_run(source, dataset, epochs)

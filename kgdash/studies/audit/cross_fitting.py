@@ -84,7 +84,7 @@ def cross_fit(
         judged = replace(run, graph=graph).relik(triples=held, progress=judging)
         parts.append(judged.assign(fold=fold.number))
     table = _in_order(graph, pd.concat(parts, ignore_index=True))
-    about = {"kind": "audit", "graph": graph.name, "method": f"{plan.folds} folds"}
+    about: dict[str, Any] = {"kind": "audit", "graph": graph.name, "method": f"{plan.folds} folds"}
     about |= {"graph_digest": graph.digest, "triples": len(table), "seed": plan.seed}
     replace_table(_key(graph, plan.config), table, about | {"seconds": time.monotonic() - start})
     return table
