@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from kgdash.reports.run_plots import RunPlots
     from kgdash.runs import Run
     from kgdash.runs.loading import load
+    from kgdash.studies.audit.of_run import audit
 
-__all__ = ["KgdashError", "Run", "__version__", "load", "metrics"]
+__all__ = ["KgdashError", "Run", "__version__", "audit", "load", "metrics"]
 
 
 def _plots(run: Run) -> RunPlots:
@@ -70,4 +71,8 @@ def __getattr__(name: str) -> Any:
         from kgdash.runs import Run
 
         return Run
+    if name == "audit":
+        from kgdash.studies.audit.of_run import audit
+
+        return audit
     raise AttributeError(f"module 'kgdash' has no attribute {name!r}")

@@ -44,6 +44,7 @@ from kgdash.commands.options.renamed import refuse_old_names
 from kgdash.commands.options.terminal import visible_output
 from kgdash.commands.trust.agreement import agreement
 from kgdash.commands.trust.answer_sets import answer_sets
+from kgdash.commands.trust.audit import audit
 from kgdash.commands.trust.calibrate import calibrate
 from kgdash.commands.trust.trust import trust
 from kgdash.errors import KgdashError
@@ -58,6 +59,7 @@ app = typer.Typer(
 COMMANDS: dict[str, Callable[..., None]] = {
     "agreement": agreement,
     "answer-sets": answer_sets,
+    "audit": audit,
     "breakdown": breakdown.breakdown,
     "calibrate": calibrate,
     "chart": report.chart,

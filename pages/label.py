@@ -1,12 +1,18 @@
-"""Predictions of rules that nobody has judged: judge them, one at a time."""
+"""Predictions of rules, or facts that are likely wrong: judge them, one at a time."""
 
 import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.runs.call import Call
+from kgdash.studies.labelling.facts import estimate_error_rate, fact_queue
 from kgdash.studies.labelling.journal import read_journal
 from kgdash.studies.labelling.queue import label_queue
-from kgdash.ui.instances.labelling import judge_next, show_labels, show_refusal
+from kgdash.ui.instances.labelling import (
+    judge_next,
+    show_error_rate,
+    show_labels,
+    show_refusal,
+)
 from kgdash.ui.instances.labelling_form import choose_predictions
 from kgdash.ui.runtime.computed import computed, refuse
 from kgdash.ui.runtime.run_picker import current_run
@@ -18,16 +24,21 @@ st.caption(
     "wrong. Say which. Every label is kept at once, and Rule predictions compares ReliK on them."
 )
 choice = choose_predictions(run)
-predictions = computed("Mining rules", (run.digest, "predictions", *choice.key), choice.make)
-queue = computed(
-    "ReliK of the predictions",
-    (run.digest, "label queue", *choice.key, choice.order),
-    Call(label_queue, run, predictions, choice.order, choice.seed),
-)
+if choice.audit is not None:
+    queue = fact_queue(run.graph, choice.audit, choice.order, choice.seed)
+else:
+    predictions = computed("Mining rules", (run.digest, "predictions", *choice.key), choice.make)
+    queue = computed(
+        "ReliK of the predictions",
+        (run.digest, "label queue", *choice.key, choice.order),
+        Call(label_queue, run, predictions, choice.order, choice.seed),
+    )
 show_refusal()
 try:
     state = read_journal(run.graph)
 except KgdashError as error:
     refuse(error)
 judge_next(queue, state, choice.by)
+if choice.audit is not None:
+    show_error_rate(estimate_error_rate(run.graph, choice.audit, state, choice.seed))
 show_labels(run, state)

@@ -32,6 +32,7 @@ LAYERS = (
     "studies.labelling* studies.comparison* studies.explanations*",
     "studies.agreement* studies.trust*",
     "studies.correlation* studies.overview*",
+    "studies.audit*",
     "reports*",
     "ui ui.runtime*",
     "ui.widgets*",

@@ -35,13 +35,20 @@ def label(
     max_rules: Annotated[int, typer.Option(help="Rules to take, those with most support.")] = 12,
     min_pca: Annotated[float, typer.Option(help="Minimum PCA confidence.")] = 0.3,
     per_rule: Annotated[int, typer.Option(help="Predictions per rule.")] = 10,
+    facts: Annotated[
+        bool,
+        typer.Option(
+            "--facts",
+            help="Judge facts in place of predictions, by audit; tells how many are wrong.",
+        ),
+    ] = False,
     order: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="random, by rule, least reliable first or most reliable first; only random keeps "
-            "what is judged a fair sample."
+            "what is judged a fair sample. With --facts: random in strata or most suspicious first."
         ),
-    ] = "random",
+    ] = None,
     seed: SeedOption = 0,
     by: Annotated[str, typer.Option(help="Your name, kept with the labels.")] = "",
     save: Annotated[
@@ -51,13 +58,20 @@ def label(
     """Judge predictions of rules, one by one; every label is on disk at once."""
     from kgdash.files.atomic import write_atomically
     from kgdash.studies.instances.instance_table import write_rule_table
-    from kgdash.studies.labelling.queue import label_queue
+    from kgdash.studies.labelling.queue import ORDERS, label_queue
     from kgdash.studies.labelling.results import labelled_instances
     from kgdash.studies.rules.selection import RuleSelection
 
     if table is not None and rule_file is not None:
         raise KgdashError("--table holds instances, no rules: leave out --rules")
+    if facts and (table is not None or rule_file is not None or save is not None):
+        raise KgdashError(
+            "--facts takes no rules and no instances: leave out --rules, --table and --save"
+        )
     loaded = run.load()
+    if facts:
+        _judge_facts(loaded, order, seed, by)
+        return
     if save is not None:
         found = labelled_instances(loaded)
         text = write_rule_table(found, loaded.graph)
@@ -66,7 +80,8 @@ def label(
         return
     selection = RuleSelection(max_rules, min_pca, per_rule=per_rule, seed=seed)
     predictions = _predictions(loaded, table, rule_file, selection)
-    queue = label_queue(loaded, predictions, order, seed, terminal("ReliK of predictions"))
+    progress = terminal("ReliK of predictions")
+    queue = label_queue(loaded, predictions, order or ORDERS[0], seed, progress)
     _judge(queue, by)
 
 
@@ -84,6 +99,16 @@ def _predictions(
     file = None if rules is None else RuleFile(rules)
     report = terminal("mining rules" if file is None else "predicting")
     return predictions_to_judge(run.graph, selection, file, false, report)
+
+
+def _judge_facts(run: Run, order: str | None, seed: int, by: str) -> None:
+    from kgdash.studies.audit.of_run import latest_audit
+    from kgdash.studies.labelling.facts import FACT_ORDERS, estimate_error_rate, fact_queue
+    from kgdash.studies.labelling.journal import read_journal
+
+    audit = latest_audit(run)
+    _judge(fact_queue(run.graph, audit, order or FACT_ORDERS[0], seed), by)
+    print(estimate_error_rate(run.graph, audit, read_journal(run.graph), seed).text)
 
 
 def _judge(queue: LabelQueue, by: str) -> None:

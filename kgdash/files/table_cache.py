@@ -37,7 +37,7 @@ TRAININGS = "training-*.safetensors"
 #: what stored tables are of; "unknown": a file without such a note, or damaged
 KINDS = (
     *("ranks", "relik", "rules", "comparison", "scores", "patterns", "study"),
-    *("classification", "calibration", "unknown"),
+    *("classification", "calibration", "audit", "unknown"),
 )
 
 #: columns of `list_cache`

@@ -3,12 +3,16 @@
 import inspect
 import io
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from kgdash.commands.label import label
+from kgdash.studies.audit import of_run
 from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.labelling.facts import FACT_ORDERS, estimate_error_rate, fact_queue
 from kgdash.studies.labelling.journal import journal_file, read_journal
-from kgdash.studies.labelling.queue import ORDERS, in_labels, label_queue
+from kgdash.studies.labelling.queue import in_labels, label_queue
 from kgdash.studies.labelling.results import labelled_instances
 from kgdash.studies.labelling.sources import JUDGED, instance_predictions
 from tests.support.paths import EXAMPLE
@@ -20,7 +24,6 @@ def test_defaults_are_those_of_the_study():
     given = inspect.signature(label).parameters
     expected = {n: getattr(JUDGED, n) for n in ("max_rules", "min_pca", "per_rule", "seed")}
     assert {name: given[name].default for name in expected} == expected
-    assert given["order"].default == ORDERS[0]
 
 
 @pytest.fixture
@@ -54,6 +57,38 @@ def test_judged_in_the_terminal_and_saved(judged, call, bundled, tmp_path):
     found = labelled_instances(run)
     assert call("label", RUN, "--save", out) == f"wrote {len(found)} instances to {out}\n"
     assert read_rule_table(out, run.graph).table.equals(found.table)
+
+
+@pytest.fixture
+def audit(bundled, monkeypatch):
+    """Return an audit of the run, as if it had been made: random values, one triple without."""
+    run = bundled(RUN)
+    train = run.graph.splits["train"]
+    table = pd.DataFrame(train, columns=["head", "relation", "tail"]).sample(frac=1, random_state=0)
+    table["relik"] = [*np.linspace(0.001, 1, len(train) - 1), np.nan]
+    monkeypatch.setattr(of_run, "kept_audit", lambda graph, config: table)
+    return table
+
+
+def test_facts_and_how_many_are_wrong(audit, call, bundled, monkeypatch):
+    run = bundled(RUN)
+    order = fact_queue(run.graph, audit, FACT_ORDERS[0]).order
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\nn\ny\nq\n"))
+    told = call("label", RUN, "--facts")
+    state = read_journal(run.graph)
+    assert [state.label_of(triple) for triple in order[:3]] == [True, False, True]
+    assert told.splitlines()[-1] == estimate_error_rate(run.graph, audit, state).text
+    assert "1 of 3 judged facts are wrong; estimated error rate" in told
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    told = call("label", RUN, "--facts", "--order", "most suspicious first")
+    first = fact_queue(run.graph, audit, FACT_ORDERS[1]).order[0]
+    assert in_labels(first, run.graph) in told
+
+
+def test_facts_need_an_audit(refused):
+    said = refused("label", RUN, "--facts")
+    assert said.endswith(f"python -m kgdash audit {RUN}")
+    assert "leave out --rules" in refused("label", RUN, "--facts", "--table", EXAMPLE)
 
 
 def test_nothing_to_save_is_refused(refused, tmp_path):

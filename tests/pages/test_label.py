@@ -1,8 +1,12 @@
 """The page Label predictions shows the queue and keeps what is said."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from kgdash.studies.audit import of_run
 from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.labelling.facts import FACT_ORDERS, estimate_error_rate, fact_queue
 from kgdash.studies.labelling.journal import journal_file, read_journal
 from kgdash.studies.labelling.queue import in_labels, label_queue
 from kgdash.studies.labelling.results import label_table, labelled_instances
@@ -120,3 +124,25 @@ def test_a_damaged_journal_and_a_folder_that_can_not_be_written_are_said(run, qu
     rerun(app)
     assert not app.main.error
     assert_asks(app, queue, read_journal(run.graph))
+
+
+def test_facts_likely_wrong(run, monkeypatch):
+    app = open_page("label", label_source="Facts likely wrong")
+    (info,) = app.main.info
+    assert f"python -m kgdash audit {run.name}" in info.value
+    train = run.graph.splits["train"]
+    audit = pd.DataFrame(train, columns=["head", "relation", "tail"])
+    audit["relik"] = np.linspace(0.001, 1, len(train))
+    monkeypatch.setattr(of_run, "kept_audit", lambda graph, config: audit)
+    rerun(app)
+    order = fact_queue(run.graph, audit, FACT_ORDERS[0]).order
+    assert app.main.header[0].value == plain(in_labels(order[0], run.graph))
+    press(app, "false")
+    assert app.main.header[0].value == plain(in_labels(order[1], run.graph))
+    state = read_journal(run.graph)
+    assert state.label_of(order[0]) is False
+    said = estimate_error_rate(run.graph, audit, state).text
+    assert said in [caption.value for caption in app.main.caption]
+    choose(app, order=FACT_ORDERS[1])
+    first = fact_queue(run.graph, audit, FACT_ORDERS[1]).order[0]
+    assert app.main.header[0].value == plain(in_labels(first, run.graph))

@@ -53,12 +53,13 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
             "predictions, or with: python -m kgdash label RUN"
         )
     columns = [column for column in TRIPLE_COLUMNS if column != "predicted_side"]
+    judged = sum(bool(event.groundings) for event in labelling.labels().values())
     people = sorted({event.by for event in labelling.labels().values() if event.by})
     by = f"by {', '.join(people)}" if people else "by hand"
     return make_instances(
         pd.DataFrame(rows, columns=columns),
         pd.DataFrame(described, columns=["instance", "question", "answer"]),
-        [f"{len(labelling.labels()):,} predictions labelled {by}"],
+        [f"{judged:,} predictions labelled {by}"],
     )
 
 

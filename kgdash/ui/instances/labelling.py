@@ -13,7 +13,9 @@ from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 from kgdash.graph import triple_text
 from kgdash.runs import Run
+from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instance_table import write_rule_table
+from kgdash.studies.labelling.error_rate import ErrorRate
 from kgdash.studies.labelling.events import LABEL, Labelling, NamedTriple
 from kgdash.studies.labelling.journal import journal_file
 from kgdash.studies.labelling.queue import LabelQueue, in_labels
@@ -21,6 +23,7 @@ from kgdash.studies.labelling.results import instances_of_labels, label_table
 from kgdash.studies.labelling.session import judge, remove, skip, undo
 from kgdash.studies.rules.rule import readings
 from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.inspect_link import IDS, pick_triple
 from kgdash.ui.widgets.table import download, number_columns, written
@@ -48,10 +51,13 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
     with st.container(border=True, key="prediction"):
         if triple is None:
             st.header("All of them have a label", anchor=False)
-            st.caption("Take more rules or more predictions per rule to go on.")
+            if not queue.table.empty:
+                st.caption("Take more rules or more predictions per rule to go on.")
         else:
             if state.progress([triple])[1]:
                 st.caption("You skipped this one before. Is it true?")
+            elif queue.table.empty:
+                st.caption("The graph holds this fact. Is it true?")
             else:
                 st.caption("The rules below predict this. Is it true?")
             named = triple_text(*triple)
@@ -60,6 +66,14 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
         _buttons(queue, state, triple, by)
         if triple is not None:
             _why(queue, triple)
+
+
+def show_error_rate(rate: ErrorRate) -> None:
+    """Show how many facts are wrong by the labels so far."""
+    value = f"{number(100 * rate.value)} %" if rate.labelled else "–"
+    ends = f"{number(100 * rate.low)} to {number(100 * rate.high)} %" if rate.labelled else None
+    show_card("Wrong facts in train", value, ends)
+    st.caption(rate.text)
 
 
 def show_labels(run: Run, state: Labelling) -> None:

@@ -6,51 +6,81 @@ import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 
+from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
+from kgdash.studies.audit.of_run import latest_audit
 from kgdash.studies.classification.given_negatives import verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
+from kgdash.studies.labelling.facts import FACT_ORDERS
 from kgdash.studies.labelling.queue import ORDERS
 from kgdash.studies.labelling.sources import JUDGED, instance_predictions, predictions_to_judge
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.predictions import Predictions
 from kgdash.studies.rules.selection import RuleSelection
+from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number
 
-_SOURCES = ("Mined rules", "Rules from a file", "My own table")
+_SOURCES = ("Mined rules", "Rules from a file", "My own table", "Facts likely wrong")
 
 
 @dataclass(frozen=True)
 class LabellingChoice:
-    """What the user chose: predictions with a key of all that they depend on; order, seed, name."""
+    """What the user chose: predictions with a key of all that they depend on; order, seed, name.
+
+    ``audit``: facts to judge in place of predictions, the most suspicious first.
+    """
 
     key: tuple[Hashable, ...]
     make: Callable[[Progress], Predictions]
     order: str
     seed: int
     by: str
+    audit: pd.DataFrame | None = None
 
 
 def choose_predictions(run: Run) -> LabellingChoice:
     """Show the widgets and return what they say; ends the page's run while a file is missing."""
     with settings():
         source = choice("Predictions of", _SOURCES, "label_source")
+    if source == _SOURCES[3]:
+        return _facts(run)
     upload = _upload(source) if source != _SOURCES[0] else None
     key, make = _table(run, upload) if upload and source == _SOURCES[2] else _rules(run, upload)
+    order, by = _order_and_name(
+        ORDERS,
+        "Random keeps what you judge a fair sample of the predictions. By reliability (mean ReliK "
+        "of the triples that lead to a prediction) finds errors sooner, but what is judged so says "
+        "less of how well ReliK separates.",
+    )
+    seed = _seed()
+    return LabellingChoice((*key, seed), make(seed), order, seed, by)
+
+
+def _facts(run: Run) -> LabellingChoice:
+    try:
+        audit = latest_audit(run)
+    except KgdashError as error:
+        st.info(plain(str(error)), icon=":material/fact_check:")
+        st.stop()
+    order, by = _order_and_name(
+        FACT_ORDERS,
+        "Random in strata (fifths of the audit's order) tells how many facts of train are wrong; "
+        "most suspicious first finds wrong ones soonest.",
+    )
+    none = Predictions(pd.DataFrame(), pd.DataFrame())
+    return LabellingChoice((), lambda _: none, order, _seed(), by, audit)
+
+
+def _order_and_name(orders: tuple[str, ...], about: str) -> tuple[str, str]:
     with settings():
-        order = choice(
-            "Order",
-            ORDERS,
-            "order",
-            help="Random keeps what you judge a fair sample of the predictions. By reliability "
-            "(mean ReliK of the triples that lead to a prediction) finds errors sooner, but what "
-            "is judged so says less of how well ReliK separates.",
-        )
+        order = choice("Order", orders, "order", help=about)
         by = visitor().name or st.text_input(
             "Your name",
             key="label_by",
@@ -58,9 +88,12 @@ def choose_predictions(run: Run) -> LabellingChoice:
             placeholder="optional",
             help="Kept with your labels. Undo takes back the latest of this name.",
         )
+    return order, by.strip()
+
+
+def _seed() -> int:
     with more_settings():
-        seed = choose_number("Random seed", (0, 10**9), JUDGED.seed, "label_seed")
-    return LabellingChoice((*key, int(seed)), make(int(seed)), order, int(seed), by.strip())
+        return int(choose_number("Random seed", (0, 10**9), JUDGED.seed, "label_seed"))
 
 
 _Made = tuple[tuple[Hashable, ...], Callable[[int], Callable[[Progress], Predictions]]]

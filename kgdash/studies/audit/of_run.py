@@ -1,0 +1,65 @@
+"""An audit of a run: its graph, and models trained as it was (numbers.md#28-wrong-facts)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.progress import Progress, silent
+from kgdash.runs import Run
+from kgdash.runs.training import TrainingConfig
+from kgdash.studies.audit.cross_fitting import AuditPlan, cross_fit, kept_audit
+from kgdash.studies.correlation.fold_runs import default_workdir
+
+
+def audit(
+    run: Run,
+    folds: int = 5,
+    seed: int = 0,
+    workdir: Path | None = None,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """List a run's training triples, the most likely wrong first.
+
+    :param folds: models that are trained, as the run was, each judging what it did not see
+    :param workdir: where they are kept; default: in the user's data folder
+    :return: as `cross_fit`
+    :raises KgdashError: as `cross_fit` and `config_of_run`
+    """
+    plan = AuditPlan(config_of_run(run), folds, seed)
+    return cross_fit(run.graph, plan, workdir or default_workdir(), progress)
+
+
+def latest_audit(run: Run) -> pd.DataFrame:
+    """Return what an audit of a run found last.
+
+    :raises KgdashError: if there was none
+    """
+    config = config_of_run(run) if "epochs" in run.training else None
+    table = None if config is None else kept_audit(run.graph, config)
+    if table is None:
+        raise KgdashError(
+            f"run {run.name} was not audited yet; first, which trains models: "
+            f"python -m kgdash audit {run.name}"
+        )
+    return table
+
+
+def config_of_run(run: Run) -> TrainingConfig:
+    """Return how a run was trained.
+
+    :raises KgdashError: if the run does not say so
+    """
+    told: Mapping[str, Any] = run.training
+    if "epochs" not in told:
+        raise KgdashError(
+            f"run {run.name} does not say how it was trained; give its dataset instead, and say "
+            "how to train, as: python -m kgdash audit DATASET --model TransE --epochs 100"
+        )
+    known = {field.name: told[field.name] for field in fields(TrainingConfig) if field.name in told}
+    return TrainingConfig(**known)

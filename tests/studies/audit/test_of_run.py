@@ -1,0 +1,31 @@
+"""A run is audited by models that are trained as it was."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+import kgdash
+from kgdash.errors import KgdashError
+from kgdash.graph.datasets import load_dataset
+from kgdash.runs.training import TrainingConfig, train
+from kgdash.studies.audit.cross_fitting import AuditPlan, cross_fit
+from kgdash.studies.audit.of_run import config_of_run, latest_audit
+
+CONFIG = TrainingConfig("TransE", {"embedding_dim": 4}, epochs=1, batch_size=512, random_seed=3)
+
+
+def test_as_it_was_trained(tmp_path):
+    run = train(load_dataset("nations"), CONFIG, tmp_path / "run")
+    assert config_of_run(run) == CONFIG
+    with pytest.raises(KgdashError, match=r"not audited yet; .*kgdash audit run"):
+        latest_audit(run)
+    found = kgdash.audit(run, folds=2, workdir=tmp_path)
+    again = cross_fit(run.graph, AuditPlan(CONFIG, 2), tmp_path)
+    pd.testing.assert_frame_equal(found, again)
+    pd.testing.assert_frame_equal(latest_audit(run), found)
+    unknown = replace(run, training={"losses": [1.0]})
+    with pytest.raises(KgdashError, match=r"does not say how it was trained; give its dataset"):
+        config_of_run(unknown)
+    with pytest.raises(KgdashError, match="not audited yet"):
+        latest_audit(unknown)
