@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from kgdash.runs.loading import load
+from kgdash.studies.trust.competing import competing_names
+
 #: opens pages in tabs, one after the other, lets the server forget them, and prints what is left
 _TABS = """
 import gc, time
@@ -61,4 +64,6 @@ def test_nothing_stays_of_closed_tabs(tmp_path):
     assert kept[0] == 5  # Streamlit waits two minutes for them to come back
     # Streamlit's loop holds the session that it served last.
     assert max(left[:4]) <= 1, left
-    assert left[4:] == [1, 1]
+    # The card of Inspect asks runs that rank about as well; sessions share them.
+    asked = 1 + len(competing_names(load("umls-transe")))
+    assert left[4:] == [asked, asked]

@@ -285,7 +285,7 @@ class TestCharts:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["loss", "c.svg"], "unknown chart 'loss' in kgdash (34 known); did you mean 'losses'"),
+            (["loss", "c.svg"], "unknown chart 'loss' in kgdash (39 known); did you mean 'losses'"),
             (["losses", "c.bmp"], "expected an output file in .html, .svg, .png or .pdf; found"),
             (["losses", "c.html", "--side", "relation"], "unknown side 'relation'"),
             (["subgraph", "c.html"], "charts of a subgraph need the entity that it is around"),

@@ -107,9 +107,10 @@ def _quickly_written(table: pd.DataFrame, forms: _Forms) -> Styler:
     texts = {}
     for column, values in table.items():
         if form := forms.get(column):
-            texts[column] = pd.Series([*map(form, values.tolist())], table.index, "str")
+            said = pd.Series([*map(form, values.tolist())], table.index, "str")
         else:
-            texts[column] = values.astype("str").mask(values.isna(), _NONE)
+            said = values.astype("str")
+        texts[column] = said.mask(values.isna(), _NONE)
     styler, shown = table.style, _Written(table)
     object.__setattr__(shown, "texts", pd.DataFrame(texts, table.index))
     vars(styler).update(data=shown, _compute=lambda: styler, _translate=lambda *_: {})
