@@ -137,7 +137,7 @@ def coverage_figure(table: pd.DataFrame, epsilon: float, in_order: bool = False)
     figure.add_vline(x=promise, line={"color": GREY, "dash": "dash", "width": 1.5})
     least = min(float(rows["low"].min()), promise)
     figure.update_xaxes(
-        title=f"share of queries whose set holds the true answer; dashed: promised {promise:.0%}",
+        title=f"sets that hold the true answer<br>dashed: {promise:.0%} promised",
         range=[max(least - 0.03, -0.02), 1.02],
         tickformat=".0%",
     )

@@ -5,6 +5,7 @@ import pytest
 
 from kgdash.runs.loading import load
 from kgdash.statistics.estimate import number
+from kgdash.studies.explanations.verdict import carried_text, doubts
 from kgdash.studies.inspection.ends import facts_of_entity, facts_with_relik
 from kgdash.studies.inspection.inspected_triple import InspectedTriple, find_triple
 from kgdash.studies.inspection.inspection import inspect_triple, what_beats
@@ -210,3 +211,28 @@ def test_a_list_of_another_graph_or_without_the_triple_is_not_shown(run):
         rerun(app)
         with pytest.raises(KeyError):
             app.get_by_key("inspect_next")
+
+
+def test_why_says_the_doubt_then_the_reasons_and_the_card_names_the_strongest(bundled):
+    run = bundled("umls-complex")
+    app = open_page("inspect", run="umls-complex", look_at="Why", **NAMES)
+    why = run.why(*NAMES.values())
+    said = [text.value for text in (*app.main.markdown, *app.main.caption)]
+    assert [plain(carried_text(why, each)) for each in why.carried] == [
+        text for text in said if "carry it" in text or text.startswith("No facts of")
+    ]
+    rules = table(app, "reading", "pca_confidence", "support", "paths")
+    assert rules["pca_confidence"].tolist() == why.rules.table["pca_confidence"].tolist()
+    assert table(app, "entity", "distance", "tails")["entity"].tolist() == [
+        run.graph.entity_labels[entity] for entity in why.similar["entity"]
+    ]
+    card = trust_card(of(run), {}, why=why)
+    (reason,) = (figure for figure in card.figures if figure.name == "reason")
+    assert cards(app)["Strongest reason"] == reason.text != "–"
+    assert not app.main.warning
+
+    wrong = {**NAMES, "tail": "finding"}
+    app = open_page("inspect", run="umls-complex", look_at="Why", **wrong)
+    (warning,) = app.main.warning
+    said = "  \n".join(doubts(run.why(*wrong.values())))
+    assert warning.value.replace("\\", "") == said

@@ -24,6 +24,9 @@ CANDIDATES, MOST = 20, 4
 #: a set is large enough once the rank is so many times worse
 ENOUGH = 10
 
+#: facts carry a prediction if its rank is so many times worse without them
+CARRIED = 2
+
 #: a refit that changes the rank by a larger factor does not reproduce the prediction
 REPRODUCED = 2
 
@@ -49,6 +52,11 @@ class CarryingFacts:
     own: np.ndarray = field(default_factory=lambda: np.empty((0, 3), np.int64))
     influences: np.ndarray = field(default_factory=lambda: np.empty(0))
     missing: str = ""
+
+    @property
+    def carries(self) -> bool:
+        """Tell whether the rank is `CARRIED` times worse without the facts."""
+        return self.rank_after >= CARRIED * self.rank_before
 
     @property
     def effect(self) -> float:

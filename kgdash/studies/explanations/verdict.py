@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 #: a rank up to which an answer is said to be predicted
 PREDICTED = 10
 
-#: facts carry a prediction if its rank is so many times worse without them
-CARRIED = 2
-
 #: known tails of the same head and relation that a sentence names
 _NAMED = 3
 
@@ -95,7 +92,7 @@ def carried_text(found: Explanation, each: CarryingFacts) -> str:
     label = found.run.graph.entity_labels[each.entity]
     if not len(each.facts):
         return f"No facts of {label} are shown: {each.missing}."
-    if each.rank_after < CARRIED * each.rank_before:
+    if not each.carries:
         return f"No few facts of {label} carry it: even {rank_change(each)} of the {each.side}."
     return f"Facts of {label} carry it: {rank_change(each)} of the {each.side}."
 

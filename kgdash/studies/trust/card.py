@@ -15,7 +15,7 @@ from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
 from kgdash.studies.explanations.explanation import Explanation
-from kgdash.studies.explanations.verdict import CARRIED, rank_change
+from kgdash.studies.explanations.verdict import rank_change
 from kgdash.studies.inspection.inspection import Inspection
 from kgdash.studies.trust.basis import EPSILON, Basis, card_basis, is_at_hand, questions
 
@@ -214,7 +214,7 @@ def _reason(why: Explanation | None) -> CardFigure:
     """
     if why is None:
         return _unknown("reason", "not looked for yet: the view Why does, or kgdash inspect --why")
-    carried = [each for each in why.carried if each.rank_after >= CARRIED * each.rank_before]
+    carried = [each for each in why.carried if each.carries]
     if carried:
         best = max(carried, key=lambda each: each.effect)
         count = len(best.facts)

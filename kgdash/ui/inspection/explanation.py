@@ -61,7 +61,7 @@ def _key(run: Run, triple: InspectedTriple) -> tuple[object, ...]:
 
 def _show_facts(why: Explanation, each: CarryingFacts) -> None:
     st.markdown(plain(carried_text(why, each)))
-    if not len(each.facts):
+    if not each.carries:
         return
     named = why.run.graph.with_names(pd.DataFrame(each.facts, columns=IDS))
     key = f"carrying_{each.side}_{'_'.join(map(str, why.triple.parts))}"
@@ -83,7 +83,8 @@ def _show_rules(why: Explanation) -> None:
         "independent (noisy-or)."
     )
     columns = ["reading", "pca_confidence", "support", "paths"]
-    show_table(rules.table[columns], "leading_rules", f"{why.run.name}-rules-of-a-triple")
+    name, heading = f"{why.run.name}-rules-of-a-triple", "PCA confidence"
+    show_table(rules.table[columns], "leading_rules", name, pca_confidence=heading)
     drawn = rules.paths[(rules.paths["place"] == 0) & (rules.paths["grounding"] < _DRAWN)]
     count = int(rules.table["paths"].iloc[0])
     some = f"{_DRAWN} of its {count:,} groundings" if count > _DRAWN else "its groundings"
