@@ -64,6 +64,7 @@ def test_back_leads_to_the_list_and_stays_there(address, tab, run):
     cards = tab.evaluate(CARDS)
     select_row(tab, "triples", 1)
     tab.wait_for_url("**/inspect**")
+    tab.get_by_role("heading", name="Inspect a prediction").wait_for()
     settle(tab)
     tab.go_back()
     expect_cards(tab, [tuple(card) for card in cards])

@@ -105,7 +105,7 @@ class EntityRefit:
 
         :param at: of x, with curvatures
         """
-        solve, before = self._solver(at, weights), np.inf
+        solve, before, share = self._solver(at, weights), np.inf, 1.0
         for _ in range(_STEPS):
             gradient = self._gradient(at, weights, x)
             step = solve(gradient)
@@ -117,21 +117,31 @@ class EntityRefit:
                 solve = self._solver(self.loss.linearise(x, curved=True), weights)
                 step = solve(gradient)
                 promised = float(gradient @ step)
-            moved = self._descent(weights, x, at, step, promised)
+            # Where scores have kinks whole steps fail: the next tries twice the part that did not.
+            moved = self._descent(weights, (x, at), step, promised, min(1.0, 2 * share))
             if moved is None:
                 break
-            (x, at), before = moved, promised
+            (x, at, share), before = moved, promised
         return x
 
     def _descent(
-        self, weights: np.ndarray, x: np.ndarray, at: Linearised, step: np.ndarray, promised: float
-    ) -> tuple[np.ndarray, Linearised] | None:
-        """Go along a step as far as the loss falls; None where it does not."""
-        value, share = self._value(at, weights, x), 1.0
+        self,
+        weights: np.ndarray,
+        start: tuple[np.ndarray, Linearised],
+        step: np.ndarray,
+        promised: float,
+        share: float,
+    ) -> tuple[np.ndarray, Linearised, float] | None:
+        """Go along that part of a step, or less, by which the loss falls; None where it does not.
+
+        :return: where that leads, and the part that was gone
+        """
+        x, at = start
+        value = self._value(at, weights, x)
         while share > _SHORTEST:
             there = x - share * step
             found = self.loss.linearise(there)
             if self._value(found, weights, there) <= value - 1e-4 * share * promised:
-                return there, found
+                return there, found, share
             share /= 2
         return None
