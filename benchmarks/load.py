@@ -59,8 +59,8 @@ Sample = tuple[float, float, float]
 #: pages that a tab opens before it is closed
 _VIEWS = 12
 
-#: by how much a visitor sets its size higher: more than there are visitors
-MORE = 100
+#: by how much a visitor sets its size higher: more than there are visitors; UMLS has 135 entities
+MORE = 60
 
 _SIZE = re.compile(rb"(\d+) entities, [\d,]+ known triples inside")
 
