@@ -18,13 +18,13 @@ from kgdash.studies.probability.answer_sets import (
 from kgdash.studies.probability.query_groups import GROUPINGS
 from kgdash.studies.probability.set_tables import CONDITIONS
 from kgdash.studies.probability.set_verdict import comparison_verdict, coverage_verdict
-from kgdash.ui.metrics.answer_sets import group_name, show_comparison, show_groups, show_sets
+from kgdash.ui.metrics.answer_sets import show_comparison, show_groups, show_sets
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point
-from kgdash.ui.widgets.choices import choice, choose_one
+from kgdash.ui.widgets.choices import choice, choose_one, group_name
 
 run = current_run()
 st.title("Answer sets")

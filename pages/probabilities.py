@@ -16,7 +16,7 @@ from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.choices import drop_empty
+from kgdash.ui.widgets.choices import choose_one, group_name
 from kgdash.ui.widgets.table import show_table
 
 _NAMES = {
@@ -73,17 +73,9 @@ with other:
     )
 
 st.header("Where are they right?")
-drop_empty("by")
-by = st.segmented_control(
-    "Queries by",
-    list(GROUPINGS),
-    default="relik",
-    required=True,
-    format_func=lambda name: {"relik": "ReliK"}.get(name, name.capitalize()),
-    help="Community, degree and ReliK are those of the entity that a query names, over its "
-    "training triples.",
-    key="by",
-    bind="query-params",
+about = "Community, degree and ReliK are those of the entity that a query names, over its training "
+by = choose_one(
+    "Queries by", list(GROUPINGS), "by", "relik", f"{about}triples.", format_func=group_name
 )
 groups = computed("Probabilities by group", (*key, by), Call(calibration_by_groups, run, by))
 shown = ["group", "queries", "right", "confidence", "ece", "ece_low", "ece_high", "nll"]

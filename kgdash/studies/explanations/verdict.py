@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: a rank up to which an answer is said to be predicted
 PREDICTED = 10
 
+#: what is said of a fact of train
+TRAINED = "The model was trained on this very fact; what follows is found without it."
+
 #: known tails of the same head and relation that a sentence names
 _NAMED = 3
 
@@ -41,7 +44,7 @@ def doubts(found: Explanation) -> list[str]:
         rest = f" and {more:,} more" if more else ""
         said.append(f"Known tails are others: {', '.join(names)}{rest}.")
     if not found.is_known and not len(found.rules.table):
-        said.append(f"{_no_rule(found)}.")
+        said.append(no_rule_text(found))
     return said
 
 
@@ -49,7 +52,7 @@ def reasons(found: Explanation) -> list[str]:
     """List what leads to the triple: rules, facts that carry it, similar entities."""
     said = []
     if found.judged == "train":
-        said.append("The model was trained on this very fact; what follows is found without it.")
+        said.append(TRAINED)
     rules = found.rules
     if len(rules.table):
         best = rules.table.iloc[0]
@@ -59,19 +62,10 @@ def reasons(found: Explanation) -> list[str]:
             f"{best['support']:,} facts."
         )
     elif found.is_known:
-        said.append(f"{_no_rule(found)}.")
+        said.append(no_rule_text(found))
     said += [carried_text(found, each) for each in found.carried]
-    if found.similar is None:
-        if not found.fault:
-            said.append(f"{found.run.spec.name} has no entity vectors that could be compared.")
-    elif len(found.similar):
-        same = int(found.similar["same"].sum())
-        said.append(
-            f"Of the {len(found.similar)} most similar entities that have the relation, {same} "
-            f"{'has' if same == 1 else 'have'} this tail."
-        )
-    else:
-        said.append("No other entity has the relation in train.")
+    if not found.fault:
+        said.append(similar_text(found))
     return said
 
 
@@ -97,10 +91,24 @@ def carried_text(found: Explanation, each: CarryingFacts) -> str:
     return f"Facts of {label} carry it: {rank_change(each)} of the {each.side}."
 
 
-def _no_rule(found: Explanation) -> str:
+def no_rule_text(found: Explanation) -> str:
+    """Say that no rule leads to the triple."""
     mined = found.rules.mined
     return (
-        f"None of {mined:,} mined rules leads to it"
+        f"None of {mined:,} mined rules leads to it."
         if mined
-        else "No rule of its relation is mined"
+        else "No rule of its relation is mined."
+    )
+
+
+def similar_text(found: Explanation) -> str:
+    """Say how many of the most similar entities have the tail, or why none are known."""
+    if found.similar is None:
+        return found.fault or f"{found.run.spec.name} has no entity vectors that could be compared."
+    if found.similar.empty:
+        return "No other entity has the relation in train."
+    same = int(found.similar["same"].sum())
+    return (
+        f"Of the {len(found.similar)} most similar entities that have the relation, {same} "
+        f"{'has' if same == 1 else 'have'} this tail."
     )

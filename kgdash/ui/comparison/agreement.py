@@ -29,7 +29,13 @@ from kgdash.ui.runtime.run_picker import sound_runs
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
-from kgdash.ui.widgets.choices import choose_filter, choose_split, drop_empty
+from kgdash.ui.widgets.choices import (
+    choose_filter,
+    choose_one,
+    choose_split,
+    drop_empty,
+    group_name,
+)
 from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.table import show_table
 
@@ -119,18 +125,11 @@ def show_runs(found: Agreement) -> None:
 def show_where(found: Agreement, summary: dict[str, Estimate], key: tuple[Hashable, ...]) -> None:
     """Show the conflicts by group, and whether ReliK foresees them."""
     st.header("Where do they disagree?")
-    drop_empty("by")
-    by = st.segmented_control(
-        "Queries by",
-        list(GROUPINGS),
-        default="relation",
-        required=True,
-        format_func=lambda name: {"relik": "ReliK"}.get(name, name.capitalize()),
-        help="Community, degree and ReliK are those of the entity that a query names, over its "
-        f"training triples, by the best run, {plain(found.best)}.",
-        key="by",
-        bind="query-params",
+    about = (
+        "Community, degree and ReliK are those of the entity that a query names, over its "
+        f"training triples, by the best run, {plain(found.best)}."
     )
+    by = choose_one("Queries by", list(GROUPINGS), "by", "relation", about, format_func=group_name)
     groups = computed("Conflicts by group", (*key, by), Call(agreement_by, found, by))
     foreseen = computed(
         "Asking ReliK for conflicts", (*key, "foreseen"), Call(foreseen_conflicts, found)

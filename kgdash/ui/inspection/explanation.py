@@ -13,7 +13,13 @@ from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
 from kgdash.studies.explanations.carrying_facts import CarryingFacts
 from kgdash.studies.explanations.explanation import Explanation, explain
-from kgdash.studies.explanations.verdict import carried_text, doubts
+from kgdash.studies.explanations.verdict import (
+    TRAINED,
+    carried_text,
+    doubts,
+    no_rule_text,
+    similar_text,
+)
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import Inspection
 from kgdash.ui.runtime.computed import computed
@@ -44,7 +50,7 @@ def show_explanation(found: Inspection) -> None:
     if said := doubts(why):
         st.warning("  \n".join(map(plain, said)), icon=":material/warning:")
     elif why.judged == "train":
-        st.caption("The model was trained on this very fact; what follows is found without it.")
+        st.caption(TRAINED)
     st.subheader("Facts that carry it")
     for column, each in zip(st.columns(2, gap="large"), why.carried, strict=False):
         with column:
@@ -71,11 +77,7 @@ def _show_facts(why: Explanation, each: CarryingFacts) -> None:
 def _show_rules(why: Explanation) -> None:
     rules = why.rules
     if rules.maximum is None or rules.noisy_or is None:
-        st.caption(
-            f"None of {rules.mined:,} mined rules leads to it."
-            if rules.mined
-            else "No rule of its relation is mined."
-        )
+        st.caption(no_rule_text(why))
         return
     st.caption(
         f"{len(rules.table):,} of {rules.mined:,} rules of the relation, the most confident "
@@ -110,18 +112,9 @@ def _paths(why: Explanation, body: pd.DataFrame) -> object:
 
 def _show_similar(why: Explanation) -> None:
     graph = why.run.graph
+    st.caption(plain(similar_text(why)))
     if why.similar is None or why.similar.empty:
-        st.caption(
-            "No other entity has the relation in train."
-            if why.similar is not None
-            else why.fault or f"{why.run.spec.name} has no entity vectors that could be compared."
-        )
         return
-    same = int(why.similar["same"].sum())
-    st.caption(
-        f"The {len(why.similar)} entities nearest to the head that have the relation: {same} "
-        f"{'has' if same == 1 else 'have'} this tail."
-    )
     rows = why.similar["entity"].to_numpy()
     tails = np.array([tails[0] for tails in why.similar["tails"]], dtype=np.int64)
     ids = np.stack([rows, np.full(len(rows), why.triple.relation), tails], axis=1)

@@ -18,6 +18,7 @@ from kgdash.studies.probability.set_verdict import GROUP_NAMES
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.widgets.choices import group_name
 from kgdash.ui.widgets.inspect_link import show_triples
 from kgdash.ui.widgets.table import show_table
 
@@ -25,11 +26,6 @@ from kgdash.ui.widgets.table import show_table
 _LISTED = 30
 
 _COVERAGE = {"coverage": "coverage", "low": "from", "high": "to", "mean_size": "mean size ↓"}
-
-
-def group_name(by: str) -> str:
-    """Return what a grouping is called in a choice."""
-    return {"relik": "ReliK"}.get(by, by.capitalize())
 
 
 def show_groups(table: pd.DataFrame, by: str, name: str) -> None:

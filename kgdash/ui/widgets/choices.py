@@ -72,6 +72,11 @@ def choose_one(
     return str(chosen)
 
 
+def group_name(by: str) -> str:
+    """Return what a grouping of queries is called in a choice."""
+    return {"relik": "ReliK"}.get(by, by.capitalize())
+
+
 def choose_number(
     label: str, bounds: tuple[int, int], value: int, key: str, help: str | None = None
 ) -> int:
