@@ -46,6 +46,7 @@ from kgdash.commands.trust.agreement import agreement
 from kgdash.commands.trust.answer_sets import answer_sets
 from kgdash.commands.trust.audit import audit
 from kgdash.commands.trust.calibrate import calibrate
+from kgdash.commands.trust.discover import discover
 from kgdash.commands.trust.trust import trust
 from kgdash.errors import KgdashError
 
@@ -67,6 +68,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare.compare,
     "confounders": confounders.confounders,
     "cross-validate": cross_validate.cross_validate,
+    "discover": discover,
     "guide": guide.guide,
     "health": health.health,
     "import": runs.import_run,

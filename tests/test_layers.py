@@ -29,6 +29,7 @@ LAYERS = (
     "charts*",
     "studies studies.instances* studies.classification* studies.obl2021* studies.inspection*",
     "studies.queries* studies.rules* studies.reliability* studies.probability*",
+    "studies.discovery*",
     "studies.labelling* studies.comparison* studies.explanations*",
     "studies.agreement* studies.trust*",
     "studies.correlation* studies.overview*",

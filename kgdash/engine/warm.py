@@ -4,6 +4,7 @@ import numpy as np
 
 from kgdash.engine.answer_kernels import Asking, Limits, place_answers
 from kgdash.engine.bounds import Thresholds
+from kgdash.engine.discovery_kernels import Found, Scored, collect_above, normalise_rows
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
 from kgdash.engine.microkernels import DOT
@@ -55,6 +56,11 @@ def warm() -> None:
     count_both(
         DOT, queries, 1, 0, panels.blocks, 1, masks, bounds, counts, bounds, thresholds.counts()
     )
+    high, total, bounds_each = out[0].copy(), np.empty(1), out[0].copy()
+    scored = Scored(DOT, queries, 1, panels.blocks, 1, masks)
+    normalise_rows(scored, np.float32(1), high, total)
+    found = Found.of_nothing(1)
+    collect_above(scored, bounds_each, found)
     count_given(out, group, bounds, counts)
     thresholds.result([counts])
     weights, words = np.ones(1, dtype=np.int64), out.view(np.uint32)
