@@ -22,7 +22,7 @@ def assert_shows(app, found, task, coefficient="pearson"):
         "p-value": number(row["p"]),
         "Subgraphs": f"{row['subgraphs']}",
     }
-    interval = f"95 %: {number(row['low'])} to {number(row['high'])}"
+    interval = f"95%: {number(row['low'])} to {number(row['high'])}"
     assert [card.delta for card in app.main.metric] == [
         interval,
         f"Holm: {number(row['p_holm'])}",

@@ -68,7 +68,7 @@ def show_factors(view: ConfounderView) -> None:
     with left:
         st.header("Each factor for itself")
         st.caption(
-            f"{view.triples}; 95 % intervals. Blue: ReliK rises with it, orange: it falls, "
+            f"{view.triples}; 95% intervals. Blue: ReliK rises with it, orange: it falls, "
             "grey: p (Holm) ≥ 0.05."
         )
         show_chart(factor_forest(tests), "factor_forest", f"{view.name}-factors")
@@ -129,7 +129,7 @@ def show_partials(view: ConfounderView) -> None:
     st.caption(
         f"ReliK against the reciprocal rank of {view.triples}. Rank metrics favour entities "
         "of high degree; what is left once log degree is taken out of both, degree can not "
-        "explain. Bootstrap 95 % intervals; open where they hold 0."
+        "explain. Bootstrap 95% intervals; open where they hold 0."
     )
     show_chart(partial_forest(table), "partials", f"{view.name}-partial")
     with st.expander("The coefficients as a table"):

@@ -59,7 +59,7 @@ def show_run(
         _open(run, choice, scores.iloc[int(picked)])
     with right:
         st.header("All tasks")
-        st.caption("With bootstrap 95 % intervals; open where p > 0.05.")
+        st.caption("With bootstrap 95% intervals; open where p > 0.05.")
         show_chart(task_intervals(coefficients, choice.coefficient), "study_tasks", f"{name}-tasks")
     st.header("Correlations")
     st.caption(
@@ -79,7 +79,7 @@ def show_sizes(run: Run, choice: CorrelationChoice, coefficients: pd.DataFrame) 
     chosen = list(dict.fromkeys([*paper, choice.task]))
     st.header(f"{coefficient_label(choice.coefficient)} by size")
     st.caption(
-        "Filled markers: p ≤ 0.05; open: not significant. Bars: bootstrap 95 % intervals. "
+        "Filled markers: p ≤ 0.05; open: not significant. Bars: bootstrap 95% intervals. "
         "The larger the subgraphs, the more of them they share."
     )
     show_chart(
@@ -122,7 +122,7 @@ def _cards(row: pd.Series, choice: CorrelationChoice) -> None:
         show_card(
             f"{label}: ReliK, {task_label(choice.task)}",
             number(row["value"]),
-            f"95 %: {number(row['low'])} to {number(row['high'])}",
+            f"95%: {number(row['low'])} to {number(row['high'])}",
         )
         show_card(
             "p-value",
@@ -179,8 +179,8 @@ def _correlation_table(shown: pd.DataFrame, name: str, whole: pd.DataFrame | Non
         name,
         shown if whole is None else whole,
         p_holm="p (Holm)",
-        low="95 % low",
-        high="95 % high",
+        low="95% low",
+        high="95% high",
     )
 
 
