@@ -18,6 +18,7 @@ from kgdash.runs import Run
 from kgdash.statistics.estimate import number, p_value
 from kgdash.studies.correlation.correlation import regression_band
 from kgdash.studies.correlation.models_table import marked, models_table
+from kgdash.studies.correlation.study_verdict import study_verdict, sweep_verdict
 from kgdash.ui.correlation.study_form import CorrelationChoice
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
@@ -33,6 +34,8 @@ def show_run(
 ) -> None:
     """Show one task against ReliK, a point per subgraph, and the coefficients of all tasks."""
     row = _row(coefficients, choice)
+    of = (choice.task, choice.coefficient, task_label(choice.task))
+    st.markdown(study_verdict(coefficients, *of))
     _cards(row, choice)
     left, right = st.columns([3, 2], gap="large")
     name = f"{run.name}-study"
@@ -74,6 +77,7 @@ def show_run(
 
 def show_sizes(run: Run, choice: CorrelationChoice, coefficients: pd.DataFrame) -> None:
     """Show how the coefficients change with the size of the subgraphs."""
+    st.markdown(_sweep(coefficients, choice, "sizes"))
     tasks = list(coefficients["task"].unique())
     paper = [t for t in ("tail_mrr", "head_mrr", "relation_mrr", "accuracy") if t in tasks]
     chosen = list(dict.fromkeys([*paper, choice.task]))
@@ -98,6 +102,7 @@ def show_runs(choice: CorrelationChoice, coefficients: pd.DataFrame) -> None:
     """Show the paper's table: runs × tasks."""
     paper = ["tail_mrr", "relation_mrr", "accuracy", "head_mrr", "both_mrr"]
     tasks = list(dict.fromkeys([*paper, choice.task]))
+    st.markdown(_sweep(coefficients, choice, "runs"))
     table = models_table(coefficients, choice.coefficient, tasks)
     st.header(f"{coefficient_label(choice.coefficient)} of mean ReliK with each task")
     st.caption("° p > 0.05; red: negative. The files hold all digits, p-values and coefficients.")
@@ -137,6 +142,11 @@ def _cards(row: pd.Series, choice: CorrelationChoice) -> None:
             f"Left out: {empty:,} without any known triple inside, {left_out - empty:,} "
             "without an evaluated one.",
         )
+
+
+def _sweep(coefficients: pd.DataFrame, choice: CorrelationChoice, of: str) -> str:
+    mine = coefficients[coefficients["task"] == choice.task]
+    return sweep_verdict(mine, choice.coefficient, task_label(choice.task), of)
 
 
 def _row(coefficients: pd.DataFrame, choice: CorrelationChoice) -> pd.Series:
