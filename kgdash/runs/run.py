@@ -142,7 +142,7 @@ class Run:
 
         :param split: "train", "valid" or "test"; ignored if ``triples`` are given
         :param triples: int64 ids, shape ``(n, 3)``; facts or not
-        :param method: "exact"; "sampled" (corrected estimate with a 95 % interval),
+        :param method: "exact"; "sampled" (corrected estimate with a 95% interval),
             "sampled-paper" (the paper's estimate), "lower-bound"
         :param rank_type: how ties count in the exact method: "optimistic" is the paper's
         :param progress: called with (done, total); may raise to cancel
