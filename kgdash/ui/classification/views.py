@@ -58,7 +58,7 @@ def describe(found: Classification) -> str:
     validation = found.metrics.set_index("figure")["validation"]["accuracy"]
     text = (
         f"{test['true']:,} true and {test['false']:,} false test triples; beneath each figure its "
-        f"{found.setting.level * 100:g} % interval. Threshold {number(about['threshold'])}"
+        f"{found.setting.level * 100:g}% interval. Threshold {number(about['threshold'])}"
     )
     if found.setting.thresholds == "relation":
         others = about["relations_with_global_threshold"]

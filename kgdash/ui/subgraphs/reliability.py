@@ -46,8 +46,8 @@ _SIGNIFICANT = 0.05
 #: columns in scientific notation, and their headings
 _TINY = {
     "relik": "mean ReliK ↑",
-    "low": "95 % low",
-    "high": "95 % high",
+    "low": "95% low",
+    "high": "95% high",
     "typical": "geometric mean",
     "expected": "expected by relations",
 }
@@ -84,7 +84,7 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
     )
     shown = table if small else table[~table["small"]].reset_index(drop=True)
     st.caption(
-        f"{len(shown):,} {several}. Bars: bootstrap 95 % intervals of the mean; open: fewer "
+        f"{len(shown):,} {several}. Bars: bootstrap 95% intervals of the mean; open: fewer "
         "than 30 triples."
         + (
             " Click an entity to open its neighbourhood on Local reliability."
@@ -160,7 +160,7 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     low, high = (int((sure["kind"] == kind).sum()) for kind in ("low", "high"))
     st.markdown(
         f"**{low}** connected {'region is' if low == 1 else 'regions are'} less reliable than "
-        f"chance explains, **{high}** more (5 % over the whole graph)."
+        f"chance explains, **{high}** more (5% over the whole graph)."
     )
     if len(table):
         row = _table(table[_REGIONS], table, "regions", name, first=0) or 0
