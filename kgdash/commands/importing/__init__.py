@@ -1,4 +1,4 @@
 """The command ``import``: models and embeddings of other libraries as runs.
 
-Imports: as `kgdash.commands`.
+Imports: runs and below. Start at `import_run.py`.
 """
