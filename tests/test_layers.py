@@ -31,6 +31,7 @@ LAYERS = (
     "studies.queries* studies.rules* studies.reliability* studies.probability*",
     "studies.discovery*",
     "studies.labelling* studies.comparison* studies.explanations*",
+    "studies.protocols*",
     "studies.agreement* studies.trust*",
     "studies.correlation* studies.overview*",
     "studies.audit*",

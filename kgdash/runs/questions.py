@@ -24,6 +24,15 @@ class DiscoveryOptions(TypedDict, total=False):
     known: tuple[str, ...]
 
 
+class ProtocolOptions(TypedDict, total=False):
+    """See `kgdash.studies.protocols.protocols.ProtocolSetting`."""
+
+    negatives: tuple[int, ...]
+    ks: tuple[int, ...]
+    split: str
+    filter: str | None
+
+
 class Questions:
     """What `kgdash.runs.run.Run` answers through `kgdash.accessors`."""
 
@@ -63,6 +72,24 @@ class Questions:
         :raises KgdashError: on an unknown choice; without held-out triples; on NaN or infinity
         """
         found: AnswerSets = ACCESSORS["answer_sets"](self)(epsilon, score, groups, progress)
+        return found
+
+    def protocols(
+        self, side: str = "both", progress: Progress = silent, **options: Unpack[ProtocolOptions]
+    ) -> pd.DataFrame:
+        """Say what evaluations with sampled negatives would have said of the run.
+
+        By numbers.md#30-sampled-protocols, from the exact ranks of the test split.
+
+        :param side: "head", "tail" or "both"
+        :param progress: called with (done, total); may raise to cancel
+        :param options: ``negatives`` ((100,)), drawn uniformly, beside OGB's and DGL-KE's
+            protocols; ``ks`` ((1, 3, 10)) of Hits@k; ``split`` ("test"); ``filter`` (by the split)
+        :return: one row per protocol and metric: ``protocol``, ``metric``, ``candidates``,
+            ``value``, ``sd`` (over draws), ``corrected``, ``corrected_sd``, ``exact``
+        :raises KgdashError: as `kgdash.runs.Run.ranks`, and on numbers out of range
+        """
+        found: pd.DataFrame = ACCESSORS["protocols"](self)({"side": side, **options}, progress)
         return found
 
     def discover(
