@@ -85,4 +85,6 @@ def show_leads(found: Overview) -> None:
 def _named(graph: KnowledgeGraph, lead: Lead) -> dict[str, str]:
     if lead.kind == "triple":
         return dict(zip(IDS, lead.triple, strict=True))
-    return entity_address(graph, lead.name, "entity") if lead.kind == "community" else {}
+    if lead.kind == "community":
+        return entity_address(graph, lead.name, "entity")
+    return {"group": lead.name} if lead.kind == "relation" else {}
