@@ -44,10 +44,10 @@ def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
     at least 1.5 heads per tail, or tails per head, else "1". Patterns, of which the first that
     holds is given, loops (h, r, h) left out:
 
-    - symmetric: at least 80 % of the (h, r, t) have their (t, r, h);
-    - inverse of r′: at least 80 % of the (h, r, t) have their (t, r′, h), and of the r′ likewise
+    - symmetric: at least 80% of the (h, r, t) have their (t, r, h);
+    - inverse of r′: at least 80% of the (h, r, t) have their (t, r′, h), and of the r′ likewise
       (Akrami et al. 2020);
-    - composed of r₁, r₂: at least 80 % of the pairs (x, z) that a path x r₁ y r₂ z joins are
+    - composed of r₁, r₂: at least 80% of the pairs (x, z) that a path x r₁ y r₂ z joins are
       triples of r, and these are at least half of r's. Paths are looked for around up to 20 triples
       of each relation, then counted exactly.
 

@@ -52,7 +52,7 @@ def latest_audit(run: Run) -> pd.DataFrame:
     table = None if config is None else kept_audit(run.graph, config)
     if table is None:
         raise KgdashError(
-            f"run {run.name} was not audited yet; first, which trains models: "
+            f"run {run.name} is not audited yet; this trains models to do so: "
             f"python -m kgdash audit {shlex.quote(run.name)}"
         )
     return table

@@ -42,7 +42,7 @@ from kgdash.ui.widgets.table import show_table
 #: rows of the list of queries on the page; the files have all
 _SHOWN = 500
 
-_MARGINS = {0.05: "5 %", 0.1: "10 %", 0.2: "20 %", 1.0: "any"}
+_MARGINS = {0.05: "5%", 0.1: "10%", 0.2: "20%", 1.0: "any"}
 
 
 def suggested_runs(run: Run) -> list[str]:

@@ -40,7 +40,7 @@ def show_overall(compared: Compared) -> None:
     st.header(info.label)
     st.caption(
         f"{compared.rank_type.capitalize()} ranks of {_count(compared)} {compared.split} triples. "
-        "Bars: 95 % interval of both sides."
+        "Bars: 95% interval of both sides."
     )
     one = table[(table["metric"] == info.key) & (table["rank_type"] == compared.rank_type)]
     one = one.merge(_intervals(compared), on=["run", "side"], how="left")
