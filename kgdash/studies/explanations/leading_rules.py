@@ -12,20 +12,17 @@ import numpy as np
 import pandas as pd
 
 from kgdash.graph import IDS, KnowledgeGraph
+from kgdash.graph.known_triples import with_inverses
 from kgdash.progress import Progress, silent
 from kgdash.studies.explanations.entity_loss import facts_around
-from kgdash.studies.rules.body_matrix import Body
-from kgdash.studies.rules.directed_edges import DirectedEdges
-from kgdash.studies.rules.groundings import groundings
-from kgdash.studies.rules.rule import Rule
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_rules
 
 #: rules of less PCA confidence say little
 MIN_PCA = 0.1
 
-#: paths that are listed of a rule, and more than any has
-PATHS, _EVERY = 10, 2**40
+#: paths that are listed of a rule
+PATHS = 10
 
 
 @dataclass(frozen=True)
@@ -36,12 +33,13 @@ class LeadingRules:
     standard_confidence`` (float64), ``support`` (int64: facts that the rule finds), ``paths``
     (int64: groundings of the body here). ``paths``: one row per triple of a body, at most `PATHS`
     groundings of each rule: ``place`` (row of ``table``), ``grounding``, ``head, relation, tail``
-    (ids). ``mined``: rules of the relation that were tried.
+    (ids). ``mined``: rules of the relation that were tried. ``notes`` say which were not.
     """
 
     table: pd.DataFrame
     paths: pd.DataFrame
     mined: int
+    notes: tuple[str, ...] = ()
 
     @property
     def maximum(self) -> float | None:
@@ -69,38 +67,64 @@ def leading_rules(
     rules = find_rules(graph, RuleSelection(min_pca=MIN_PCA), progress=progress)
     chosen = rules.take(np.flatnonzero(rules.table["head_relation"] == triple[1]))
     # A closed body of one or two atoms lies on the facts of the triple's ends.
-    around = [facts_around(graph, int(end), loops=True) for end in (triple[0], triple[2])]
-    facts = np.unique(np.concatenate(around), axis=0)
-    edges = DirectedEdges.of(
-        facts[(facts != triple).any(axis=1)], graph.num_entities, graph.num_relations
-    )
-    held: list[int] = []
-    parts: list[pd.DataFrame] = []
-    counts: list[int] = []
-    there = set(facts[:, 1].tolist())
-    for place, rule in enumerate(chosen.rules):
-        if not {relation for relation, _, _ in rule.body} <= there:
-            continue
-        count, rows = _grounded(rule, edges, triple)
-        if count:
-            parts.append(rows.assign(place=len(held)))
-            held.append(place)
-            counts.append(count)
+    there = _Steps.of(graph, triple)
+    counts = there.groundings(chosen.table)
+    held = np.flatnonzero(counts)
+    table = chosen.take(held).written()
     columns = ["rule", "reading", "pca_confidence", "standard_confidence", "support"]
-    table = chosen.table.iloc[held][columns].assign(paths=np.array(counts, dtype=np.int64))
-    empty = pd.DataFrame(columns=["place", "grounding", *IDS], dtype=np.int64)
-    paths = pd.concat([empty, *parts], ignore_index=True)
-    return LeadingRules(table.reset_index(drop=True), paths, len(chosen.table))
+    paths = there.paths(chosen.table.iloc[held])
+    table = table[columns].assign(paths=counts[held])
+    return LeadingRules(table, paths, len(chosen.table), chosen.notes)
 
 
-def _grounded(rule: Rule, edges: DirectedEdges, triple: np.ndarray) -> tuple[int, pd.DataFrame]:
-    """Return how many groundings of a rule's body lead to a triple, and the first of them."""
-    body = Body.of(rule, edges)
-    ends = {"a": triple[0], "b": triple[2]}
-    start, end = ends[body.start], ends[body.end]
-    if body.direct is not None and not body.direct[start, end]:
-        return 0, pd.DataFrame()
-    rows = groundings(body, triple[None], _EVERY, np.random.default_rng(0))
-    rows = rows[~rows["is_answer_triple"]]
-    kept = rows[rows["grounding"] < PATHS].sort_values("grounding", kind="stable")
-    return int(rows["grounding"].nunique()), kept[["grounding", *IDS]]
+@dataclass(frozen=True)
+class _Steps:
+    """The steps that a body can take for a triple (h, ·, t), on train without it.
+
+    ``leaving``, ``reaching``: from h to each entity, from each entity to t: bool, ``(steps, |E|)``.
+    """
+
+    triple: np.ndarray
+    leaving: np.ndarray
+    reaching: np.ndarray
+
+    @classmethod
+    def of(cls, graph: KnowledgeGraph, triple: np.ndarray) -> _Steps:
+        head, tail = int(triple[0]), int(triple[2])
+        leaving, reaching = np.zeros((2, 2 * graph.num_relations, graph.num_entities), dtype=bool)
+        for end, of, inner in ((head, leaving, 2), (tail, reaching, 0)):
+            facts = facts_around(graph, end, loops=True)
+            facts = with_inverses(facts[(facts != triple).any(axis=1)], graph.num_relations)
+            facts = facts[facts[:, 2 - inner] == end]
+            of[facts[:, 1], facts[:, inner]] = True
+        return cls(triple, leaving, reaching)
+
+    def groundings(self, rules: pd.DataFrame) -> np.ndarray:
+        """Count the groundings of rules' bodies: int64, ``(n,)``."""
+        first, second = (rules[name].to_numpy() for name in ("first", "second"))
+        here = self.leaving[:, self.triple[2]]
+        ways = self.leaving.astype(np.float64) @ self.reaching.T
+        joint = here[first] & (here[second] | (rules["atoms"] == 1).to_numpy())
+        chained = ((rules["atoms"] == 2) & ~rules["joint"]).to_numpy()
+        return np.where(chained, ways[first, second], joint).astype(np.int64)
+
+    def paths(self, rules: pd.DataFrame) -> pd.DataFrame:
+        """List the first groundings of rules whose body holds, as `LeadingRules` has them."""
+        head, _, tail = self.triple.tolist()
+        relations, rows = len(self.leaving) // 2, []
+        columns = (rules[name].tolist() for name in ("first", "second", "joint", "atoms"))
+        for place, (first, second, joint, atoms) in enumerate(zip(*columns, strict=True)):
+            if joint or atoms == 1:
+                steps = [(head, step, tail) for step in (first, second)[:atoms]]
+                rows += [(place, 0, *step) for step in steps]
+                continue
+            inner = np.flatnonzero(self.leaving[first] & self.reaching[second])[:PATHS]
+            for number, entity in enumerate(inner.tolist()):
+                rows += [
+                    (place, number, head, first, entity),
+                    (place, number, entity, second, tail),
+                ]
+        table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+        back = table[:, 3] >= relations
+        table[back] = table[back][:, [0, 1, 4, 3, 2]] - np.array([0, 0, 0, relations, 0])
+        return pd.DataFrame(table, columns=["place", "grounding", *IDS])
