@@ -96,6 +96,9 @@ def build_model(
     """
     model = skeleton(spec, training_triples, num_entities, num_relations, where)
     wanted = model.state_dict()
+    # In a digest of all weights NUL stands between a tensor's name and what follows.
+    if odd := sorted(name for name in state if "\0" in name):
+        raise KgdashError(f"{where}: the weights hold a tensor of the name {odd[0]!r:.80}")
     given = {name: tensor for name, tensor in state.items() if not is_train_only(name)}
     _check_names({name for name in wanted if not is_train_only(name)}, set(given), where)
     for name, tensor in given.items():

@@ -21,6 +21,7 @@ from pykeen.models import (
 from safetensors.torch import load_file, save_file
 
 from kgdash.errors import KgdashError
+from kgdash.runs.loading import weights_digest
 from kgdash.scoring.build_model import ModelSpec, build_model, is_train_only, scoring_state
 from kgdash.scoring.model_spec import ARGUMENTS, constructor_arguments, model_class
 
@@ -105,6 +106,18 @@ def test_rebuilt_model_shares_no_memory_with_the_given_weights(state):
 )
 def test_rule_for_train_only_tensors(name, expected):
     assert is_train_only(name) is expected
+
+
+def test_no_tensor_reads_as_several_in_a_digest(state):
+    """Two runs of other weights had one digest, by a name that holds what follows names."""
+    one = {"f.regularizer.x": torch.tensor(list(b".re"), dtype=torch.uint8)}
+    held = "f.regularizer.x\0torch.uint8\0(3,)\0.re\0g.regularizer.y"
+    other = {held: torch.tensor(list(b"zz"), dtype=torch.uint8)}
+    two = {"g.regularizer.y": torch.tensor(list(b"zz"), dtype=torch.uint8)}
+    assert weights_digest(TRANSE, one | two) == weights_digest(TRANSE, other)
+    rebuild(TRANSE, state | one | two)
+    with pytest.raises(KgdashError, match=r"the weights hold a tensor of the name 'f\.regularizer"):
+        rebuild(TRANSE, state | other)
 
 
 def test_train_only_tensors_are_ignored_whatever_they_are(state):
