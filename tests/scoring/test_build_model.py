@@ -22,6 +22,7 @@ from safetensors.torch import load_file, save_file
 
 from kgdash.errors import KgdashError
 from kgdash.runs.loading import weights_digest
+from kgdash.scoring import build_model as build_model_module
 from kgdash.scoring.build_model import ModelSpec, build_model, is_train_only, scoring_state
 from kgdash.scoring.model_spec import ARGUMENTS, constructor_arguments, model_class
 
@@ -283,3 +284,15 @@ def test_tokens_and_relations_beyond_the_graph_are_refused():
     state["entity_representations.0.edge_types"].fill_(RELATIONS)
     with pytest.raises(KgdashError, match="from 0 to 54, found 55"):
         rebuild(ModelSpec("RGCN", {"embedding_dim": 8}), state)
+
+
+def test_few_weights_that_would_become_many(monkeypatch):
+    """Each entity of NodePiece is made of a few tokens that all share."""
+    made = original(NodePiece, inverse=True, embedding_dim=16)
+    spec, weights = ModelSpec("NodePiece", {"embedding_dim": 16}, True), scoring_state(made)
+    rebuild(spec, weights)
+    monkeypatch.setattr(build_model_module, "_MOST_FLOATS", 2 * 14 * 16 - 1)
+    rebuild(spec, weights)
+    monkeypatch.setattr(build_model_module, "_DENSEST", 0)
+    with pytest.raises(KgdashError, match=r"weights would become 448 numbers of 14 entities; take"):
+        rebuild(spec, weights)
