@@ -18,10 +18,19 @@ from kgdash.version import __version__
 if TYPE_CHECKING:
     from kgdash.reports.run_plots import RunPlots
     from kgdash.runs import Run
+    from kgdash.runs.importing import run_from_arrays
     from kgdash.runs.loading import load
     from kgdash.studies.audit.of_run import audit
 
-__all__ = ["KgdashError", "Run", "__version__", "audit", "load", "metrics"]
+__all__ = [
+    "KgdashError",
+    "Run",
+    "__version__",
+    "audit",
+    "load",
+    "metrics",
+    "run_from_arrays",
+]
 
 
 def _plots(run: Run) -> RunPlots:
@@ -46,6 +55,24 @@ def _why(run: Run) -> Any:
     return partial(why, run)
 
 
+def _discover(run: Run) -> Any:
+    from kgdash.studies.discovery.discovery import DiscoverySetting, discover
+
+    def find(setting: dict[str, Any], progress: Any) -> Any:
+        return discover(run, DiscoverySetting(**setting), progress)
+
+    return find
+
+
+def _protocols(run: Run) -> Any:
+    from kgdash.studies.protocols.protocols import ProtocolSetting, protocols
+
+    def find(setting: dict[str, Any], progress: Any) -> Any:
+        return protocols(run, ProtocolSetting(**setting), progress)
+
+    return find
+
+
 def _answer_sets(run: Run) -> Any:
     from kgdash.studies.probability.answer_sets import AnswerSetSetting, answer_sets
 
@@ -56,8 +83,10 @@ def _answer_sets(run: Run) -> Any:
 
 
 ACCESSORS["answer_sets"] = _answer_sets
+ACCESSORS["discover"] = _discover
 ACCESSORS["plot"] = _plots
 ACCESSORS["probabilities"] = _probabilities
+ACCESSORS["protocols"] = _protocols
 ACCESSORS["why"] = _why
 
 
@@ -71,6 +100,10 @@ def __getattr__(name: str) -> Any:
         from kgdash.runs import Run
 
         return Run
+    if name == "run_from_arrays":
+        from kgdash.runs.importing import run_from_arrays
+
+        return run_from_arrays
     if name == "audit":
         from kgdash.studies.audit.of_run import audit
 

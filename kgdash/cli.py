@@ -38,6 +38,7 @@ from kgdash.commands import (
 )
 from kgdash.commands.dashboard.open import open_app
 from kgdash.commands.dashboard.serve import serve
+from kgdash.commands.importing.import_run import import_run
 from kgdash.commands.options.config import configurable
 from kgdash.commands.options.groups import grouped
 from kgdash.commands.options.renamed import refuse_old_names
@@ -46,6 +47,8 @@ from kgdash.commands.trust.agreement import agreement
 from kgdash.commands.trust.answer_sets import answer_sets
 from kgdash.commands.trust.audit import audit
 from kgdash.commands.trust.calibrate import calibrate
+from kgdash.commands.trust.discover import discover
+from kgdash.commands.trust.protocols import protocols
 from kgdash.commands.trust.trust import trust
 from kgdash.errors import KgdashError
 
@@ -67,9 +70,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare.compare,
     "confounders": confounders.confounders,
     "cross-validate": cross_validate.cross_validate,
+    "discover": discover,
     "guide": guide.guide,
     "health": health.health,
-    "import": runs.import_run,
+    "import": import_run,
     "import-queries": import_queries.import_queries,
     "inspect": inspect.inspect,
     "label": label.label,
@@ -78,6 +82,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "overview": overview.overview,
     "predict-performance": predict_performance.predict_performance,
     "prepare": relik.prepare,
+    "protocols": protocols,
     "queries": queries.queries,
     "reliability": reliability.reliability,
     "relik": relik.relik,

@@ -1,6 +1,6 @@
 """What the train triples say of each relation: its cardinality, and patterns that predict it."""
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,9 @@ _VERSION = 1
 
 #: triples per relation that the search for paths looks at before it counts exactly
 _LOOKED_AT = 20
+
+#: relations whose matrices are kept meanwhile: each has a number or more for every entity
+_AT_HAND = 512
 
 
 def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
@@ -131,14 +134,14 @@ def _composed(
     ordered = triples[np.argsort(triples[:, 1], kind="stable")]
     stops = np.cumsum(sizes)
 
-    @cache
+    @lru_cache(_AT_HAND)
     def matrix(relation: int) -> sparse.csr_matrix:
         rows = ordered[stops[relation] - sizes[relation] : stops[relation]]
         ones = np.ones(len(rows), dtype=np.int32)
         shape = (known.num_entities, known.num_entities)
         return sparse.csr_matrix((ones, (rows[:, 0], rows[:, 2])), shape=shape)
 
-    @cache
+    @lru_cache(_AT_HAND)
     def degrees(relation: int, axis: int) -> np.ndarray:
         return np.asarray(matrix(relation).sum(axis=axis), dtype=np.int64).ravel()
 

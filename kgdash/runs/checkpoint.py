@@ -15,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from kgdash.files.atomic import atomic_file
+from kgdash.files.regular import check_regular
 from kgdash.files.table_cache import TRAININGS, cache_directory
 
 #: seconds of training after which its place is written down again
@@ -37,12 +38,13 @@ class Checkpoint:
     def read(self) -> tuple[dict[str, Any], dict[str, torch.Tensor]] | None:
         """Return what was said and the tensors that were kept; None if they are not as written."""
         try:
+            check_regular(self._path)
             with safe_open(self._path, "pt") as file:
                 said = file.metadata()["kgdash"]
                 kept = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
                 whole = file.metadata()["sha256"] == _digest(said, kept)
             return (json.loads(said), kept) if whole else None
-        except (OSError, SafetensorError, KeyError, TypeError, ValueError):
+        except (OSError, SafetensorError, KeyError, TypeError, ValueError, RecursionError):
             return None
 
     def is_due(self) -> bool:

@@ -23,6 +23,9 @@ from kgdash.studies.rules.body_counting import Chains
 from kgdash.studies.rules.directed_edges import DirectedEdges
 from kgdash.studies.rules.rule import written_rules
 
+#: counts are by relation and relation: gigabytes beyond
+_MOST_RELATIONS = 2**11
+
 #: most rules that are kept: a graph of 14 entities and 55 relations has 450,654
 MOST_RULES = 1_000_000
 
@@ -71,9 +74,15 @@ def mine_bodies(
         one), ``joint`` (bool: both steps join the same pair), ``atoms`` (of the body, 1 or 2),
         ``support, body_size, pca_body_size`` (int64), ``head_coverage, standard_confidence,
         pca_confidence`` (in [0, 1]), ``functional_variable`` ("?a" or "?b")
-    :raises KgdashError: if the train split is empty or a threshold is out of range
+    :raises KgdashError: if the train split is empty, a threshold is out of range, or there are more
+        than 2,048 relations
     """
     _check_thresholds(min_support, min_head_coverage, min_pca)
+    if graph.num_relations > _MOST_RELATIONS:
+        raise KgdashError(
+            f"graph {graph.name} has {graph.num_relations:,} relations; rules are mined of at most "
+            f"{_MOST_RELATIONS:,}: mine them with AMIE or AnyBURL, and give that file"
+        )
     steps = DirectedEdges.of(graph.split("train"), graph.num_entities, graph.num_relations)
     heads = _HeadRelations.of(steps)
     chains = Chains.of(steps, heads.by_head, heads.by_tail)

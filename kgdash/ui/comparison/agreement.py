@@ -52,8 +52,8 @@ def suggested_runs(run: Run) -> list[str]:
 
 
 def _seeds_of(run: Run) -> list[str]:
-    candidates = sound_runs(runs_on_same_graph(run))
-    return other_seeds({run.name: run}, candidates).get(run.name, [])
+    names = other_seeds({run.name: run}, runs_on_same_graph(run)).get(run.name, [])
+    return list(sound_runs(names))
 
 
 def choose_setting(run: Run) -> AgreementSetting:

@@ -49,4 +49,4 @@ def choose_prediction(run: Run) -> PredictionChoice:
     # Subgraphs to learn from are picked as the user's is.
     way = {name: value for name, value in subgraph.arguments if name != "entity"}
     sampling = SubgraphSampling(count=int(count), **way)
-    return PredictionChoice(subgraph, task, sampling, int(level.split()[0]) / 100)
+    return PredictionChoice(subgraph, task, sampling, int(level.removesuffix("%")) / 100)

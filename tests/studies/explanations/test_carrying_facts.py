@@ -1,9 +1,12 @@
 """Ranks without the carrying facts are those of a model refitted without them."""
 
+import re
+
 import numpy as np
 import pytest
 
 from kgdash.graph import default_filter
+from kgdash.studies.explanations import carrying_facts as carrying
 from kgdash.studies.explanations.carrying_facts import (
     CANDIDATES,
     ENOUGH,
@@ -150,3 +153,19 @@ def test_all_tied(written):
     found = found_of(run, (0, 0, 2), "tail")
     assert found.missing == "all candidates have the same score"
     assert found.rank == 7.5
+
+
+def test_a_small_file_that_asks_for_large_matrices(written, monkeypatch):
+    """D numbers in an entity's vector ask for D² in a matrix, for each query that names it."""
+    run = written("DistMult").run
+    triple = written("DistMult").graph.split("test")[0].tolist()
+    assert "too many to refit" not in found_of(run, triple, "tail").missing
+    monkeypatch.setattr(carrying, "_WIDEST", 5)
+    missing = found_of(run, triple, "tail").missing
+    assert re.fullmatch(r"6 numbers in \d+ kinds of queries are too many to refit", missing)
+    monkeypatch.setattr(carrying, "_WIDEST", 6)
+    kinds = int(missing.split()[3])
+    monkeypatch.setattr(carrying, "_CURVATURES", 36 * kinds)
+    assert "too many to refit" not in found_of(run, triple, "tail").missing
+    monkeypatch.setattr(carrying, "_CURVATURES", 36 * kinds - 1)
+    assert found_of(run, triple, "tail").missing == missing
