@@ -71,6 +71,13 @@ class Calibration:
         values = np.array([own.get(int(relation), own[-1]) for relation in relations])
         return values[place.reshape(-1)]
 
+    def beta_under(self, side: str, relation: int) -> float:
+        """Return the β of a relation's queries with one side open."""
+        rows = self.betas[
+            (self.betas["side"] == side) & self.betas["relation"].isin([-1, relation])
+        ]
+        return float(rows.loc[rows["relation"].idxmax(), "beta"])
+
     @property
     def one_beta(self) -> float:
         """Return the one temperature's β."""
@@ -123,8 +130,7 @@ def _fit(run: Run, triples: np.ndarray, progress: Progress) -> Calibration:
         rows.append((side, relation, int(counts[relation]), float(beta)))
     betas = pd.DataFrame(rows, columns=["side", "relation", "queries", "beta"])
     half = Calibration(betas, IsotonicMap(np.zeros(1), np.zeros(1)), Logistic(0.0, 0.0))
-    soft = [softmax(side, [half.beta_of(side)])[0] for side in sides]
-    found = count_candidates(sides, soft, counted)
+    found = count_candidates(sides, [half.beta_of(side) for side in sides], counted)
     return Calibration(betas, fit_isotonic(found), fit_platt(found))
 
 
