@@ -6,7 +6,9 @@ WWW 2013); what rules say together is combined as with AnyBURL (Meilicke et al.,
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +16,6 @@ import pandas as pd
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.explanations.entity_loss import facts_around
-from kgdash.studies.rules.body_matrix import Body
-from kgdash.studies.rules.directed_edges import DirectedEdges
-from kgdash.studies.rules.groundings import groundings
 from kgdash.studies.rules.rule import Rule
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_rules
@@ -24,8 +23,11 @@ from kgdash.studies.rules.sources import find_rules
 #: rules of less PCA confidence say little
 MIN_PCA = 0.1
 
-#: paths that are listed of a rule, and more than any has
-PATHS, _EVERY = 10, 2**40
+#: paths that are listed of a rule
+PATHS = 10
+
+#: the variable of a mined body that the head does not have
+_INNER = "h"
 
 
 @dataclass(frozen=True)
@@ -69,38 +71,67 @@ def leading_rules(
     rules = find_rules(graph, RuleSelection(min_pca=MIN_PCA), progress=progress)
     chosen = rules.take(np.flatnonzero(rules.table["head_relation"] == triple[1]))
     # A closed body of one or two atoms lies on the facts of the triple's ends.
-    around = [facts_around(graph, int(end), loops=True) for end in (triple[0], triple[2])]
-    facts = np.unique(np.concatenate(around), axis=0)
-    edges = DirectedEdges.of(
-        facts[(facts != triple).any(axis=1)], graph.num_entities, graph.num_relations
-    )
+    facts = _Facts.around(graph, triple)
     held: list[int] = []
-    parts: list[pd.DataFrame] = []
     counts: list[int] = []
-    there = set(facts[:, 1].tolist())
+    rows: list[tuple[int, ...]] = []
     for place, rule in enumerate(chosen.rules):
-        if not {relation for relation, _, _ in rule.body} <= there:
+        values = facts.values(rule)
+        if not values:
             continue
-        count, rows = _grounded(rule, edges, triple)
-        if count:
-            parts.append(rows.assign(place=len(held)))
-            held.append(place)
-            counts.append(count)
+        for number, value in enumerate(values[:PATHS]):
+            at = {**facts.ends, _INNER: value}
+            rows += [(len(held), number, at[x], r, at[y]) for r, x, y in rule.body]
+        held.append(place)
+        counts.append(len(values))
     columns = ["rule", "reading", "pca_confidence", "standard_confidence", "support"]
     table = chosen.table.iloc[held][columns].assign(paths=np.array(counts, dtype=np.int64))
-    empty = pd.DataFrame(columns=["place", "grounding", *IDS], dtype=np.int64)
-    paths = pd.concat([empty, *parts], ignore_index=True)
+    listed = np.array(rows, dtype=np.int64).reshape(-1, 5)
+    paths = pd.DataFrame(listed, columns=["place", "grounding", *IDS])
     return LeadingRules(table.reset_index(drop=True), paths, len(chosen.table))
 
 
-def _grounded(rule: Rule, edges: DirectedEdges, triple: np.ndarray) -> tuple[int, pd.DataFrame]:
-    """Return how many groundings of a rule's body lead to a triple, and the first of them."""
-    body = Body.of(rule, edges)
-    ends = {"a": triple[0], "b": triple[2]}
-    start, end = ends[body.start], ends[body.end]
-    if body.direct is not None and not body.direct[start, end]:
-        return 0, pd.DataFrame()
-    rows = groundings(body, triple[None], _EVERY, np.random.default_rng(0))
-    rows = rows[~rows["is_answer_triple"]]
-    kept = rows[rows["grounding"] < PATHS].sort_values("grounding", kind="stable")
-    return int(rows["grounding"].nunique()), kept[["grounding", *IDS]]
+@dataclass(frozen=True)
+class _Facts:
+    """The training facts of a triple's ends without the triple, by what they hold.
+
+    ``ends``: values of the variables a and b. ``tails``, ``heads``: of relation and other end.
+    """
+
+    ends: dict[Any, int]
+    relations: set[int]
+    tails: dict[tuple[int, int], set[int]]
+    heads: dict[tuple[int, int], set[int]]
+
+    @classmethod
+    def around(cls, graph: KnowledgeGraph, triple: np.ndarray) -> _Facts:
+        ends = {"a": int(triple[0]), "b": int(triple[2])}
+        facts = np.concatenate([facts_around(graph, end, loops=True) for end in ends.values()])
+        tails: dict[tuple[int, int], set[int]] = defaultdict(set)
+        heads: dict[tuple[int, int], set[int]] = defaultdict(set)
+        for h, r, t in facts[(facts != triple).any(axis=1)].tolist():
+            tails[r, h].add(t)
+            heads[r, t].add(h)
+        return cls(ends, {r for r, _ in tails}, tails, heads)
+
+    def values(self, rule: Rule) -> list[int]:
+        """Return, ascending, the values of the body's inner variable for which it holds.
+
+        Of a body without one: [0] if it holds.
+        """
+        ends, found, none = self.ends, None, set[int]()
+        for relation, x, y in rule.body:
+            if relation not in self.relations:
+                return []
+            if x in ends and y in ends:
+                if ends[y] not in self.tails.get((relation, ends[x]), none):
+                    return []
+                continue
+            if x in ends:
+                here = self.tails.get((relation, ends[x]), none)
+            else:
+                here = self.heads.get((relation, ends[y]), none)
+            found = here if found is None else found & here
+            if not found:
+                return []
+        return [0] if found is None else sorted(found)

@@ -18,6 +18,9 @@ from kgdash.studies.explanations.entity_loss import EntityLoss, Linearised
 #: steps at most, and the decrease of the loss that a further one must promise
 _STEPS, _ENOUGH = 40, 1e-4
 
+#: with the sum of absolute values, which has kinks everywhere: what the last step must have brought
+_ENOUGH_OF_KINKS = 1e-2
+
 #: a matrix is kept while each step promises so many times less than the one before; the shortest
 #: part of a step that is tried
 _SLOW, _SHORTEST = 2, 1e-3
@@ -90,7 +93,7 @@ class EntityRefit:
 
     def _solver(self, at: Linearised, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         matrix = at.curvature(weights)
-        matrix[np.diag_indices_from(matrix)] += self.ridge
+        matrix[np.diag_indices_from(matrix)] += self.ridge + at.bend(weights)
         factor = linalg.cho_factor(matrix)
         return lambda right: np.asarray(linalg.cho_solve(factor, right))
 
@@ -121,7 +124,10 @@ class EntityRefit:
             moved = self._descent(weights, (x, at), step, promised, min(1.0, 2 * share))
             if moved is None:
                 break
+            gain = self._value(at, weights, x) - self._value(moved[1], weights, moved[0])
             (x, at, share), before = moved, promised
+            if self.loss.has_kinks and gain < _ENOUGH_OF_KINKS:
+                break
         return x
 
     def _descent(
