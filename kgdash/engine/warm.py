@@ -6,8 +6,9 @@ from kgdash.engine.answer_kernels import Asking, Limits, place_answers
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
-from kgdash.engine.microkernels import DOT
+from kgdash.engine.microkernels import DOT, L1
 from kgdash.engine.ordering_kernels import stable_order
+from kgdash.engine.refit_kernels import distance_softmax
 from kgdash.engine.region_kernels import Incidence, grow_groups, scan_groups, shuffle_within
 from kgdash.engine.resampling_kernels import resample_groups
 from kgdash.engine.rule_kernels import (
@@ -91,3 +92,4 @@ def warm() -> None:
     steps = Groups(none.starts, pairs, group)
     count_chains(none, steps, Pairs(none.starts, pairs), none, Sums(group, sums, sums))
     count_chains_backwards(none, steps, group, none, sums)
+    distance_softmax(L1, vectors[0], vectors, vectors, 0, out[0], one)
