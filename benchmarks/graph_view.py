@@ -79,7 +79,7 @@ def main() -> None:
         page.wait_for_selector(".stage[data-drawn^=graph]")
         for act in ("zoom", "pan"):
             rate, gap = frames(page, act)
-            print(f"{act}: {rate:.0f} frames a second, 95 % within {gap:.0f} ms")
+            print(f"{act}: {rate:.0f} frames a second, 95% within {gap:.0f} ms")
         browser.close()
 
 

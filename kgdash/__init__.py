@@ -18,10 +18,19 @@ from kgdash.version import __version__
 if TYPE_CHECKING:
     from kgdash.reports.run_plots import RunPlots
     from kgdash.runs import Run
+    from kgdash.runs.importing import run_from_arrays
     from kgdash.runs.loading import load
     from kgdash.studies.audit.of_run import audit
 
-__all__ = ["KgdashError", "Run", "__version__", "audit", "load", "metrics"]
+__all__ = [
+    "KgdashError",
+    "Run",
+    "__version__",
+    "audit",
+    "load",
+    "metrics",
+    "run_from_arrays",
+]
 
 
 def _plots(run: Run) -> RunPlots:
@@ -71,6 +80,10 @@ def __getattr__(name: str) -> Any:
         from kgdash.runs import Run
 
         return Run
+    if name == "run_from_arrays":
+        from kgdash.runs.importing import run_from_arrays
+
+        return run_from_arrays
     if name == "audit":
         from kgdash.studies.audit.of_run import audit
 

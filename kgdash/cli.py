@@ -38,6 +38,7 @@ from kgdash.commands import (
 )
 from kgdash.commands.dashboard.open import open_app
 from kgdash.commands.dashboard.serve import serve
+from kgdash.commands.importing.import_run import import_run
 from kgdash.commands.options.config import configurable
 from kgdash.commands.options.groups import grouped
 from kgdash.commands.options.renamed import refuse_old_names
@@ -69,7 +70,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "cross-validate": cross_validate.cross_validate,
     "guide": guide.guide,
     "health": health.health,
-    "import": runs.import_run,
+    "import": import_run,
     "import-queries": import_queries.import_queries,
     "inspect": inspect.inspect,
     "label": label.label,

@@ -53,7 +53,7 @@ name = f"{run.name}-coverage-by-{by}"
 left, right = st.columns(2, gap="large")
 with left:
     st.caption(
-        "Bars: 95 % intervals. Orange: surely below the promise; blue: surely above; hollow: fewer "
+        "Bars: 95% intervals. Orange: surely below the promise; blue: surely above; hollow: fewer "
         "than 30 queries. Click a point to see the group's sets."
     )
     figure = coverage_figure(table, setting.epsilon, by in IN_ORDER)

@@ -1,26 +1,25 @@
 """Any metric by groups of triples: where the model ranks well, and where badly."""
 
-import numpy as np
 import streamlit as st
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.custom_grouping import groups_by
 from kgdash.breakdowns.grouping import group_ranks
-from kgdash.charts.breakdowns import group_bars, side_heatmap
+from kgdash.charts.breakdowns import side_heatmap
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.breakdown_form import choose_breakdown
 from kgdash.ui.metrics.custom_groups_form import custom_groupings, edit_groupings
+from kgdash.ui.metrics.group_choice import choose_bar, choose_group
 from kgdash.ui.metrics.group_triples import show_group_triples
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
 from kgdash.ui.runtime.run_picker import current_run
-from kgdash.ui.widgets.chart import clicked_point, show_chart
+from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.drawn import drawn
-from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, value_bar, written
+from kgdash.ui.widgets.table import download
 
 run = current_run()
 st.title("Breakdowns")
@@ -64,56 +63,31 @@ def show_triples_of(group: str) -> None:
 
 left, right = st.columns([3, 2], gap="large")
 with left:
-    st.header("Values with 95 % intervals")
+    st.header("Values with 95% intervals")
     st.caption(
         f"{side.capitalize()} side{'s' if side == 'both' else ''}, {rank_type} ranks; dashed: all "
         "groups. Hatched: a small group. Click a bar to see its triples."
     )
-    point = clicked_point(
-        drawn(group_bars, groups, info, overall),
-        f"bars_{chosen.by}",
-        f"{run.name}-{chosen.split}-by-{chosen.by}",
-    )
+    files = f"{run.name}-{chosen.split}-by-{chosen.by}"
+    beside = choose_bar(groups, info, overall, f"bars_{chosen.by}", files)
 with right:
-    if point in groups["group"].to_numpy():
-        show_triples_of(point)
+    if beside is not None:
+        show_triples_of(beside)
     else:
         st.header("Group by side")
         st.caption("The bluer, the better. * a small group.")
         show_chart(
             drawn(side_heatmap, table, info, groups["group"].tolist()),
             "sides",
-            f"{run.name}-{chosen.split}-by-{chosen.by}-and-side",
+            f"{files}-and-side",
         )
 
 st.header("All groups")
-st.caption(
-    "Optimistic and pessimistic values, their gap, and how many ranks are tied tell how much equal "
-    "scores blur a value. Select a row to see its triples."
-)
-listed = groups.drop(columns="side").assign(tied_share=100 * groups["tied_share"])
-listed["small"] = ["small" if is_small else "" for is_small in groups["small"]]
-ticked = np.flatnonzero(groups["group"] == point).tolist()
-ways = [chosen.by, side, chosen.order, info.key, rank_type, *of_ranks, *map(str, ticked)]
-row = selected_row(
-    st.dataframe(
-        written(listed),
-        hide_index=True,
-        placeholder="–",
-        column_config=number_columns(
-            listed, count="ranks", value=rank_type, tied_share="tied %", small="size"
-        )
-        | {"group": st.column_config.TextColumn("group", width="medium", pinned=True)}
-        | value_bar(info, rank_type),
-        on_select="rerun",
-        selection_mode="single-row",
-        selection_default={"selection": {"rows": ticked}},
-        key=f"groups_{'_'.join(ways)}",  # another one at a click on a bar, whose row it ticks
-    )
-)
-download(table, f"{run.name}-{chosen.split}-by-{chosen.by}")
-
-if row is not None and groups["group"][row] != point:
-    show_triples_of(groups["group"][row])
+st.caption("Select a row to see its triples.")
+ways = ["groups", chosen.by, side, chosen.order, info.key, rank_type, *of_ranks]
+group = choose_group(groups, beside, info, rank_type, "_".join(ways))
+download(table, files)
+if group is not None and group != beside:
+    show_triples_of(group)
 
 edit_groupings(run, custom_groupings(run))

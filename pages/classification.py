@@ -89,7 +89,10 @@ with right:
     )
 
 st.header("Per relation")
-st.caption("Select a row to see the relation's scores. Majority: calling all what most are.")
+st.caption(
+    "Select a row to see the relation's scores. Majority: the accuracy of calling all triples of a "
+    "relation what most of them are."
+)
 show_relations(found, tables["relations"], name)
 
 st.header("Does ReliK predict where?")

@@ -9,6 +9,7 @@ from kgdash.ui.correlation.confounders import (
     choose_factor,
     show_factors,
     show_partials,
+    show_verdict,
 )
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run
@@ -28,10 +29,7 @@ _VIEWS = {
 
 run = current_run()
 st.title("Confounders of ReliK")
-st.caption(
-    "Is ReliK high because the model is sure, or because entities are well connected and relations "
-    "frequent? And does it say anything of ranks that degree does not?"
-)
+verdict = st.empty()
 view = choose_view(list(_VIEWS))
 with settings():
     split = choose_split(run.graph)
@@ -48,4 +46,6 @@ factors = computed(
     key,
     Call(triple_factors, run, *choices),
 )
-_VIEWS[view](ConfounderView(run, split, factor, relik_method, key, factors))
+found = ConfounderView(run, split, factor, relik_method, key, factors)
+show_verdict(found, verdict)
+_VIEWS[view](found)

@@ -77,7 +77,7 @@ if picked is not None:
     open_local(part.method, here.evaluated, entity=graph.entities[part.seed_entity], **walked)
 with right:
     st.header("Did intervals hold?")
-    st.caption("Subgraphs not learnt from; bars: 95 % intervals (Clopper and Pearson).")
+    st.caption("Subgraphs not learnt from; bars: 95% intervals (Clopper and Pearson).")
     show_chart(coverage_figure(prediction.coverage), "coverage", f"{name}-coverage")
 
 st.header("How good is it?")

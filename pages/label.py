@@ -13,17 +13,15 @@ from kgdash.ui.instances.labelling import (
     show_labels,
     show_refusal,
 )
-from kgdash.ui.instances.labelling_form import choose_predictions
+from kgdash.ui.instances.labelling_form import ABOUT, choose_predictions, choose_source
 from kgdash.ui.runtime.computed import computed, refuse
 from kgdash.ui.runtime.run_picker import current_run
 
 run = current_run()
 st.title("Label predictions")
-st.caption(
-    "Rules predict triples that are in no split: some are facts that nobody wrote down, others are "
-    "wrong. Say which. Every label is kept at once, and Rule predictions compares ReliK on them."
-)
-choice = choose_predictions(run)
+source = choose_source()
+st.caption(ABOUT[source])
+choice = choose_predictions(run, source)
 if choice.audit is not None:
     queue = fact_queue(run.graph, choice.audit, choice.order, choice.seed)
 else:

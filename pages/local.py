@@ -79,11 +79,11 @@ if dot is not None:
 
 st.header("Triples inside")
 st.caption(
-    "ReliK head/tail rank: among the negatives that share the head/tail; head/tail/relation "
-    "rank: realistic filtered rank, empty where not evaluated. Select a row to inspect its triple."
+    "Ranks: realistic and filtered, empty where not evaluated. Select a row to inspect its triple."
 )
 first = [*IDS, "relik", "reciprocal_rank"]
 ordered = labelled.sort_values("relik")[[*first, *labelled.columns.difference(first, sort=False)]]
 narrow = {column: st.column_config.TextColumn(column, width=110) for column in IDS}
+narrow |= dict.fromkeys(["reciprocal_rank", "relik_head_rank", "relik_tail_rank"])  # not at first
 ids = triples.loc[ordered.index, IDS].to_numpy()
 show_triples(graph, ids, ordered, "triples", part_name, **narrow)

@@ -86,7 +86,7 @@ with right:
         f"{run.name}-{split}-ranks",
     )
 
-st.header("All metrics")
+st.header("Every metric")
 frame = values.frame.copy()
 frame.columns = [f"{s} · {t}" for s, t in frame.columns]
 frame.insert(0, "metric", [f"{guide[key].label} {guide[key].arrow}".strip() for key in frame.index])
@@ -94,11 +94,15 @@ frame["range"] = [guide[key].value_range for key in frame.index]
 frame["depends on |E|"] = [
     "yes" if guide[key].depends_on_num_entities else "no" for key in frame.index
 ]
+# Where ties play no role, three columns of each side say the same.
+alike = ties["mrr_gap"] <= 1e-3 * values.value("mrr")
+kept = {"metric", "range", *(f"{each} · {rank_type}" for each in ("head", "tail", "both"))}
+later = dict.fromkeys(set(frame) - kept if alike else ["depends on |E|"])
 st.dataframe(
     written(frame),
     hide_index=True,
     height=420,
-    column_config={"metric": st.column_config.TextColumn("metric", pinned=True)},
+    column_config={"metric": st.column_config.TextColumn("metric", pinned=True)} | later,
     key="all_metrics",
 )
 download(frame.rename_axis("key").reset_index(), f"{run.name}-{split}-metrics")

@@ -38,11 +38,11 @@ key = (run.digest, "probabilities")
 found = computed("Fitting probabilities on validation", key, Call(summarize_calibration, run))
 errors = found.errors
 sure, right = found.sure.iloc[0]
-answer = "The model gives no first answer a confidence of 80 % or more."
+answer = "The model gives no first answer a confidence of 80% or more."
 if sure:
     answer = (
-        f"Where the model is at least **80 % sure** of its first answer, that is right in "
-        f"**{100 * right:.0f} %** of {int(sure):,} test queries."
+        f"Where the model is at least **80% sure** of its first answer, that is right in "
+        f"**{100 * right:.0f}%** of {int(sure):,} test queries."
     )
 st.markdown(answer)
 fitted = errors[errors["way"] == "fitted"].set_index("error")
@@ -88,7 +88,7 @@ show_table(
     right="share right ↑",
     confidence="mean confidence",
     ece="ECE ↓",
-    ece_low="95 % low",
-    ece_high="95 % high",
+    ece_low="95% low",
+    ece_high="95% high",
     nll="NLL ↓",
 )

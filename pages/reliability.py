@@ -45,7 +45,7 @@ with st.container(horizontal=True):
     )
     show_card(
         "Triples that beat all negatives ↑",
-        f"{100 * float((relik == 1).mean()):.3g} %",
+        f"{100 * float((relik == 1).mean()):.3g}%",
         "ReliK = 1",
     )
     show_card(

@@ -102,13 +102,15 @@ if relations["gap"].max() >= 0.001:
     show_chart(drawn(gap_bars, relations, side), "gaps", f"{name}-gaps")
 else:
     st.caption("No relation's MRR moves by 0.001 by how ties count.")
-show_table(
-    listed,
-    "relations",
-    f"{name}-gap-per-relation",
-    relations,
-    group="relation",
-    count="ranks",
-    value="realistic",
-    tied_share="tied %",
-)
+with st.expander("The gaps as a table"):
+    show_table(
+        listed,
+        "relations",
+        f"{name}-gap-per-relation",
+        relations,
+        group="relation",
+        count="ranks",
+        value="realistic",
+        tied_share="tied %",
+        largest_tie=None,
+    )

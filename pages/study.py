@@ -14,9 +14,8 @@ from kgdash.ui.runtime.run_picker import current_run
 run = current_run()
 st.title("Correlation study")
 st.caption(
-    "Where ReliK is high, does the model predict better? **ReliK** needs no test triples; the "
-    "performance of random subgraphs does. Subgraphs overlap, so that p-values flatter; the page "
-    "Expected performance tests prediction itself."
+    "Random subgraphs: their mean ReliK, which needs no test triples, against how well their test "
+    "triples rank. They overlap, so that p-values and intervals flatter."
 )
 choice = choose_correlation_study(run)
 key = ("study", *choice.study)

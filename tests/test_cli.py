@@ -187,7 +187,7 @@ def test_subgraph_on_a_terminal_shows_what_is_counted_so_far(monkeypatch, capsys
     assert code == 0
     exact = compare(run, run.subgraph("virus", size=60))
     assert json.loads(out)["relik"] == exact.means["relik"].value
-    assert re.search(r"mean ReliK between 0\.\d+ and 0\.\d+ \(95 %\)", err)
+    assert re.search(r"mean ReliK between 0\.\d+ and 0\.\d+ \(95%\)", err)
     logging.disable(logging.NOTSET)
 
 

@@ -1,6 +1,7 @@
 """The house: tests lie where their module does, and nothing grows beyond what one can overlook."""
 
 import ast
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -73,3 +74,29 @@ def test_no_function_of_over_six_parameters():
                 if sum(argument.arg not in ("self", "cls") for argument in every) > 6:
                     found.add(f"{module}: {node.name}")
     assert found == KERNELS
+
+
+def texts(path: Path) -> list[str]:
+    """Return a module's texts, docstrings too; "0" stands for what an f-string fills in."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        "".join(str(part.value) if isinstance(part, ast.Constant) else "0" for part in parts)
+        for node in ast.walk(tree)
+        for parts in [node.values if isinstance(node, ast.JoinedStr) else [node]]
+        if isinstance(node, ast.JoinedStr)
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+    ]
+
+
+def test_percents_are_written_without_a_space():
+    """As charts and Python write them: "95%"; a line would break before the sign, too."""
+    spaced = re.compile(r"\d %(?![\w{(])")
+    assert spaced.search("the 95 % interval")
+    assert not spaced.search("hit %{y:.1%}")
+    wrong = {
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in (*modules(), *ROOT.glob("pages/*.py"))
+        for text in texts(path)
+        if spaced.search(text)
+    }
+    assert not wrong

@@ -34,7 +34,7 @@ SIGNIFICANT = 0.05
 def factor_forest(tests: pd.DataFrame) -> go.Figure:
     """Draw Spearman's ρ of ReliK with each count, with its interval.
 
-    Coloured where the corrected p-value is below 5 %. Points carry the factor as ``customdata``.
+    Coloured where the corrected p-value is below 5%. Points carry the factor as ``customdata``.
 
     :param tests: of `kgdash.studies.correlation.confounders.factor_tests`
     """

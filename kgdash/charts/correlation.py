@@ -63,7 +63,7 @@ def study_scatter(
         return empty("no subgraph has both values")
     figure = go.Figure()
     if len(band):
-        add_band(figure, band, "mean", "least squares", "95 % band of the line")
+        add_band(figure, band, "mean", "least squares", "95% band of the line")
     most = max(int(rows["evaluated"].max()), 1)
     figure.add_scatter(
         x=rows["relik"],
@@ -217,7 +217,7 @@ def _colour(task: str) -> str:
 
 def _hover(rows: pd.DataFrame) -> list[str]:
     return [
-        f"{number(row.value)}, 95 % {number(row.low)} to {number(row.high)}<br>"
+        f"{number(row.value)}, 95% {number(row.low)} to {number(row.high)}<br>"
         f"p = {number(row.p)}, {row.subgraphs} subgraphs"
         for row in rows.itertuples()
     ]

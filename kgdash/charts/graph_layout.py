@@ -57,9 +57,18 @@ def pairs_of(triples: pd.DataFrame) -> pd.DataFrame:
         ``triples`` (their number)
     """
     ends = np.sort(triples[["head", "tail"]].to_numpy(), axis=1)
-    table = pd.DataFrame({"a": ends[:, 0], "b": ends[:, 1], "relik": triples["relik"].to_numpy()})
-    return table.groupby(["a", "b"], as_index=False).agg(
-        relik=("relik", "mean"), triples=("relik", "size")
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends, relik = ends[order], triples["relik"].to_numpy(np.float64)[order]
+    starts = np.flatnonzero((np.diff(ends, axis=0, prepend=-1) != 0).any(axis=1))
+    known = np.add.reduceat(~np.isnan(relik), starts) if len(starts) else starts
+    sums = np.add.reduceat(np.nan_to_num(relik), starts) if len(starts) else starts
+    return pd.DataFrame(
+        {
+            "a": ends[starts, 0],
+            "b": ends[starts, 1],
+            "relik": np.where(known, sums / np.maximum(known, 1), np.nan),
+            "triples": np.diff(starts, append=len(ends)),
+        }
     )
 
 

@@ -48,7 +48,7 @@ def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
         title=f"{info.label} {info.arrow}".strip(),
         range=_with_room(values.frame.loc[info.key].tolist()),
     )
-    note = "" if tied else "<br>ties play no role: all rank types agree to 0.1 %"
+    note = "" if tied else "<br>ties play no role: all rank types agree to 0.1%"
     figure.update_xaxes(title=f"side of the prediction{note}")
     parts = [
         f"{side}: {of_each(RANK_TYPES, [values.value(info.key, side, t) for t in RANK_TYPES])}"
@@ -58,7 +58,7 @@ def metric_bars(values: MetricsTable, info: Metric) -> go.Figure:
 
 
 def _ties_matter(values: MetricsTable, info: Metric) -> bool:
-    """Tell whether a metric differs by 0.1 % or more between rank types, on any side."""
+    """Tell whether a metric differs by 0.1% or more between rank types, on any side."""
     for side in values.sides:
         each = np.array([values.value(info.key, side, kind) for kind in RANK_TYPES])
         finite = each[np.isfinite(each)]

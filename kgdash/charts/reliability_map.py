@@ -229,7 +229,7 @@ def baseline_figure(regions: pd.DataFrame, baseline: np.ndarray) -> go.Figure:
     least = float(np.quantile(baseline, 0.95))
     message = (
         f"{int((regions['p'] <= 0.05).sum())} of {len(regions)} regions stand out beyond |z| "
-        f"{number(least)}, which 5 % of permutations reach: "
+        f"{number(least)}, which 5% of permutations reach: "
         f"{of_each(regions['label'], regions['z'])}."
     )
     return finish(figure, message, height=300, top=56, bargap=0.05)

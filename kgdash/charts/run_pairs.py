@@ -36,7 +36,7 @@ _TICKS = (1, 2, 5, 10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_00
 def pair_forest(tests: pd.DataFrame) -> go.Figure:
     """Draw the difference of every pair of runs with its interval.
 
-    Coloured where the corrected permutation test is below 5 %, by which run is better.
+    Coloured where the corrected permutation test is below 5%, by which run is better.
 
     :param tests: of `kgdash.statistics.paired_tests.paired_tests`
     """

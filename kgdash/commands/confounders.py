@@ -56,7 +56,8 @@ def confounders(
 ) -> None:
     """Tell whether degree or frequency account for ReliK, and what it says of ranks beyond them."""
     from kgdash.graph.subgraph import SubgraphSampling
-    from kgdash.studies.correlation.confounders import describe_partials, triple_factors
+    from kgdash.studies.correlation.confounder_verdict import describe_partials
+    from kgdash.studies.correlation.confounders import triple_factors
     from kgdash.studies.reliability.subgraph_table import default_size
 
     bootstrap = Bootstrap(level, seed=seed)

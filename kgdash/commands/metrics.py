@@ -11,7 +11,7 @@ import typer
 
 from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOption
 from kgdash.commands.metrics_latex import latex as print_latex
-from kgdash.commands.options.common import FilterOption, JsonOption, SplitOption
+from kgdash.commands.options.common import ClusterOption, FilterOption, JsonOption, SplitOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.errors import KgdashError
@@ -48,6 +48,7 @@ def metrics(
     ] = None,
     latex: LatexOption = False,
     compared: WithOption = None,
+    cluster: ClusterOption = None,
     as_json: JsonOption = False,
     out: MetricsOutOption = None,
 ) -> None:
@@ -59,17 +60,19 @@ def metrics(
     from kgdash.ranking.metrics import metrics as compute
     from kgdash.ranking.metrics import tie_summary
 
-    loaded = run.load()
     chosen = filter or default_filter(split)
-    only = restrict(
-        loaded.graph,
-        relation or (),
-        read_entities(entities, loaded.graph) if entities else None,
-        min_degree,
-        max_degree,
-        _of_types(loaded.graph, types, type_name),
-    )
-    ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"), restriction=only)
+    with run.on(cluster) as loaded:
+        only = restrict(
+            loaded.graph,
+            relation or (),
+            read_entities(entities, loaded.graph) if entities else None,
+            min_degree,
+            max_degree,
+            _of_types(loaded.graph, types, type_name),
+        )
+        ranks = loaded.ranks(
+            split=split, filter=chosen, progress=terminal("ranks"), restriction=only
+        )
     if chosen in FILTERS and (warning := leak_warning(split, chosen)):
         print(f"note: {warning}", file=sys.stderr)
     if latex or compared or (out is not None and out.suffix == ".tex"):

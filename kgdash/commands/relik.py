@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.options.common import OutOption, SeedOption
+from kgdash.commands.options.common import ClusterOption, OutOption, SeedOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.output import write_or_print
 from kgdash.errors import KgdashError
@@ -27,6 +27,7 @@ def relik(
     ] = "optimistic",
     samples: Annotated[int, typer.Option(help="Negatives per side, if sampled.")] = 1000,
     seed: SeedOption = 0,
+    cluster: ClusterOption = None,
     out: OutOption = None,
 ) -> None:
     """Compute the ReliK of a split or of the triples of a file."""
@@ -34,32 +35,32 @@ def relik(
 
     if split and triples:
         raise KgdashError("give either --split or --triples, not both")
-    loaded = run.load()
-    rows = read_graph_triples(triples, loaded.graph) if triples else None
-    table = loaded.relik(
-        split or "test",
-        rows,
-        method,
-        rank_type,
-        terminal(f"ReliK ({method})"),
-        samples=samples,
-        seed=seed,
-    )
+    with run.on(cluster) as loaded:
+        rows = read_graph_triples(triples, loaded.graph) if triples else None
+        table = loaded.relik(
+            split or "test",
+            rows,
+            method,
+            rank_type,
+            terminal(f"ReliK ({method})"),
+            samples=samples,
+            seed=seed,
+        )
     write_or_print(loaded.graph.with_names(table), out)
 
 
-def prepare(run: RunOptions) -> None:
+def prepare(run: RunOptions, cluster: ClusterOption = None) -> None:
     """Count ReliK of all known triples, the ranks of test, and what pages open with."""
     from kgdash.engine.workers import lowest_priority
     from kgdash.runs.preparation import prepared_share
     from kgdash.studies.overview.preparation import prepare_pages
 
     lowest_priority()
-    loaded = run.load()
-    try:
-        prepare_pages(loaded, terminal(f"preparing {loaded.name}"))
-    except KeyboardInterrupt:
-        share = prepared_share(loaded)
-        print(f"\n{share:.0%} of ReliK is kept: the same command goes on there", file=sys.stderr)
-        raise
+    with run.on(cluster) as loaded:
+        try:
+            prepare_pages(loaded, terminal(f"preparing {loaded.name}"))
+        except KeyboardInterrupt:
+            share, kept = prepared_share(loaded), "of ReliK is kept: the same command goes on there"
+            print(f"\n{share:.0%} {kept}", file=sys.stderr)
+            raise
     print(f"{loaded.name}: {len(loaded.graph.all_triples):,} triples are prepared")

@@ -83,7 +83,7 @@ def _save_rules(found: Rules, path: Path) -> None:
     from kgdash.files.table import write_table
     from kgdash.studies.rules.confidence import METRICS, count_rules
 
-    table = found.table
+    table = found.written()
     if "source" in table:
         counted = count_rules(found.graph, found.rules, terminal("counting rules"))
         given = table[["source", *METRICS]].rename(columns={m: f"given_{m}" for m in METRICS})

@@ -1,13 +1,12 @@
-"""The commands ``runs`` and ``import``: all runs by name, and a safe copy of a PyKEEN directory."""
+"""The command ``runs``: all runs by name; yours renamed, or removed."""
 
-from pathlib import Path
 from typing import Annotated
 
 import pandas as pd
 import typer
 
-from kgdash.commands.options.common import DatasetOption, JsonOption, OutRunArgument
-from kgdash.commands.options.output import print_json, write_new_run
+from kgdash.commands.options.common import JsonOption
+from kgdash.commands.options.output import print_json
 
 app = typer.Typer(
     invoke_without_command=True, help="List the runs that go by a name; rename or remove yours."
@@ -49,14 +48,3 @@ def remove(name: Annotated[str, typer.Argument(help="One of your runs.")]) -> No
 
     remove_run(name)
     print(f"removed {name}")
-
-
-def import_run(
-    directory: Annotated[Path, typer.Argument(help="As PyKEEN's save_to_directory wrote it.")],
-    out: OutRunArgument = None,
-    dataset: DatasetOption = None,
-) -> None:
-    """Convert a PyKEEN directory to the safe form; nothing of its pickle runs."""
-    from kgdash.runs.loading import convert
-
-    write_new_run(out, lambda folder: convert(directory, folder, dataset))

@@ -49,7 +49,7 @@ def subgraph(
         for comparison in compare_steps(*choices, progress=terminal("subgraph")):
             if comparison.share < 1 and comparison.means["relik"].value > 0:
                 low, high = (comparison.means[end].value for end in ("relik_low", "relik_high"))
-                print(f"\rmean ReliK between {low:.3g} and {high:.3g} (95 %)", file=sys.stderr)
+                print(f"\rmean ReliK between {low:.3g} and {high:.3g} (95%)", file=sys.stderr)
     else:
         comparison = compare(*choices)
     estimates = local_estimates(comparison)

@@ -41,8 +41,18 @@ class Sums(NamedTuple):
     pca: np.ndarray
 
 
+class Hits(NamedTuple):
+    """Facts that rules find. ``mined``: bool, second step × relation; ``counts``: int64, ``(n,)``.
+
+    ``counts`` has a place per fact, in the order of `Pairs`.
+    """
+
+    mined: np.ndarray
+    counts: np.ndarray
+
+
 @compiled
-def count_chains(first, steps, facts, argued, sums):
+def count_chains(first, steps, facts, argued, sums, hits):
     """Count the pairs (x, y) with x –first→ h –second→ y, for one first and all second steps.
 
     :param first: `Lists`: the ends of the first step of each x
@@ -50,11 +60,13 @@ def count_chains(first, steps, facts, argued, sums):
     :param facts: `Pairs`
     :param argued: `Lists`: the relations of which each x is the functional argument
     :param sums: `Sums`, added to
+    :param hits: `Hits`, added to
     """
     first_starts, first_ends = first
     group_starts, groups, ends = steps
     pair_starts, pairs = facts
     size, support, pca = sums
+    mined, counts = hits
     count = len(first_starts) - 1
     stamp = np.full(count, -1, dtype=np.int64)
     of_pair = np.full(count, -1, dtype=np.int64)
@@ -94,7 +106,9 @@ def count_chains(first, steps, facts, argued, sums):
                         found += 1
                         fact = of_pair[y]
                         while fact >= 0:
-                            support[step, pairs[fact, 0]] += 1
+                            relation = pairs[fact, 0]
+                            support[step, relation] += 1
+                            counts[fact] += mined[step, relation]
                             fact = following[fact]
                 link = before[link]
             size[step] += found

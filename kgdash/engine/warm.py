@@ -13,6 +13,7 @@ from kgdash.engine.region_kernels import Incidence, grow_groups, scan_groups, sh
 from kgdash.engine.resampling_kernels import resample_groups
 from kgdash.engine.rule_kernels import (
     Groups,
+    Hits,
     Lists,
     Pairs,
     Sums,
@@ -90,6 +91,7 @@ def warm() -> None:
     pairs, sums = np.zeros((2, 2), dtype=np.int64), np.zeros((1, 1), dtype=np.int64)
     none = Lists(np.zeros(2, dtype=np.int64), group)
     steps = Groups(none.starts, pairs, group)
-    count_chains(none, steps, Pairs(none.starts, pairs), none, Sums(group, sums, sums))
+    counted, hits = Sums(group, sums, sums), Hits(np.zeros((1, 1), dtype=bool), group)
+    count_chains(none, steps, Pairs(none.starts, pairs), none, counted, hits)
     count_chains_backwards(none, steps, group, none, sums)
     distance_softmax(L1, vectors[0], vectors, vectors, 0, out[0], one)

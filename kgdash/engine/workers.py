@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import torch
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from kgdash.progress import Progress
 
@@ -71,19 +71,41 @@ def run_in_threads(
     return [future.result() for future in everyone]
 
 
+class _OneBlasThread:
+    """One thread for BLAS as long as any block runs; it knows no limit of a thread's own."""
+
+    def __init__(self) -> None:
+        self._guard, self._blocks = threading.Lock(), 0
+        self._limit = contextlib.ExitStack()
+
+    def __enter__(self) -> None:
+        with self._guard:
+            if not self._blocks:
+                self._limit.enter_context(_one_thread_of("blas"))
+            self._blocks += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._guard:
+            self._blocks -= 1
+            if not self._blocks:
+                self._limit.close()
+
+
+def _one_thread_of(kind: str) -> contextlib.AbstractContextManager[None]:
+    # Libraries of the other kind are left out: their limits would be set back, too.
+    return ThreadpoolController().select(user_api=kind).limit(limits=1)
+
+
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Let PyTorch and BLAS use one thread each: with small matrices more only wait for one another.
 
-    It holds for the whole process; who comes meanwhile waits.
+    PyTorch's limit is the calling thread's alone; that of BLAS holds for the whole process until
+    the last of such blocks ends. Nobody waits for another.
     """
-    with _ALONE, threadpool_limits(1, user_api="blas"):
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
+    torch.get_num_threads()  # a thread's first look sets its number
+    with _ONE_BLAS_THREAD, _one_thread_of("openmp"):
+        yield
 
 
 def lowest_priority() -> None:
@@ -96,4 +118,4 @@ def lowest_priority() -> None:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 
-_NOTHING, _ALONE = object(), threading.Lock()
+_NOTHING, _ONE_BLAS_THREAD = object(), _OneBlasThread()

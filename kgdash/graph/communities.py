@@ -77,14 +77,16 @@ def describe_communities(
     degrees = np.bincount(
         np.concatenate([heads[inside], tails[others]]), minlength=graph.num_entities
     )
-    counts = np.zeros((communities.max() + 1, graph.num_relations), dtype=np.int64)
-    np.add.at(counts, (communities[heads[inside]], relations[inside]), 1)
+    # Only what is there: communities × relations may be gigabytes.
+    codes = communities[heads[inside]] * graph.num_relations + relations[inside]
+    codes, counts = np.unique(codes, return_counts=True)
     about = {}
     for number in wanted:
         members = np.flatnonzero(communities == number)
         central = members[np.argsort(-degrees[members], kind="stable")][:_SHOWN]
-        frequent = np.argsort(-counts[number], kind="stable")[:_SHOWN]
-        frequent = frequent[counts[number][frequent] > 0]
+        first = number * graph.num_relations
+        here = slice(*np.searchsorted(codes, [first, first + graph.num_relations]))
+        frequent = codes[here][np.argsort(-counts[here], kind="stable")[:_SHOWN]] - first
         about[number] = Community(
             central,
             _joined([graph.entity_labels[entity] for entity in central]),

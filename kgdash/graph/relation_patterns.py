@@ -1,6 +1,6 @@
 """What the train triples say of each relation: its cardinality, and patterns that predict it."""
 
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,9 @@ _VERSION = 1
 #: triples per relation that the search for paths looks at before it counts exactly
 _LOOKED_AT = 20
 
+#: relations whose matrices are kept meanwhile: each has a number or more for every entity
+_AT_HAND = 512
+
 
 def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
     """Describe each relation by its train triples.
@@ -41,10 +44,10 @@ def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
     at least 1.5 heads per tail, or tails per head, else "1". Patterns, of which the first that
     holds is given, loops (h, r, h) left out:
 
-    - symmetric: at least 80 % of the (h, r, t) have their (t, r, h);
-    - inverse of r′: at least 80 % of the (h, r, t) have their (t, r′, h), and of the r′ likewise
+    - symmetric: at least 80% of the (h, r, t) have their (t, r, h);
+    - inverse of r′: at least 80% of the (h, r, t) have their (t, r′, h), and of the r′ likewise
       (Akrami et al. 2020);
-    - composed of r₁, r₂: at least 80 % of the pairs (x, z) that a path x r₁ y r₂ z joins are
+    - composed of r₁, r₂: at least 80% of the pairs (x, z) that a path x r₁ y r₂ z joins are
       triples of r, and these are at least half of r's. Paths are looked for around up to 20 triples
       of each relation, then counted exactly.
 
@@ -131,14 +134,14 @@ def _composed(
     ordered = triples[np.argsort(triples[:, 1], kind="stable")]
     stops = np.cumsum(sizes)
 
-    @cache
+    @lru_cache(_AT_HAND)
     def matrix(relation: int) -> sparse.csr_matrix:
         rows = ordered[stops[relation] - sizes[relation] : stops[relation]]
         ones = np.ones(len(rows), dtype=np.int32)
         shape = (known.num_entities, known.num_entities)
         return sparse.csr_matrix((ones, (rows[:, 0], rows[:, 2])), shape=shape)
 
-    @cache
+    @lru_cache(_AT_HAND)
     def degrees(relation: int, axis: int) -> np.ndarray:
         return np.asarray(matrix(relation).sum(axis=axis), dtype=np.int64).ravel()
 

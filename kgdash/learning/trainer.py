@@ -15,6 +15,9 @@ from kgdash.learning.weights import Weights
 #: scores that are held at once; larger batches go in parts
 _MOST_SCORES = 2**25
 
+#: what names of the optimizer's tensors begin with in a state
+_MEMORY = "optimizer."
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -28,6 +31,12 @@ class Settings:
     answers: int = 16
     n3: float = 0.0
     spread: float = 0.01
+
+
+def is_like(found: torch.Tensor, wanted: torch.Tensor) -> bool:
+    """Tell whether a tensor has another's shape and type, and no NaN or infinity."""
+    same = (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
+    return same and bool(found.isfinite().all())
 
 
 class Trainer:
@@ -76,15 +85,19 @@ class Trainer:
         found |= dict(self._buffers())
         for i, each in enumerate(trained):
             kept = self._optimizer.state[each]
-            found |= {f"optimizer.{i}.{name}": torch.as_tensor(v) for name, v in kept.items()}
+            found |= {f"{_MEMORY}{i}.{name}": torch.as_tensor(v) for name, v in kept.items()}
         return found | {"random": self.random.get_state(), "torch": torch.get_rng_state()}
 
     def go_on(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Go on from what `state` returned."""
+        """Go on from what `state` returned.
+
+        :raises ValueError: if it is that of another training, or damaged; then nothing is changed
+        """
+        self._check(state)
         with torch.no_grad():
             for i, each in enumerate(self.weights.trained()):
                 each.copy_(state[f"weights.{i}"])
-                mine = f"optimizer.{i}."
+                mine = f"{_MEMORY}{i}."
                 self._optimizer.state[each] = {
                     name.removeprefix(mine): kept.clone()
                     for name, kept in state.items()
@@ -95,6 +108,20 @@ class Trainer:
         self.random.set_state(state["random"])
         torch.set_rng_state(state["torch"])
         self.weights.fill()
+
+    def _check(self, state: Mapping[str, torch.Tensor]) -> None:
+        """Refuse what `state` of this training does not return."""
+        like = {name: each for name, each in self.state().items() if not name.startswith(_MEMORY)}
+        for i, each in enumerate(self.weights.trained()):
+            mine = {name for name in state if name.startswith(f"{_MEMORY}{i}.")}
+            like |= {name: each if state[name].ndim else torch.zeros(()) for name in mine}
+        if set(state) != set(like) or not all(is_like(state[name], like[name]) for name in like):
+            raise ValueError("the state of another training")
+        for name in ("random", "torch"):
+            try:
+                torch.Generator().set_state(state[name])
+            except RuntimeError as error:
+                raise ValueError(f"no state of random numbers: {error}") from None
 
     def _buffers(self) -> list[tuple[str, torch.Tensor]]:
         named = self._model.interaction.named_buffers()

@@ -141,9 +141,9 @@ TERMS = (
     ),
     Term(
         "interval",
-        "95 % interval by the bootstrap: where the value would lie, were the triples others of "
+        "95% interval by the bootstrap: where the value would lie, were the triples others of "
         "their kind. None of fewer than 10, or where all values are equal.",
-        ("95 % low", "95 % high"),
+        ("95% low", "95% high"),
     ),
     Term(
         "geometric mean",
@@ -153,7 +153,7 @@ TERMS = (
     Term("expected by relations", "Geometric mean that its relations have over the whole graph."),
     Term(
         "p (Holm)",
-        "p-value by Holm's correction: of all tests in the table, with 5 % chance one or more are "
+        "p-value by Holm's correction: of all tests in the table, with 5% chance one or more are "
         "below 0.05 where there is nothing to be found.",
         ("Holm", "p holm"),
     ),

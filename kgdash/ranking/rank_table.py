@@ -4,7 +4,7 @@ Defined in numbers.md#1-ranks.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -20,10 +20,11 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.ranks import check_sides, count_greater_and_equal, rank_rows
 from kgdash.scoring import Scorer
 
-_COUNTS = ("greater", "equal", "candidates")
+#: what is counted on each side
+COUNTS = ("greater", "equal", "candidates")
 
 #: columns of the table
-COLUMNS = tuple(f"{side}_{name}" for side in SIDES for name in _COUNTS)
+COLUMNS = tuple(f"{side}_{name}" for side in SIDES for name in COUNTS)
 
 #: scores of a turn
 _TURN = 2**29
@@ -74,7 +75,7 @@ class RankTable:
     ) -> dict[str, tuple[np.ndarray, ...]] | None:
         """Return the counts of rows by side, or None if some are missing."""
         found = self.table.values(rows)
-        counts = {side: tuple(found[f"{side}_{name}"] for name in _COUNTS) for side in sides}
+        counts = {side: tuple(found[f"{side}_{name}"] for name in COUNTS) for side in sides}
         missing = any((own[0] == MISSING).any() for own in counts.values())
         return None if missing else counts
 
@@ -83,21 +84,20 @@ class RankTable:
     ) -> None:
         with nullcontext() if gives_way else first_in_line(), self.table.saved():
             for side, report in zip(sides, phases(progress, [1.0] * len(sides)), strict=True):
-                parts = list(self._missing(rows, side))
+                missing = self.missing(rows, side)
+                size = max(1, _TURN // self.scorer.num_entities)
+                parts = [missing[at : at + size] for at in range(0, len(missing), size)]
                 for part, share in zip(parts, phases(report, [1.0] * len(parts)), strict=True):
                     if gives_way:
                         wait_for_others(partial(share, 0.0, 1.0))
                     self._count(part, side, share)
                 report(1.0, 1.0)
 
-    def _missing(self, rows: np.ndarray, side: str) -> Iterator[np.ndarray]:
-        """Yield the rows without a count on a side, turn by turn, those of one query together."""
+    def missing(self, rows: np.ndarray, side: str) -> np.ndarray:
+        """Return the rows without a count on a side, those of one query together."""
         rows = rows[self.table.column(f"{side}_greater")[rows] == MISSING]
         first, second = self.graph.all_triples[rows][:, SIDES[side][0]].T
-        rows = rows[np.lexsort((second, first))]
-        size = max(1, _TURN // self.scorer.num_entities)
-        for start in range(0, len(rows), size):
-            yield rows[start : start + size]
+        return rows[np.lexsort((second, first))]
 
     def _count(self, rows: np.ndarray, side: str, progress: Progress) -> None:
         with self.table.turn(lambda: progress(0.0, 1.0)):
@@ -106,6 +106,6 @@ class RankTable:
                 start = time.monotonic()
                 triples = self.graph.all_triples[rows]
                 found = count_greater_and_equal(self.scorer, triples, self.known, side, progress)
-                names = (f"{side}_{name}" for name in _COUNTS)
+                names = (f"{side}_{name}" for name in COUNTS)
                 counts = dict(zip(names, found, strict=True))
                 self.table.put(rows, counts, time.monotonic() - start)

@@ -30,7 +30,7 @@ class GrowingReliK:
 
     ``triples``: of `kgdash.ranking.relik.relik_values`, NaN where a triple's head or tail
     is not counted yet. ``mean``: of all triples, an estimate until it is ``exact``; ``low``,
-    ``high``: its 95 % interval; all three NaN while too few entities are counted. ``share``: of
+    ``high``: its 95% interval; all three NaN while too few entities are counted. ``share``: of
     the heads and tails to count, those done, in [0, 1].
     """
 

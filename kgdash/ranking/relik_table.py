@@ -93,6 +93,12 @@ class ReliKTable:
         order = np.argsort(np.concatenate(places), kind="stable")
         return Anchors(np.concatenate(sides)[order], np.concatenate(entities)[order])
 
+    def rows_around(self, number: int, entities: np.ndarray) -> np.ndarray:
+        """Return the rows of all known triples around entities as heads (0) or as tails (1)."""
+        slices = self._slices[number]
+        _, places = expand_slices(slices[entities], np.diff(slices)[entities])
+        return self._rows[number][places]
+
     def count(self, anchors: Anchors, progress: Progress, gives_way: bool = False) -> Iterator[int]:
         """Count around anchors, for all known triples there, and yield how many of them are done.
 
@@ -144,8 +150,7 @@ class ReliKTable:
         if not len(entities):
             return
         start = time.monotonic()
-        _, places = expand_slices(slices[entities], np.diff(slices)[entities])
-        rows = self._rows[number][places]
+        rows = self.rows_around(number, entities)
         found = count_negatives(
             self.scorer, self.graph.all_triples[rows], self.graph.known(), side, progress
         )

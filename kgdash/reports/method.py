@@ -25,7 +25,7 @@ def method(evaluated: Evaluation) -> list[str]:
         "optimistic rank is g + 1, the pessimistic g + q + 1, the realistic their mean.",
         "“both” pools the ranks of both sides. Metrics are computed by PyKEEN's classes from "
         "these ranks and the numbers of candidates.",
-        f"Intervals of groups: 95 %, bootstrap over the group's triples. Groups of fewer than "
+        f"Intervals of groups: 95%, bootstrap over the group's triples. Groups of fewer than "
         f"{SMALL} triples are marked small: their values say little.",
     ]
 

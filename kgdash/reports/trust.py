@@ -130,7 +130,7 @@ def _where(source: ChartSource, found: Overview) -> Section:
         tuple(found.verdict),
         (
             Shown(
-                "Of the test triples, and ReliK of all known ones, with 95 % intervals.",
+                "Of the test triples, and ReliK of all known ones, with 95% intervals.",
                 overview,
                 pd.DataFrame(values).rename(columns={"n": "triples"}),
             ),
@@ -199,7 +199,7 @@ def _local(source: ChartSource, found: Overview, progress: Progress) -> Section:
         rows.append({"subgraph": "whole graph", **local_columns(whole)})
     caption = (
         "ReliK of the known triples, and MRR of the test triples, in subgraphs of 60 entities "
-        "(random walk with restart) and in the whole graph; 95 % intervals."
+        "(random walk with restart) and in the whole graph; 95% intervals."
     )
     table = Shown(caption, "\n".join(map(command, tables)), pd.DataFrame(rows))
     return Section("Local comparison", tuple(text), (table, *charts))
@@ -216,7 +216,7 @@ def _separation(source: ChartSource, progress: Progress) -> Section:
             "alone and a false one.",
         ),
         (
-            _chart(source, "queries-auc", "ROC-AUC per type of query, with 95 % intervals."),
+            _chart(source, "queries-auc", "ROC-AUC per type of query, with 95% intervals."),
             Shown(
                 "How well each measure tells true answers of queries from false ones.",
                 command(f"queries {run_argument(source.run)} --json"),
@@ -235,7 +235,7 @@ def _calibration(source: ChartSource, progress: Progress) -> Section:
         _chart(
             source,
             "classification-calibration",
-            "Predicted probability against the share of true triples; 95 % intervals.",
+            "Predicted probability against the share of true triples; 95% intervals.",
             is_half=True,
         ),
         Shown(
@@ -244,7 +244,7 @@ def _calibration(source: ChartSource, progress: Progress) -> Section:
             tables["calibration_errors"].rename(columns=lambda column: column.replace("_", " ")),
         ),
         Shown(
-            "Classified by the threshold; 95 % intervals.",
+            "Classified by the threshold; 95% intervals.",
             command(f"classify {name}"),
             tables["figures"].rename(columns={"figure": "value of"}),
         ),

@@ -90,7 +90,7 @@ def _where(sources: Sources) -> Section:
         tuple(said.replace("**", "") for said in verdicts),
         (
             Shown(
-                "ReliK of all known triples and MRR of the test triples, with 95 % intervals.",
+                "ReliK of all known triples and MRR of the test triples, with 95% intervals.",
                 _each(sources, "overview", "--json"),
                 pd.DataFrame(rows.values()),
             ),
@@ -149,7 +149,7 @@ def _local(sources: Sources, best: str) -> Section:
         ),
         (
             Shown(
-                "ReliK of the known triples inside, and MRR of the test triples; 95 % intervals.",
+                "ReliK of the known triples inside, and MRR of the test triples; 95% intervals.",
                 _each(sources, "subgraph", f"{shlex.join(['--entity', entity])} --json"),
                 pd.DataFrame(rows),
             ),
@@ -185,7 +185,7 @@ def _separation(sources: Sources, progress: Progress) -> Section:
         tuple(f"{name}: {separation_verdict(each)[0]}" for name, each in found.items()),
         (
             Shown(
-                "ROC-AUC of true against false answers of sampled queries, with 95 % intervals.",
+                "ROC-AUC of true against false answers of sampled queries, with 95% intervals.",
                 made,
                 chart=auc_figure(by_run),
                 name="separation",
@@ -214,14 +214,14 @@ def _calibration(sources: Sources, progress: Progress) -> Section:
         (
             Shown(
                 "Predicted probability, after Platt's calibration on valid, against the share of "
-                "true triples; 95 % intervals.",
+                "true triples; 95% intervals.",
                 _each(sources, "classify", "--table calibration"),
                 chart=calibrations_figure(bins),
                 name="calibration",
             ),
             Shown(
                 "Test triples and corrupted ones, classified by a threshold chosen on valid, with "
-                "95 % intervals; and the expected calibration error (ECE) of the score's "
+                "95% intervals; and the expected calibration error (ECE) of the score's "
                 "sigmoid as it is, after Platt's and after isotonic calibration: lower is better.",
                 _each(sources, "classify", "--json"),
                 pd.DataFrame(rows),

@@ -15,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from kgdash.files.atomic import atomic_file
+from kgdash.files.regular import check_regular
 from kgdash.files.table_cache import TRAININGS, cache_directory
 
 #: seconds of training after which its place is written down again
@@ -37,10 +38,11 @@ class Checkpoint:
     def read(self) -> tuple[dict[str, Any], dict[str, torch.Tensor]] | None:
         """Return what was said and the tensors that were kept; None if there are none to read."""
         try:
+            check_regular(self._path)
             with safe_open(self._path, "pt") as file:
                 said = json.loads(file.metadata()["kgdash"])
                 return said, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (OSError, SafetensorError, KeyError, TypeError, ValueError):
+        except (OSError, SafetensorError, KeyError, TypeError, ValueError, RecursionError):
             return None
 
     def is_due(self) -> bool:

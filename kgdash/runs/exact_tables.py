@@ -21,6 +21,7 @@ from kgdash.ranking.rank_table import RankTable
 from kgdash.ranking.ranks import rank_triples
 from kgdash.ranking.relik_exact import relik_exact
 from kgdash.ranking.relik_table import Anchors, ReliKTable
+from kgdash.runs.cluster_parts import fill_ranks, fill_relik, relik_of
 
 if TYPE_CHECKING:
     from kgdash.runs.run import Run
@@ -76,6 +77,8 @@ class ExactTables:
             these are done
         """
         at = self.run.graph.positions(rows)
+        if self.run.helpers is not None:
+            fill_relik(self.run.helpers, self.relik, at[at >= 0], progress)
         rest, anchors = rows[at < 0], self.relik.missing(at[at >= 0])
         ends = sum(len(np.unique(rest[:, column])) for column in (0, 2))
         first, second = phases(progress, [float(ends), float(len(anchors.entity))])
@@ -102,9 +105,15 @@ class ExactTables:
 
     def _relik_of_others(self, rows: np.ndarray, progress: Progress) -> pd.DataFrame:
         run = self.run
+
+        def compute() -> pd.DataFrame:
+            if run.helpers is not None:
+                return relik_of(run.helpers, run.scorer, rows, progress)
+            return relik_exact(run.scorer, rows, run.graph.known(), progress)
+
         return cached_table(
             {"kind": "relik", **run.table_key(rows)},
-            lambda: relik_exact(run.scorer, rows, run.graph.known(), progress),
+            compute,
             run.table_about("relik", rows, method="exact"),
             progress,
         )
@@ -134,6 +143,8 @@ class ExactTables:
         first, second = phases(progress, [float(len(at) - len(rest)), float(len(rest))])
         tables = []
         if len(rest) < len(rows):
+            if run.helpers is not None:
+                fill_ranks(run.helpers, self.ranks(filter), filter, at[at >= 0], sides, first)
             tables.append(self.ranks(filter).ranks(at[at >= 0], sides, first))
         if len(rest):
             key = {"kind": "ranks", "filter": filter, "sides": list(sides), **run.table_key(rest)}

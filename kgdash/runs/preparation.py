@@ -6,6 +6,7 @@ from kgdash.files.row_table import MISSING
 from kgdash.graph import default_filter
 from kgdash.graph.known_triples import SIDES
 from kgdash.progress import Progress, phases, silent
+from kgdash.runs.cluster_parts import fill_ranks, fill_relik
 from kgdash.runs.run import Run
 from kgdash.scoring import ENTITY_SIDES
 
@@ -28,9 +29,14 @@ def prepare(run: Run, progress: Progress = silent, gives_way: bool = False) -> N
     )
     tables, test = run.exact_tables, run.graph.splits["test"]
     if len(test):
-        ranks = tables.ranks(default_filter("test"))
-        ranks.ranks(run.graph.positions(test), list(SIDES), first, gives_way)
-    anchors = tables.relik.missing(np.arange(len(run.graph.all_triples)))
+        filter, rows = default_filter("test"), run.graph.positions(test)
+        if run.helpers is not None:
+            fill_ranks(run.helpers, tables.ranks(filter), filter, rows, list(SIDES), first)
+        tables.ranks(filter).ranks(rows, list(SIDES), first, gives_way)
+    everything = np.arange(len(run.graph.all_triples))
+    if run.helpers is not None:
+        fill_relik(run.helpers, tables.relik, everything, second)
+    anchors = tables.relik.missing(everything)
     for _ in tables.relik.count(anchors, second, gives_way):
         pass
     progress(1.0, 1.0)

@@ -30,6 +30,7 @@ from kgdash.statistics.estimate import number
 
 if TYPE_CHECKING:
     from kgdash.reports.run_plots import RunPlots
+    from kgdash.runs.cluster_parts import Helpers
     from kgdash.scoring.model_spec import ModelSpec
     from kgdash.studies.explanations.explanation import Explanation
     from kgdash.studies.probability.answer_sets import AnswerSets
@@ -45,7 +46,7 @@ class Run:
     ``training`` holds what is known of the training (losses, configuration, evaluation at the
     time), ``provenance`` where the run was loaded from, ``notes`` what a user should know about it
     (triples left out, training data that differs). ``weights_digest`` is a SHA-256 over model
-    configuration and weights.
+    configuration and weights. ``helpers`` count exact ranks and ReliK in this process's stead.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Run:
     training: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    helpers: Helpers | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def digest(self) -> str:
@@ -140,7 +142,7 @@ class Run:
 
         :param split: "train", "valid" or "test"; ignored if ``triples`` are given
         :param triples: int64 ids, shape ``(n, 3)``; facts or not
-        :param method: "exact"; "sampled" (corrected estimate with a 95 % interval),
+        :param method: "exact"; "sampled" (corrected estimate with a 95% interval),
             "sampled-paper" (the paper's estimate), "lower-bound"
         :param rank_type: how ties count in the exact method: "optimistic" is the paper's
         :param progress: called with (done, total); may raise to cancel

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from pykeen.optimizers import optimizer_resolver
 from pykeen.triples import CoreTriplesFactory
@@ -17,7 +18,7 @@ from pykeen.triples import CoreTriplesFactory
 from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.learning.queries import Queries
-from kgdash.learning.trainer import Settings, Trainer
+from kgdash.learning.trainer import Settings, Trainer, is_like
 from kgdash.learning.weights import MODELS
 from kgdash.runs.checkpoint import Checkpoint
 from kgdash.runs.validation import MOST_CHECKED, SPLIT, validation_mrr
@@ -122,7 +123,7 @@ def train_softmax(
         config.random_seed,
     )
     checkpoint = Checkpoint({"graph": graph.digest, "training": config.record()})
-    course = _resumed(checkpoint, trainer)
+    course = _resumed(checkpoint, trainer, model)
     start = time.monotonic() - course.seconds
     for epoch, loss in enumerate(course.losses, start=1):
         watch(epoch, loss, model, dict(course.checks).get(epoch))
@@ -212,12 +213,24 @@ def _keep(checkpoint: Checkpoint, trainer: Trainer, course: Course) -> None:
     checkpoint.write(said, trainer.state() | best)
 
 
-def _resumed(checkpoint: Checkpoint, trainer: Trainer) -> Course:
+def _resumed(checkpoint: Checkpoint, trainer: Trainer, model: Any) -> Course:
+    """Have a trainer go on from where it was; where nothing sound is kept, nothing changes."""
     found = checkpoint.read()
     if found is None:
         return Course()
     said, tensors = found
     best = {k.removeprefix(_BEST): each for k, each in tensors.items() if k.startswith(_BEST)}
-    trainer.go_on(tensors)
-    checks = [(int(epoch), float(mrr)) for epoch, mrr in said["checks"]]
-    return Course(said["losses"], checks, best, said["seconds"])
+    like = scoring_state(model)
+    # Whoever can write there may have written anything.
+    try:
+        losses, seconds = [float(loss) for loss in said["losses"]], float(said["seconds"])
+        checks = [(int(epoch), float(mrr)) for epoch, mrr in said["checks"]]
+        epochs = {epoch for epoch, _ in checks}
+        if not epochs <= set(range(1, len(losses) + 1)) or not np.isfinite(losses).all():
+            raise ValueError("checks of epochs that were not")
+        if best and (set(best) != set(like) or not all(is_like(best[n], like[n]) for n in like)):
+            raise ValueError("the best weights are another model's")
+        trainer.go_on({k: each for k, each in tensors.items() if not k.startswith(_BEST)})
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return Course()
+    return Course(losses, checks, best, seconds)

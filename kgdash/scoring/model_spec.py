@@ -15,6 +15,7 @@ from typing import Any
 from pykeen.models import Model, model_resolver
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.scoring.own_models import OWN_MODELS
 
 Scalar = int | float | bool | str | None
 
@@ -96,8 +97,9 @@ UNSUPPORTED = {
 class ModelSpec:
     """The configuration of a model, all that is needed besides weights and graph to rebuild it.
 
-    ``name`` is the name of the PyKEEN class, ``kwargs`` its constructor arguments (scalars only),
-    ``create_inverse_triples`` whether it was trained with inverse relations.
+    ``name`` is the name of the class, PyKEEN's or one of `own_models`, ``kwargs`` its constructor
+    arguments (scalars only), ``create_inverse_triples`` whether it was trained with inverse
+    relations.
     """
 
     name: str
@@ -142,9 +144,9 @@ def _expect(value: object, kind: Any, key: str, where: str) -> None:
 def model_class(name: str, where: str) -> type[Model]:
     """Look a model class up by its name.
 
-    :raises KgdashError: if PyKEEN has no such model or it cannot be rebuilt from weights alone
+    :raises KgdashError: if there is no such model or it cannot be rebuilt from weights alone
     """
-    classes = {cls.__name__: cls for cls in model_resolver.lookup_dict.values()}
+    classes = {cls.__name__: cls for cls in model_resolver.lookup_dict.values()} | OWN_MODELS
     if name not in classes:
         raise unknown_name("model", name, sorted(set(classes) - set(UNSUPPORTED)), where)
     if name in UNSUPPORTED:

@@ -8,6 +8,7 @@ import torch
 from pykeen.nn import modules
 
 from kgdash.engine.microkernels import DOT, L1, L2, L2_SQUARED
+from kgdash.scoring.own_models import DotInteraction
 
 #: a vector of each pair: (entity's representations, relation's representations) → (n, K)
 Map = Callable[[list[torch.Tensor], list[torch.Tensor]], torch.Tensor]
@@ -230,6 +231,11 @@ def _um(interaction: Any, entities: list, relations: list) -> dict[str, Any] | N
     return None if parts is None else parts | {"left_fixed": True}
 
 
+def _dot(_i: Any, entities: list, relations: list) -> dict[str, Any] | None:
+    parts = _simple(DOT, entities, relations, 0, lambda e, r: e[0])
+    return None if parts is None else parts | {"left_fixed": True}
+
+
 def _conve(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
     if len(entities) != 2 or not _flat(relations, 1):
         return None
@@ -273,4 +279,5 @@ _RECOGNISED: dict[type, Callable[..., dict[str, Any] | None]] = {
     modules.LineaREInteraction: _lineare,
     modules.UMInteraction: _um,
     modules.ConvEInteraction: _conve,
+    DotInteraction: _dot,
 }

@@ -4,12 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from pykeen.nn.modules import ConvEInteraction
 
 from kgdash.engine.form import InteractionForm
 from kgdash.engine.memory import memory_budget
 
 #: bytes that the temporaries of one call into PyKEEN may take, whatever the memory budget
 _TEMPORARY_BYTES = 256 * 2**20
+
+#: bytes that one layer's values of the candidates may take: a few weights can make many of them
+_LAYER_BYTES = 2**31
 
 
 class PyKEENScorer:
@@ -27,6 +31,7 @@ class PyKEENScorer:
         self.num_relations: int = model.num_real_relations
         self.device: torch.device = model.device
         self._width = _widest_representation(model)
+        self._layer = _widest_layer(model)
 
     def score_tails(self, pairs: torch.Tensor) -> torch.Tensor:
         """Score all tails for (head, relation) pairs, ``(b, 2)`` → ``(b, |E|)``."""
@@ -55,11 +60,13 @@ class PyKEENScorer:
 
     @torch.inference_mode()
     def _batched(
-        self, score: Callable[[torch.Tensor], torch.Tensor], batch: torch.Tensor, columns: int
+        self, score: Callable[..., torch.Tensor], batch: torch.Tensor, columns: int
     ) -> torch.Tensor:
         affordable = min(_TEMPORARY_BYTES, memory_budget() // 4)
-        size = max(1, affordable // (4 * self._width * columns))
-        parts = [score(part.to(self.device)) for part in batch.split(size)]
+        at_once = max(1, _LAYER_BYTES // (4 * self._layer))
+        size = max(1, min(affordable // (4 * self._width * columns), at_once // columns))
+        slices = {"slice_size": at_once} if columns > at_once else {}
+        parts = [score(part.to(self.device), **slices) for part in batch.split(size)]
         if not parts:
             return torch.empty((0, columns), device=self.device)
         return parts[0] if len(parts) == 1 else torch.cat(parts)
@@ -75,6 +82,17 @@ def _widest_representation(model: Any) -> int:
         for representation in getattr(model, kind, ())
     ]
     return 3 * max(sizes, default=64)
+
+
+def _widest_layer(model: Any) -> int:
+    """Return the most floats that a layer makes of one candidate; 1 where that is one of a query.
+
+    ConvE's network, whose layers are wide, reads the query alone.
+    """
+    interaction = getattr(model, "interaction", None)
+    if interaction is None or isinstance(interaction, ConvEInteraction):
+        return 1
+    return max((max(p.shape, default=1) for p in interaction.parameters()), default=1)
 
 
 def best_device() -> torch.device:

@@ -261,7 +261,7 @@ def test_it_is_near_scipy_s_bootstrap():
 
 @pytest.mark.parametrize("count", [60, LARGE])
 def test_coverage_of_a_known_mean(count):
-    """Of 300 samples of a skewed distribution, the 90 % interval should hold its mean in 270."""
+    """Of 300 samples of a skewed distribution, the 90% interval should hold its mean in 270."""
     form, rng = find_metric("arithmetic_mean_rank").ratio, np.random.default_rng(0)
     hits = 0
     for trial in range(300):

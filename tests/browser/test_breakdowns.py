@@ -1,9 +1,12 @@
 """The page Breakdowns in a browser."""
 
+from urllib.parse import parse_qs, urlparse
+
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.grouping import group_ranks
 from kgdash.breakdowns.rank_facts import add_rank_facts
 from tests.browser.driver import open_page, press, settle, table_texts, widget
+from tests.browser.test_inspect import names_in, select_row
 
 _BARS = """key => {
     const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
@@ -42,9 +45,27 @@ def test_a_click_on_a_bar_shows_its_triples(address, tab, run):
     triples = run.graph.with_names(group_ranks(rows, "cardinality", bar["group"], "tail"))
     names = ["head", "relation", "tail"]
     assert table_texts(tab, 0)[0][:3] == triples[names].iloc[-1].tolist()
+    assert parse_qs(urlparse(tab.url).query)["group"] == [bar["group"]]
     press(tab, f"triples_order_{bar['group']}", "best first")
     tab.wait_for_function(
         "wanted => [...document.querySelectorAll('[data-testid=stDataFrame]')][0]"
         ".querySelector('tbody td').textContent === wanted",
         arg=triples["head"].iloc[0],
     )
+
+
+def test_a_group_in_the_address_is_shown_and_back_leads_to_it(address, tab, run):
+    rows = add_rank_facts(run.ranks(), run.graph)
+    group = "causes"
+    open_page(tab, f"{address}/breakdowns?run=umls-transe&group={group}")
+    heading = tab.get_by_role("heading", name=group, exact=True)
+    heading.wait_for()
+    worst = run.graph.with_names(group_ranks(rows, "relation", group, "both")).iloc[-1]
+    select_row(tab, f"triples_of_group_{group}", 0)
+    tab.wait_for_url("**/inspect**")
+    tab.get_by_role("heading", name="Inspect a prediction").wait_for()
+    settle(tab)
+    assert names_in(tab.url) == worst[["head", "relation", "tail"]].tolist()
+    tab.go_back()
+    heading.wait_for()
+    tab.wait_for_url(f"**/breakdowns?**group={group}**")

@@ -18,6 +18,7 @@ from tests.browser.driver import (
     widget,
 )
 from tests.browser.graph import Graph
+from tests.browser.test_inspect import select_row
 from tests.browser.test_local import cards
 
 
@@ -57,3 +58,27 @@ def test_a_click_draws_a_community_and_another_opens_an_entity(address, tab, run
     low = found[(found["p"] <= 0.05) & (found["kind"] == "low")]
     part = run.subgraph(run.graph.entity_id(low["central"].iloc[0]), "neighbourhood", 60)
     expect_cards(tab, cards(compare(run, part)))
+
+
+def test_a_region_and_a_community_stand_in_the_address(address, tab, run):
+    map_ = reliability_map(run)
+    regions = scan_regions(map_).table
+    shown = regions.sort_values("kind", ascending=False, kind="stable")["region"].tolist()
+    open_page(tab, f"{address}/reliability?run=umls-transe&chance=true")
+    graph = Graph(tab, "region")
+    first = graph.nodes()
+    select_row(tab, "table_regions", 1)
+    tab.wait_for_url(f"**region_id={shown[1]}**")
+    settle(tab)
+    entities = int(regions["entities"].iloc[shown[1]])
+    graph.wait_for_nodes(entities)
+    tab.reload()
+    graph.wait_for_nodes(entities)
+    assert {one["id"] for one in graph.nodes()} != {one["id"] for one in first}
+
+    table = map_.by("communities")
+    number = int(table["id"].iloc[-1])
+    open_page(tab, f"{address}/reliability?run=umls-transe&view=Communities&community={number}")
+    members = np.flatnonzero(find_communities(run.graph) == number)
+    graph.wait_for_nodes(len(members))
+    assert sorted(node["id"] for node in graph.nodes()) == members.tolist()

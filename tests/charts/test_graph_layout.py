@@ -72,3 +72,15 @@ def test_a_large_part_is_discs_that_do_not_meet():
     nearest = np.where(far > 0, far, np.inf).min(axis=1)
     assert apart > nearest.max()
     assert nearest.min() > 0.5
+
+
+def test_pairs_are_those_of_pandas_groups():
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame(rng.integers(0, 6, (80, 2)), columns=["head", "tail"])
+    rows["relik"] = np.where(rng.random(80) < 0.3, np.nan, rng.random(80))
+    ends = np.sort(rows[["head", "tail"]], axis=1)
+    grouped = rows.assign(a=ends[:, 0], b=ends[:, 1]).groupby(["a", "b"], as_index=False)
+    expected = grouped.agg(relik=("relik", "mean"), triples=("relik", "size"))
+    assert expected["relik"].isna().any()
+    pd.testing.assert_frame_equal(pairs_of(rows), expected, check_exact=False)
+    assert pairs_of(rows[:0]).empty

@@ -5,8 +5,8 @@ import pytest
 
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.studies.correlation.confounder_verdict import describe_partials
 from kgdash.studies.correlation.confounders import (
-    describe_partials,
     factor_tests,
     triple_factors,
     triple_partials,

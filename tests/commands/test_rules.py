@@ -49,7 +49,8 @@ def rule_file(graph, tmp_path_factory):
     rows = []
     for text in (
         find_rules(graph, RuleSelection())
-        .table.sort_values("support", ascending=False)["rule"]
+        .written()
+        .sort_values("support", ascending=False)["rule"]
         .head(8)
     ):
         *body, head = [
@@ -73,7 +74,8 @@ def test_mined_rules_and_what_is_written(graph, tmp_path):
     expected = find_instances(graph, selection)
     assert groups(printed) == set(expected.table["group"])
     assert (
-        pd.read_csv(rules)["rule"].tolist() == find_rules(graph, selection).table["rule"].tolist()
+        pd.read_csv(rules)["rule"].tolist()
+        == find_rules(graph, selection).written()["rule"].tolist()
     )
     pd.testing.assert_frame_equal(read_rule_table(table, graph).table, expected.table)
     again = call("--table", table, "--json")

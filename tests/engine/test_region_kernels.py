@@ -87,7 +87,7 @@ def test_scanning(ends, fewest, seed):
 
 
 def test_shuffling_stays_within_and_is_fair():
-    """Each order of three values comes as often as any other (χ² at 0.1 %), two stay apart."""
+    """Each order of three values comes as often as any other (χ² at 0.1%), two stay apart."""
     from scipy.stats import chisquare
 
     values = np.array([1, 2, 3, 10, 20], dtype=np.float32)

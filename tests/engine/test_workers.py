@@ -5,8 +5,9 @@ import time
 
 import pytest
 import torch
+from threadpoolctl import threadpool_info
 
-from kgdash.engine.workers import run_in_threads
+from kgdash.engine.workers import one_thread, run_in_threads
 from kgdash.progress import silent
 
 
@@ -143,3 +144,37 @@ class TestEnd:
         with pytest.raises(RuntimeError, match="left the page"):
             run_in_threads(range(5), lambda task, state: 1.0, list, 5.0, progress, 2)
         assert not running()
+
+
+def blas_threads():
+    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+
+def test_one_thread_is_its_own_alone_and_ends_with_the_last_block():
+    entered, leave, seen = threading.Barrier(3, timeout=60), threading.Event(), []
+
+    def refit():
+        with one_thread():
+            entered.wait()  # both are inside at once: neither waits for the other
+            seen.append(torch.get_num_threads())
+            leave.wait(60)
+
+    before, blas_before = torch.get_num_threads(), blas_threads()
+    refits = [threading.Thread(target=refit) for _ in range(2)]
+    try:
+        torch.set_num_threads(3)
+        for each in refits:
+            each.start()
+        entered.wait()
+        assert blas_threads() == {1}
+        assert len(run_in_threads([], lambda task, state: 0.0, list, 0.0, silent)) == 3
+        own = []
+        other = threading.Thread(target=lambda: own.append(torch.get_num_threads()))
+        other.start()
+        other.join()
+    finally:
+        leave.set()
+        for each in refits:
+            each.join()
+        torch.set_num_threads(before)
+    assert (seen, own, blas_threads()) == ([1, 1], [3], blas_before)

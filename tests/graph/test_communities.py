@@ -1,5 +1,6 @@
 """Communities are named by what has the most triples inside."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -41,3 +42,13 @@ def test_a_name_of_at_most_60_characters_but_one_entity_at_least(lengths, named)
     about = describe_members(labelled(zero, one, two, "d", "e", "f"), np.arange(4))
     assert about.label == ", ".join([two, zero, one][:named])
     assert about.central.tolist() == [2, 0, 1]
+
+
+def test_memory_is_not_communities_times_relations():
+    graph = make_graph([(2 * i, i, 2 * i + 1) for i in range(2000)])
+    tracemalloc.start()
+    about = describe_communities(graph, np.arange(4000) // 2, [7, 1999])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (about[7].relations, about[1999].relations) == ("R7", "R1999")
+    assert peak < 2**22

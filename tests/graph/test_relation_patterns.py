@@ -1,8 +1,11 @@
 """Cardinality and patterns of relations, on graphs made by hand."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
+from kgdash.graph import relation_patterns
 from kgdash.graph.relation_patterns import NO_PATTERN, NOT_IN_TRAIN, relation_kinds
 from tests.support.fakes import make_graph
 
@@ -98,3 +101,19 @@ def test_labels_of_the_graph(bundled):
     labels = list(bundled("umls-transe").graph.relation_labels)
     assert kinds["partners"][labels.index("isa")] == "isa, isa"
     assert kinds["train"].sum() == len(bundled("umls-transe").graph.split("train"))
+
+
+def test_memory_is_not_entities_times_relations(monkeypatch):
+    """Triangles of relations of their own: all are composed, and each needs two others."""
+    monkeypatch.setattr(relation_patterns, "_AT_HAND", 4, raising=False)
+    first = 3 * np.arange(600)
+    sides = [(0, 0, 1), (1, 1, 2), (0, 2, 2)]
+    facts = np.concatenate([[side + 3 * i for i in range(600)] for side in np.array(sides)])
+    graph = make_graph(facts)
+    assert graph.num_entities == graph.num_relations == 1800
+    tracemalloc.start()
+    kinds = relation_kinds(graph)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kinds["pattern"][first + 2].eq("composed").all()
+    assert peak < 2**23

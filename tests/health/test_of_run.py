@@ -303,7 +303,7 @@ class TestFindings:
         scores[4, 0] = 0.5
         health = health_of(scores, random_scorer(30, 2, seed=1).tails)
         assert "In 1 of 60 distinct queries" in texts(health, "tail")["constant queries"]
-        assert levels(health, "tail")["constant queries"] == "fault"  # 1.7 %
+        assert levels(health, "tail")["constant queries"] == "fault"  # 1.7%
         assert "constant queries" not in levels(health, "head")
         at = health.spread[constant_queries(health.spread)]
         assert at[["head", "relation", "side"]].to_numpy().tolist() == [[4, 0, "tail"]]

@@ -37,4 +37,4 @@ def test_it_opens_on_the_other_seeds(runs):
 
 def test_a_margin_that_leaves_one(bundled):
     app = open_page("agreement", run="umls-rotate", **{"with": "umls-transe"})
-    assert "found no other within 5 % of the MRR of umls-rotate" in app.error[0].value
+    assert "found no other within 5% of the MRR of umls-rotate" in app.error[0].value

@@ -33,7 +33,7 @@ def assert_shows(
     assert shown["Mean ReliK"] == number(row["relik"])
     deltas = {card.label: card.delta for card in app.main.metric}
     ends = f"{number(row['low'])} to {number(row['high'])}"
-    assert deltas[f"Expected {label} ↑"] == f"{round(100 * found.level)} %: {ends}"
+    assert deltas[f"Expected {label} ↑"] == f"{round(100 * found.level)}%: {ends}"
     unit = "triples" if found.task == "accuracy" else "ranks"
     if row["evaluated"]:
         assert deltas[f"Measured {label} ↑"].endswith(f"n = {row['evaluated']:,} {unit}")
@@ -56,7 +56,7 @@ def test_at_first_and_with_other_choices(run, app):
     choose(
         app,
         task="accuracy",
-        level="80 %",
+        level="80%",
         here_seed=3,
         here_evaluated="all triples",
     )

@@ -142,7 +142,7 @@ def test_while_relik_is_counted_its_mean_is_an_estimate_and_single_ones_are_blan
     assert cards(app)["Mean ReliK"] == "–"
     assert cards(app)["Tail MRR"] == number(last.means["tail_mrr"].value)
     (bar,) = app.main.get("progress")
-    assert bar.proto.text.startswith("Mean ReliK about 0.0200 (95 %: 0.0100 to 0.0400). Counting")
+    assert bar.proto.text.startswith("Mean ReliK about 0.0200 (95%: 0.0100 to 0.0400). Counting")
     assert table(app, "relation", "relik", "tail_rank")["relik"].isna().any()
     go.set()
     assert app.session_state["refining_job"].job.wait(60)

@@ -21,7 +21,7 @@ def test_the_answer_first(tested):
     sure, right = sure_answers(tested)
     text = " ".join(markdown.value for markdown in app.main.markdown)
     assert f"{sure:,} test queries" in text
-    assert f"{100 * right:.0f} %" in text
+    assert f"{100 * right:.0f}%" in text
     assert table(app, "ece_low")["queries"].sum() <= len(tested.queries)
 
 

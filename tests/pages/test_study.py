@@ -10,6 +10,7 @@ from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.statistics.estimate import number
 from kgdash.studies.correlation.correlation import correlation_studies, correlation_study
 from kgdash.studies.correlation.models_table import marked, models_table
+from kgdash.studies.correlation.study_verdict import study_verdict, sweep_verdict
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from tests.pages.driver import cards, choose, open_page, table
 
@@ -22,12 +23,14 @@ def assert_shows(app, found, task, coefficient="pearson"):
         "p-value": number(row["p"]),
         "Subgraphs": f"{row['subgraphs']}",
     }
-    interval = f"95 %: {number(row['low'])} to {number(row['high'])}"
+    interval = f"95%: {number(row['low'])} to {number(row['high'])}"
     assert [card.delta for card in app.main.metric] == [
         interval,
         f"Holm: {number(row['p_holm'])}",
         f"{row['left_out']} left out" if row["left_out"] else "none left out",
     ]
+    verdict = study_verdict(found, task, coefficient, task_label(task))
+    assert app.main.markdown[0].value == verdict
     shown = table(app, "coefficient", "p_holm")
     assert shown["task"].tolist() == [task_label(task) for task in found["task"]]
     for column in ("value", "p", "p_holm", "low", "high"):
@@ -81,6 +84,9 @@ def test_several_runs():
     runs = {name: kgdash.load(name) for name in ("umls-transe", "umls-rotate")}
     _, found = correlation_studies(runs, [8], SubgraphSampling(12))
     tasks = ["tail_mrr", "relation_mrr", "accuracy", "head_mrr", "both_mrr", "head_hits_at_1"]
+    mine = found[found["task"] == "head_hits_at_1"]
+    said = sweep_verdict(mine, "pearson", task_label("head_hits_at_1"), "runs")
+    assert app.main.markdown[0].value == said
     expected = marked(models_table(found, tasks=tasks)).drop(columns="size")
     shown = table(app, "run", "accuracy")
     assert shown.to_numpy().tolist() == expected.to_numpy().tolist()

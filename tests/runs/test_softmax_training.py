@@ -1,11 +1,14 @@
 """The loop of our own: learns in seconds, keeps the best epoch, goes on where it was."""
 
+import json
 import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 from kgdash.errors import KgdashError
 from kgdash.files.table_cache import clear_cache
@@ -168,6 +171,48 @@ class TestGoingOn:
         (path,) = self.kept(tmp_path)
         os.truncate(path, 100)
         assert len(fit(graph, TINY).losses) == 6
+
+    @pytest.mark.parametrize(
+        ("said", "changed"),
+        [
+            ({"losses": "abc"}, {}),
+            ({"losses": [1.0] * 6, "checks": [[9, 0.5]]}, {}),
+            ({"checks": [[1, 2, 3]]}, {}),
+            ({}, {"weights.0": torch.zeros(1, 1)}),
+            ({}, {"weights.0": torch.full((14, 6), torch.nan)}),
+            ({}, {"best.x": torch.zeros(1)}),
+            ({}, {"random": torch.zeros(7, dtype=torch.uint8)}),
+            ({}, {"optimizer.0.sum": torch.zeros(3)}),
+            ({}, {"more": torch.zeros(3)}),
+        ],
+    )
+    def test_nor_is_a_strangers_place_believed(self, graph, tmp_path, monkeypatch, said, changed):
+        monkeypatch.setenv("KGDASH_CACHE", str(tmp_path))
+
+        def kill(done, total):
+            if done > 2.5:
+                raise self.Killed
+
+        with pytest.raises(self.Killed):
+            fit(graph, TINY, kill)
+        (path,) = self.kept(tmp_path)
+        with safe_open(path, "pt") as file:
+            told = json.loads(file.metadata()["kgdash"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        save_file(tensors | changed, path, {"kgdash": json.dumps(told | said)})
+        first = []
+        fit(graph, TINY, lambda done, _: first.append(done))
+        assert first[0] < 1
+
+    def test_nor_waited_for(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("KGDASH_CACHE", str(tmp_path))
+        place = checkpoint.Checkpoint({"seed": 1})
+        os.mkfifo(place._path)
+        assert place.read() is None
+        place.remove()
+        deep = "[" * 100_000 + "]" * 100_000
+        save_file({"a": torch.ones(1)}, place._path, {"kgdash": deep})
+        assert place.read() is None
 
 
 @pytest.mark.parametrize(

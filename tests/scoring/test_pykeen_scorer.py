@@ -127,3 +127,23 @@ class TestNaN:
         query = {"head": [[1, 3]], "relation": [[3, 0]], "tail": [[3, 1]]}[side]
         with pytest.raises(KgdashError, match="NaN for"):
             score_rows(scorer, side, torch.tensor(query).numpy())
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs"), [("ERMLP", {"hidden_dim": 4096}), ("ConvKB", {"num_filters": 512})]
+)
+def test_few_weights_that_make_wide_layers_are_scored_in_parts(name, kwargs, monkeypatch):
+    scorer = scorer_of(name, embedding_dim=4, **kwargs)
+    pairs = torch.tensor([(0, 3), (13, 54), (4, 0)])
+    whole = scorer.score_tails(pairs), scorer.score_heads(pairs.flip(1))
+    most, made = 2**17, []
+    monkeypatch.setattr(pykeen_scorer, "_LAYER_BYTES", 4 * most)
+    for layer in scorer.model.interaction.modules():
+        layer.register_forward_hook(lambda *told: made.append(told[-1].numel()))
+    parts = scorer.score_tails(pairs), scorer.score_heads(pairs.flip(1))
+    assert max(made) <= most
+    for one, other in zip(whole, parts, strict=True):
+        torch.testing.assert_close(one, other)
+    # One candidate of one query at a time, where that alone is too much.
+    monkeypatch.setattr(pykeen_scorer, "_LAYER_BYTES", 1)
+    torch.testing.assert_close(scorer.score_tails(pairs), whole[0])

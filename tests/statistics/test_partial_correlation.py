@@ -130,7 +130,7 @@ def test_what_is_explained_away_has_no_correlation():
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_nothing_remains_where_there_is_nothing(coefficient):
-    """Where x and y hang together by the control alone, p-values are uniform (at 0.1 %)."""
+    """Where x and y hang together by the control alone, p-values are uniform (at 0.1%)."""
     rng = np.random.default_rng(11)
     partial, plain = [], []
     for _ in range(150):

@@ -24,7 +24,7 @@ def check_progress(work) -> None:
 
 
 def check_interval(ends, statistic, *samples, within, resamples=600) -> None:
-    """Hold a 95 % bootstrap interval against SciPy's, within a part of its width."""
+    """Hold a 95% bootstrap interval against SciPy's, within a part of its width."""
     low, high = stats.bootstrap(
         samples,
         statistic,

@@ -61,3 +61,10 @@ SubgraphMethodOption = Annotated[str, typer.Option(help="rwr or neighbourhood.")
 RestartOption = Annotated[float, typer.Option(help="Restart probability of the walk.")]
 HopsOption = Annotated[int, typer.Option(help="Of the neighbourhood: 1, 2 or 3.")]
 DirectionOption = Annotated[str, typer.Option(help="either, outgoing or incoming.")]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|local:N",
+        help="Count on a Dask cluster, or in N processes of this machine.",
+    ),
+]

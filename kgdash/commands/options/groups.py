@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -85,6 +86,20 @@ class RunOptions:
     def load(self) -> Run:
         """Load the run and print its notes to standard error."""
         return load_run(self.run, self.dataset)
+
+    @contextmanager
+    def on(self, cluster: str | None) -> Iterator[Run]:
+        """Load the run; during the block its ranks and ReliK are counted on a cluster, if any.
+
+        :raises KgdashError: as `kgdash.runs.cluster.Cluster`
+        """
+        if cluster is None:
+            yield self.load()
+            return
+        from kgdash.runs.cluster import Cluster
+
+        with Cluster(cluster) as opened:
+            yield opened.run(self.load(), self.run, self.dataset)
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def _check_enough(overview: pd.DataFrame, setting: AgreementSetting) -> None:
     listed = ", ".join(f"{row['run']} {row['mrr']:.3f}" for row in others.to_dict("records"))
     raise KgdashError(
         f"expected two runs or more that rank about equally well; found no other within "
-        f"{100 * setting.margin:g} % of the MRR of {best['run']}, {best['mrr']:.3f}: {listed}. "
+        f"{100 * setting.margin:g}% of the MRR of {best['run']}, {best['mrr']:.3f}: {listed}. "
         "Train it with other seeds, or widen the margin"
     )
 

@@ -55,7 +55,7 @@ def agreement_summary(
     """Estimate each of `MEASURES`.
 
     :param bootstrap: of the intervals, over triples, both queries of one together; default: 1,000
-        resamples at 95 %
+        resamples at 95%
     :return: in the order of `MEASURES`; NaN for votes of fewer than four runs
     """
     bootstrap = bootstrap or Bootstrap()
@@ -173,7 +173,7 @@ def foreseen_conflicts(
     ``roc_auc`` is the share of pairs of a query in conflict and one without where the former's
     value is lower; ties count half.
 
-    :param bootstrap: over triples; default: 1,000 resamples at 95 %
+    :param bootstrap: over triples; default: 1,000 resamples at 95%
     :return: one row for each of `FORESEEING`: ``by`` (str), ``conflicts``, ``others`` (int64:
         queries, of entities with training triples), ``roc_auc``, ``low``, ``high`` (float64; NaN
         where there are no queries of a kind; the ends for fewer than 10)

@@ -79,5 +79,5 @@ def with_ends(estimate: Estimate) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a share as per cent, with a decimal below 10 %."""
-    return "–" if math.isnan(value) else f"{100 * value:.{int(abs(value) < 0.0995)}f} %"
+    """Write a share as per cent, with a decimal below 10%."""
+    return "–" if math.isnan(value) else f"{100 * value:.{int(abs(value) < 0.0995)}f}%"

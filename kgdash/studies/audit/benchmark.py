@@ -15,8 +15,7 @@ from kgdash.studies.audit.cross_fitting import AuditPlan, OnFold, cross_fit, no_
 from kgdash.studies.audit.detection import detection
 from kgdash.studies.audit.noise import add_noise
 from kgdash.studies.correlation.fold_runs import fold_run
-from kgdash.studies.rules.body_matrix import Body
-from kgdash.studies.rules.directed_edges import DirectedEdges
+from kgdash.studies.rules.predicted_facts import count_predicting
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_rules
 
@@ -78,17 +77,10 @@ def standardised(scores: np.ndarray, relations: np.ndarray) -> np.ndarray:
 
 def predicting_rules(graph: KnowledgeGraph, progress: Progress = silent) -> np.ndarray:
     """Count the mined rules that predict each training triple from the others: int64, ``(n,)``."""
-    train = graph.splits["train"]
     mining, applying = phases(progress, [0.5, 0.5])
     selection = RuleSelection(min_pca=_MIN_PCA, min_support=_MIN_SUPPORT)
-    rules = find_rules(graph, selection, progress=mining).rules
-    edges = DirectedEdges.of(train, graph.num_entities, graph.num_relations)
-    known, counts = graph.known(("train",)), np.zeros(len(train), dtype=np.int64)
-    for number, rule in enumerate(rules, start=1):
-        for block in Body.of(rule, edges).head_triples():
-            counts[_rows(graph, block[known.contains(block)])] += 1
-        applying(number, len(rules))
-    return counts
+    rules = find_rules(graph, selection, progress=mining)
+    return count_predicting(graph, rules.table, applying)
 
 
 def _rows(graph: KnowledgeGraph, triples: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -13,8 +14,15 @@ from kgdash.errors import KgdashError
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
 from kgdash.runs.training import TrainingConfig
+from kgdash.scoring.model_spec import check_arguments
 from kgdash.studies.audit.cross_fitting import AuditPlan, cross_fit, kept_audit
 from kgdash.studies.correlation.fold_runs import default_workdir
+
+#: field of `TrainingConfig` -> what its value is, where that is no text; those that must be there
+_KINDS = {"epochs": int, "batch_size": int, "random_seed": int, "create_inverse_triples": bool}
+_NEEDED = frozenset({"model", "epochs", "random_seed", "training_loop", "optimizer"})
+
+_SCALARS = (int, float, bool, str)
 
 
 def audit(
@@ -38,14 +46,14 @@ def audit(
 def latest_audit(run: Run) -> pd.DataFrame:
     """Return what an audit of a run found last.
 
-    :raises KgdashError: if there was none
+    :raises KgdashError: if there was none, or as `config_of_run`
     """
     config = config_of_run(run) if "epochs" in run.training else None
     table = None if config is None else kept_audit(run.graph, config)
     if table is None:
         raise KgdashError(
-            f"run {run.name} was not audited yet; first, which trains models: "
-            f"python -m kgdash audit {run.name}"
+            f"run {run.name} is not audited yet; this trains models to do so: "
+            f"python -m kgdash audit {shlex.quote(run.name)}"
         )
     return table
 
@@ -53,13 +61,33 @@ def latest_audit(run: Run) -> pd.DataFrame:
 def config_of_run(run: Run) -> TrainingConfig:
     """Return how a run was trained.
 
-    :raises KgdashError: if the run does not say so
+    :raises KgdashError: if the run does not say so, or what it says is none of a training
     """
     told: Mapping[str, Any] = run.training
-    if "epochs" not in told:
+    if not {"epochs", "model"} <= set(told):
         raise KgdashError(
             f"run {run.name} does not say how it was trained; give its dataset instead, and say "
             "how to train, as: python -m kgdash audit DATASET --model TransE --epochs 100"
         )
     known = {field.name: told[field.name] for field in fields(TrainingConfig) if field.name in told}
-    return TrainingConfig(**known)
+    for name, value in known.items():
+        if not _is_of_training(name, value):
+            raise KgdashError(
+                f"run {run.name} does not say how it was trained in words of kgdash: training."
+                f"{name} is {value!r:.60}; give its dataset instead, and say how to train"
+            )
+    config = TrainingConfig(**known)
+    check_arguments(config.spec(), f"run {run.name}")
+    return config
+
+
+def _is_of_training(name: str, value: object) -> bool:
+    """Tell whether a value, which a stranger may have written, is one of a training's field."""
+    if name.endswith("_kwargs"):
+        return isinstance(value, dict) and all(
+            each is None or isinstance(each, _SCALARS) for each in value.values()
+        )
+    if name not in _NEEDED and value is None:
+        return True
+    kind: type = _KINDS.get(name, str)
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))

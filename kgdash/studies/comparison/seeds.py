@@ -1,12 +1,17 @@
 """Several seeds of one configuration: mean ± standard deviation, as OBL2021 demands of three."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from kgdash.errors import KgdashError
+from kgdash.formats.run_directory import read_manifest
 from kgdash.runs import Run
+from kgdash.runs.library import run_folder
+from kgdash.scoring.model_spec import ModelSpec
 
 #: seeds that OBL2021 asks for
 ENOUGH = 3
@@ -20,10 +25,27 @@ def configuration(run: Run) -> str | None:
 
     Two runs are seeds of one configuration if these are equal. A PyKEEN directory records none.
     """
-    if run.training.get("random_seed") is None:
+    return _configuration(run.spec, run.training)
+
+
+def recorded_configuration(source: str) -> str | None:
+    """Return the `configuration` of a run by its manifest alone; None, too, where that is damaged.
+
+    :param source: a run's name, or its folder
+    """
+    try:
+        manifest = read_manifest(run_folder(source))
+        spec = ModelSpec.from_json(manifest["model"], source)
+    except KgdashError:
         return None
-    recorded = {key: value for key, value in run.training.items() if key not in _RESULTS}
-    return json.dumps([run.spec.to_json(), recorded], sort_keys=True, default=str)
+    return _configuration(spec, manifest["training"])
+
+
+def _configuration(spec: ModelSpec, training: Mapping[str, Any]) -> str | None:
+    if training.get("random_seed") is None:
+        return None
+    recorded = {key: value for key, value in training.items() if key not in _RESULTS}
+    return json.dumps([spec.to_json(), recorded], sort_keys=True, default=str)
 
 
 def seed_groups(runs: Mapping[str, Run]) -> dict[str, list[str]]:
@@ -40,21 +62,18 @@ def seed_groups(runs: Mapping[str, Run]) -> dict[str, list[str]]:
     return {names[0]: names for names in found.values() if len(names) > 1}
 
 
-def other_seeds(runs: Mapping[str, Run], candidates: Mapping[str, Run]) -> dict[str, list[str]]:
-    """Find further seeds of the configurations of some runs.
+def other_seeds(runs: Mapping[str, Run], candidates: Iterable[str]) -> dict[str, list[str]]:
+    """Find further seeds of the configurations of some runs; their weights are not loaded.
 
     :param runs: by name
-    :param candidates: by name; those among ``runs`` are none
+    :param candidates: names or folders; those among ``runs`` are none
     :return: name of a run -> names of the candidates that differ from it in the seed only
     """
+    others = {name: recorded_configuration(name) for name in candidates}
     found = {}
     for name, run in runs.items():
         recorded = configuration(run)
-        same = [
-            other
-            for other, candidate in candidates.items()
-            if other not in runs and configuration(candidate) == recorded
-        ]
+        same = [other for other in others if other not in runs and others[other] == recorded]
         if recorded is not None and same:
             found[name] = same
     return found

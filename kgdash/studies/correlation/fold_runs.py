@@ -5,6 +5,7 @@ Defined in numbers.md#16-cross-validation.
 
 import hashlib
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from kgdash.runs.training import TrainingConfig, train
 #: raise when the same configuration trains something else
 _VERSION = 1
 
+#: characters of a name that a folder's is made of; each may take four of 255 bytes
+_LONGEST = 50
+
 
 def default_workdir() -> Path:
     """Return where models of folds are kept: in ``$KGDASH_DATA``, or the user's data folder."""
@@ -31,11 +35,18 @@ def run_folder(workdir: Path, fold: Fold, config: TrainingConfig) -> Path:
     """Return where the run of a fold and a configuration is or will be.
 
     The name ends in a digest of the fold's triples and of the whole configuration, so that another
-    seed, number of epochs or version of the dataset never meets an older run.
+    seed, number of epochs or version of the dataset never meets an older run. What graph and model
+    are called may be a stranger's words: they lead nowhere else.
     """
     about = {"version": _VERSION, "graph": fold.graph.digest, "training": config.record()}
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:12]
-    return workdir / fold.graph.name / f"{config.model}-fold{fold.number}-{digest}"
+    named = f"{_as_part(config.model)}-fold{fold.number}-{digest}"
+    return workdir / _as_part(fold.graph.name) / named
+
+
+def _as_part(name: str) -> str:
+    """Make a name that one folder can have."""
+    return re.sub(r"[^\w. -]", "_", name)[:_LONGEST].strip(". ") or "unnamed"
 
 
 def is_trained(workdir: Path, fold: Fold, config: TrainingConfig) -> bool:

@@ -47,7 +47,7 @@ class PerformancePrediction:
     none).
 
     ``coverage``: one row per scheme and level: ``scheme`` (str), ``level``, ``subgraphs`` (int64),
-    ``covered`` (float64: share inside), ``covered_low``, ``covered_high`` (95 % Clopper–Pearson
+    ``covered`` (float64: share inside), ``covered_low``, ``covered_high`` (95% Clopper–Pearson
     over subgraphs), ``width`` (float64: mean).
     """
 

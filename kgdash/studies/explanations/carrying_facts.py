@@ -27,6 +27,9 @@ CANDIDATES, MOST = 20, 4
 #: a set is large enough once the rank is so many times worse
 ENOUGH = 10
 
+#: numbers in a vector, and in all curvatures of its loss, up to which it is refitted
+_WIDEST, _CURVATURES = 2**12, 2**27
+
 #: facts carry a prediction if its rank is so many times worse without them
 CARRIED = 2
 
@@ -110,6 +113,12 @@ def carrying_facts(
     others = np.flatnonzero((facts != triple).any(axis=1))
     if not len(others):
         return replace(found, missing=f"{label} has no training fact besides")
+    # A matrix for each query that names the entity: small weights could ask for terabytes.
+    named = np.stack([facts[:, 0] == entity, facts[:, 1]], axis=1)
+    width, queries = form.entities[0].shape[1], len(np.unique(named, axis=0))
+    if width > _WIDEST or queries * width**2 > _CURVATURES:
+        much = f"{width:,} numbers in {queries:,} kinds of queries are too many to refit"
+        return replace(found, missing=much)
     table = cached_table(
         {"kind": "why", "side": side, **_SETTINGS, **run.table_key(triple[None])},
         lambda: _table(

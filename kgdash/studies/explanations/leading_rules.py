@@ -6,17 +6,15 @@ WWW 2013); what rules say together is combined as with AnyBURL (Meilicke et al.,
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kgdash.graph import IDS, KnowledgeGraph
+from kgdash.graph.known_triples import with_inverses
 from kgdash.progress import Progress, silent
 from kgdash.studies.explanations.entity_loss import facts_around
-from kgdash.studies.rules.rule import Rule
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_rules
 
@@ -25,9 +23,6 @@ MIN_PCA = 0.1
 
 #: paths that are listed of a rule
 PATHS = 10
-
-#: the variable of a mined body that the head does not have
-_INNER = "h"
 
 
 @dataclass(frozen=True)
@@ -38,12 +33,13 @@ class LeadingRules:
     standard_confidence`` (float64), ``support`` (int64: facts that the rule finds), ``paths``
     (int64: groundings of the body here). ``paths``: one row per triple of a body, at most `PATHS`
     groundings of each rule: ``place`` (row of ``table``), ``grounding``, ``head, relation, tail``
-    (ids). ``mined``: rules of the relation that were tried.
+    (ids). ``mined``: rules of the relation that were tried. ``notes`` say which were not.
     """
 
     table: pd.DataFrame
     paths: pd.DataFrame
     mined: int
+    notes: tuple[str, ...] = ()
 
     @property
     def maximum(self) -> float | None:
@@ -71,67 +67,64 @@ def leading_rules(
     rules = find_rules(graph, RuleSelection(min_pca=MIN_PCA), progress=progress)
     chosen = rules.take(np.flatnonzero(rules.table["head_relation"] == triple[1]))
     # A closed body of one or two atoms lies on the facts of the triple's ends.
-    facts = _Facts.around(graph, triple)
-    held: list[int] = []
-    counts: list[int] = []
-    rows: list[tuple[int, ...]] = []
-    for place, rule in enumerate(chosen.rules):
-        values = facts.values(rule)
-        if not values:
-            continue
-        for number, value in enumerate(values[:PATHS]):
-            at = {**facts.ends, _INNER: value}
-            rows += [(len(held), number, at[x], r, at[y]) for r, x, y in rule.body]
-        held.append(place)
-        counts.append(len(values))
+    there = _Steps.of(graph, triple)
+    counts = there.groundings(chosen.table)
+    held = np.flatnonzero(counts)
+    table = chosen.take(held).written()
     columns = ["rule", "reading", "pca_confidence", "standard_confidence", "support"]
-    table = chosen.table.iloc[held][columns].assign(paths=np.array(counts, dtype=np.int64))
-    listed = np.array(rows, dtype=np.int64).reshape(-1, 5)
-    paths = pd.DataFrame(listed, columns=["place", "grounding", *IDS])
-    return LeadingRules(table.reset_index(drop=True), paths, len(chosen.table))
+    paths = there.paths(chosen.table.iloc[held])
+    table = table[columns].assign(paths=counts[held])
+    return LeadingRules(table, paths, len(chosen.table), chosen.notes)
 
 
 @dataclass(frozen=True)
-class _Facts:
-    """The training facts of a triple's ends without the triple, by what they hold.
+class _Steps:
+    """The steps that a body can take for a triple (h, ·, t), on train without it.
 
-    ``ends``: values of the variables a and b. ``tails``, ``heads``: of relation and other end.
+    ``leaving``, ``reaching``: from h to each entity, from each entity to t: bool, ``(steps, |E|)``.
     """
 
-    ends: dict[Any, int]
-    relations: set[int]
-    tails: dict[tuple[int, int], set[int]]
-    heads: dict[tuple[int, int], set[int]]
+    triple: np.ndarray
+    leaving: np.ndarray
+    reaching: np.ndarray
 
     @classmethod
-    def around(cls, graph: KnowledgeGraph, triple: np.ndarray) -> _Facts:
-        ends = {"a": int(triple[0]), "b": int(triple[2])}
-        facts = np.concatenate([facts_around(graph, end, loops=True) for end in ends.values()])
-        tails: dict[tuple[int, int], set[int]] = defaultdict(set)
-        heads: dict[tuple[int, int], set[int]] = defaultdict(set)
-        for h, r, t in facts[(facts != triple).any(axis=1)].tolist():
-            tails[r, h].add(t)
-            heads[r, t].add(h)
-        return cls(ends, {r for r, _ in tails}, tails, heads)
+    def of(cls, graph: KnowledgeGraph, triple: np.ndarray) -> _Steps:
+        head, tail = int(triple[0]), int(triple[2])
+        leaving, reaching = np.zeros((2, 2 * graph.num_relations, graph.num_entities), dtype=bool)
+        for end, of, inner in ((head, leaving, 2), (tail, reaching, 0)):
+            facts = facts_around(graph, end, loops=True)
+            facts = with_inverses(facts[(facts != triple).any(axis=1)], graph.num_relations)
+            facts = facts[facts[:, 2 - inner] == end]
+            of[facts[:, 1], facts[:, inner]] = True
+        return cls(triple, leaving, reaching)
 
-    def values(self, rule: Rule) -> list[int]:
-        """Return, ascending, the values of the body's inner variable for which it holds.
+    def groundings(self, rules: pd.DataFrame) -> np.ndarray:
+        """Count the groundings of rules' bodies: int64, ``(n,)``."""
+        first, second = (rules[name].to_numpy() for name in ("first", "second"))
+        here = self.leaving[:, self.triple[2]]
+        ways = self.leaving.astype(np.float64) @ self.reaching.T
+        joint = here[first] & (here[second] | (rules["atoms"] == 1).to_numpy())
+        chained = ((rules["atoms"] == 2) & ~rules["joint"]).to_numpy()
+        return np.where(chained, ways[first, second], joint).astype(np.int64)
 
-        Of a body without one: [0] if it holds.
-        """
-        ends, found, none = self.ends, None, set[int]()
-        for relation, x, y in rule.body:
-            if relation not in self.relations:
-                return []
-            if x in ends and y in ends:
-                if ends[y] not in self.tails.get((relation, ends[x]), none):
-                    return []
+    def paths(self, rules: pd.DataFrame) -> pd.DataFrame:
+        """List the first groundings of rules whose body holds, as `LeadingRules` has them."""
+        head, _, tail = self.triple.tolist()
+        relations, rows = len(self.leaving) // 2, []
+        columns = (rules[name].tolist() for name in ("first", "second", "joint", "atoms"))
+        for place, (first, second, joint, atoms) in enumerate(zip(*columns, strict=True)):
+            if joint or atoms == 1:
+                steps = [(head, step, tail) for step in (first, second)[:atoms]]
+                rows += [(place, 0, *step) for step in steps]
                 continue
-            if x in ends:
-                here = self.tails.get((relation, ends[x]), none)
-            else:
-                here = self.heads.get((relation, ends[y]), none)
-            found = here if found is None else found & here
-            if not found:
-                return []
-        return [0] if found is None else sorted(found)
+            inner = np.flatnonzero(self.leaving[first] & self.reaching[second])[:PATHS]
+            for number, entity in enumerate(inner.tolist()):
+                rows += [
+                    (place, number, head, first, entity),
+                    (place, number, entity, second, tail),
+                ]
+        table = np.array(rows, dtype=np.int64).reshape(-1, 5)
+        back = table[:, 3] >= relations
+        table[back] = table[back][:, [0, 1, 4, 3, 2]] - np.array([0, 0, 0, relations, 0])
+        return pd.DataFrame(table, columns=["place", "grounding", *IDS])

@@ -39,9 +39,12 @@ def summary(found: Explanation) -> dict[str, Any]:
 
 def _rules(found: Explanation) -> list[dict[str, Any]]:
     rows = found.rules.table[_RULE].rename(columns={"paths": "groundings"}).to_dict("records")
-    for place, row in enumerate(rows):
-        of = found.rules.paths[found.rules.paths["place"] == place]
-        row["paths"] = [_names(found, path[IDS].to_numpy()) for _, path in of.groupby("grounding")]
+    for row in rows:
+        row["paths"] = []
+    paths = found.rules.paths
+    named = _names(found, paths[IDS].to_numpy())
+    for place, of in paths.reset_index(drop=True).groupby(["place", "grounding"]).indices.items():
+        rows[place[0]]["paths"].append([named[at] for at in of])
     return [{str(key): value for key, value in row.items()} for row in rows]
 
 

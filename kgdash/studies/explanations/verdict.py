@@ -63,6 +63,7 @@ def reasons(found: Explanation) -> list[str]:
         )
     elif found.is_known:
         said.append(no_rule_text(found))
+    said += [f"{note[0].upper()}{note[1:]}." for note in rules.notes]
     said += [carried_text(found, each) for each in found.carried]
     if not found.fault:
         said.append(similar_text(found))

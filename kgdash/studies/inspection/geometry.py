@@ -49,13 +49,28 @@ def project(vectors: EntityVectors) -> Projection:
         values = np.divide(values, lengths, out=np.zeros_like(values), where=lengths > 0)
     fitted = values[_even_choice(len(values), _FITTED)]
     mean = fitted.mean(axis=0)
-    variances, axes = np.linalg.eigh(np.cov(fitted - mean, rowvar=False, bias=True))
-    axes = axes[:, ::-1][:, :2]
+    variances, axes = _components(fitted - mean)
     axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
     total = max(float(variances.sum()), 1e-300)
-    first, second = (float(v) / total for v in np.clip(variances[::-1][:2], 0, None))
+    first, second = (float(v) / total for v in variances[:2])
     points = (values - mean) @ axes
     return Projection(points, (first, second), _even_choice(len(values), _DRAWN))
+
+
+def _components(centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the variances, falling, two or more, and the directions of the first two.
+
+    :param centred: float64, ``(n, k)``; the matrix that is made has the smaller side squared
+    :return: float64, ``(≥ 2,)`` and ``(k, 2)``; zeros where there are fewer directions
+    """
+    if centred.shape[1] > len(centred):
+        _, lengths, rows = np.linalg.svd(centred, full_matrices=False)
+        variances, axes = lengths**2 / len(centred), rows.T
+    else:
+        variances, axes = np.linalg.eigh(centred.T @ centred / len(centred))
+        variances, axes = np.clip(variances[::-1], 0, None), axes[:, ::-1]
+    more = max(0, 2 - len(variances))
+    return np.pad(variances, (0, more)), np.pad(axes, ((0, 0), (0, more)))[:, :2]
 
 
 def marked_points(

@@ -56,7 +56,7 @@ class SeparationReport:
                 "## ROC-AUC\n\nThe chance that a true instance has a higher value than a false "
                 f"one; 0.5 is guessing.\n\n{drawn['auc']}\n\n{_aucs(found, names)}",
                 _verdict(found, names),
-                "Intervals: 95 %, percentile bootstraps over questions; not corrected for the "
+                "Intervals: 95%, percentile bootstraps over questions; not corrected for the "
                 "number of groups.\n",
             ]
         )

@@ -15,7 +15,7 @@ from kgdash.errors import KgdashError
 WANTED = 0.03
 
 #: both parameters of the Beta prior of a share. In every stratum Jeffreys' ½ pulls the sum up where
-#: errors are rare: its intervals covered 87 to 95 % in simulations, those of ¼ 93 to 96 %
+#: errors are rare: its intervals covered 87 to 95% in simulations, those of ¼ 93 to 96%
 _PRIOR = 0.25
 
 

@@ -55,7 +55,7 @@ class Overview:
     """The answer of a run.
 
     ``values``: "mrr", "hits_at_1", "hits_at_10" (realistic, both sides, filtered by all splits, of
-    the test triples; n counts triples) and "relik" (of all known triples), each with a 95 %
+    the test triples; n counts triples) and "relik" (of all known triples), each with a 95%
     interval. ``communities``: of `ReliabilityMap.by`, with ``mrr_low`` and ``mrr_high``; its
     intervals hold jointly (Bonferroni); empty while ReliK is counted. ``leads``: what to look at
     first, the gravest first.

@@ -156,12 +156,20 @@ class Softmax:
         return self.beta * self.own - self.normaliser
 
 
+def _nothing_else(tile: np.ndarray, first: int) -> None:
+    """Look at a tile no further."""
+
+
 def softmax(
-    queries: AnswerQueries, betas: Sequence[np.ndarray], progress: Progress = silent
+    queries: AnswerQueries,
+    betas: Sequence[np.ndarray],
+    progress: Progress = silent,
+    also: Callable[[np.ndarray, int], None] = _nothing_else,
 ) -> list[Softmax]:
     """Sum up softmax over each query's candidates, at several inverse temperatures in one pass.
 
     :param betas: each triple's β > 0, float64, ``(n,)``; equal within a row
+    :param also: shown each tile of rivals' scores and the number of its first row, on many threads
     :raises KgdashError: if a score is infinite
     """
     rows = len(queries.asked.anchors)
@@ -172,6 +180,7 @@ def softmax(
     def gather(_: None, tile: np.ndarray, first: int) -> None:
         for beta, found in zip(spread, sums, strict=True):
             gather_softmax(tile, first, beta, found)
+        also(tile, first)
 
     _, own = queries.visit(gather, lambda: None, progress)
     return [

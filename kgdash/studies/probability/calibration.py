@@ -123,8 +123,7 @@ def _fit(run: Run, triples: np.ndarray, progress: Progress) -> Calibration:
         rows.append((side, relation, int(counts[relation]), float(beta)))
     betas = pd.DataFrame(rows, columns=["side", "relation", "queries", "beta"])
     half = Calibration(betas, IsotonicMap(np.zeros(1), np.zeros(1)), Logistic(0.0, 0.0))
-    soft = [softmax(side, [half.beta_of(side)])[0] for side in sides]
-    found = count_candidates(sides, soft, counted)
+    found = count_candidates(sides, [half.beta_of(side) for side in sides], counted)
     return Calibration(betas, fit_isotonic(found), fit_platt(found))
 
 

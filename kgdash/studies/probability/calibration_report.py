@@ -42,7 +42,7 @@ def calibration_errors(
     drawn together.
 
     :param queries: of `TestedCalibration`, or some of its rows, at least one
-    :param bootstrap: of the intervals; default: 1,000 resamples at 95 %
+    :param bootstrap: of the intervals; default: 1,000 resamples at 95%
     :return: of each of `ERRORS`: value, low, high (NaN for fewer than 10 queries)
     :raises KgdashError: on an unknown way
     """
@@ -127,7 +127,7 @@ def diagram(tested: TestedCalibration, way: str = "fitted") -> pd.DataFrame:
     """Return the reliability diagram: confidence against the share of first candidates right.
 
     :return: one row per bin of `equal_mass`: ``count`` (int64), ``predicted`` (mean confidence),
-        ``observed`` (share right), ``low``, ``high`` (95 %, Wilson), float64 in [0, 1]
+        ``observed`` (share right), ``low``, ``high`` (95%, Wilson), float64 in [0, 1]
     """
     from scipy.stats import binomtest
 

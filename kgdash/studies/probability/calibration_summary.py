@@ -46,7 +46,7 @@ def summarize_calibration(
 ) -> CalibrationSummary:
     """Return the summary, of the tables kept on disk if they are there.
 
-    :param bootstrap: of the intervals; default: 1,000 resamples at 95 %
+    :param bootstrap: of the intervals; default: 1,000 resamples at 95%
     :raises KgdashError: as `kgdash.studies.probability.calibration.calibration_on_test`
     """
     bootstrap = bootstrap or Bootstrap()

@@ -15,7 +15,7 @@ import numpy as np
 from kgdash.engine.softmax_kernels import gather_log_probabilities
 from kgdash.engine.sweep_kernels import Extremes, gather_bins, gather_extremes
 from kgdash.progress import Progress, phases, silent
-from kgdash.studies.probability.answer_queries import AnswerQueries, Softmax
+from kgdash.studies.probability.answer_queries import AnswerQueries, Softmax, softmax
 
 #: bins to a unit of −log p, and bins: what is less probable than exp(−64) is in the last one
 _SCALE, _BINS = 32, 2048
@@ -55,22 +55,23 @@ class CandidateCounts:
 
 
 def count_candidates(
-    sides: list[AnswerQueries], found: list[Softmax], progress: Progress = silent
+    sides: list[AnswerQueries], betas: list[np.ndarray], progress: Progress = silent
 ) -> CandidateCounts:
     """Count candidates by log p and by score; each counts once for each triple it competes with.
 
-    :param sides: queries; ``found``: their softmax
+    :param sides: queries; ``betas``: of each side, each triple's β > 0, float64, ``(n,)``
+    :raises KgdashError: if a score is infinite
     """
-    true = np.concatenate([soft.own for soft in found])
-    edges = _edges(sides, found, true)
+    summed, counted = phases(progress, [1.0, 1.0])
+    found, edges = _softmax_and_edges(sides, betas, summed)
     log_p, scores = np.zeros((2, _BINS), dtype=np.int64), np.zeros(_SCORES, dtype=np.int64)
-    for side, soft, report in zip(sides, found, phases(progress, [1.0] * len(sides)), strict=True):
-        betas, times = side.per_row(soft.beta), np.bincount(side.asked.row)
+    for side, soft, report in zip(sides, found, phases(counted, [1.0] * len(sides)), strict=True):
+        rows, times = side.per_row(soft.beta), np.bincount(side.asked.row)
         starts = np.concatenate([[0], np.cumsum(times)]).astype(np.int64)
         normalisers = soft.normaliser[np.argsort(side.asked.row, kind="stable")]
 
-        def gather(state, tile, row, betas=betas, times=times, norms=(starts, normalisers)):
-            gather_log_probabilities(tile, row, betas, norms, float(_SCALE), state[0])
+        def gather(state, tile, row, rows=rows, times=times, norms=(starts, normalisers)):
+            gather_log_probabilities(tile, row, rows, norms, float(_SCALE), state[0])
             gather_bins(tile, row, times, edges, state[1])
 
         states, _ = side.visit(gather, _no_counts, report)
@@ -78,25 +79,28 @@ def count_candidates(
         scores += sum(state[1].sum(axis=0)[:-1] for state in states)
         place = np.clip(-soft.log_true * _SCALE, 0, _BINS - 1).astype(np.int64)
         log_p[1] += np.bincount(place, minlength=_BINS)
-    return CandidateCounts(log_p, scores, edges, true)
+    return CandidateCounts(log_p, scores, edges, np.concatenate([soft.own for soft in found]))
 
 
 def _no_counts() -> tuple[np.ndarray, np.ndarray]:
     return np.zeros((4, _BINS), dtype=np.int64), np.zeros((4, _SCORES + 1), dtype=np.int64)
 
 
-def _edges(sides: list[AnswerQueries], found: list[Softmax], true: np.ndarray) -> np.ndarray:
-    """Return edges of bins that reach from the least to the greatest score of all candidates."""
-    low, high = true.min(), max(soft.high.max() for soft in found)
-    for side in sides:
+def _softmax_and_edges(
+    sides: list[AnswerQueries], betas: list[np.ndarray], progress: Progress
+) -> tuple[list[Softmax], np.ndarray]:
+    """Return the softmax of each side, and edges from the least to the greatest score of all."""
+    found, least = [], []
+    for side, beta, report in zip(sides, betas, phases(progress, [1.0] * len(sides)), strict=True):
         extremes = Extremes.of_nothing(len(side.asked.anchors))
 
-        def look(_, tile, row, extremes=extremes):
+        def look(tile, row, extremes=extremes):
             gather_extremes(tile, row, extremes)
 
-        side.visit(look, lambda: None)
-        low = min(low, extremes.low.min())
-    return np.linspace(low, high if high > low else low + 1.0, _SCORES + 1)
+        found += softmax(side, [beta], report, look)
+        least += [extremes.low.min(), found[-1].own.min()]
+    low, high = min(least), max(soft.high.max() for soft in found)
+    return found, np.linspace(low, high if high > low else low + 1.0, _SCORES + 1)
 
 
 def fit_isotonic(counts: CandidateCounts) -> IsotonicMap:

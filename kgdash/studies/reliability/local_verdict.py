@@ -17,7 +17,7 @@ from kgdash.studies.reliability.run_relik import run_relik_known
 
 
 def local_estimates(comparison: LocalComparison) -> dict[str, Estimate]:
-    """Return the means of a comparison with 95 % bootstrap intervals over triples.
+    """Return the means of a comparison with 95% bootstrap intervals over triples.
 
     :return: by measure as ``comparison.means`` has them: "relik", "tail_mrr", "head_mrr",
         "both_mrr" (a triple's two ranks are drawn together), "relation_mrr"; n counts triples.

@@ -6,12 +6,14 @@ Defined in numbers.md#9-rules.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
 
 from kgdash.engine.rule_kernels import (
     Groups,
+    Hits,
     Lists,
     Pairs,
     Sums,
@@ -74,16 +76,33 @@ class Chains:
     def count(self, first: int) -> dict[str, np.ndarray]:
         """Count support, body size and PCA body size: int64, ``(second steps, head relations)``."""
         relations = self.steps.num_relations
-        every = np.arange(2 * relations)
-        inverse = (every + relations) % (2 * relations)
+        sums = self._count(first, Hits(np.zeros((2 * relations, relations), bool), self._no_fact))
+        inverse = (np.arange(2 * relations) + relations) % (2 * relations)
+        back = self._ends(inverse[first])
+        count_chains_backwards(back, self.groups, inverse, self.by_tail, sums.pca)
+        whole = np.repeat(sums.size[:, None], relations, axis=1)
+        return {"support": sums.support, "body_size": whole, "pca_body_size": sums.pca}
+
+    def count_rules(self, first: int, mined: np.ndarray, counts: np.ndarray) -> None:
+        """Add, to each fact's count, the rules whose chain leads to it.
+
+        :param mined: which rules there are that begin with a step: bool, ``(second steps, head
+            relations)``
+        :param counts: int64, ``(facts,)``, by head, relation and tail; added to
+        """
+        self._count(first, Hits(mined, counts))
+
+    def _count(self, first: int, hits: Hits) -> Sums:
+        relations = self.steps.num_relations
         size = np.zeros(2 * relations, dtype=np.int64)
         support, pca = np.zeros((2, 2 * relations, relations), dtype=np.int64)
         sums = Sums(size, support, pca)
-        count_chains(self._ends(first), self.groups, self.facts, self.by_head, sums)
-        back = self._ends(inverse[first])
-        count_chains_backwards(back, self.groups, inverse, self.by_tail, pca)
-        whole = np.repeat(size[:, None], relations, axis=1)
-        return {"support": support, "body_size": whole, "pca_body_size": pca}
+        count_chains(self._ends(first), self.groups, self.facts, self.by_head, sums, hits)
+        return sums
+
+    @cached_property
+    def _no_fact(self) -> np.ndarray:
+        return np.zeros(len(self.facts.pairs), dtype=np.int64)
 
     def _ends(self, step: int) -> Lists:
         matrix = self.steps.matrix(step)

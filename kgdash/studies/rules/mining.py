@@ -21,9 +21,15 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.rules.body_counting import Chains
 from kgdash.studies.rules.directed_edges import DirectedEdges
-from kgdash.studies.rules.rule import path_rule, rule_reading, rule_text
+from kgdash.studies.rules.rule import written_rules
 
-_KEYS = ["pca_confidence", "support", "atoms", "head_relation", "shape", "first", "second"]
+#: counts are by relation and relation: gigabytes beyond
+_MOST_RELATIONS = 2**11
+
+#: most rules that are kept: a graph of 14 entities and 55 relations has 450,654
+MOST_RULES = 1_000_000
+
+_KEYS = ["pca_confidence", "support", "atoms", "head_relation", "joint", "first", "second"]
 
 
 def mine_rules(
@@ -31,7 +37,25 @@ def mine_rules(
     min_support: int = 2,
     min_head_coverage: float = 0.01,
     min_pca: float = 0.1,
-    max_rules: int | None = None,
+    max_rules: int = MOST_RULES,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Mine closed rules with one or two body atoms on the train graph, and write them.
+
+    :return: as `mine_bodies`, in front of it ``rule`` (as AMIE writes it), ``reading`` (the same in
+        labels), ``body`` (the rule's part before the arrow)
+    :raises KgdashError: as `mine_bodies`
+    """
+    found = mine_bodies(graph, min_support, min_head_coverage, min_pca, max_rules, progress)
+    return written_rules(found, graph)
+
+
+def mine_bodies(
+    graph: KnowledgeGraph,
+    min_support: int = 2,
+    min_head_coverage: float = 0.01,
+    min_pca: float = 0.1,
+    max_rules: int = MOST_RULES,
     progress: Progress = silent,
 ) -> pd.DataFrame:
     """Mine closed rules with one or two body atoms on the train graph, counted as AMIE does.
@@ -45,30 +69,39 @@ def mine_rules(
     :param min_support: least number of distinct (x, y) with body and head, ≥ 1
     :param min_head_coverage: least share of the head relation's facts that the rule finds
     :param max_rules: keep only so many, the first in the order below
-    :return: one row per rule, by falling PCA confidence, then support: ``rule`` (as AMIE writes
-        it), ``reading`` (the same in labels), ``body`` (the rule's part before the arrow),
-        ``head_relation`` (id), ``atoms`` (of the body, 1 or 2), ``support, body_size,
-        pca_body_size`` (int64), ``head_coverage, standard_confidence, pca_confidence`` (in [0, 1]),
-        ``functional_variable`` ("?a" or "?b")
-    :raises KgdashError: if the train split is empty or a threshold is out of range
+    :return: one row per rule, by falling PCA confidence, then support: ``head_relation`` (id),
+        ``first, second`` (steps of the body, ids as of `DirectedEdges`; 0 where there is no second
+        one), ``joint`` (bool: both steps join the same pair), ``atoms`` (of the body, 1 or 2),
+        ``support, body_size, pca_body_size`` (int64), ``head_coverage, standard_confidence,
+        pca_confidence`` (in [0, 1]), ``functional_variable`` ("?a" or "?b")
+    :raises KgdashError: if the train split is empty, a threshold is out of range, or there are more
+        than 2,048 relations
     """
     _check_thresholds(min_support, min_head_coverage, min_pca)
+    if graph.num_relations > _MOST_RELATIONS:
+        raise KgdashError(
+            f"graph {graph.name} has {graph.num_relations:,} relations; rules are mined of at most "
+            f"{_MOST_RELATIONS:,}: mine them with AMIE or AnyBURL, and give that file"
+        )
     steps = DirectedEdges.of(graph.split("train"), graph.num_entities, graph.num_relations)
     heads = _HeadRelations.of(steps)
     chains = Chains.of(steps, heads.by_head, heads.by_tail)
+    least = np.maximum(min_support, np.ceil(min_head_coverage * heads.facts - 1e-9))
     found: list[pd.DataFrame] = []
     for first in range(2 * graph.num_relations):
         for shape, counts in _counts(steps, heads, chains, first):
-            least = np.maximum(min_support, np.ceil(min_head_coverage * heads.facts - 1e-9))
             good = (counts["support"] >= least) & ~_tautologies(steps, shape, first)
             good &= counts["support"] >= min_pca * counts["pca_body_size"]
             second, head = np.nonzero(good)
-            about = {"shape": shape, "first": first, "second": second, "head_relation": head}
+            about = {"head_relation": head, "first": first, "second": second}
+            about |= {"joint": shape == "joint", "atoms": 1 if shape == "single" else 2}
             if len(second) or not found:
                 found_counts = {name: count[good] for name, count in counts.items()}
-                found.append(pd.DataFrame(found_counts | about))
+                found.append(pd.DataFrame(about | found_counts))
+        if sum(map(len, found)) > 2 * max_rules:
+            found = [_first(heads, found, max_rules)]
         progress(first + 1, 2 * graph.num_relations)
-    return _finish(graph, heads, pd.concat(found, ignore_index=True), max_rules)
+    return _first(heads, found, max_rules)
 
 
 def _check_thresholds(min_support: int, min_head_coverage: float, min_pca: float) -> None:
@@ -155,31 +188,13 @@ def _tautologies(steps: DirectedEdges, shape: str, first: int) -> np.ndarray:
     return (head == first) | (head == second) | (second <= first)
 
 
-def _finish(
-    graph: KnowledgeGraph, heads: _HeadRelations, found: pd.DataFrame, max_rules: int | None
-) -> pd.DataFrame:
-    head = found["head_relation"].to_numpy()
-    found["head_coverage"] = found["support"] / heads.facts[head]
-    found["standard_confidence"] = found["support"] / found["body_size"]
-    found["pca_confidence"] = found["support"] / found["pca_body_size"]
-    found["functional_variable"] = np.where(np.isin(head, heads.by_head[0]), "?a", "?b")
-    found["atoms"] = np.where(found["shape"] == "single", 1, 2)
-    found = found.sort_values(_KEYS, ascending=[False, False] + [True] * (len(_KEYS) - 2))
-    found = found.head(max_rules) if max_rules is not None else found
-    rules = [
-        path_rule(
-            head,
-            (first,) if shape == "single" else (first, second),
-            graph.num_relations,
-            shape == "joint",
-        )
-        for shape, first, second, head in zip(
-            *(found[c] for c in ("shape", "first", "second", "head_relation")), strict=True
-        )
-    ]
-    found["rule"] = [rule_text(rule, graph) for rule in rules]
-    found["reading"] = [rule_reading(rule, graph) for rule in rules]
-    found["body"] = [text.partition("   => ")[0] for text in found["rule"]]
-    order = ["rule", "reading", "body", "head_relation", "atoms", "support", "body_size"]
-    order += ["pca_body_size", "head_coverage", "standard_confidence", "pca_confidence"]
-    return found[[*order, "functional_variable"]].reset_index(drop=True)
+def _first(heads: _HeadRelations, found: list[pd.DataFrame], most: int) -> pd.DataFrame:
+    """Measure rules by their counts, and keep the first ones."""
+    table = pd.concat(found, ignore_index=True)
+    head = table["head_relation"].to_numpy()
+    table["head_coverage"] = table["support"] / heads.facts[head]
+    table["standard_confidence"] = table["support"] / table["body_size"]
+    table["pca_confidence"] = table["support"] / table["pca_body_size"]
+    table["functional_variable"] = np.where(np.isin(head, heads.by_head[0]), "?a", "?b")
+    table = table.sort_values(_KEYS, ascending=[False, False] + [True] * (len(_KEYS) - 2))
+    return table.head(most).reset_index(drop=True)

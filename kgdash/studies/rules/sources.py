@@ -9,7 +9,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.instances.instances import Instances
 from kgdash.studies.rules.files import RuleFile, read_rules
-from kgdash.studies.rules.mining import mine_rules
+from kgdash.studies.rules.mining import MOST_RULES, mine_bodies
 from kgdash.studies.rules.rule import Rules
 from kgdash.studies.rules.selection import RuleSelection, select_instances, usable_rules
 
@@ -22,23 +22,27 @@ def find_rules(
 ) -> Rules:
     """Mine rules, or read them from a file: those with enough support and PCA confidence.
 
-    They are mined on the train graph. What was mined before is not mined again.
+    They are mined on the train graph. What was mined before is not mined again. Of mined rules the
+    first million is kept, by falling PCA confidence, then support; a note says so.
 
     :param selection: only its ``min_pca`` and ``min_support`` matter
-    :raises KgdashError: as `mine_rules`, or as `read_rules` and `usable_rules`
+    :raises KgdashError: as `mine_bodies`, or as `read_rules` and `usable_rules`
     """
     min_pca, min_support = selection.min_pca, selection.min_support
     if file is not None:
         first, second = phases(progress, [0.6, 0.4])
         return usable_rules(graph, read_rules(file, graph, first), min_support, min_pca, second)
-    key = {"kind": "rules", "version": 2, "graph": graph.digest, "min_pca": min_pca}
+    key = {"kind": "rules", "version": 3, "graph": graph.digest, "min_pca": min_pca}
     table = cached_table(
         key | {"min_support": min_support},
-        lambda: mine_rules(graph, min_support, min_pca=min_pca, progress=progress),
+        lambda: mine_bodies(
+            graph, min_support, min_pca=min_pca, max_rules=MOST_RULES, progress=progress
+        ),
         {"kind": "rules", "graph": graph.name, "method": f"PCA confidence from {min_pca:g}"},
         progress,
     )
-    return Rules(graph, table)
+    cut = len(table) >= MOST_RULES
+    return Rules(graph, table, (f"only the {MOST_RULES:,} most confident rules are kept",) * cut)
 
 
 def find_instances(

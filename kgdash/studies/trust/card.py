@@ -23,7 +23,7 @@ from kgdash.studies.trust.basis import EPSILON, Basis, card_basis, is_at_hand, q
 TOP = 10
 
 #: what a set is to hold
-PROMISE = f"{100 * (1 - EPSILON):g} %"
+PROMISE = f"{100 * (1 - EPSILON):g}%"
 
 #: below these, a probability is a doubt, or leaves one unsure; so does a set of more answers
 DOUBTFUL, SURE, SMALL_SET = 0.1, 0.5, 10
@@ -240,10 +240,10 @@ def _reason(why: Explanation | None) -> CardFigure:
 
 
 def share_text(value: float) -> str:
-    """Write a probability: "84 %", "0.3 %", "< 0.1 %"."""
+    """Write a probability: "84%", "0.3%", "< 0.1%"."""
     if value < 0.001:
-        return "< 0.1 %"
-    return f"{100 * value:.{int(value < 0.0995)}f} %"
+        return "< 0.1%"
+    return f"{100 * value:.{int(value < 0.0995)}f}%"
 
 
 #: how a figure is said in a line

@@ -59,7 +59,7 @@ def trust_table(
     :param side: the open one of the queries, "head" or "tail"
     :return: one row per triple, in order: ``head, relation, tail`` (ids), ``side``, ``score``,
         ``rank`` (realistic), ``candidates`` (int64), ``probability`` (that it is recorded, in
-        [0, 1]), ``in_set`` (bool: in the set that holds 90 % of true answers), ``set_size``
+        [0, 1]), ``in_set`` (bool: in the set that holds 90% of true answers), ``set_size``
         (int64), ``relik`` (exact, where it is on disk, else NaN), ``known`` (the first split that
         holds it, or "none")
     :raises KgdashError: on an unknown side; if a score is NaN or infinite

@@ -24,6 +24,9 @@ from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
+#: columns that the table's menu shows
+_LATER = dict.fromkeys(["precision", "recall", "f1", "pr_auc"])
+
 _NAMES = {
     "accuracy": "Accuracy ↑",
     "precision": "Precision ↑",
@@ -58,7 +61,7 @@ def describe(found: Classification) -> str:
     validation = found.metrics.set_index("figure")["validation"]["accuracy"]
     text = (
         f"{test['true']:,} true and {test['false']:,} false test triples; beneath each figure its "
-        f"{found.setting.level * 100:g} % interval. Threshold {number(about['threshold'])}"
+        f"{found.setting.level * 100:g}% interval. Threshold {number(about['threshold'])}"
     )
     if found.setting.thresholds == "relation":
         others = about["relations_with_global_threshold"]
@@ -93,7 +96,7 @@ def show_relations(found: Classification, relations: pd.DataFrame, name: str) ->
             written(relations[columns]),
             hide_index=True,
             placeholder="–",
-            column_config=number_columns(relations[columns], roc_auc="ROC-AUC", pr_auc="PR-AUC"),
+            column_config=number_columns(relations[columns], roc_auc="ROC-AUC", **_LATER),
             on_select="rerun",
             selection_mode="single-row",
             key=f"relations_{setting.negatives}_{setting.thresholds}_{setting.seed}",
@@ -125,7 +128,9 @@ def show_accuracy_by_relik(found: Classification, key: tuple[Hashable, ...], nam
     )
     show_chart(drawn(relik_accuracy_figure, by_relik), "by_relik", f"{name}-relik")
     shown = by_relik[[column for column in by_relik if by_relik[column].notna().any()]]
-    show_table(shown, "relik_table", f"{name}-relik", by_relik)
+    with st.expander("The figures as a table"):
+        later = dict.fromkeys(["relik_least", "relik_most"])
+        show_table(shown, "relik_table", f"{name}-relik", by_relik, **later)
 
 
 def show_local(found: Classification, key: tuple[Hashable, ...], name: str) -> None:

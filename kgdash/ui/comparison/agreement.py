@@ -42,7 +42,7 @@ from kgdash.ui.widgets.table import show_table
 #: rows of the list of queries on the page; the files have all
 _SHOWN = 500
 
-_MARGINS = {0.05: "5 %", 0.1: "10 %", 0.2: "20 %", 1.0: "any"}
+_MARGINS = {0.05: "5%", 0.1: "10%", 0.2: "20%", 1.0: "any"}
 
 
 def suggested_runs(run: Run) -> list[str]:
@@ -52,8 +52,8 @@ def suggested_runs(run: Run) -> list[str]:
 
 
 def _seeds_of(run: Run) -> list[str]:
-    candidates = sound_runs(runs_on_same_graph(run))
-    return other_seeds({run.name: run}, candidates).get(run.name, [])
+    names = other_seeds({run.name: run}, runs_on_same_graph(run)).get(run.name, [])
+    return list(sound_runs(names))
 
 
 def choose_setting(run: Run) -> AgreementSetting:

@@ -88,7 +88,7 @@ def _cards(found: dict[str, Any], kind: str) -> None:
         ("Agreement of orders ↑", number(found["spearman"]),
          f"{number(found['spearman_low'])} to {number(found['spearman_high'])}",
          "Mean over parts of Spearman's ρ between the order of the models by ReliK and by MRR, "
-         f"with a 95 % interval. Kendall's W is {number(found['kendall_w'])}."),
+         f"with a 95% interval. Kendall's W is {number(found['kendall_w'])}."),
     )  # fmt: skip
     with st.container(horizontal=True):
         for label, value, beneath, help in cards:
@@ -116,7 +116,7 @@ def show_matrix(shown: Shown) -> None:
         table = computed("Regret", (*shown.key, "strategies"), lambda _: strategies(scores))
         st.header("What choosing costs")
         st.caption(
-            "Regret: the part's best MRR less that of the model taken, mean over parts with 95 % "
+            "Regret: the part's best MRR less that of the model taken, mean over parts with 95% "
             "bootstrap intervals. Each model everywhere, picking by ReliK, and at random."
         )
         show_chart(regret_bars(table), "regret", f"{shown.name}-regret")

@@ -25,7 +25,6 @@ from kgdash.ui.metrics.custom_groups_form import custom_groupings, groupings_sta
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.results import metrics_of, ranks_with_facts
-from kgdash.ui.runtime.run_picker import load_source
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choice
@@ -40,7 +39,7 @@ def show_overall(compared: Compared) -> None:
     st.header(info.label)
     st.caption(
         f"{compared.rank_type.capitalize()} ranks of {_count(compared)} {compared.split} triples. "
-        "Bars: 95 % interval of both sides."
+        "Bars: 95% interval of both sides."
     )
     one = table[(table["metric"] == info.key) & (table["rank_type"] == compared.rank_type)]
     one = one.merge(_intervals(compared), on=["run", "side"], how="left")
@@ -149,9 +148,7 @@ def show_seeds(compared: Compared) -> None:
 
 def _offer_seeds(compared: Compared) -> None:
     """Name runs that are seeds of those compared, each with a button that adds them."""
-    candidates = {
-        name: load_source(name) for name in runs_on_same_graph(next(iter(compared.runs.values())))
-    }
+    candidates = runs_on_same_graph(next(iter(compared.runs.values())))
     for name, others in other_seeds(compared.runs, candidates).items():
         named = " and ".join(others)
         st.button(

@@ -71,11 +71,11 @@ def show_tests(compared: Compared) -> None:
     st.header("Is the difference more than chance?")
     st.caption(
         f"Reciprocal ranks of the same {tests['triples'].iloc[0]:,} triples; "
-        f"{compared.sides.lower()}, a triple's ranks kept together. Bars: 95 % interval of a "
+        f"{compared.sides.lower()}, a triple's ranks kept together. Bars: 95% interval of a "
         "paired bootstrap. p: permutation "
         f"test that swaps the two runs triple by triple ({RESAMPLES:,} draws each; all swaps where "
         f"at most {EXACT} triples differ), by Holm's correction over all pairs. Coloured below "
-        "5 %: blue where the first run is better."
+        "5%: blue where the first run is better."
     )
     show_chart(pair_forest(tests), "forest", f"{compared.name}-pairs")
     show_table(tests, "tests", f"{compared.name}-tests", **_test_columns())
@@ -169,7 +169,7 @@ def show_communities(compared: Compared) -> None:
     )
     st.header("Communities where A wins and B loses")
     st.caption(
-        f"{compared.sides}. A triple counts in the community of either end. Bars: 95 % "
+        f"{compared.sides}. A triple counts in the community of either end. Bars: 95% "
         f"interval; coloured where it leaves 0 out: blue where {plain(a)} is "
         f"better, orange where {plain(b)} is. Select a row to open the neighbourhood of the most "
         "central entity; of entities below likewise."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -12,11 +13,11 @@ from kgdash.charts.confounder_points import MOST_POINTS, class_boxes, factor_poi
 from kgdash.charts.confounders import FACTOR_LABELS, factor_forest, partial_forest
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.runs import Run
+from kgdash.studies.correlation.confounder_verdict import describe_partials, factor_verdict
 from kgdash.studies.correlation.confounders import (
     CLASSES,
     cached_tests,
     class_table,
-    describe_partials,
 )
 from kgdash.studies.correlation.subgraph_confounders import subgraph_factors, subgraph_partials
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
@@ -57,18 +58,40 @@ def choose_factor() -> str:
     return str(choice("Factor", FACTOR_LABELS, "factor"))
 
 
-def show_factors(view: ConfounderView) -> None:
-    """Show what ReliK has to do with each factor, and one of them in full."""
-    tests = computed(
+def show_verdict(view: ConfounderView, slot: Any) -> None:
+    """Say what degree leaves of ReliK, and which factor ReliK goes with most.
+
+    :param slot: of `st.empty`
+    """
+    slot.markdown(
+        f"{describe_partials(_partials(view))} {factor_verdict(_tests(view), FACTOR_LABELS)}"
+    )
+
+
+def _tests(view: ConfounderView) -> pd.DataFrame:
+    return computed(
         "Testing factors",
         (*view.key, "factor tests"),
         lambda progress: cached_tests(view.run, "factors", view.factors, progress=progress),
     )
+
+
+def _partials(view: ConfounderView) -> pd.DataFrame:
+    return computed(
+        "Taking degree out",
+        (*view.key, "partial correlations"),
+        lambda progress: cached_tests(view.run, "partial", view.factors, progress=progress),
+    )
+
+
+def show_factors(view: ConfounderView) -> None:
+    """Show what ReliK has to do with each factor, and one of them in full."""
+    tests = _tests(view)
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.header("Each factor for itself")
         st.caption(
-            f"{view.triples}; 95 % intervals. Blue: ReliK rises with it, orange: it falls, "
+            f"{view.triples}; 95% intervals. Blue: ReliK rises with it, orange: it falls, "
             "grey: p (Holm) ≥ 0.05."
         )
         show_chart(factor_forest(tests), "factor_forest", f"{view.name}-factors")
@@ -119,17 +142,12 @@ def _show_factor(view: ConfounderView, factor: str) -> None:
 
 def show_partials(view: ConfounderView) -> None:
     """Show ReliK against ranks with degree and frequency taken out of both."""
-    table = computed(
-        "Taking degree out",
-        (*view.key, "partial correlations"),
-        lambda progress: cached_tests(view.run, "partial", view.factors, progress=progress),
-    )
+    table = _partials(view)
     st.header("Over triples")
-    st.info(describe_partials(table, "degree"), icon=":material/filter_alt:")
     st.caption(
         f"ReliK against the reciprocal rank of {view.triples}. Rank metrics favour entities "
         "of high degree; what is left once log degree is taken out of both, degree can not "
-        "explain. Bootstrap 95 % intervals; open where they hold 0."
+        "explain. Bootstrap 95% intervals; open where they hold 0."
     )
     show_chart(partial_forest(table), "partials", f"{view.name}-partial")
     with st.expander("The coefficients as a table"):
@@ -161,7 +179,7 @@ def _show_subgraphs(view: ConfounderView) -> None:
         lambda _: subgraph_partials(factors),
     )
     tail = table[table["task"] == "tail_mrr"]
-    st.info(f"Tail MRR: {describe_partials(tail)}", icon=":material/filter_alt:")
+    st.markdown(f"Tail MRR: {describe_partials(tail)}")
     left_out = int(factors["tail_mrr"].isna().sum())
     st.caption(
         "Mean ReliK against the MRR of the subgraph's test triples, plain and without the mean "

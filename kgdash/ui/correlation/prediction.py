@@ -115,7 +115,7 @@ def _show_check_cards(prediction: PerformancePrediction, scheme: str, drawn: int
         show_card(
             f"Inside the {percent(prediction.level)} interval",
             percent(coverage["covered"]),
-            f"95 %: {ends[0]} to {ends[1]}",
+            f"95%: {ends[0]} to {ends[1]}",
         )
         show_card("Mean width ↓", number(coverage["width"]), "of the interval")
         show_card(
@@ -127,5 +127,5 @@ def _show_check_cards(prediction: PerformancePrediction, scheme: str, drawn: int
 
 
 def percent(share: float) -> str:
-    """Write a share in percent, to a tenth: "90 %", "86.7 %"."""
-    return f"{round(100 * share, 1):g} %"
+    """Write a share in percent, to a tenth: "90%", "86.7%"."""
+    return f"{round(100 * share, 1):g}%"

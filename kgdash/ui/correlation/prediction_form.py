@@ -13,7 +13,7 @@ from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.form import SubgraphChoice, choose_subgraph
 from kgdash.ui.widgets.choices import choice, choose_number
 
-_LEVELS = ["50 %", "80 %", "90 %", "95 %"]
+_LEVELS = ["50%", "80%", "90%", "95%"]
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ def choose_prediction(run: Run) -> PredictionChoice:
             help="Each around another random entity, picked in the way chosen above: a prediction "
             "holds for subgraphs like those learnt from.",
         )
-        level = choice("Level", _LEVELS, "level", "90 %")
+        level = choice("Level", _LEVELS, "level", "90%")
     # Subgraphs to learn from are picked as the user's is.
     way = {name: value for name, value in subgraph.arguments if name != "entity"}
     sampling = SubgraphSampling(count=int(count), **way)
-    return PredictionChoice(subgraph, task, sampling, int(level.split()[0]) / 100)
+    return PredictionChoice(subgraph, task, sampling, int(level.removesuffix("%")) / 100)

@@ -18,6 +18,7 @@ from kgdash.runs import Run
 from kgdash.statistics.estimate import number, p_value
 from kgdash.studies.correlation.correlation import regression_band
 from kgdash.studies.correlation.models_table import marked, models_table
+from kgdash.studies.correlation.study_verdict import study_verdict, sweep_verdict
 from kgdash.ui.correlation.study_form import CorrelationChoice
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.subgraphs.link import open_local
@@ -33,6 +34,8 @@ def show_run(
 ) -> None:
     """Show one task against ReliK, a point per subgraph, and the coefficients of all tasks."""
     row = _row(coefficients, choice)
+    of = (choice.task, choice.coefficient, task_label(choice.task))
+    st.markdown(study_verdict(coefficients, *of))
     _cards(row, choice)
     left, right = st.columns([3, 2], gap="large")
     name = f"{run.name}-study"
@@ -59,7 +62,7 @@ def show_run(
         _open(run, choice, scores.iloc[int(picked)])
     with right:
         st.header("All tasks")
-        st.caption("With bootstrap 95 % intervals; open where p > 0.05.")
+        st.caption("With bootstrap 95% intervals; open where p > 0.05.")
         show_chart(task_intervals(coefficients, choice.coefficient), "study_tasks", f"{name}-tasks")
     st.header("Correlations")
     st.caption(
@@ -74,12 +77,13 @@ def show_run(
 
 def show_sizes(run: Run, choice: CorrelationChoice, coefficients: pd.DataFrame) -> None:
     """Show how the coefficients change with the size of the subgraphs."""
+    st.markdown(_sweep(coefficients, choice, "sizes"))
     tasks = list(coefficients["task"].unique())
     paper = [t for t in ("tail_mrr", "head_mrr", "relation_mrr", "accuracy") if t in tasks]
     chosen = list(dict.fromkeys([*paper, choice.task]))
     st.header(f"{coefficient_label(choice.coefficient)} by size")
     st.caption(
-        "Filled markers: p ≤ 0.05; open: not significant. Bars: bootstrap 95 % intervals. "
+        "Filled markers: p ≤ 0.05; open: not significant. Bars: bootstrap 95% intervals. "
         "The larger the subgraphs, the more of them they share."
     )
     show_chart(
@@ -98,6 +102,7 @@ def show_runs(choice: CorrelationChoice, coefficients: pd.DataFrame) -> None:
     """Show the paper's table: runs × tasks."""
     paper = ["tail_mrr", "relation_mrr", "accuracy", "head_mrr", "both_mrr"]
     tasks = list(dict.fromkeys([*paper, choice.task]))
+    st.markdown(_sweep(coefficients, choice, "runs"))
     table = models_table(coefficients, choice.coefficient, tasks)
     st.header(f"{coefficient_label(choice.coefficient)} of mean ReliK with each task")
     st.caption("° p > 0.05; red: negative. The files hold all digits, p-values and coefficients.")
@@ -122,7 +127,7 @@ def _cards(row: pd.Series, choice: CorrelationChoice) -> None:
         show_card(
             f"{label}: ReliK, {task_label(choice.task)}",
             number(row["value"]),
-            f"95 %: {number(row['low'])} to {number(row['high'])}",
+            f"95%: {number(row['low'])} to {number(row['high'])}",
         )
         show_card(
             "p-value",
@@ -137,6 +142,11 @@ def _cards(row: pd.Series, choice: CorrelationChoice) -> None:
             f"Left out: {empty:,} without any known triple inside, {left_out - empty:,} "
             "without an evaluated one.",
         )
+
+
+def _sweep(coefficients: pd.DataFrame, choice: CorrelationChoice, of: str) -> str:
+    mine = coefficients[coefficients["task"] == choice.task]
+    return sweep_verdict(mine, choice.coefficient, task_label(choice.task), of)
 
 
 def _row(coefficients: pd.DataFrame, choice: CorrelationChoice) -> pd.Series:
@@ -179,8 +189,8 @@ def _correlation_table(shown: pd.DataFrame, name: str, whole: pd.DataFrame | Non
         name,
         shown if whole is None else whole,
         p_holm="p (Holm)",
-        low="95 % low",
-        high="95 % high",
+        low="95% low",
+        high="95% high",
     )
 
 

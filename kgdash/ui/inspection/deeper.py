@@ -90,7 +90,7 @@ def _show_better(found: Inspection, better: BetterNegatives, types: Any, called:
 
 def _short(table: pd.DataFrame, heading: str, key: str) -> None:
     """Show how many of each kind there are: the count first, as names may be long."""
-    st.caption(heading)
+    st.caption(plain(heading))
     shown = table[["count", *table.columns.drop(["count", "share"])]]
     config = number_columns(shown)
     config["count"] = st.column_config.NumberColumn("count", format="localized", width=70)

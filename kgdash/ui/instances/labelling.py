@@ -70,8 +70,8 @@ def judge_next(queue: LabelQueue, state: Labelling, by: str) -> None:
 
 def show_error_rate(rate: ErrorRate) -> None:
     """Show how many facts are wrong by the labels so far."""
-    value = f"{number(100 * rate.value)} %" if rate.labelled else "–"
-    ends = f"{number(100 * rate.low)} to {number(100 * rate.high)} %" if rate.labelled else None
+    value = f"{number(100 * rate.value)}%" if rate.labelled else "–"
+    ends = f"{number(100 * rate.low)} to {number(100 * rate.high)}%" if rate.labelled else None
     show_card("Wrong facts in train", value, ends)
     st.caption(rate.text)
 

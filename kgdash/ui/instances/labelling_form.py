@@ -27,7 +27,21 @@ from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number
 
-_SOURCES = ("Mined rules", "Rules from a file", "My own table", "Facts likely wrong")
+_RULES = (
+    "Rules predict triples that are in no split: some are facts that nobody wrote down, others are "
+    "wrong. Say which. Every label is kept at once, and Rule predictions compares ReliK on them."
+)
+
+#: what may be judged -> what to do, and what it is good for
+ABOUT = {
+    "Mined rules": _RULES,
+    "Rules from a file": _RULES,
+    "My own table": "Say which of your triples are true. Every label is kept at once, and Rule "
+    "predictions compares ReliK on them.",
+    "Facts likely wrong": "Known facts, those first that an audit holds most likely wrong. Say "
+    "which are; from the labels follows how many of all facts are wrong.",
+}
+_SOURCES = tuple(ABOUT)
 
 
 @dataclass(frozen=True)
@@ -45,10 +59,17 @@ class LabellingChoice:
     audit: pd.DataFrame | None = None
 
 
-def choose_predictions(run: Run) -> LabellingChoice:
-    """Show the widgets and return what they say; ends the page's run while a file is missing."""
+def choose_source() -> str:
+    """Show what may be judged and return which of `ABOUT` is chosen."""
     with settings():
-        source = choice("Predictions of", _SOURCES, "label_source")
+        return str(choice("Judge", _SOURCES, "label_source"))
+
+
+def choose_predictions(run: Run, source: str) -> LabellingChoice:
+    """Show the widgets and return what they say; ends the page's run while a file is missing.
+
+    :param source: of `choose_source`
+    """
     if source == _SOURCES[3]:
         return _facts(run)
     upload = _upload(source) if source != _SOURCES[0] else None

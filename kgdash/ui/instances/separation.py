@@ -80,7 +80,7 @@ def show_cards(separated: Separated) -> None:
                 number(row["roc_auc"]),
                 f"{number(row['auc_low'])} to {number(row['auc_high'])}",
                 "ROC-AUC: the chance that a true instance gets a higher value than a false one, "
-                "over all groups; 0.5 is guessing. Beneath: bootstrap 95 % interval. Average "
+                "over all groups; 0.5 is guessing. Beneath: bootstrap 95% interval. Average "
                 f"precision {number(row['average_precision'])}, by guessing "
                 f"{number(row['share_true'])}; "
                 f"Cohen's d {number(row['cohens_d'])}.",
@@ -91,7 +91,7 @@ def show_cards(separated: Separated) -> None:
             f"{row['difference']:+.3f}" if pd.notna(row["difference"]) else "–",
             f"{number(row['low'])} to {number(row['high'])}",
             "ROC-AUC of ReliK minus that of the reciprocal rank, on the same instances and "
-            "resamples, with its bootstrap 95 % interval: above 0, ReliK tells true from false "
+            "resamples, with its bootstrap 95% interval: above 0, ReliK tells true from false "
             "better.",
         )
 
@@ -104,7 +104,7 @@ def show_groups(separated: Separated) -> None:
     with left:
         st.header("Separation per group")
         st.caption(
-            "ROC-AUC with bootstrap 95 % intervals; the group that ReliK separates best is on top."
+            "ROC-AUC with bootstrap 95% intervals; the group that ReliK separates best is on top."
         )
         show_chart(
             auc_figure(separated.found.by_measure, separated.names),
@@ -113,7 +113,7 @@ def show_groups(separated: Separated) -> None:
         )
     with right:
         st.header(f"Mean {MEASURE_NAMES[choice.measure]}")
-        st.caption("Of true and of false instances, with bootstrap 95 % intervals.")
+        st.caption("Of true and of false instances, with bootstrap 95% intervals.")
         show_chart(
             means_figure(table, choice.measure, choice.aggregate, separated.names),
             "means",

@@ -109,7 +109,7 @@ def _offer_way(sets: AnswerSets, by: str, number: int) -> None:
             "pages/breakdowns.py",
             label="Metrics by relation",
             icon=":material/arrow_forward:",
-            query_params={"by": "relation", "order_relation": "worst first"},
+            query_params={"order_relation": "worst first"},
         )
     elif by == "community" and st.button("Open its neighbourhood", icon=":material/my_location:"):
         about = describe_communities(graph, find_communities(graph), [number])[number]

@@ -34,7 +34,7 @@ _GROUPING_NAMES = {
 
 _HELP = (
     "By train triples. Cardinality: n where there are on average at least 1.5 heads per tail, or "
-    "tails per head. Pattern: symmetric, inverse of another relation, or composed of two, if 80 % "
+    "tails per head. Pattern: symmetric, inverse of another relation, or composed of two, if 80% "
     "of its triples say so. Degree: of the entity. Known answers: of the query, in all splits. "
     "Train frequency: of the relation. Below you can add groups of your own."
 )

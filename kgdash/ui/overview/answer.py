@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import streamlit as st
 
 from kgdash.charts.reliability_map import community_map
-from kgdash.graph import IDS
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.statistics.estimate import number
 from kgdash.studies.overview.overview import Lead, Overview
@@ -19,6 +19,7 @@ from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point
 from kgdash.ui.widgets.drawn import drawn
+from kgdash.ui.widgets.entity_choice import entity_address
 
 _CARDS = {
     "mrr": "Test MRR ↑",
@@ -75,13 +76,15 @@ def show_leads(found: Overview) -> None:
                 page,
                 label=label,
                 icon=":material/arrow_forward:",
-                query_params={**choices, **_named(lead)},
+                query_params={**choices, **_named(found.map.run.graph, lead)},
             )
     if not found.leads:
         st.caption("Nothing stands out so far.")
 
 
-def _named(lead: Lead) -> dict[str, str]:
+def _named(graph: KnowledgeGraph, lead: Lead) -> dict[str, str]:
     if lead.kind == "triple":
         return dict(zip(IDS, lead.triple, strict=True))
-    return {"entity": lead.name} if lead.kind == "community" else {}
+    if lead.kind == "community":
+        return entity_address(graph, lead.name, "entity")
+    return {"group": lead.name} if lead.kind == "relation" else {}

@@ -68,9 +68,9 @@ class _Weighing(pickle.Pickler):
         """Count what `pickle` writes."""
         self.bytes += len(part)
 
-    def persistent_id(self, value: Any) -> int | None:
-        """Leave out what others hold."""
-        return 0 if isinstance(value, KnowledgeGraph | Run) else None
+    def reducer_override(self, value: Any) -> Any:
+        """Leave out what others hold; asked of objects alone, not of each text and number."""
+        return (bool, ()) if isinstance(value, KnowledgeGraph | Run) else NotImplemented
 
     def _take(self, buffer: pickle.PickleBuffer) -> None:
         self.bytes += buffer.raw().nbytes

@@ -55,7 +55,7 @@ def choose_subgraph(
         relik_method = choose_relik_method(
             f"{before}relik_method",
             "Exact counts every negative; on large graphs an estimate of the mean shows until "
-            "it is done. Sampled draws 1,000 negatives per entity and side and gives a 95 % "
+            "it is done. Sampled draws 1,000 negatives per entity and side and gives a 95% "
             "interval.",
         )
     show_unknown_entity(f"{before}entity")

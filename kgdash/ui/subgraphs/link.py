@@ -7,8 +7,10 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from kgdash.graph import DIRECTIONS
+from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.runtime.stopover import STOPOVER
 from kgdash.ui.subgraphs.form import EVALUATED, METHODS
+from kgdash.ui.widgets.entity_choice import entity_address
 
 _PAGE = "pages/local.py"
 
@@ -38,4 +40,6 @@ def open_local(method: str, evaluated: str = "test", **choices: Any) -> NoReturn
     address = {"method": names[method], "evaluated": ways[evaluated]} | choices
     # What is as at first leaves the address again, each as an entry of the browser's history.
     address = {key: str(value) for key, value in address.items() if value != _FIRST.get(key)}
+    if "entity" in address:
+        address |= entity_address(current_run().graph, address.pop("entity"), "entity")
     st.switch_page(_PAGE, query_params=address | {STOPOVER: "1"})

@@ -43,7 +43,7 @@ def so_far(value: float, low: float, high: float) -> str:
     """Say what the mean ReliK is about; NaN: too little is counted for that."""
     if not value > 0:
         return ""
-    return f"Mean ReliK about {number(value)} (95 %: {number(low)} to {number(high)})."
+    return f"Mean ReliK about {number(value)} (95%: {number(low)} to {number(high)})."
 
 
 def show_local_answer(run: Run, comparison: LocalComparison) -> None:
@@ -92,7 +92,7 @@ def _show_cards(comparison: LocalComparison, estimates: dict[str, Estimate]) -> 
     if method == "sampled":
         st.info(
             "ReliK is sampled, 1,000 negatives a side: the true mean lies in the interval shown "
-            "(95 %), and where in it is not known. Single triples show the geometric middle of "
+            "(95%), and where in it is not known. Single triples show the geometric middle of "
             "their intervals. Choose exact for the true values.",
             icon=":material/casino:",
         )

@@ -1,5 +1,6 @@
 """What the page Reliability map shows: entities and relations, communities, regions."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from kgdash.charts.reliability_map import baseline_figure, community_map, reliab
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.graph.relation_names import end_first
-from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.runs.call import Call
 from kgdash.statistics.estimate import number
@@ -25,12 +25,13 @@ from kgdash.ui.runtime.run_scale import map_scale
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.subgraphs.local import so_far
+from kgdash.ui.subgraphs.map_table import map_table
 from kgdash.ui.subgraphs.selected_part import show_part
+from kgdash.ui.widgets.address import chosen_in_address, is_first_look, keep_in_address
 from kgdash.ui.widgets.chart import clicked_point
 from kgdash.ui.widgets.choices import choice, choose_number, choose_resolution
 from kgdash.ui.widgets.drawn import drawn
-from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, written
+from kgdash.ui.widgets.selection import selected_point, selected_row
 
 #: columns of each view's table
 _GROUPS = ["relik", "low", "high", "typical", "triples", "mrr", "evaluated"]
@@ -43,22 +44,8 @@ _REGIONS = [
 #: regions that chance explains are listed only on demand
 _SIGNIFICANT = 0.05
 
-#: columns in scientific notation, and their headings
-_TINY = {
-    "relik": "mean ReliK ↑",
-    "low": "95 % low",
-    "high": "95 % high",
-    "typical": "geometric mean",
-    "expected": "expected by relations",
-}
-
-#: headings of what the rows of a table are
-_LABELS = {
-    "regions": "region",
-    "communities": "community",
-    "entity": "entity",
-    "relation": "relation",
-}
+#: of the chart of communities; and which region was drawn when the page was opened
+_BUBBLES, _FIRST = "community_map", "region_at_first"
 
 #: entities drawn of a community or region
 _DRAWN = 150
@@ -84,7 +71,7 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
     )
     shown = table if small else table[~table["small"]].reset_index(drop=True)
     st.caption(
-        f"{len(shown):,} {several}. Bars: bootstrap 95 % intervals of the mean; open: fewer "
+        f"{len(shown):,} {several}. Bars: bootstrap 95% intervals of the mean; open: fewer "
         "than 30 triples."
         + (
             " Click an entity to open its neighbourhood on Local reliability."
@@ -100,7 +87,7 @@ def show_groups(map_: ReliabilityMap, what: str, key: tuple[Any, ...]) -> None:
     hit |= shown["name"].str.contains(words.strip(), case=False, regex=False)
     listed = shown[hit].reset_index(drop=True)
     named = ["label", "name"] if (listed["name"] != listed["label"]).any() else ["label"]
-    row = _table(listed[[*named, *_GROUPS, "small"]], table, what, name)
+    row = map_table(listed[[*named, *_GROUPS, "small"]], table, what, name)
     if what == "entity":
         chosen = listed.iloc[row] if row is not None else None
         if chosen is None and picked is not None:
@@ -129,15 +116,25 @@ def show_communities(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         "The area of bubbles grows with the triples inside, the width of lines with those between. "
         "Click a bubble, or select a row, to draw the community."
     )
+    named = chosen_in_address("community")
+    note = partial(_note_community, table["id"].tolist())
     picked = clicked_point(
-        drawn(community_map, table, lines, map_scale(map_)), "community_map", name
+        drawn(community_map, table, lines, map_scale(map_)), _BUBBLES, name, note
     )
-    row = _table(table[_COMMUNITIES], table, "communities", name)
+    row = map_table(table[_COMMUNITIES], table, "communities", name, on_select=note)
     row = picked if row is None else row
+    if row is None and named in (ids := table["id"].astype(str).tolist()):
+        row = ids.index(named)
     if row is not None and int(row) < len(table):
         community = int(table["id"].iloc[int(row)])
         members = np.flatnonzero(groups == community)
         _draw(map_, members, str(table["label"].iloc[int(row)]), (*key, resolution, community))
+
+
+def _note_community(ids: list[int]) -> None:
+    row = selected_row(st.session_state["table_communities"])
+    row = selected_point(st.session_state[_BUBBLES]) if row is None else row
+    keep_in_address("community", "" if row is None else str(ids[int(row)]))
 
 
 def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
@@ -160,10 +157,19 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     low, high = (int((sure["kind"] == kind).sum()) for kind in ("low", "high"))
     st.markdown(
         f"**{low}** connected {'region is' if low == 1 else 'regions are'} less reliable than "
-        f"chance explains, **{high}** more (5 % over the whole graph)."
+        f"chance explains, **{high}** more (5% over the whole graph)."
     )
     if len(table):
-        row = _table(table[_REGIONS], table, "regions", name, first=0) or 0
+        ids = table["region"].astype(str).tolist()
+        if is_first_look("region_id"):
+            st.session_state[_FIRST] = None
+        named = chosen_in_address("region_id")
+        if st.session_state[_FIRST] is None:
+            st.session_state[_FIRST] = ids.index(named) if named in ids else 0
+        first = min(st.session_state[_FIRST], len(table) - 1)
+        note = partial(_note_region, ids, first)
+        row = map_table(table[_REGIONS], table, "regions", name, first, note)
+        row = first if row is None else row
         region = int(table["region"].iloc[min(row, len(table) - 1)])
         title = _region_title(graph, found.table.iloc[region])
         _draw(map_, found.members[region], title, (*key, scan, region))
@@ -185,6 +191,11 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
         marked = clicked_point(figure, "baseline", f"{name}-baseline")
         if marked is not None:
             open_local("neighbourhood", entity=table["central"].loc[marked], size=60, hops=1)
+
+
+def _note_region(ids: list[str], first: int) -> None:
+    row = selected_row(st.session_state["table_regions"])
+    keep_in_address("region_id", ids[first if row is None else row])
 
 
 def _region_title(graph: KnowledgeGraph, region: pd.Series) -> str:
@@ -216,32 +227,6 @@ def _choose_scan(entities: int) -> RegionScan:
         )
         permutations = choose_number("Permutations", (19, 9999), first.permutations, "permutations")
     return RegionScan(null_model, int(smallest), int(largest), int(permutations))
-
-
-def _table(
-    shown: pd.DataFrame, whole: pd.DataFrame, key: str, name: str, first: int | None = None
-) -> int | None:
-    """Show rows of a table, offer all of it as a file, and return which row is selected.
-
-    :param first: which is at first
-    """
-    columns = number_columns(shown, mrr="MRR ↑", evaluated="test triples", label=_LABELS[key]) | {
-        column: st.column_config.NumberColumn(label, help=explained(label))
-        for column, label in _TINY.items()
-        if column in shown
-    }
-    event = st.dataframe(
-        written(shown),
-        hide_index=True,
-        placeholder="–",
-        column_config=columns,
-        on_select="rerun",
-        selection_mode="single-row",
-        selection_default=None if first is None else {"selection": {"rows": [first]}},
-        key=f"table_{key}",
-    )
-    download(whole, name)
-    return selected_row(event)
 
 
 def _draw(map_: ReliabilityMap, members: np.ndarray, title: str, key: tuple[Any, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import Any
@@ -49,9 +50,15 @@ def show_chart(
     return selected
 
 
-def clicked_point(figure: go.Figure, key: str, name: str) -> Any:
-    """Show a chart whose points can be clicked: the ``customdata`` of the latest one, or None."""
-    return selected_point(show_chart(figure, key, name, on_select="rerun", selection_mode="points"))
+def clicked_point(
+    figure: go.Figure, key: str, name: str, on_click: Callable[[], None] | None = None
+) -> Any:
+    """Show a chart whose points can be clicked: the ``customdata`` of the latest one, or None.
+
+    :param on_click: called before the page runs for a click, as a widget's callback
+    """
+    way = on_click or "rerun"
+    return selected_point(show_chart(figure, key, name, on_select=way, selection_mode="points"))
 
 
 def _caption() -> str:

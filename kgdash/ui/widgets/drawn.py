@@ -42,11 +42,14 @@ class _Digesting(pickle.Pickler):
         """Digest what `pickle` writes, lengths of buffers among it."""
         self.written.update(part)
 
-    def persistent_id(self, value: Any) -> tuple[str, ...] | None:
-        """Write a metric, which holds functions, as its key, and a graph as its digests."""
+    def reducer_override(self, value: Any) -> Any:
+        """Write a metric, which holds functions, as its key, and a graph as its digests.
+
+        It is asked of objects alone: `pickle` would ask a ``persistent_id`` of every text.
+        """
         if isinstance(value, KnowledgeGraph):
-            return "graph", value.digest, value.shown_digest
-        return ("metric", value.key) if isinstance(value, Metric) else None
+            return KnowledgeGraph, (value.digest, value.shown_digest)
+        return (Metric, (value.key,)) if isinstance(value, Metric) else NotImplemented
 
     def _take(self, buffer: pickle.PickleBuffer) -> None:
         content = buffer.raw()

@@ -58,6 +58,18 @@ def choose_entity_or_none(graph: KnowledgeGraph, label: str, key: str, none: str
     return found
 
 
+def entity_address(graph: KnowledgeGraph, name: str, key: str) -> dict[str, str]:
+    """Return the parameter of an address by which `choose_entity` opens on an entity.
+
+    Nothing for the one that it opens on anyway: what is as at first leaves the address again, as an
+    entry of the browser's history that its Back button would stop at.
+
+    :param name: of the entity
+    :param key: of the choice
+    """
+    return {} if name == entity_text(graph, _offered(graph)[0]) else {key: name}
+
+
 def show_unknown_entity(key: str) -> None:
     """Say on the page, if it is so, that the address or the user names no entity of the graph."""
     if note := st.session_state.pop(_note(key), None):

@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 import torch
 
+from kgdash.breakdowns.custom_grouping import TypeGrouping
 from kgdash.files import event_log
 from kgdash.formats.run_directory import read_run, write_run
+from kgdash.graph.entity_types import EntityTypes
 from kgdash.runs.bundled import DEMO, FOLDER_CHOICE
+from kgdash.runs.loading import load
+from kgdash.runs.saved_groupings import save_grouping
 from kgdash.scoring.model_spec import ModelSpec
+from kgdash.ui.inspection.deeper import VIEWS
 from kgdash.ui.runtime.navigation import MENU
 from tests.pages.driver import open_page
 from tests.support.fakes import make_graph
@@ -59,7 +64,10 @@ def hostile(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile") / "[y](javascript:0) :red[z]"
     said = {"losses": [2.0, 1.5], "notes": [HOSTILE]}
     spec = ModelSpec("DistMult", {"embedding_dim": 4})
-    return write_run(folder, graph, spec, weights, said, {"form": HOSTILE, "notes": [HOSTILE]})
+    write_run(folder, graph, spec, weights, said, {"form": HOSTILE, "notes": [HOSTILE]})
+    types = EntityTypes((HOSTILE,), np.arange(ENTITIES), np.zeros(ENTITIES, dtype=np.int64))
+    save_grouping(load(folder), TypeGrouping(HOSTILE[:51], "tail", types))
+    return folder
 
 
 def texts(message) -> list[tuple[str, str]]:
@@ -98,6 +106,14 @@ def read_as_markup(app) -> list[tuple[str, str]]:
 def test_no_page_reads_a_name(hostile, page):
     app = open_page(page, run=FOLDER_CHOICE, folder=str(hostile))
     assert app.title or app.error
+    assert read_as_markup(app) == []
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_nor_does_a_view_of_inspect(hostile, view):
+    triple = {"head": "e1", "relation": "r0", "tail": "e2"}
+    app = open_page("inspect", run=FOLDER_CHOICE, folder=str(hostile), look_at=view, **triple)
+    assert app.get_by_key("look_at").value == view
     assert read_as_markup(app) == []
 
 

@@ -127,7 +127,7 @@ def _nan(run):
         (lambda a, b: [a, _nan(b)], "NaN"),
         (
             lambda a, b: [a, fake_run(GRAPH, FakeScorer(-a.scorer.tails))],
-            "found no other within 5 %",
+            "found no other within 5%",
         ),
     ],
 )

@@ -96,9 +96,9 @@ def test_relik_foreseeing_conflicts_by_all_pairs(five):
 
 def test_the_verdict(five, summary):
     said = agreement_verdict(five, summary)
-    assert said.startswith("**5 runs that rank about equally well disagree on 26 % (")
+    assert said.startswith("**5 runs that rank about equally well disagree on 26% (")
     assert "by some the true answer comes first" in said
-    assert "voting removes 15 % (" in said
+    assert "voting removes 15% (" in said
 
 
 def test_few_runs_and_few_queries():

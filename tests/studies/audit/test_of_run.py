@@ -24,8 +24,29 @@ def test_as_it_was_trained(tmp_path):
     again = cross_fit(run.graph, AuditPlan(CONFIG, 2), tmp_path)
     pd.testing.assert_frame_equal(found, again)
     pd.testing.assert_frame_equal(latest_audit(run), found)
-    unknown = replace(run, training={"losses": [1.0]})
+    unknown = replace(run, training={"losses": [1.0], "epochs": 3})
     with pytest.raises(KgdashError, match=r"does not say how it was trained; give its dataset"):
         config_of_run(unknown)
     with pytest.raises(KgdashError, match="not audited yet"):
-        latest_audit(unknown)
+        latest_audit(replace(unknown, training={}))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"model": "../../elsewhere"},
+        {"model": ["TransE"]},
+        {"epochs": True},
+        {"optimizer": {"a": 1}},
+        {"loss": 3},
+        {"batch_size": "8"},
+        {"loss_kwargs": {"margin": [1]}},
+        {"loop_kwargs": None},
+        {"model_kwargs": {"entity_initializer": "x"}},
+    ],
+)
+def test_a_strangers_words_are_no_training(said):
+    run = kgdash.load("umls-transe")
+    assert config_of_run(run).model == "TransE"
+    with pytest.raises(KgdashError, match=r"umls-transe"):
+        config_of_run(replace(run, training={**run.training, **said}))

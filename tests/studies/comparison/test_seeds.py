@@ -1,14 +1,23 @@
 """Seeds of one configuration are recognised, and summarised as OBL2021 asks."""
 
+import shutil
 from dataclasses import replace
 from statistics import mean, stdev
 
 import pandas as pd
 import pytest
 
+from kgdash.formats.run_directory import MANIFEST, WEIGHTS
 from kgdash.ranking.metrics import metrics
+from kgdash.runs.bundled import DEMO
 from kgdash.studies.comparison.comparison import compared_ranks, overall
-from kgdash.studies.comparison.seeds import configuration, other_seeds, seed_groups, seed_spread
+from kgdash.studies.comparison.seeds import (
+    configuration,
+    other_seeds,
+    recorded_configuration,
+    seed_groups,
+    seed_spread,
+)
 
 SEEDS = ("umls-transe", "umls-transe-seed1", "umls-transe-seed2")
 
@@ -29,6 +38,17 @@ def test_seeds_that_are_not_among_the_runs(runs):
     assert other_seeds(runs, runs) == {}
     silent = replace(runs["umls-rotate"], training={})
     assert other_seeds({"a": silent}, {"b": silent}) == {}
+
+
+def test_the_configuration_of_a_manifest_is_that_of_the_run_and_needs_no_weights(runs, tmp_path):
+    for name, run in runs.items():
+        assert recorded_configuration(name) == configuration(run)
+    shutil.copy(DEMO / SEEDS[0] / MANIFEST, tmp_path)
+    assert not (tmp_path / WEIGHTS).exists()
+    assert recorded_configuration(str(tmp_path)) == configuration(runs[SEEDS[0]])
+    (tmp_path / MANIFEST).write_text("{}")
+    assert recorded_configuration(str(tmp_path)) is None
+    assert recorded_configuration(str(tmp_path / "gone")) is None
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,14 @@ class TestRunsOfFolds:
         }
         assert len(names) == 4
 
+    @pytest.mark.parametrize("name", ["/elsewhere", "../..", "..", "", "a\0b", "é" * 300])
+    def test_no_name_leads_elsewhere(self, graph, tmp_path, name):
+        fold = cut_folds(replace(graph, name=name), 2)[0]
+        folder = run_folder(tmp_path, fold, replace(PLAN.config("TransE"), model=name))
+        assert folder.resolve().parents[1] == tmp_path.resolve()
+        folder.mkdir(parents=True)
+        assert not is_trained(tmp_path, fold, PLAN.config("TransE"))
+
     def test_what_killed_processes_left_goes(self, graph, tmp_path):
         fold, config = cut_folds(graph, 2)[1], PLAN.config("TransE")
         folder = run_folder(tmp_path, fold, config)

@@ -69,7 +69,7 @@ def test_cv_plus_by_its_definition():
 
 
 def test_coverage():
-    """Of new subgraphs, as many are inside as the level says (binomial, 0.1 %)."""
+    """Of new subgraphs, as many are inside as the level says (binomial, 0.1%)."""
     rng, hits, tries, levels = np.random.default_rng(6), np.zeros(2), 60, (0.8, 0.9)
     for seed in range(tries):
         new = drawn(rng, 10)

@@ -1,11 +1,13 @@
 """Ranks without the carrying facts are those of a model refitted without them."""
 
+import re
+
 import numpy as np
 import pytest
 
 from kgdash.files import table_cache
 from kgdash.graph import default_filter
-from kgdash.studies.explanations import carrying_facts as carrying_facts_module
+from kgdash.studies.explanations import carrying_facts as carrying
 from kgdash.studies.explanations.carrying_facts import (
     CANDIDATES,
     ENOUGH,
@@ -159,7 +161,7 @@ def test_what_was_found_is_kept(written, monkeypatch):
     run, kinds = written("DistMult").run, set()
     triples = run.graph.split("test")[:6].tolist()
     first = [found_of(run, triple, side) for triple in triples for side in ("tail", "head")]
-    monkeypatch.setattr(carrying_facts_module, "EntityRefit", None)  # none is made again
+    monkeypatch.setattr(carrying, "EntityRefit", None)  # none is made again
     again = [found_of(run, triple, side) for triple in triples for side in ("tail", "head")]
     for one, other in zip(first, again, strict=True):
         for name in ("own", "influences", "facts"):
@@ -170,3 +172,19 @@ def test_what_was_found_is_kept(written, monkeypatch):
         kinds.add((bool(len(one.facts)), bool(len(one.influences))))
     assert len(kinds) > 1
     assert set(table_cache.list_cache()["kind"]) == {"why"}
+
+
+def test_a_small_file_that_asks_for_large_matrices(written, monkeypatch):
+    """D numbers in an entity's vector ask for D² in a matrix, for each query that names it."""
+    run = written("DistMult").run
+    triple = written("DistMult").graph.split("test")[0].tolist()
+    assert "too many to refit" not in found_of(run, triple, "tail").missing
+    monkeypatch.setattr(carrying, "_WIDEST", 5)
+    missing = found_of(run, triple, "tail").missing
+    assert re.fullmatch(r"6 numbers in \d+ kinds of queries are too many to refit", missing)
+    monkeypatch.setattr(carrying, "_WIDEST", 6)
+    kinds = int(missing.split()[3])
+    monkeypatch.setattr(carrying, "_CURVATURES", 36 * kinds)
+    assert "too many to refit" not in found_of(run, triple, "tail").missing
+    monkeypatch.setattr(carrying, "_CURVATURES", 36 * kinds - 1)
+    assert found_of(run, triple, "tail").missing == missing

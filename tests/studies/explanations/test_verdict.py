@@ -1,5 +1,7 @@
 """What is said of right and of wrong predictions: the doubt first."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,12 @@ def test_known_others_and_no_rule_are_doubts():
         "Known tails are others: E1.",
         "None of 2 mined rules leads to it.",
     ]
+
+
+def test_rules_that_were_not_kept_are_told():
+    found = explained((3, 1, 2))
+    few = replace(found, rules=replace(found.rules, notes=("only the 9 best rules are kept",)))
+    assert "Only the 9 best rules are kept." in reasons(few)
 
 
 def test_a_training_fact_says_so():

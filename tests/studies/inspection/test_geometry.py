@@ -78,3 +78,25 @@ def test_nothing_varies():
     found = project(EntityVectors(np.ones((4, 3), dtype=np.float32), "L2"))
     assert found.explained == (0.0, 0.0)
     assert not found.points.any()
+
+
+def test_vectors_longer_than_there_are_entities(monkeypatch):
+    """A few entities of 65,536 numbers ask for no matrix of 65,536²."""
+    values = np.random.default_rng(1).normal(size=(6, 9)).astype(np.float32)
+    made = []
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: made.append(matrix))
+    found = project(EntityVectors(values, "L2"))
+    assert not made
+    centred = values.astype(np.float64) - values.mean(axis=0, dtype=np.float64)
+    _, lengths, axes = np.linalg.svd(centred)
+    assert found.explained == pytest.approx(tuple(lengths[:2] ** 2 / (lengths**2).sum()))
+    np.testing.assert_allclose(np.abs(found.points), np.abs(centred @ axes[:2].T), atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(5, 1), (1, 1), (1, 3), (2, 1)])
+def test_fewer_directions_than_two(shape):
+    values = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    found = project(EntityVectors(values, "L2"))
+    assert found.points.shape == (shape[0], 2)
+    assert not found.points[:, 1].any()
+    assert found.explained == pytest.approx((float(shape[0] > 1), 0.0))

@@ -97,7 +97,7 @@ def test_intervals_of_means_are_scipy_s():
 
 
 def test_intervals_hold_what_they_promise():
-    """Of many tables with labels by chance, about 95 % of the intervals hold 0.5."""
+    """Of many tables with labels by chance, about 95% of the intervals hold 0.5."""
     rng, labels, held = np.random.default_rng(3), np.repeat([True, False], 60), []
     for _ in range(200):
         values = {"m": 10.0 ** rng.uniform(-6, 0, 120)}

@@ -35,7 +35,8 @@ def world():
                 if c == triple or c not in known:
                     score = scorer(*c, side.side)
                     pairs.append((score, 0.8 * score - soft.normaliser[i], c == triple))
-    return count_candidates(sides, found), np.array(pairs, dtype=float)
+    betas = [soft.beta for soft in found]
+    return count_candidates(sides, betas), np.array(pairs, dtype=float)
 
 
 def test_every_candidate_is_counted(world):

@@ -1,6 +1,6 @@
 """Where ReliK knows nothing, the study's statistics say so: p-values are uniform.
 
-Each check is Kolmogorov and Smirnov's at 0.1 %, at a fixed seed. Partial correlations are in
+Each check is Kolmogorov and Smirnov's at 0.1%, at a fixed seed. Partial correlations are in
 test_partial_correlation.py.
 """
 
@@ -57,7 +57,7 @@ def test_groups_that_share_triples_are_not_independent():
 
 
 def test_factors_of_a_relik_that_follows_none():
-    """Holm's correction keeps the chance of any false finding below 5 %."""
+    """Holm's correction keeps the chance of any false finding below 5%."""
     rng, raw, any_found = np.random.default_rng(23), [], 0
     for _ in range(40):
         table = pd.DataFrame(

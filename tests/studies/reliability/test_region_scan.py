@@ -66,7 +66,7 @@ def make_map(graph):
     ("units_of", "null_model"), [(entity_units, "entities"), (triple_units, "triples")]
 )
 def test_chance_finds_a_region_in_5_percent(graph, random_ranks, units_of, null_model):
-    """Where the null hypothesis holds, p ≤ 0.05 comes in about 5 % of the seeds."""
+    """Where the null hypothesis holds, p ≤ 0.05 comes in about 5% of the seeds."""
     order, rng, found = grown_groups(graph, 30), np.random.default_rng(7), []
     units = units_of(graph, relik_of(graph, *random_ranks))
     for seed in range(120):

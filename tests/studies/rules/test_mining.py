@@ -7,6 +7,7 @@ from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.rules.mining import mine_rules
 from kgdash.studies.rules.rule import parse_rule
+from tests.support.fakes import make_graph
 from tests.support.instance_fakes import (
     AMIE,
     CODEX,
@@ -103,3 +104,9 @@ def test_progress_ends_at_all():
 def test_wrong_thresholds(arguments, message):
     with pytest.raises(KgdashError, match=message):
         mine_rules(small_graph([(0, 0, 1)]), **arguments)
+
+
+def test_so_many_relations_that_counts_would_fill_the_memory():
+    facts = [(r % 7, r, (r + 1) % 7) for r in range(2_049)]
+    with pytest.raises(KgdashError, match=r"tiny has 2,049 relations; .* at most 2,048: mine them"):
+        mine_rules(make_graph(facts))

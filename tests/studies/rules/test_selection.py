@@ -7,6 +7,7 @@ from kgdash.graph.datasets import load_dataset
 from kgdash.studies.classification.given_negatives import read_negatives
 from kgdash.studies.rules.confidence import METRICS, count_rules
 from kgdash.studies.rules.files import RuleFile
+from kgdash.studies.rules.mining import mine_bodies
 from kgdash.studies.rules.rule import Rules, parse_rule
 from kgdash.studies.rules.selection import (
     ORDERS,
@@ -109,6 +110,18 @@ def test_mined_rules_go_the_same_way():
     expected = select_instances(graph, mined, selection)
     pd.testing.assert_frame_equal(found.table, expected.table)
     assert found.table["group"].nunique() == 3
+
+
+def test_mined_rules_have_a_bound_that_is_told(monkeypatch):
+    graph = load_dataset("umls")
+    monkeypatch.setattr("kgdash.studies.rules.sources.MOST_RULES", 30)
+    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", float("inf"))
+    mined = find_rules(graph, RuleSelection(min_pca=0.5, min_support=9))
+    assert mined.notes == ("only the 30 most confident rules are kept",)
+    every = mine_bodies(graph, 9, min_pca=0.5)
+    pd.testing.assert_frame_equal(mined.table, every.head(30))
+    monkeypatch.setattr("kgdash.studies.rules.sources.MOST_RULES", len(every) + 1)
+    assert find_rules(graph, RuleSelection(min_pca=0.5, min_support=9)).notes == ()
 
 
 @needs_codex

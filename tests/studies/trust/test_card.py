@@ -64,7 +64,7 @@ def test_figures(run, bundled, side):
 def test_a_wrong_looking_one_has_the_doubt_first(run):
     card = trust_card(inspected(run, "virus", "causes", "finding"), {})
     assert card.level == "doubtful"
-    assert card.line.startswith("Doubt it: outside the 90 % set of 10 answers, probability < 0.1 %")
+    assert card.line.startswith("Doubt it: outside the 90% set of 10 answers, probability < 0.1%")
 
 
 def test_an_open_side(run):
@@ -133,7 +133,7 @@ def figure(name, level, **values):
     [
         (
             [("answer_set", "likely", {"in_set": True, "size": 1}), ("relik", "likely", {})],
-            "Likely right: alone in the 90 % set.",
+            "Likely right: alone in the 90% set.",
         ),
         (
             [
@@ -142,7 +142,7 @@ def figure(name, level, **values):
                 ("relik", "unsure", {}),
                 ("agreement", "likely", {}),
             ],
-            "Doubt it: probability 3 of 5, one of 1,200 answers in the 90 % set, the sets of this "
+            "Doubt it: probability 3 of 5, one of 1,200 answers in the 90% set, the sets of this "
             "region miss more than promised; but among the first 10 by 3 of 5 runs.",
         ),
         ([("agreement", "unsure", {})], "Unsure: among the first 10 by 3 of 5 runs."),
@@ -159,7 +159,7 @@ def test_lines(given, line):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0.0, "< 0.1 %"), (0.0042, "0.4 %"), (0.0996, "10 %"), (0.5, "50 %"), (1.0, "100 %")],
+    [(0.0, "< 0.1%"), (0.0042, "0.4%"), (0.0996, "10%"), (0.5, "50%"), (1.0, "100%")],
 )
 def test_shares(value, text):
     assert share_text(value) == text

@@ -1,0 +1,129 @@
+"""How large graphs are imported, opened and asked; each step in a process of its own.
+
+    python benchmarks/scale.py FOLDER [STEP ...]      (FOLDER: as synthetic_graph.py writes it)
+
+Steps: import, open, search, subgraph, relik, ranks. Every line has seconds, processor seconds, and
+the most memory above mapped files. The run is written to FOLDER/run once, and read by the others.
+"""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import measure
+import numpy as np
+import torch
+
+STEPS = ("import", "open", "search", "subgraph", "relik", "ranks")
+
+#: entities of the subgraph, negatives drawn a side, and test triples that are ranked
+ENTITIES, SAMPLES, RANKED = 200, 1_000, 1_000
+
+
+class Memory(threading.Thread):
+    """Watches how much memory that is no file's this process has: ``most``, in MiB."""
+
+    def __init__(self) -> None:
+        """Begin at once."""
+        super().__init__(daemon=True)
+        self.most = 0.0
+        self.start()
+
+    def run(self) -> None:
+        """Look fifty times a second."""
+        while True:
+            with open("/proc/self/status") as status:
+                kib = next(line.split()[1] for line in status if line.startswith("RssAnon"))
+            self.most = max(self.most, int(kib) / 1024)
+            time.sleep(0.02)
+
+
+def timed(name: str, work: Callable[[], Any], memory: Memory) -> Any:
+    """Do a step and print what it took."""
+    start, processor = time.perf_counter(), time.process_time()
+    found = work()
+    took = time.perf_counter() - start, time.process_time() - processor
+    print(f"{name:34} {took[0]:9.2f} s {took[1]:9.2f} s CPU {memory.most:9,.0f} MiB", flush=True)
+    return found
+
+
+def write_run(folder: Path) -> None:
+    """Import a folder of triples and the weights beside it."""
+    from kgdash.formats import run_directory
+    from kgdash.graph.datasets import load_dataset
+    from kgdash.scoring.model_spec import ModelSpec
+
+    graph = load_dataset(folder)
+    weights = {}
+    for kind, name in (("entity", "entities"), ("relation", "relations")):
+        values = torch.from_numpy(np.load(folder / f"{name}.npy", mmap_mode="c"))
+        weights[f"{kind}_representations.0._embeddings.weight"] = values
+    spec = ModelSpec("DistMult", {"embedding_dim": values.shape[1]})
+    run_directory.write_run(folder / "run", graph, spec, weights, {}, {})
+
+
+def step(name: str, folder: Path) -> None:
+    """Do one step in this process."""
+    import kgdash
+    import kgdash.runs.loading
+    from kgdash.graph.entity_search import search_entities
+
+    memory = Memory()
+    if name == "import":
+        timed(name, lambda: write_run(folder), memory)
+        return
+    run = timed("open", lambda: kgdash.load(folder / "run"), memory)
+    graph = run.graph
+    if name == "search":
+        label = graph.entity_labels[len(graph.entities) // 2]
+        timed("search, first", lambda: search_entities(graph, label[:6]), memory)
+        for text in (label[:6], label[5:11], label, graph.entities[5], "nothing is called so"):
+            timed(f"search {text!r}", lambda t=text: search_entities(graph, t), memory)
+    entity = int(graph.splits["test"][0, 0])
+    if name in ("subgraph", "relik"):
+        part = timed("subgraph, first", lambda: run.subgraph(entity, size=ENTITIES), memory)
+        timed("subgraph", lambda: run.subgraph(entity + 1, size=ENTITIES), memory)
+        inside = timed("its triples", part.triples, memory)
+    if name == "relik":
+        for again in range(2):
+            timed(
+                f"sampled ReliK of {len(inside):,} triples",
+                lambda s=again: run.relik(
+                    triples=inside, method="sampled", samples=SAMPLES, seed=s
+                ),
+                memory,
+            )
+    if name == "ranks":
+        test = graph.splits["test"][:RANKED]
+        timed(f"ranks of {len(test):,}, both sides", lambda: run.ranks(triples=test), memory)
+        timed("bare scoring of as many", lambda: bare(run.scorer.form, test), memory)
+
+
+def bare(form: Any, triples: np.ndarray) -> float:
+    """Score all candidates of both sides by PyTorch's matrix product, and look at none."""
+    entities = torch.from_numpy(np.ascontiguousarray(form.entities[0]))
+    total = 0.0
+    for start in range(0, 2 * len(triples), 64):
+        rows = triples[np.arange(start, min(start + 64, 2 * len(triples))) % len(triples)]
+        for block in entities.split(2**16):
+            total += float((entities[rows[:, 0]] @ block.T)[0, 0])
+    return total
+
+
+def main(folder: Path, steps: list[str]) -> None:
+    """Run each step in a process of its own."""
+    print(measure.machine())
+    for name in steps:
+        subprocess.run([sys.executable, __file__, str(folder), "--only", name], check=True)
+
+
+if __name__ == "__main__":
+    place, *others = sys.argv[1:]
+    if others[:1] == ["--only"]:
+        step(others[1], Path(place))
+    else:
+        main(Path(place), others or list(STEPS))

@@ -1,0 +1,73 @@
+"""The plain form: a matrix and a list of names for entities and for relations, in one folder.
+
+::
+
+    entities.npy | .safetensors | .parquet     a row per entity
+    entities.txt                               a name a line, in the order of the rows
+    relations.npy | … , relations.txt          likewise; not needed for dot and cosine
+    core.npy | …                               of TuckER: entity, relation, entity
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+from kgdash.formats.embeddings.embedding import Embedding, Source
+from kgdash.formats.embeddings.interactions import INTERACTIONS, Parts, interaction_name
+from kgdash.formats.embeddings.matrices import ENDINGS, find_matrix, read_matrix
+from kgdash.formats.embeddings.name_lists import check_length, read_names
+from kgdash.formats.embeddings.options import Options
+
+#: interactions of entities alone
+_WITHOUT_RELATIONS = ("dot", "cosine")
+
+
+def read_arrays(folder: Path, options: Options) -> Embedding:
+    """Read the plain form.
+
+    :raises KgdashError: if no interaction is given, a file is missing, damaged or too large, or a
+        list of names does not fit its matrix
+    """
+    if options.interaction is None:
+        raise KgdashError(
+            f"arrays do not say how they are scored: give --interaction, one of "
+            f"{', '.join(INTERACTIONS)}"
+        )
+    interaction, norm = interaction_name(options.interaction)
+    if norm is not None and options.norm not in (None, norm):
+        raise KgdashError(f"{options.interaction} and --norm {options.norm} differ; give one")
+    if not folder.is_dir():
+        raise KgdashError(f"There is no folder {folder}.")
+    entities, entity_names, entity_file = _matrix(folder, "entities")
+    relations: np.ndarray | None = None
+    relation_names: tuple[str, ...] = ()
+    relation_file = "relations"
+    if interaction not in _WITHOUT_RELATIONS:
+        relations, relation_names, relation_file = _matrix(folder, "relations")
+    core = find_matrix(folder, "core") if interaction == "TuckER" else None
+    return Embedding(
+        interaction=interaction,
+        entity_names=entity_names,
+        relation_names=relation_names,
+        parts=Parts(
+            entities,
+            relations,
+            None if core is None else read_matrix(core),
+            options.layout,
+            options.norm or norm,
+            str(folder),
+        ),
+        source=Source(str(folder), entity_file, relation_file),
+    )
+
+
+def _matrix(folder: Path, stem: str) -> tuple[np.ndarray, tuple[str, ...], str]:
+    path, names_file = find_matrix(folder, stem), folder / f"{stem}.txt"
+    if path is None:
+        present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
+        wanted = " or ".join(stem + ending for ending in ENDINGS)
+        raise KgdashError(f"no {stem} in {folder}: expected {wanted}; found {present:.200}")
+    values, names = read_matrix(path), read_names(names_file)
+    check_length(names, len(values) if values.ndim else 0, names_file, path)
+    return values, names, str(path)

@@ -1,0 +1,208 @@
+"""Matrices from outside, one per file: NumPy, safetensors, Parquet; no pickle among them."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+
+from kgdash.engine.memory import memory_budget
+from kgdash.errors import KgdashError
+from kgdash.files.parquet_pages import unpacked_size
+from kgdash.files.regular import check_regular, open_regular
+
+ENDINGS = (".npy", ".safetensors", ".parquet")
+
+#: bytes at which a file is refused unread
+_MOST = 2**36
+
+#: kinds of numbers that are weights: floats of 16 to 64 bits, complex, and whole numbers
+_KINDS, _LARGEST_ITEM = "fciu", 16
+
+
+def find_matrix(folder: Path, stem: str) -> Path | None:
+    """Return the file of a matrix, by any ending, or None.
+
+    :raises KgdashError: if there are several
+    """
+    found = [path for ending in ENDINGS if (path := folder / f"{stem}{ending}").is_file()]
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise KgdashError(f"{folder} holds {names}, which may differ; keep one of them")
+    return found[0] if found else None
+
+
+def read_matrix(path: Path) -> np.ndarray:
+    """Read one array of weights.
+
+    :return: float32 or complex64; narrower and wider numbers are converted
+    :raises KgdashError: if the file is none of the three kinds, damaged, too large or no array of
+        numbers, or a number does not fit 32 bits
+    """
+    try:
+        found = _READERS[path.suffix](path)
+    except OSError as error:
+        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+    return single_precision(found, str(path))
+
+
+def single_precision(values: np.ndarray, where: str) -> np.ndarray:
+    """Return weights in 32 bits per real number.
+
+    :raises KgdashError: if they are no numbers, or some are too large for that
+    """
+    if values.dtype.kind not in _KINDS or values.dtype.itemsize > _LARGEST_ITEM:
+        raise KgdashError(f"{where}: expected floating point numbers; found {values.dtype}")
+    target = np.complex64 if values.dtype.kind == "c" else np.float32
+    with np.errstate(over="ignore", invalid="ignore"):
+        narrow = values.astype(target, order="C", copy=False)
+    if values.dtype.itemsize > narrow.dtype.itemsize:
+        lost = np.isfinite(values) & ~np.isfinite(narrow)
+        if lost.any():
+            row = int(np.argwhere(lost)[0][0]) + 1
+            raise KgdashError(
+                f"{where}, row {row:,}: a number beyond 3.4e38, the largest of float32; scale the "
+                "vectors down"
+            )
+    return narrow
+
+
+def check_finite(values: np.ndarray, names: tuple[str, ...], where: str) -> None:
+    """Refuse rows that are NaN or infinite, naming the first.
+
+    :param names: of the rows; () if they have none
+    """
+    flat = values.reshape(len(values), -1)
+    bad = ~np.isfinite(flat).all(axis=1)
+    if not bad.any():
+        return
+    row = int(np.flatnonzero(bad)[0])
+    kind = "NaN" if np.isnan(flat[row]).any() else "infinite"
+    name = f" ({names[row]!r:.80})" if row < len(names) else ""
+    cure = (
+        "training has probably diverged"
+        if kind == "NaN"
+        else "float16 ends at 65,504: save the vectors as float32"
+    )
+    raise KgdashError(
+        f"{where}, row {row + 1:,}{name}: the vector is {kind}, as are {int(bad.sum()) - 1:,} "
+        f"others; {cure}"
+    )
+
+
+def _npy(path: Path) -> np.ndarray:
+    """Read a NumPy file: what it says of itself is held against its size before memory is taken."""
+    with open_regular(path, _MOST) as stream:
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(0)
+        try:
+            version = np.lib.format.read_magic(stream)
+            read = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }
+            if version not in read:
+                raise ValueError(f"version {version[0]}.{version[1]} of the format is not read")
+            shape, fortran, dtype = read[version](stream)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+            raise KgdashError(
+                f"{path} is no NumPy file of numbers ({error!s:.120}); write it with numpy.save"
+            ) from error
+        if dtype.hasobject or dtype.kind not in _KINDS:
+            raise KgdashError(f"{path}: expected floating point numbers; found {dtype!s:.60}")
+        count = 1
+        for length in shape:
+            count *= int(length)
+        wanted = count * dtype.itemsize
+        if not 0 <= wanted == size - stream.tell():
+            raise KgdashError(
+                f"{path} is cut short or damaged: shape {shape!s:.60} takes {wanted:,} bytes, the "
+                f"file has {size - stream.tell():,}; copy it again"
+            )
+        flat = np.fromfile(stream, dtype=dtype, count=count)
+    return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+
+
+def _safetensors(path: Path) -> np.ndarray:
+    check_regular(path, _MOST)
+    try:
+        tensors = safetensors.torch.load_file(path)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise KgdashError(f"{path} is not a whole safetensors file: {error!s:.120}") from error
+    if len(tensors) == 1:
+        (tensor,) = tensors.values()
+    elif path.stem in tensors:
+        tensor = tensors[path.stem]
+    else:
+        names = ", ".join(sorted(tensors)) or "nothing"
+        raise KgdashError(
+            f"{path}: expected one tensor, or one named {path.stem}; found {names:.200}"
+        )
+    return numbers(tensor, str(path))
+
+
+def numbers(tensor: torch.Tensor, where: str) -> np.ndarray:
+    """Return a tensor as an array; bfloat16, which NumPy does not have, is widened.
+
+    :raises KgdashError: if it is of a kind that is no number
+    """
+    try:
+        return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
+    except (TypeError, RuntimeError) as error:
+        raise KgdashError(f"{where}: expected numbers; found {tensor.dtype}") from error
+
+
+def _parquet(path: Path) -> np.ndarray:
+    """Read a table: a column of numbers per dimension, or one column of lists."""
+    with open_regular(path, min(_MOST, memory_budget())) as stream:
+        content = stream.read()
+    try:
+        values, size = unpacked_size(content)
+        if values > memory_budget() // 16 or size > memory_budget():
+            raise KgdashError(
+                f"{path} unpacks to more than fits; save it as .npy, or raise KGDASH_MEMORY"
+            )
+        table = pq.ParquetFile(io.BytesIO(content)).read()
+        table.validate(full=True)
+        return _from_table(table, path)
+    except KgdashError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise KgdashError(
+            f"{path} is no Parquet file of numbers ({error!s:.120}); write it again"
+        ) from error
+
+
+def _from_table(table: Any, path: Path) -> np.ndarray:
+    if table.num_columns == 1 and _is_list(table.schema.types[0]):
+        column = table.column(0).combine_chunks()
+        column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+        flat = column.flatten().to_numpy(zero_copy_only=False)
+        if column.null_count or not len(column) or len(flat) % len(column):
+            raise KgdashError(f"{path}: expected lists of one length; found others, or none")
+        width = len(flat) // len(column)
+        lengths = np.diff(column.offsets.to_numpy()) if hasattr(column, "offsets") else width
+        if np.any(lengths != width):
+            raise KgdashError(f"{path}: expected lists of one length; found others")
+        return flat.reshape(len(column), width)
+    wrong = [f.name for f in table.schema if not pa.types.is_floating(f.type)]
+    if wrong or not table.num_columns:
+        raise KgdashError(
+            f"{path}: expected a column of floating point numbers per dimension, or one of lists; "
+            f"found {', '.join(wrong)[:120] or 'no column'}"
+        )
+    return np.stack([c.to_numpy(zero_copy_only=False) for c in table.columns], axis=1)
+
+
+def _is_list(kind: Any) -> bool:
+    return (
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+_READERS = {".npy": _npy, ".safetensors": _safetensors, ".parquet": _parquet}

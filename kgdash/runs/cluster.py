@@ -1,0 +1,247 @@
+"""Counting on a cluster of Dask: one that is there, or processes of this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from kgdash.errors import KgdashError
+from kgdash.files.visitor import visitor
+from kgdash.progress import Progress
+from kgdash.runs.call import Origin, identity
+from kgdash.runs.cluster_parts import Counted, Part
+from kgdash.runs.cluster_worker import count_part
+from kgdash.runs.library import named_runs
+from kgdash.runs.run import Run
+from kgdash.version import __version__
+
+#: seconds between two looks whether anything was counted
+_BEAT = 0.05
+
+#: seconds without any worker after which nobody is expected to come
+_PATIENCE = 300.0
+
+#: seconds that a scheduler has to answer
+_ANSWER = 10.0
+
+#: parts on their way for each thread, and seconds between two looks how many threads there are
+_AHEAD, _LOOK = 3, 5.0
+
+
+class Cluster:
+    """A cluster by its address; it is connected to, or started, when something is to be counted.
+
+    >>> with Cluster("local:2") as cluster:
+    ...     cluster.run("umls-transe").relik()
+    """
+
+    def __init__(self, address: str) -> None:
+        """Take an address.
+
+        :param address: "local:N" for N processes of this machine, the address of a Dask scheduler
+            ("tcp://host:8786", "host:8786"), or the file in which one wrote where it is
+        :raises KgdashError: if it is neither, or the package distributed is missing
+        """
+        self.address = address
+        kind, _, count = address.partition(":")
+        self._processes = int(count) if kind == "local" and count.isdecimal() else 0
+        is_file = address.endswith(".json") and Path(address).is_file()
+        if not self._processes and (kind == "local" or not (":" in address or is_file)):
+            raise KgdashError(
+                "expected a cluster as local:N (N processes here), the address of a Dask scheduler "
+                f"(tcp://host:8786) or its file (scheduler.json); found {address}"
+            )
+        try:
+            import distributed  # noqa: F401
+        except ImportError:
+            raise KgdashError(
+                "a cluster needs the package distributed: pip install -r requirements-cluster.txt"
+            ) from None
+        self._local: Any = None
+        self._open: Any = None
+
+    def __enter__(self) -> Cluster:
+        """Return it, not connected yet."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Let go of the cluster, and end what was started here."""
+        for each in (self._open, self._local):
+            if each is not None:
+                each.close()
+        self._open = self._local = None
+
+    def run(self, run: Run, source: str, dataset: str | None = None) -> Run:
+        """Return a run whose exact ranks and ReliK are counted here.
+
+        :param source: what `kgdash.runs.loading.load` made it of: a name, or a folder that all
+            workers see at the same path
+        """
+        place = source if source in named_runs() else str(Path(source).absolute())
+        if dataset is not None and os.path.exists(dataset):
+            dataset = str(Path(dataset).absolute())
+        origin = Origin(place, dataset, visitor().roots, identity(run))
+        return replace(run, helpers=_Helpers(self, origin))
+
+    def client(self, progress: Progress) -> Any:
+        """Return the connection, made on first use; every worker has this version of kgdash then.
+
+        :param progress: called again and again while no worker is there; may raise to give up
+        :raises KgdashError: if nothing answers, no worker comes, or one has another version
+        """
+        if self._open is None:
+            logging.getLogger("distributed").setLevel(logging.CRITICAL)
+            self._open = self._connected()
+            _wait_for_workers(self._open, self.address, lambda: progress(0.0, 1.0))
+            _check_versions(self._open)
+        return self._open
+
+    def _connected(self) -> Any:
+        from distributed import Client, LocalCluster
+
+        if self._processes:
+            self._local = LocalCluster(
+                n_workers=self._processes,
+                threads_per_worker=max(1, (os.cpu_count() or 1) // self._processes),
+                processes=True,
+                dashboard_address=None,
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
+            )
+            return Client(self._local)
+        try:
+            if Path(self.address).is_file():
+                return Client(scheduler_file=self.address, timeout=_ANSWER)
+            return Client(self.address, timeout=_ANSWER)
+        except (OSError, ValueError) as error:
+            raise KgdashError(
+                f"no cluster answers at {self.address}: expected the address of a Dask scheduler "
+                f"({type(error).__name__})"
+            ) from None
+
+
+@dataclass(frozen=True)
+class _Helpers:
+    """The workers of a cluster, counting parts of one run's tables."""
+
+    cluster: Cluster
+    origin: Origin
+
+    def threads(self) -> int:
+        return max(1, sum(self.cluster.client(lambda done, total: None).nthreads().values()))
+
+    def count(self, parts: Iterator[Part], total: float, progress: Progress) -> Iterator[Counted]:
+        from distributed import as_completed
+
+        client = self.cluster.client(progress)
+        told = {"version": __version__, "origin": asdict(self.origin)}
+        on_way: dict[str, Part] = {}
+        completed = as_completed()
+        done, looked, room, alone = 0.0, 0.0, 1, time.monotonic()
+        try:
+            while True:
+                progress(done, total)
+                now = time.monotonic()
+                if now - looked > _LOOK:
+                    room, looked = _AHEAD * sum(client.nthreads().values()), now
+                    alone = now if room else alone
+                    _check_patience(now - alone, self.cluster.address)
+                while len(on_way) < max(1, room) and (part := next(parts, None)) is not None:
+                    future = client.submit(
+                        count_part, {**told, **_plain(part)}, pure=False, retries=0
+                    )
+                    on_way[future.key] = part
+                    completed.add(future)
+                if not on_way:
+                    return
+                if not completed.has_ready():
+                    time.sleep(_BEAT)
+                    continue
+                for future in completed.next_batch(block=False):
+                    part = on_way.pop(future.key)
+                    found = _result(future, self.cluster.address)
+                    done += len(part.rows)
+                    yield Counted(part, tuple(found["counts"]), found["seconds"])
+        finally:
+            completed.clear()
+
+
+def _plain(part: Part) -> dict[str, Any]:
+    return {name: getattr(part, name) for name in ("kind", "side", "triples", "filter")}
+
+
+def _result(future: Any, address: str) -> dict[str, Any]:
+    """Return what a worker returned of a part.
+
+    :raises KgdashError: if it refused, died of it again and again, or can not do it
+    """
+    from distributed import KilledWorker
+
+    kept = "what was counted is kept: the same command goes on there"
+    try:
+        found: dict[str, Any] = future.result()
+    except KilledWorker as error:
+        raise KgdashError(
+            f"workers died of the same part again and again, {error.last_worker.address} the last; "
+            f"give them more memory; {kept}"
+        ) from None
+    except (ImportError, AttributeError, TypeError) as error:
+        raise KgdashError(
+            f"a worker of {address} can not count: it needs kgdash {__version__} ({error})"
+        ) from None
+    except Exception as error:
+        if type(error).__name__ in ("CancelledError", "FutureCancelledError", "CommClosedError"):
+            raise KgdashError(f"the cluster at {address} is gone; {kept}") from None
+        raise
+    if "refused" in found:
+        raise KgdashError(f"a worker of {address} refused: {found['refused']}")
+    return found
+
+
+def _check_patience(seconds: float, address: str) -> None:
+    if seconds > _PATIENCE:
+        raise KgdashError(
+            f"{address} has had no worker for {_PATIENCE:.0f} seconds; start some; what was "
+            "counted is kept: the same command goes on there"
+        )
+
+
+def _wait_for_workers(client: Any, address: str, waiting: Callable[[], None]) -> None:
+    start = time.monotonic()
+    while not client.nthreads():
+        waiting()
+        _check_patience(time.monotonic() - start, address)
+        time.sleep(_BEAT)
+
+
+def _check_versions(client: Any) -> None:
+    """Refuse workers that have another version of kgdash, or none.
+
+    :raises KgdashError: naming one
+    """
+
+    # A function in a function is sent as it is: no module of the worker's is needed to read it.
+    def installed() -> str:
+        try:
+            from kgdash.version import __version__
+        except ImportError:
+            return "no kgdash"
+        return f"kgdash {__version__}"
+
+    for address, found in sorted(client.run(installed, on_error="return").items()):
+        if found != f"kgdash {__version__}":
+            raise KgdashError(
+                f"worker {address} has {found}, and this command kgdash {__version__}: tables are "
+                "the same only where all count by one version; install it there"
+            )

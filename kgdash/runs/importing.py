@@ -1,0 +1,178 @@
+"""Embeddings of other libraries, and plain arrays, as runs."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import numpy as np
+import torch
+
+from kgdash.errors import KgdashError, check_name
+from kgdash.formats.embeddings.arrays import read_arrays
+from kgdash.formats.embeddings.embedding import Embedding, Source, fit_to
+from kgdash.formats.embeddings.interactions import Parts, interaction_name
+from kgdash.formats.embeddings.matrices import check_finite, single_precision
+from kgdash.formats.embeddings.name_lists import check_distinct, check_length, rows_of
+from kgdash.formats.embeddings.options import Options
+from kgdash.formats.run_directory import check_free, write_run
+from kgdash.graph import KnowledgeGraph
+from kgdash.graph.datasets import load_dataset
+from kgdash.runs.loading import assemble
+from kgdash.runs.run import Run
+from kgdash.scoring.callable_scorer import CallableScorer, ScoreFunction
+from kgdash.scoring.model_spec import ModelSpec
+
+#: by name: reads a folder or file of a library's
+READERS: dict[str, Callable[[Path, Options], Embedding]] = {"arrays": read_arrays}
+
+#: a name per row, and the rows
+Named = tuple[Sequence[str], np.ndarray]
+
+
+class ArrayOptions(TypedDict, total=False):
+    """Of `run_from_arrays`, all optional.
+
+    ``layout``: "halves" (default) or "interleaved"; ``norm``: 1 or 2; ``core`` of TuckER: (entity,
+    relation, entity); ``drop_unknown``: leave out rows of names that the dataset lacks; ``name`` of
+    the run.
+    """
+
+    layout: str
+    norm: int
+    core: np.ndarray
+    drop_unknown: bool
+    name: str
+
+
+def import_embedding(
+    source: Path,
+    out: Path,
+    form: str,
+    dataset: str | None,
+    options: Options,
+    drop_unknown: bool = False,
+) -> Run:
+    """Write the run of an embedding that another library made (the command ``import``).
+
+    :param source: folder or file
+    :param form: one of `READERS`
+    :param dataset: PyKEEN name or folder of the triples that it was made of
+    :param drop_unknown: leave out rows of names that no training triple of the dataset holds
+    :return: the run, as it was before it was written
+    :raises KgdashError: if anything is refused; nothing is written then
+    """
+    check_name("format", form, list(READERS), "import")
+    if dataset is None:
+        raise KgdashError(
+            f"vectors do not say what they were trained on: give the dataset of {source}, by "
+            "PyKEEN name or by folder (--dataset umls)"
+        )
+    check_free(out)
+    embedding = READERS[form](source, options)
+    graph = load_dataset(dataset)
+    spec, state, notes = fit_to(embedding, graph, drop_unknown)
+    provenance = {
+        "form": f"imported from {form}",
+        "imported_from": source.name or source.resolve().name,
+        "interaction": embedding.interaction,
+        "dataset": dataset,
+        "notes": list(notes),
+    }
+    training = {"reported": dict(embedding.reported)} if embedding.reported else {}
+    run = assemble(source.name, graph, spec, state, training, provenance)
+    write_run(out, graph, spec, state, training, provenance)
+    return run
+
+
+def run_from_arrays(
+    entities: Named,
+    relations: Named | None,
+    interaction: str | ScoreFunction,
+    dataset: str | Path | KnowledgeGraph,
+    **options: Unpack[ArrayOptions],
+) -> Run:
+    """Make a run of vectors at hand; it is kept in memory and not written.
+
+    >>> run = kgdash.run_from_arrays((names, vectors), (kinds, others), "DistMult", "umls")
+
+    :param entities: a name per row, and the rows: floats or complex numbers, ``(n, …)``
+    :param relations: likewise; None for dot and cosine
+    :param interaction: a name as of ``kgdash import --from arrays``, or a function of the vectors
+        of heads, relations and tails, torch tensors whose leading dimensions broadcast, that
+        returns scores, higher for what is more plausible
+    :param dataset: PyKEEN name, folder, or a graph; rows are put into its order by name
+    :param options: as `ArrayOptions`; a function takes ``drop_unknown`` and ``name`` only
+    :raises KgdashError: if names do not match the dataset's, shapes not the interaction's, or
+        numbers are not finite
+    """
+    graph = dataset if isinstance(dataset, KnowledgeGraph) else load_dataset(dataset)
+    names = tuple(entities[0]), tuple(relations[0] if relations else ())
+    vectors = [
+        None if given is None else single_precision(np.asarray(given[1]), kind)
+        for kind, given in (("entities", entities), ("relations", relations))
+    ]
+    assert vectors[0] is not None
+    drop_unknown, name = options.get("drop_unknown", False), options.get("name", "arrays")
+    provenance = {"form": "made of arrays", "notes": []}
+    if not isinstance(interaction, str):
+        found = _fitted(names, vectors, graph, drop_unknown)
+        return _called(interaction, found, graph, name)
+    known, norm = interaction_name(interaction)
+    core = options.get("core")
+    parts = Parts(
+        vectors[0],
+        vectors[1],
+        None if core is None else single_precision(np.asarray(core), "core"),
+        options.get("layout", "halves"),
+        options.get("norm", norm),
+    )
+    embedding = Embedding(known, *names, parts, Source("arrays"))
+    spec, state, notes = fit_to(embedding, graph, drop_unknown)
+    return assemble(name, graph, spec, state, {}, provenance | {"notes": list(notes)})
+
+
+def _fitted(
+    names: tuple[tuple[str, ...], tuple[str, ...]],
+    vectors: list[np.ndarray | None],
+    graph: KnowledgeGraph,
+    drop_unknown: bool,
+) -> tuple[list[torch.Tensor], list[str]]:
+    """Put rows into a graph's order; notes for the user."""
+    tensors, notes = [], []
+    for kind, own, values, wanted in zip(
+        ("entities", "relations"), names, vectors, (graph.entities, graph.relations), strict=True
+    ):
+        if values is None:
+            raise KgdashError(f"a function of your own takes vectors of {kind}; found none")
+        check_length(own, len(values), f"the list of {kind}", kind)
+        check_distinct(own, f"{kind}, row")
+        check_finite(values, own, kind)
+        rows, more = rows_of(kind, own, wanted, kind, drop_unknown)
+        tensors.append(torch.from_numpy(np.ascontiguousarray(values[rows])))
+        notes += more
+    return tensors, notes
+
+
+def _called(
+    score: ScoreFunction,
+    found: tuple[list[torch.Tensor], list[str]],
+    graph: KnowledgeGraph,
+    name: str,
+) -> Run:
+    tensors, notes = found
+    # Nothing tells two functions apart for sure: what is computed is found again by this run alone.
+    digest = hashlib.sha256(uuid.uuid4().bytes).hexdigest()
+    called = getattr(score, "__name__", type(score).__name__)
+    return Run(
+        name=name,
+        graph=graph,
+        scorer=CallableScorer(score, *tensors),
+        spec=ModelSpec(called, {}),
+        weights_digest=digest,
+        provenance={"form": "made of arrays and a function", "notes": notes},
+        notes=tuple(notes),
+    )

@@ -1,0 +1,82 @@
+"""Whether degree and frequency account for ReliK, in plain words: no word beyond the interval.
+
+Rules: numbers.md#22-verdicts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from kgdash.statistics.estimate import Estimate, with_interval
+
+#: a partial coefficient within so large a part of the plain one is nearly all of it
+_SAME = 0.1
+
+#: p-values corrected by Holm's method that count as beyond chance
+_LEVEL = 0.05
+
+
+def describe_partials(
+    table: pd.DataFrame, controls: str = "degree", coefficient: str = "spearman"
+) -> str:
+    """Say what remains of the correlation of ReliK with ranks once controls are taken out.
+
+    :param table: of `kgdash.studies.correlation.confounders.triple_partials`, or the rows of one
+        task of `kgdash.studies.correlation.subgraph_confounders.subgraph_partials`
+    :param controls: a set of them that is in the table
+    :param coefficient: "spearman" or "pearson"
+    """
+    rows = table[table["coefficient"] == coefficient].set_index("controls")
+    plain, partial = (rows.loc[name].to_dict() for name in ("none", controls))
+    if pd.isna(plain["value"]) or pd.isna(partial["value"]):
+        return f"Too little is left to correlate once {controls} is taken out."
+    symbol = "ρ" if coefficient == "spearman" else "r"
+    values = f"{symbol} {_written(plain)}, and {_written(partial)} once {controls} is taken out"
+    return f"**{_claim(plain, partial, controls)}**: {values}."
+
+
+def _claim(plain: dict[str, Any], partial: dict[str, Any], controls: str) -> str:
+    if _holds_zero(plain):
+        if _holds_zero(partial):
+            return (
+                "ReliK and ranks are not told from unrelated, so that there is nothing to explain"
+            )
+        return f"{controls.capitalize()} hid that ReliK goes with ranks"
+    if _holds_zero(partial):
+        return f"What ReliK says of ranks beyond {controls} is not told from chance"
+    share = partial["value"] / plain["value"]
+    if share < 0:
+        return f"Without {controls}, what ReliK says of ranks turns into its opposite"
+    if share > 1 + _SAME:
+        return f"ReliK says more of ranks than it seems, {controls} hid a part of it"
+    if share > 1 - _SAME:
+        return f"ReliK says of ranks what {controls} does not: nearly all of it remains"
+    return (
+        f"Some of what ReliK says of ranks is {controls}: {100 * share:.0f}% of the correlation "
+        "remains"
+    )
+
+
+def factor_verdict(tests: pd.DataFrame, names: dict[str, str]) -> str:
+    """Say with which count ReliK goes most.
+
+    :param tests: of `kgdash.studies.correlation.confounders.factor_tests`
+    :param names: factor -> what it is called in a sentence
+    """
+    counts = tests[(tests["measure"] == "spearman") & (tests["p_holm"] <= _LEVEL)]
+    counts = counts[(counts["low"] > 0) | (counts["high"] < 0)]
+    if not len(counts):
+        return "With neither degree nor frequency does ReliK rise or fall beyond chance."
+    row = counts.loc[counts["value"].abs().idxmax()]
+    way = "rises" if row["value"] > 0 else "falls"
+    return f"ReliK {way} most with the {names[row['factor']]}: ρ {_written(row.to_dict())}."
+
+
+def _written(row: dict[str, Any]) -> str:
+    return with_interval(Estimate(row["value"], row["low"], row["high"], 0))
+
+
+def _holds_zero(row: dict[str, Any]) -> bool:
+    return bool(row["low"] <= 0 <= row["high"])

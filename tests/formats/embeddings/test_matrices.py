@@ -1,0 +1,132 @@
+"""Matrices in three kinds of files, and what is refused of them."""
+
+import io
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import safetensors.torch
+import torch
+
+from kgdash.errors import KgdashError
+from kgdash.formats.embeddings.matrices import (
+    check_finite,
+    find_matrix,
+    read_matrix,
+    single_precision,
+)
+
+VALUES = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
+
+
+def parquet(path, **columns):
+    pq.write_table(pa.table(columns), path)
+
+
+def lists(values, kind=None):
+    return pa.array([row.tolist() for row in values], type=kind)
+
+
+WRITERS = {
+    "npy": lambda p: np.save(p / "a.npy", VALUES),
+    "npy, by columns": lambda p: np.save(p / "a.npy", np.asfortranarray(VALUES)),
+    "npy, wide": lambda p: np.save(p / "a.npy", VALUES.astype(np.float64)),
+    "npy, big-endian": lambda p: np.save(p / "a.npy", VALUES.astype(">f4")),
+    "safetensors": lambda p: safetensors.torch.save_file(
+        {"any": torch.from_numpy(VALUES)}, p / "a.safetensors"
+    ),
+    "safetensors, several": lambda p: safetensors.torch.save_file(
+        {"a": torch.from_numpy(VALUES), "b": torch.zeros(1)}, p / "a.safetensors"
+    ),
+    "parquet, columns": lambda p: parquet(
+        p / "a.parquet", **{str(k): VALUES[:, k] for k in range(3)}
+    ),
+    "parquet, lists": lambda p: parquet(p / "a.parquet", v=lists(VALUES)),
+    "parquet, lists of one length": lambda p: parquet(
+        p / "a.parquet", v=lists(VALUES, pa.list_(pa.float32(), 3))
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_is_read(name, tmp_path):
+    WRITERS[name](tmp_path)
+    found = read_matrix(find_matrix(tmp_path, "a"))
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, VALUES)
+
+
+def test_complex_and_half_precision(tmp_path):
+    np.save(tmp_path / "a.npy", VALUES.astype(np.complex128))
+    assert read_matrix(tmp_path / "a.npy").dtype == np.complex64
+    half = torch.from_numpy(VALUES).bfloat16()
+    safetensors.torch.save_file({"x": half}, tmp_path / "a.safetensors")
+    np.testing.assert_array_equal(read_matrix(tmp_path / "a.safetensors"), half.float().numpy())
+    with pytest.raises(KgdashError, match=r"a\.npy and a\.safetensors, which may differ"):
+        find_matrix(tmp_path, "a")
+
+
+def saved(array) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=True)
+    return stream.getvalue()
+
+
+REFUSED = {
+    "a pickle": (saved(np.array([{}], dtype=object)), "expected floating point numbers"),
+    "text": (saved(np.array(["a"])), "expected floating point numbers; found <U1"),
+    "cut short": (saved(VALUES)[:-4], "cut short or damaged: shape"),
+    "too long": (saved(VALUES) + b"\0", "cut short or damaged"),
+    "no NumPy file": (b"hello", "is no NumPy file"),
+    "a wild shape": (saved(VALUES).replace(b"(4, 3)", b"(4e9,)"), "is no NumPy file"),
+    "a shape below nothing": (saved(VALUES).replace(b"(4, 3)", b"(-4,3)"), "cut short or damaged"),
+    "empty": (b"", "is no NumPy file"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_is_refused(name, tmp_path):
+    content, message = REFUSED[name]
+    (tmp_path / "a.npy").write_bytes(content)
+    with pytest.raises(KgdashError, match=message):
+        read_matrix(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize(
+    ("ending", "write", "message"),
+    [
+        ("parquet", lambda p: p.write_bytes(b"PAR1xx"), "is no Parquet file of numbers"),
+        ("parquet", lambda p: parquet(p, a=["x"]), "expected a column of floating point"),
+        ("parquet", lambda p: parquet(p, a=[[1.0], [1.0, 2.0]]), "lists of one length"),
+        ("parquet", lambda p: parquet(p, a=[[1.0], None]), "lists of one length"),
+        ("safetensors", lambda p: p.write_bytes(b"x" * 20), "not a whole safetensors file"),
+        (
+            "safetensors",
+            lambda p: safetensors.torch.save_file({k: torch.zeros(1) for k in "bc"}, p),
+            "expected one tensor, or one named a; found b, c",
+        ),
+    ],
+)
+def test_other_files_that_are_refused(ending, write, message, tmp_path):
+    path = tmp_path / f"a.{ending}"
+    write(path)
+    with pytest.raises(KgdashError, match=message):
+        read_matrix(path)
+
+
+def test_numbers_beyond_single_precision():
+    with pytest.raises(KgdashError, match=r"here, row 2: a number beyond 3.4e38"):
+        single_precision(np.array([[1.0], [1e39]]), "here")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.nan, r"here, row 2 \('y'\): the vector is NaN, as are 0 others"),
+        (np.inf, r"row 2 \('y'\): the vector is infinite.*float16 ends at 65,504"),
+    ],
+)
+def test_rows_that_are_not_finite(value, message):
+    with pytest.raises(KgdashError, match=message):
+        check_finite(np.array([[1.0], [value]], dtype=np.float16), ("x", "y"), "here")

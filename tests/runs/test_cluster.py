@@ -1,0 +1,96 @@
+"""A cluster of processes here: the bytes of one process, though one is killed; who is refused."""
+
+import logging
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.files import table_cache as store
+from kgdash.progress import silent
+from kgdash.runs import cluster, cluster_parts
+from kgdash.runs.cluster import Cluster
+from kgdash.runs.cluster_worker import count_part
+from kgdash.runs.preparation import prepared_share
+
+NAME = "umls-distmult"
+
+
+@pytest.fixture(scope="module")
+def here():
+    """Start processes once; they are what takes this file's time."""
+    with Cluster("local:2") as found:
+        yield found
+    logging.getLogger("distributed").setLevel(logging.NOTSET)
+
+
+@pytest.fixture
+def run(bundled, monkeypatch):
+    """Hide the tables that come with the run."""
+    monkeypatch.setattr(store, "offered_table", lambda name: None)
+    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+    return bundled(NAME)
+
+
+def test_a_killed_worker_changes_no_byte(here, run, monkeypatch):
+    expected = [run.ranks(), run.relik(triples=run.graph.all_triples)]
+    store.clear_cache()
+    assert prepared_share(run) == 0
+    monkeypatch.setattr(cluster_parts, "_EACH", 20)
+    client = here.client(silent)
+    victim = next(iter(client.run(os.getpid).values()))
+    helped, reports = here.run(run, NAME), []
+
+    def kill_one(done, total):
+        if done / total > 0.1 and not reports:
+            reports.append(done)
+            os.kill(victim, signal.SIGKILL)
+
+    found = [helped.ranks(), helped.relik(triples=run.graph.all_triples, progress=kill_one)]
+    assert reports
+    assert victim not in client.run(os.getpid).values()
+    for one, other in zip(found, expected, strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
+def test_a_command_prints_the_same(here, run, call):
+    address = here.client(silent).scheduler.address
+    for command in ("metrics", "relik"):
+        alone = call(command, NAME, "--split", "valid")
+        store.clear_cache()
+        assert call(command, NAME, "--split", "valid", "--cluster", address) == alone
+
+
+def test_a_run_that_the_worker_does_not_see_is_refused(here):
+    asked = {"version": cluster.__version__, "kind": "relik", "side": "head", "filter": ""}
+    asked |= {"triples": np.zeros((1, 3), dtype=np.int64)}
+    origin = {"source": "nowhere", "dataset": None, "roots": None, "identity": ("a", "b")}
+    found = here.client(silent).submit(count_part, {**asked, "origin": origin}).result()
+    assert "unknown run 'nowhere'" in found["refused"]
+
+
+def test_a_worker_of_another_version_is_refused_and_named(here, monkeypatch):
+    client = here.client(silent)
+    worker = sorted(client.nthreads())[0]
+    monkeypatch.setattr(cluster, "__version__", "9.9")
+    with pytest.raises(
+        KgdashError, match=rf"^worker {worker} has kgdash .*this command kgdash 9.9"
+    ):
+        cluster._check_versions(client)
+    refused = count_part({"version": "9.9"})["refused"]
+    assert refused == f"it has kgdash {store.__version__}, and the command 9.9"
+
+
+@pytest.mark.parametrize("address", ["local:0", "local:x", "local", "nowhere", "nofile.json", ""])
+def test_what_is_no_cluster_is_refused(address):
+    with pytest.raises(KgdashError, match="expected a cluster as local:N"):
+        Cluster(address)
+
+
+def test_where_nothing_answers_it_says_so(monkeypatch):
+    monkeypatch.setattr(cluster, "_ANSWER", 0.2)
+    with Cluster("tcp://127.0.0.1:9") as nowhere, pytest.raises(KgdashError, match="no cluster"):
+        nowhere.client(silent)

@@ -1,0 +1,74 @@
+"""Runs of vectors at hand, scored by a name or a function."""
+
+import numpy as np
+import pytest
+import torch
+
+import kgdash
+from kgdash.errors import KgdashError
+from tests.support.embeddings import ENTITIES, GRAPH, RELATIONS, vectors
+
+E, R = vectors(len(ENTITIES), 4, seed=1), vectors(len(RELATIONS), 4, seed=2)
+ENTITY_ROWS, RELATION_ROWS = (ENTITIES, E), (RELATIONS, R)
+
+
+def distmult(h, r, t):
+    return (h * r * t).sum(-1)
+
+
+def test_a_function_ranks_as_the_interaction_of_its_formula():
+    named = kgdash.run_from_arrays(ENTITY_ROWS, RELATION_ROWS, "DistMult", GRAPH)
+    called = kgdash.run_from_arrays(ENTITY_ROWS, RELATION_ROWS, distmult, GRAPH, name="mine")
+    assert (called.name, called.spec.name) == ("mine", "distmult")
+    for sides in (["head", "tail"], ["relation"]):
+        left, right = (run.ranks(sides=sides) for run in (named, called))
+        np.testing.assert_array_equal(left["optimistic"], right["optimistic"])
+    few = GRAPH.splits["test"][:3]
+    assert called.relik(triples=few)["relik"].tolist() == named.relik(triples=few)["relik"].tolist()
+
+
+def test_two_functions_of_one_name_share_no_table(monkeypatch):
+    from kgdash.files import table_cache
+
+    monkeypatch.setattr(table_cache, "_WORTH_KEEPING", -1)
+    first, second = (
+        kgdash.run_from_arrays(ENTITY_ROWS, RELATION_ROWS, score, GRAPH)
+        for score in (lambda h, r, t: (h * r * t).sum(-1), lambda h, r, t: -(h * r * t).sum(-1))
+    )
+    assert first.digest != second.digest
+    assert first.ranks()["realistic"].tolist() != second.ranks()["realistic"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        (lambda h, r, t: h * r * t, r"gave torch.Size\(\[1, 14, 4\]\).*expected one real score"),
+        (lambda h, r, t: 1.0, "gave float"),
+    ],
+)
+def test_functions_that_do_not_score_are_refused(score, message):
+    with pytest.raises(KgdashError, match=message):
+        kgdash.run_from_arrays(ENTITY_ROWS, RELATION_ROWS, score, GRAPH)
+
+
+def test_a_function_needs_both_and_finite_vectors():
+    with pytest.raises(KgdashError, match="takes vectors of relations; found none"):
+        kgdash.run_from_arrays(ENTITY_ROWS, None, distmult, GRAPH)
+    with pytest.raises(KgdashError, match=r"row 1 .*NaN"):
+        kgdash.run_from_arrays((ENTITIES, E * np.nan), RELATION_ROWS, distmult, GRAPH)
+
+
+def test_vectors_of_any_shape(monkeypatch):
+    from kgdash.scoring import callable_scorer
+
+    monkeypatch.setattr(callable_scorer, "memory_budget", lambda: 4096)  # a few rows at a time
+    matrices = vectors(len(RELATIONS), 4, 4)
+    run = kgdash.run_from_arrays(
+        ENTITY_ROWS,
+        (RELATIONS, matrices),
+        lambda h, r, t: torch.einsum("...i,...ij,...j->...", h, r, t),
+        GRAPH,
+    )
+    flat = (RELATIONS, matrices.reshape(len(RELATIONS), 16))
+    rescal = kgdash.run_from_arrays(ENTITY_ROWS, flat, "RESCAL", GRAPH)
+    assert run.ranks()["realistic"].tolist() == rescal.ranks()["realistic"].tolist()
