@@ -55,6 +55,24 @@ def _why(run: Run) -> Any:
     return partial(why, run)
 
 
+def _discover(run: Run) -> Any:
+    from kgdash.studies.discovery.discovery import DiscoverySetting, discover
+
+    def find(setting: dict[str, Any], progress: Any) -> Any:
+        return discover(run, DiscoverySetting(**setting), progress)
+
+    return find
+
+
+def _protocols(run: Run) -> Any:
+    from kgdash.studies.protocols.protocols import ProtocolSetting, protocols
+
+    def find(setting: dict[str, Any], progress: Any) -> Any:
+        return protocols(run, ProtocolSetting(**setting), progress)
+
+    return find
+
+
 def _answer_sets(run: Run) -> Any:
     from kgdash.studies.probability.answer_sets import AnswerSetSetting, answer_sets
 
@@ -65,8 +83,10 @@ def _answer_sets(run: Run) -> Any:
 
 
 ACCESSORS["answer_sets"] = _answer_sets
+ACCESSORS["discover"] = _discover
 ACCESSORS["plot"] = _plots
 ACCESSORS["probabilities"] = _probabilities
+ACCESSORS["protocols"] = _protocols
 ACCESSORS["why"] = _why
 
 

@@ -47,6 +47,8 @@ from kgdash.commands.trust.agreement import agreement
 from kgdash.commands.trust.answer_sets import answer_sets
 from kgdash.commands.trust.audit import audit
 from kgdash.commands.trust.calibrate import calibrate
+from kgdash.commands.trust.discover import discover
+from kgdash.commands.trust.protocols import protocols
 from kgdash.commands.trust.trust import trust
 from kgdash.errors import KgdashError
 
@@ -68,6 +70,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare.compare,
     "confounders": confounders.confounders,
     "cross-validate": cross_validate.cross_validate,
+    "discover": discover,
     "guide": guide.guide,
     "health": health.health,
     "import": import_run,
@@ -79,6 +82,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "overview": overview.overview,
     "predict-performance": predict_performance.predict_performance,
     "prepare": relik.prepare,
+    "protocols": protocols,
     "queries": queries.queries,
     "reliability": reliability.reliability,
     "relik": relik.relik,

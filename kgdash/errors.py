@@ -23,6 +23,21 @@ class KgdashError(ValueError):
         super().__init__(message.encode("utf-8", "backslashreplace").decode())
 
 
+class InterruptedWork(KgdashError):
+    """A process that ended amid its work; asked again, the work is done again, or gone on with."""
+
+    def __init__(self, what: str, code: int, cure: str) -> None:
+        """Say so in a sentence.
+
+        :param what: the process, "The process of this computation"
+        :param code: that it ended with
+        :param cure: what to do about it
+        """
+        super().__init__(
+            f"{what} was ended from outside, or its memory did not suffice (code {code}): {cure}."
+        )
+
+
 #: up to so many names, a message lists them all
 _FEW = 8
 

@@ -45,6 +45,9 @@ def finish(
     :param message: what it says, with its values, for those who do not see it
     :param top: the margin there, in pixels: 8 without a legend
     """
+    axis = {"automargin": True, "gridcolor": "rgba(128,138,150,0.22)", "zeroline": False}
+    axes = {name: axis for name in figure.layout if name.startswith(("xaxis", "yaxis"))}
+    # Of one update: Plotly checks the whole layout at each.
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 8, "t": top, "b": 8},
@@ -53,9 +56,8 @@ def finish(
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "title": None},
         hoverlabel={"align": "left"},
         modebar={"bgcolor": "rgba(0,0,0,0)"},
+        **axes,
     )
-    figure.update_xaxes(automargin=True, gridcolor="rgba(128,138,150,0.22)", zeroline=False)
-    figure.update_yaxes(automargin=True, gridcolor="rgba(128,138,150,0.22)", zeroline=False)
     figure.update_layout(**layout)
     return with_message(figure, message)
 

@@ -66,7 +66,7 @@ def exponentials(x, out):
 
 
 @compiled
-def _greatest(row, lanes):
+def greatest(row, lanes):
     """Return the greatest score of a row, -inf if it has none; ``lanes``: likewise, ``(16,)``."""
     lanes[:] = -np.inf
     whole = len(row) // _LANES * _LANES
@@ -80,7 +80,7 @@ def _greatest(row, lanes):
 
 
 @compiled
-def _folded(values):
+def folded(values):
     """Return the sum of float32 values, as many as a power of two, halves added to halves."""
     half = len(values) // 2
     while half:
@@ -106,7 +106,7 @@ def gather_softmax(tile, first, betas, sums):
         beta = betas[row]
         for start in range(0, tile.shape[1], _BLOCK):
             block = tile[i, start : start + _BLOCK]
-            top = np.float64(_greatest(block, tops))
+            top = np.float64(greatest(block, tops))
             if top == -np.inf:
                 continue
             _raise_to(row, max(sums.high[row], top), beta, sums)
@@ -118,13 +118,13 @@ def gather_softmax(tile, first, betas, sums):
             for j in range(_BLOCK):
                 x[j] = x[j] if e[j] > 0 else np.float32(0.0)
                 product[j] = e[j] * e[j]
-            sums.squares[row] += _folded(product)
+            sums.squares[row] += folded(product)
             for j in range(_BLOCK):
                 product[j] = x[j] * e[j]
                 x[j] = product[j] * x[j]
-            sums.total[row] += _folded(e)
-            sums.first[row] += _folded(product)
-            sums.second[row] += _folded(x)
+            sums.total[row] += folded(e)
+            sums.first[row] += folded(product)
+            sums.second[row] += folded(x)
 
 
 @compiled
@@ -163,8 +163,8 @@ def gather_logistic(tile, first, slope, intercept, sums):
                 above = e[j] if value[j] < 0 else np.float32(1.0)
                 e[j] = above / (np.float32(1.0) + e[j]) if value[j] == value[j] else np.float32(0.0)
                 x[j] = e[j] * e[j]
-            sums[first + i, 0] += _folded(e)
-            sums[first + i, 1] += _folded(x)
+            sums[first + i, 0] += folded(e)
+            sums[first + i, 1] += folded(x)
 
 
 @compiled

@@ -4,10 +4,12 @@ import numpy as np
 
 from kgdash.engine.answer_kernels import Asking, Limits, place_answers
 from kgdash.engine.bounds import Thresholds
+from kgdash.engine.discovery_kernels import Found, Scored, collect_above, normalise_rows
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
 from kgdash.engine.microkernels import DOT, L1
 from kgdash.engine.ordering_kernels import stable_order
+from kgdash.engine.protocol_kernels import Answers, Draws, Rivals, expect, gather_rivals
 from kgdash.engine.refit_kernels import distance_softmax
 from kgdash.engine.region_kernels import Incidence, grow_groups, scan_groups, shuffle_within
 from kgdash.engine.resampling_kernels import resample_groups
@@ -57,6 +59,11 @@ def warm() -> None:
     count_both(
         DOT, queries, 1, 0, panels.blocks, 1, masks, bounds, counts, bounds, thresholds.counts()
     )
+    high, total, bounds_each = out[0].copy(), np.empty(1), out[0].copy()
+    scored = Scored(DOT, queries, 1, panels.blocks, 1, masks)
+    normalise_rows(scored, np.float32(1), high, total)
+    found = Found.of_nothing(1)
+    collect_above(scored, bounds_each, found)
     count_given(out, group, bounds, counts)
     thresholds.result([counts])
     weights, words = np.ones(1, dtype=np.int64), out.view(np.uint32)
@@ -82,6 +89,10 @@ def warm() -> None:
     stable_order(group, 1)
     keys = scrambled(seeds, seeds)[:, None]
     best_of_rows(out, masks, seeds, group[:, None], out.copy(), keys)
+    rivals = Rivals(group, group, group, one, one)
+    expect(rivals, Draws(1, 1), one, True, np.empty((1, 2, 3, 2)))
+    answers = Answers(ends[0], group, one, weights, ends[0], group)
+    gather_rivals(out, 0, group, answers, np.zeros((1, 3, 3), dtype=np.int64))
     starts, order, values = np.array([0, 1]), np.zeros((1, 1), dtype=np.int64), vectors
     grow_groups(starts, group, one, one, group, order)
     shuffle_within(values[0], group, starts, seeds[0], out[0])

@@ -7,11 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.roots import only_some_may_be_opened, opened
 from kgdash.files.visitor import visitor
 from kgdash.graph import SPLITS, KnowledgeGraph
+from kgdash.graph.known_triples import KnownTriples
+from kgdash.graph.triple_columns import (
+    columns_of,
+    count_distinct,
+    distinct_names,
+    numbered,
+    read_columns,
+)
 from kgdash.graph.triple_files import find_file, read_labels, read_triples
 
 #: split -> file names (without extension) under which a folder may hold it
@@ -80,7 +89,7 @@ def _from_folder(
     named = {}
     for split in SPLITS:
         path = find_file(folder, _STEMS[split])
-        named[split] = read_triples(path) if path else np.empty((0, 3), dtype=object)
+        named[split] = read_columns(path) if path else columns_of(np.empty((0, 3), dtype=object))
     labels = [
         read_labels(path) if (path := find_file(folder, (f"{kind}_labels",))) else {}
         for kind in ("entity", "relation")
@@ -92,7 +101,7 @@ def _from_folder(
 
 def build_graph(
     name: str,
-    named: Mapping[str, np.ndarray],
+    named: Mapping[str, np.ndarray | pa.Table],
     vocabulary: tuple[Sequence[str], Sequence[str]] | None = None,
     entity_labels: Mapping[str, str] | None = None,
     relation_labels: Mapping[str, str] | None = None,
@@ -100,31 +109,29 @@ def build_graph(
     """Make a graph from triples of names.
 
     :param name: what the graph is called
-    :param named: split -> array of str, shape ``(n, 3)``
+    :param named: split -> array of str, shape ``(n, 3)``, or columns head, relation, tail
     :param vocabulary: as in `load_dataset`
     :param entity_labels: name -> label, where there is one
     :param relation_labels: likewise
     :raises KgdashError: if no training triple is left
     """
-    train = named["train"]
+    tables = {
+        split: columns_of(rows) if isinstance(rows, np.ndarray) else rows
+        for split, rows in named.items()
+    }
     entities, relations = vocabulary or (
-        sorted(set(train[:, 0]) | set(train[:, 2])),
-        sorted(set(train[:, 1])),
+        distinct_names(tables["train"], ("head", "tail")),
+        distinct_names(tables["train"], ("relation",)),
     )
-    entity_ids = {entity: i for i, entity in enumerate(entities)}
-    relation_ids = {relation: i for i, relation in enumerate(relations)}
     splits, left_out = {}, {}
     for split in SPLITS:
-        ids = np.array(
-            [
-                (entity_ids.get(h, -1), relation_ids.get(r, -1), entity_ids.get(t, -1))
-                for h, r, t in named[split]
-            ],
-            dtype=np.int64,
-        ).reshape(-1, 3)
-        ids = np.unique(ids, axis=0)
-        unseen = (ids < 0).any(axis=1)
-        splits[split], left_out[split] = ids[~unseen], _distinct_unseen(named[split], ids, unseen)
+        ids = numbered(tables[split], entities, relations)
+        seen = (ids >= 0).all(axis=1)
+        known = KnownTriples(ids[seen], len(entities), len(relations))
+        splits[split] = known.triples() if len(entities) else ids[:0]
+        # Several unseen names share the id -1, so distinct triples are counted by name.
+        distinct = len(splits[split]) if seen.all() else count_distinct(tables[split])
+        left_out[split] = distinct - len(splits[split])
     if not len(splits["train"]):
         raise KgdashError(f"dataset {name} has no training triples")
     return KnowledgeGraph(
@@ -136,11 +143,6 @@ def build_graph(
         relation_labels=tuple((relation_labels or {}).get(r, r) for r in relations),
         left_out={split: count for split, count in left_out.items() if count},
     )
-
-
-def _distinct_unseen(named: np.ndarray, ids: np.ndarray, unseen: Any) -> int:
-    # Several unseen names share the id -1, so distinct triples are counted by name.
-    return len({tuple(row) for row in named}) - int((~unseen).sum()) if unseen.any() else 0
 
 
 def _from_pykeen(

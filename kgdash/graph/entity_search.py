@@ -1,5 +1,7 @@
 """Finding entities by what people type: a name, a label, or a part of one."""
 
+import numpy as np
+
 from kgdash.graph.knowledge_graph import KnowledgeGraph
 
 
@@ -31,11 +33,6 @@ def search_entities(graph: KnowledgeGraph, text: str, most: int = 8) -> list[int
         called = [entity for entity in behind if entity_text(graph, entity) == text]
     if len(called) == 1:
         return called
-    wanted = text.casefold()
-    hits = []
-    for entity, (name, label) in enumerate(zip(graph.entities, graph.entity_labels, strict=True)):
-        folded = label.casefold()
-        if wanted in folded or wanted in name.casefold():
-            place = 0 if folded == wanted else 1 if folded.startswith(wanted) else 2
-            hits.append((place, -int(graph.degrees[entity]), entity))
-    return [entity for *_, entity in sorted(hits)[:most]]
+    hits, place = graph.entity_lookup.holding(text)
+    order = np.lexsort((hits, -graph.degrees[hits], place))
+    return [int(entity) for entity in hits[order][:most]]

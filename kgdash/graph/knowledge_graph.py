@@ -14,6 +14,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
 from kgdash.graph.digests import graph_digest, texts_digest
 from kgdash.graph.known_triples import KnownTriples, triple_keys
+from kgdash.graph.name_lookup import NameLookup
 
 SPLITS = ("train", "valid", "test")
 
@@ -203,23 +204,25 @@ class KnowledgeGraph:
 
         :raises KgdashError: if nothing matches (the nearest are named), or a label is ambiguous
         """
-        return _find(name, self._entity_lookup, "entity", self)
+        return self.entity_lookup.find(name)
 
     def entities_called(self, name: str) -> list[int]:
         """Return the entities of a name, else of a label, else of either regardless of case."""
-        return _matches(name, self._entity_lookup)
+        return self.entity_lookup.called(name)
 
     def relation_id(self, name: str) -> int:
         """Find a relation like :meth:`entity_id` finds an entity."""
-        return _find(name, self._relation_lookup, "relation", self)
+        return self._relation_lookup.find(name)
 
     @cached_property
-    def _entity_lookup(self) -> list[dict[str, list[int]]]:
-        return _lookup(self.entities, self.entity_labels)
+    def entity_lookup(self) -> NameLookup:
+        """The entities by name, label or a part of one."""
+        return NameLookup(self.entities, self.entity_labels, "entity", f"graph {self.name}")
 
     @cached_property
-    def _relation_lookup(self) -> list[dict[str, list[int]]]:
-        return _lookup(self.relations, self.relation_labels)
+    def _relation_lookup(self) -> NameLookup:
+        where = f"graph {self.name}"
+        return NameLookup(self.relations, self.relation_labels, "relation", where)
 
 
 def default_filter(split: str | None) -> str:
@@ -228,36 +231,6 @@ def default_filter(split: str | None) -> str:
     Defined in numbers.md#1-ranks.
     """
     return "train+valid" if split == "valid" else "train+valid+test"
-
-
-def _lookup(names: Sequence[str], labels: Sequence[str]) -> list[dict[str, list[int]]]:
-    tables: list[dict[str, list[int]]] = [{}, {}, {}]
-    for number, (name, label) in enumerate(zip(names, labels, strict=True)):
-        tables[0].setdefault(name, []).append(number)
-        tables[1].setdefault(label, []).append(number)
-        for folded in {name.casefold(), label.casefold()}:
-            tables[2].setdefault(folded, []).append(number)
-    return tables
-
-
-def _matches(name: str, tables: list[dict[str, list[int]]]) -> list[int]:
-    keys = zip(tables, (name, name, name.casefold()), strict=True)
-    return next((found for table, key in keys if (found := table.get(key))), [])
-
-
-def _find(name: str, tables: list[dict[str, list[int]]], kind: str, graph: KnowledgeGraph) -> int:
-    names = graph.entities if kind == "entity" else graph.relations
-    found = _matches(name, tables)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        several = ", ".join(repr(names[i]) for i in found[:5])
-        raise KgdashError(
-            f"{len(found)} entries of graph {graph.name} are labelled {name!r}; "
-            f"give the name of the {kind} instead: {several}"
-        )
-    known = list(dict.fromkeys([*tables[0], *tables[1]]))
-    raise unknown_name(kind, name, known, f"graph {graph.name}")
 
 
 Text = TypeVar("Text", str, pd.Series)

@@ -9,7 +9,6 @@ from typing import Any, TypedDict
 
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
-from scipy.sparse.csgraph import breadth_first_order
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
@@ -161,8 +160,7 @@ def random_walk(
     if not 0 <= restart < 1:
         raise KgdashError(f"expected a restart probability in [0, 1); found {restart}")
     adjacency = graph.adjacency(direction)
-    reachable = len(breadth_first_order(adjacency, entity, return_predecessors=False))
-    wanted = min(size, reachable)
+    wanted = _reachable(adjacency, entity, size)
     visited = _walk(adjacency, entity, wanted, restart, np.random.default_rng(seed))
     note = ""
     if len(visited) < wanted:
@@ -207,6 +205,16 @@ def neighbourhood(
         note = f"reached {len(near)} of {size}: no more entities within {reach}"
     parameters = {"size": size, "hops": hops, "direction": direction}
     return Subgraph(graph, entity, near[order][:size], "neighbourhood", parameters, note)
+
+
+def _reachable(adjacency: csr_matrix, entity: int, most: int) -> int:
+    """Count the entities that can be reached, itself among them, up to ``most``."""
+    reached, frontier = np.array([entity]), np.array([entity])
+    while len(frontier) and len(reached) < most:
+        around = np.unique(adjacency[frontier].indices)
+        frontier = around[~np.isin(around, reached)]
+        reached = np.concatenate([reached, frontier])
+    return min(len(reached), most)
 
 
 def _walk(

@@ -19,7 +19,7 @@ from kgdash.files.regular import open_regular
 from kgdash.graph import KnowledgeGraph
 
 #: first rows that are column names, not a triple
-_HEADERS = {
+HEADERS = {
     ("head", "relation", "tail"),
     ("h", "r", "t"),
     ("subject", "predicate", "object"),
@@ -28,10 +28,10 @@ _HEADERS = {
 }
 
 #: uncompressed size at which a text file is refused (Wikidata5M's training triples take 0.6 GB)
-_MAX_BYTES = 4 * 2**30
+MAX_BYTES = 4 * 2**30
 
 #: characters at which a line is refused, so that a compressed file can not fill the memory
-_MAX_LINE = 2**20
+MAX_LINE = 2**20
 
 #: bytes that any compressed file may unpack to, and how many times its size (PyKEEN's own datasets:
 #: up to 9 times)
@@ -72,7 +72,7 @@ def _triple_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int
                 f"expected 3 columns head, relation, tail; found {found} ({path}, line {line}). "
                 "Separate them with tabs, or with commas in a .csv file"
             )
-        if not (first and tuple(c.lower() for c in row) in _HEADERS):
+        if not (first and tuple(c.lower() for c in row) in HEADERS):
             yield line, row
         first = False
 
@@ -221,16 +221,16 @@ def _lines(stream: io.TextIOWrapper, path: Path, packed: int | None) -> Iterator
     """
     unchecked = 0
     for number in itertools.count(1):
-        text = stream.readline(_MAX_LINE)
+        text = stream.readline(MAX_LINE)
         if not text:
             return
-        if len(text) >= _MAX_LINE:
+        if len(text) >= MAX_LINE:
             raise KgdashError(
-                f"expected lines of less than {_MAX_LINE:,} characters ({path}, line {number})"
+                f"expected lines of less than {MAX_LINE:,} characters ({path}, line {number})"
             )
         yield text
         unchecked += len(text)
-        if unchecked >= _MAX_LINE:
+        if unchecked >= MAX_LINE:
             _check_size(stream.buffer.tell(), path, packed)  # type: ignore[attr-defined]
             unchecked = 0
 
@@ -240,7 +240,7 @@ def _undecodable_line(path: Path, content: bytes | None) -> int:
     damaged = suppress(OSError, EOFError, zlib.error)
     with damaged, _open_bytes(path, content) as stream:
         number = 1
-        while part := stream.readline(_MAX_LINE):  # a line may have no end
+        while part := stream.readline(MAX_LINE):  # a line may have no end
             try:
                 part.decode()
             except UnicodeDecodeError:
@@ -250,7 +250,7 @@ def _undecodable_line(path: Path, content: bytes | None) -> int:
 
 
 def _check_size(unpacked: int, path: Path, packed: int | None) -> None:
-    if unpacked > _MAX_BYTES:
+    if unpacked > MAX_BYTES:
         raise KgdashError(f"{path} holds more than 4 GiB of text; split or filter it first")
     if packed is not None and unpacked > max(_FREE, _DENSEST * packed):
         raise KgdashError(

@@ -13,11 +13,15 @@ import torch
 
 from kgdash.errors import KgdashError, check_name
 from kgdash.formats.embeddings.arrays import read_arrays
+from kgdash.formats.embeddings.dglke import read_dglke
 from kgdash.formats.embeddings.embedding import Embedding, Source, fit_to
 from kgdash.formats.embeddings.interactions import Parts, interaction_name
 from kgdash.formats.embeddings.matrices import check_finite, single_precision
 from kgdash.formats.embeddings.name_lists import check_distinct, check_length, rows_of
+from kgdash.formats.embeddings.openke import read_openke
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.torchkge import read_torchkge
+from kgdash.formats.embeddings.word2vec import read_word2vec
 from kgdash.formats.run_directory import check_free, write_run
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.datasets import load_dataset
@@ -27,7 +31,13 @@ from kgdash.scoring.callable_scorer import CallableScorer, ScoreFunction
 from kgdash.scoring.model_spec import ModelSpec
 
 #: by name: reads a folder or file of a library's
-READERS: dict[str, Callable[[Path, Options], Embedding]] = {"arrays": read_arrays}
+READERS: dict[str, Callable[[Path, Options], Embedding]] = {
+    "arrays": read_arrays,
+    "word2vec": read_word2vec,
+    "dglke": read_dglke,
+    "torchkge": read_torchkge,
+    "openke": read_openke,
+}
 
 #: a name per row, and the rows
 Named = tuple[Sequence[str], np.ndarray]

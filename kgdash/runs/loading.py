@@ -110,7 +110,7 @@ def weights_digest(spec: ModelSpec, state: Mapping[str, torch.Tensor]) -> str:
     for key in sorted(state):
         tensor = state[key].detach().cpu().contiguous()
         sha.update(f"\0{key}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
-        sha.update(tensor.flatten().view(torch.uint8).numpy().tobytes() if tensor.numel() else b"")
+        sha.update(tensor.flatten().view(torch.uint8).numpy().data if tensor.numel() else b"")
     return sha.hexdigest()
 
 

@@ -25,22 +25,20 @@ from kgdash.ranking.relik import RELIK_METHODS, relik_values
 from kgdash.ranking.relik_growing import GrowingReliK, growing_relik
 from kgdash.ranking.relik_sampled import NegativeSample, SamplingOptions, estimate, relik_sampled
 from kgdash.runs.exact_tables import ExactTables
+from kgdash.runs.questions import Questions
 from kgdash.scoring import Scorer
 from kgdash.statistics.estimate import number
 
 if TYPE_CHECKING:
-    from kgdash.reports.run_plots import RunPlots
     from kgdash.runs.cluster_parts import Helpers
     from kgdash.scoring.model_spec import ModelSpec
-    from kgdash.studies.explanations.explanation import Explanation
-    from kgdash.studies.probability.answer_sets import AnswerSets
 
 #: raise when the meaning of a stored table changes
 _TABLE_VERSION = 2
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Questions):
     """A trained model on its graph, and the tables that follow from the two.
 
     ``training`` holds what is known of the training (losses, configuration, evaluation at the
@@ -75,12 +73,6 @@ class Run:
     def exact_tables(self) -> ExactTables:
         """The exact ranks and ReliK that were counted."""
         return ExactTables(self)
-
-    @property
-    def plot(self) -> RunPlots:
-        """Return what draws the run's charts: ``run.plot.ranks()``."""
-        plots: RunPlots = ACCESSORS["plot"](self)
-        return plots
 
     def ranks(
         self,
@@ -214,38 +206,6 @@ class Run:
         rows = self._triples(split, triples)
         filter = default_filter(None if triples is not None else split)
         found: pd.DataFrame = ACCESSORS["probabilities"](self)(rows, filter, sides, progress)
-        return found
-
-    def why(self, head: str, relation: str, tail: str, progress: Progress = silent) -> Explanation:
-        """Explain a triple, known or not, by numbers.md#27-why-this-answer.
-
-        :param head: a name or label; ``relation``, ``tail`` likewise
-        :return: rules that lead there, facts that carry it, similar entities; ``about()`` gives
-            plain data
-        :raises KgdashError: on an unknown or ambiguous name
-        """
-        found: Explanation = ACCESSORS["why"](self)(head, relation, tail, progress)
-        return found
-
-    def answer_sets(
-        self,
-        epsilon: float = 0.1,
-        score: str = "softmax",
-        groups: str = "none",
-        progress: Progress = silent,
-    ) -> AnswerSets:
-        """Make sets of answers on test that hold the true one as often as promised.
-
-        By numbers.md#24-answer-sets. ``result.by_groups("relation")`` says where they do not.
-
-        :param epsilon: share of queries whose set may miss the true answer, in (0, 1)
-        :param score: what orders candidates: "rank", "softmax" or "adaptive"
-        :param groups: "none": one threshold for all; or one for each "side", "relation",
-            "community", or decile of the "degree" or "relik" of the entity that a query names
-        :param progress: called with (done, total); may raise to cancel
-        :raises KgdashError: on an unknown choice; without held-out triples; on NaN or infinity
-        """
-        found: AnswerSets = ACCESSORS["answer_sets"](self)(epsilon, score, groups, progress)
         return found
 
     def subgraph(

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kgdash.errors import KgdashError
+from kgdash.errors import InterruptedWork, KgdashError
 from kgdash.files.visitor import Visitor, visitor, working_for
 from kgdash.progress import Progress
 
@@ -96,9 +96,10 @@ class TrainingProcess:
             _end(process)
         if not state.run:
             progress(0, 1)  # raises if it was asked to end
-            raise KgdashError(
-                f"the process that trained ended with code {process.returncode} and no word: it "
-                "was ended from outside, or the memory did not suffice"
+            raise InterruptedWork(
+                "The process of this training",
+                process.returncode,
+                "start it again, with fewer dimensions or a smaller batch if memory is short",
             )
 
     def stop(self) -> None:

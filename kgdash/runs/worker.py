@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kgdash.errors import KgdashError
+from kgdash.errors import InterruptedWork, KgdashError
 from kgdash.progress import Progress
 from kgdash.runs.call import read
 
@@ -123,9 +123,10 @@ class Worker:
             kind, value = pickle.load(self._process.stdout)
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):
             code = self._process.wait()
-            raise KgdashError(
-                f"the process that computed this ended with code {code} and no word: it was ended "
-                "from outside, or the memory did not suffice"
+            raise InterruptedWork(
+                "The process of this computation",
+                code,
+                "start it again, and it goes on with what it had kept on disk",
             ) from None
         return kind, value
 

@@ -7,14 +7,16 @@ from typing import Any
 import torch
 from pykeen.nn import modules
 
-from kgdash.engine.microkernels import DOT, L1, L2, L2_SQUARED
+from kgdash.engine.microkernels import DOT, L2
+from kgdash.scoring import bilinear_forms, projected_forms
+from kgdash.scoring.form_parts import Description, Map, are_vectors, norm_kind, simple_form, within
 from kgdash.scoring.own_models import DotInteraction
-
-#: a vector of each pair: (entity's representations, relation's representations) → (n, K)
-Map = Callable[[list[torch.Tensor], list[torch.Tensor]], torch.Tensor]
 
 #: weights beyond this could overflow in a product of a few of them
 _LARGEST = 1e8
+
+#: numbers of relations' vectors that are gathered at once: those of matrices are many
+_GATHERED = 2**24
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class PyKEENForm:
     left_fixed: bool = False
     #: `left` gives the same bits whatever else is in the batch
     elementwise: bool = True
+    #: `left` and `right` are linear in the entity's vector, but for a summand
+    linear: bool = True
     name: str = field(default="")
 
     @property
@@ -66,9 +70,10 @@ class PyKEENForm:
     def affine(self) -> bool:
         """Tell whether an entity has one vector x, and all its query and candidate vectors x M + c.
 
-        So it is with all forms but ConvE's, whose queries a network makes.
+        So it is with all forms but ConvE's, whose queries a network makes, CrossE's with its
+        activation and TransR's, which cuts lengths.
         """
-        return self.elementwise and len(self.entities) == 1
+        return self.elementwise and self.linear and len(self.entities) == 1
 
     def role(self, side: str, is_query: bool, relation: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return M and c of an entity's query or candidate vector x M + c: ``(D, K)``, ``(K,)``.
@@ -94,7 +99,24 @@ class PyKEENForm:
         if self.inverse:
             # PyKEEN interleaves the inverse of relation r as 2r + 1.
             relations = 2 * relations + (side == "head")
-        found = use([e[entities] for e in self.entities], [r[relations] for r in self.relations])
+        if len(relations) and bool((relations == relations[0]).all()):
+            # The vectors of one relation stand once, however many entities there are.
+            own = [r[relations[0]].expand(len(relations), *r.shape[1:]) for r in self.relations]
+            return self._made(use, entities, own)
+        widest = max((r[0].numel() for r in self.relations), default=1)
+        step = max(1, _GATHERED // widest) if self.elementwise else max(1, len(entities))
+        parts = [
+            self._made(
+                use, entities[k : k + step], [r[relations[k : k + step]] for r in self.relations]
+            )
+            for k in range(0, max(1, len(entities)), step)
+        ]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _made(
+        self, use: Map, entities: torch.Tensor, relations: list[torch.Tensor]
+    ) -> torch.Tensor:
+        found = use([e[entities] for e in self.entities], relations)
         return found.to(torch.float32).contiguous()
 
 
@@ -114,16 +136,18 @@ def form_of(model: Any) -> PyKEENForm | None:
     weights = [*entities, *relations]
     if any(w.dtype not in (torch.float32, torch.complex64) for w in weights):
         return None
-    if not all(bool(w.abs().max() < _LARGEST) for w in weights if w.numel()):
+    if not within(_LARGEST, *weights):
         return None
     parts = recognise(interaction, entities, relations)
-    if parts is None:
+    # What is made of the weights, such as TuckER's matrices, is judged as they are.
+    if parts is None or not within(_LARGEST, *parts["entities"], *parts["relations"]):
         return None
+    inner = interaction.base if isinstance(interaction, modules.ClampedInteraction) else interaction
     return PyKEENForm(
         num_entities=model.num_entities,
         num_relations=model.num_real_relations,
         inverse=bool(model.use_inverse_triples),
-        name=type(interaction).__name__.removesuffix("Interaction"),
+        name=type(inner).__name__.removesuffix("Interaction"),
         **parts,
     )
 
@@ -144,80 +168,41 @@ def _times(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.stack([real, imaginary], dim=-1).flatten(-2)
 
 
-def _norm(interaction: Any) -> int | None:
-    """Return the kind of a norm-based interaction, or None if no kernel has it."""
-    if interaction.p == 1:
-        return L1
-    if interaction.p == 2:
-        return L2_SQUARED if interaction.power_norm else L2
-    return None
-
-
-def _flat(representations: list[torch.Tensor], count: int) -> bool:
-    """Tell whether there are so many representations, all vectors."""
-    return len(representations) == count and all(r.ndim == 2 for r in representations)
-
-
-def _simple(
-    kind: int | None,
-    entities: list[torch.Tensor],
-    relations: list[torch.Tensor],
-    count: int,
-    left: Map,
-    right: Map | None = None,
-) -> dict[str, Any] | None:
-    """Describe a form over one vector per entity and ``count`` vectors per relation.
-
-    :param kind: of φ; None if there is no kernel for it
-    :param right: default: the entity's vector itself, whatever the relation
-    :return: None if the representations are others
-    """
-    if kind is None or not (_flat(entities, 1) and _flat(relations, count)):
-        return None
-    return {
-        "kind": kind,
-        "dimension": entities[0].shape[1],
-        "entities": entities,
-        "relations": relations,
-        "left": left,
-        "right": right or (lambda e, r: e[0]),
-        "right_fixed": right is None,
-    }
-
-
-def _distmult(_i: Any, entities: list, relations: list) -> dict[str, Any] | None:
+def _distmult(_i: Any, entities: list, relations: list) -> Description:
     if entities[0].is_complex():
         return None
-    return _simple(DOT, entities, relations, 1, lambda e, r: e[0] * r[0])
+    return simple_form(DOT, entities, relations, 1, lambda e, r: e[0] * r[0])
 
 
-def _complex(_i: Any, entities: list, relations: list) -> dict[str, Any] | None:
+def _complex(_i: Any, entities: list, relations: list) -> Description:
     if not all(x.is_complex() for x in (*entities, *relations)):
         return None
     # Re(h r conj(t)) is the inner product of h r and t as real vectors.
     entities, relations = [_pair(x) for x in entities], [_pair(x) for x in relations]
-    return _simple(DOT, entities, relations, 1, lambda e, r: _times(e[0], r[0]))
+    return simple_form(DOT, entities, relations, 1, lambda e, r: _times(e[0], r[0]))
 
 
-def _rotate(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
+def _rotate(interaction: Any, entities: list, relations: list) -> Description:
     parts = _complex(interaction, entities, relations)
     # PyKEEN's RotatE takes the Euclidean norm whatever p says.
     return None if parts is None else parts | {"kind": L2}
 
 
-def _transe(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
-    return _simple(_norm(interaction), entities, relations, 1, lambda e, r: e[0] + r[0])
+def _transe(interaction: Any, entities: list, relations: list) -> Description:
+    return simple_form(norm_kind(interaction), entities, relations, 1, lambda e, r: e[0] + r[0])
 
 
-def _pairre(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
-    kind = _norm(interaction)
-    return _simple(kind, entities, relations, 2, lambda e, r: e[0] * r[0], lambda e, r: e[0] * r[1])
+def _pairre(interaction: Any, entities: list, relations: list) -> Description:
+    kind = norm_kind(interaction)
+    return simple_form(
+        kind, entities, relations, 2, lambda e, r: e[0] * r[0], lambda e, r: e[0] * r[1]
+    )
 
 
-def _lineare(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
+def _lineare(interaction: Any, entities: list, relations: list) -> Description:
     # PyKEEN's order of a relation's vectors: for the head, the translation, for the tail.
-    return _simple(
-        _norm(interaction),
+    return simple_form(
+        norm_kind(interaction),
         entities,
         relations,
         3,
@@ -226,18 +211,18 @@ def _lineare(interaction: Any, entities: list, relations: list) -> dict[str, Any
     )
 
 
-def _um(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
-    parts = _simple(_norm(interaction), entities, relations, 0, lambda e, r: e[0])
+def _um(interaction: Any, entities: list, relations: list) -> Description:
+    parts = simple_form(norm_kind(interaction), entities, relations, 0, lambda e, r: e[0])
     return None if parts is None else parts | {"left_fixed": True}
 
 
-def _dot(_i: Any, entities: list, relations: list) -> dict[str, Any] | None:
-    parts = _simple(DOT, entities, relations, 0, lambda e, r: e[0])
+def _dot(_i: Any, entities: list, relations: list) -> Description:
+    parts = simple_form(DOT, entities, relations, 0, lambda e, r: e[0])
     return None if parts is None else parts | {"left_fixed": True}
 
 
-def _conve(interaction: Any, entities: list, relations: list) -> dict[str, Any] | None:
-    if len(entities) != 2 or not _flat(relations, 1):
+def _conve(interaction: Any, entities: list, relations: list) -> Description:
+    if len(entities) != 2 or not are_vectors(relations, 1):
         return None
     vectors, biases = entities[0], entities[1].reshape(len(entities[0]), 1)
     shape = interaction.shape_info
@@ -270,7 +255,7 @@ def _conve(interaction: Any, entities: list, relations: list) -> dict[str, Any] 
 #: pairs that go through ConvE's convolution at once
 _CONVOLVED = 4096
 
-_RECOGNISED: dict[type, Callable[..., dict[str, Any] | None]] = {
+_RECOGNISED: dict[type, Callable[..., Description]] = {
     modules.DistMultInteraction: _distmult,
     modules.ComplExInteraction: _complex,
     modules.RotatEInteraction: _rotate,
@@ -280,4 +265,15 @@ _RECOGNISED: dict[type, Callable[..., dict[str, Any] | None]] = {
     modules.UMInteraction: _um,
     modules.ConvEInteraction: _conve,
     DotInteraction: _dot,
+    modules.ClampedInteraction: bilinear_forms.clamped,
+    modules.SimplEInteraction: bilinear_forms.simple,
+    modules.CPInteraction: bilinear_forms.cp,
+    modules.DistMAInteraction: bilinear_forms.distma,
+    modules.QuatEInteraction: bilinear_forms.quate,
+    modules.HolEInteraction: bilinear_forms.hole,
+    modules.RESCALInteraction: bilinear_forms.rescal,
+    modules.TuckERInteraction: bilinear_forms.tucker,
+    modules.CrossEInteraction: bilinear_forms.crosse,
+    modules.TransHInteraction: projected_forms.transh,
+    modules.TransRInteraction: projected_forms.transr,
 }

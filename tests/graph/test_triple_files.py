@@ -127,7 +127,7 @@ class TestRefusals:
             list(read_rows(path))
 
     def test_too_much_text(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(triple_files, "_MAX_BYTES", 1000)
+        monkeypatch.setattr(triple_files, "MAX_BYTES", 1000)
         path = write(tmp_path, "x.tsv.gz", "a\tb\tc\n" * 200_000)
         with pytest.raises(KgdashError, match="more than 4 GiB of text"):
             read_triples(path)
@@ -143,7 +143,7 @@ class TestRefusals:
 
     def test_bytes_that_are_no_text_and_have_no_end(self, tmp_path, monkeypatch):
         """The line of the first one is looked for without reading to the line's end."""
-        monkeypatch.setattr(triple_files, "_MAX_LINE", 1000)
+        monkeypatch.setattr(triple_files, "MAX_LINE", 1000)
         path = tmp_path / "x.tsv.gz"
         path.write_bytes(gzip.compress(b"a\tb\tc\n\n" + b"\xff" * 10**6))
         read = []

@@ -90,7 +90,7 @@ def test_a_process_that_dies_is_told():
     states = process.steps(silent, None)
     next(states)
     os.kill(process._process.pid, signal.SIGKILL)
-    with pytest.raises(KgdashError, match="ended with code -9 and no word"):
+    with pytest.raises(KgdashError, match=r"^The process .* \(code -9\): start it again, [^.]*\.$"):
         list(states)
 
 

@@ -171,7 +171,7 @@ def test_killed(worker):
         if done:
             os.kill(worker.pid, signal.SIGKILL)
 
-    with pytest.raises(KgdashError, match="ended with code -9 and no word"):
+    with pytest.raises(KgdashError, match=r"^The process .* \(code -9\): start it again, [^.]*\.$"):
         results(worker, worker_calls.take_a_while, PATIENCE, progress=kill)
     assert not worker.is_alive()
 

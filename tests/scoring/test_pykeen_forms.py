@@ -47,6 +47,19 @@ MODELS = {
     "LineaRE, L2": ("LineaRE", {"p": 2}, L2),
     "UM, L1": ("UM", {"scoring_fct_norm": 1}, L1),
     "UM, L2 squared": ("UM", {"scoring_fct_norm": 2, "power_norm": True}, L2_SQUARED),
+    "SimplE": ("SimplE", {}, DOT),
+    "CP": ("CP", {"rank": 2}, DOT),
+    "DistMA": ("DistMA", {}, DOT),
+    "QuatE": ("QuatE", {}, DOT),
+    "HolE": ("HolE", {}, DOT),
+    "RESCAL": ("RESCAL", {}, DOT),
+    "TuckER": ("TuckER", {"relation_dim": 3}, DOT),
+    "TuckER without norms": ("TuckER", {"apply_batch_normalization": False}, DOT),
+    "CrossE": ("CrossE", {}, DOT),
+    "TransH, L2": ("TransH", {"scoring_fct_norm": 2}, L2),
+    "TransH, L1": ("TransH", {"scoring_fct_norm": 1}, L1),
+    "TransR, L2": ("TransR", {"scoring_fct_norm": 2, "relation_dim": 5}, L2),
+    "TransR, L1": ("TransR", {"scoring_fct_norm": 1}, L1),
     "ConvE": ("ConvE", CONVE, DOT),
     "ConvE without norms": ("ConvE", {**CONVE, "apply_batch_normalization": False}, DOT),
 }
@@ -87,6 +100,8 @@ def scorer_of(name, inverse) -> KernelScorer:
                 value.uniform_(0.5, 2, generator=generator)
             elif "running_mean" in key or "bias" in key or (lookup == "ConvE" and value.ndim == 2):
                 value.normal_(0, 0.5, generator=generator)
+            elif lookup == "TransR":
+                value.mul_(3)  # so that some projections are cut
         scorer, notes = fastest_scorer(model)
         assert isinstance(scorer, KernelScorer)
         assert notes == ()
@@ -244,16 +259,14 @@ class TestNotRecognised:
     @pytest.mark.parametrize(
         ("name", "kwargs"),
         [
-            ("RESCAL", {}),
-            ("TuckER", {}),
-            ("HolE", {}),
             ("ERMLP", {}),
-            ("SimplE", {}),
-            ("QuatE", {}),
-            ("CP", {}),
             ("MuRE", {}),
             ("BoxE", {}),
-            ("TransH", {}),
+            ("KG2E", {}),
+            ("NTN", {}),
+            ("SimplE", {"clamp_score": 20.0}),
+            ("TransH", {"scoring_fct_norm": 3}),
+            ("TransR", {"scoring_fct_norm": 3}),
             ("TransE", {"scoring_fct_norm": 3}),
             ("PairRE", {"p": 3}),
             ("UM", {"scoring_fct_norm": float("inf")}),

@@ -8,6 +8,7 @@ import typer
 from kgdash.commands.options.common import OutRunArgument
 from kgdash.commands.options.output import write_new_run
 from kgdash.errors import KgdashError
+from kgdash.progress import terminal
 
 _PYKEEN = "pykeen"
 
@@ -18,9 +19,12 @@ def import_run(
     dataset: Annotated[
         str | None, typer.Option(help="What it was trained on: PyKEEN name or folder.")
     ] = None,
-    form: Annotated[str, typer.Option("--from", help="What wrote it: pykeen, arrays.")] = _PYKEEN,
+    form: Annotated[
+        str,
+        typer.Option("--from", help="pykeen, arrays, word2vec, dglke, torchkge or openke."),
+    ] = _PYKEEN,
     interaction: Annotated[
-        str | None, typer.Option(help="What scores arrays: dot, DistMult, ComplEx, TransE, …")
+        str | None, typer.Option(help="What scores vectors: dot, DistMult, ComplEx, TransE, …")
     ] = None,
     layout: Annotated[
         str, typer.Option(help="Of complex numbers given as reals: halves or interleaved.")
@@ -29,29 +33,51 @@ def import_run(
     names: Annotated[
         Path | None, typer.Option(help="Folder of the lists of names, if not with the vectors.")
     ] = None,
+    unit: Annotated[
+        bool | None, typer.Option("--unit/--no-unit", help="Scale vectors to length 1 first.")
+    ] = None,
     drop_unknown: Annotated[
         bool, typer.Option("--drop-unknown", help="Leave out rows that the dataset lacks.")
     ] = False,
+    reported: Annotated[
+        list[str] | None,
+        typer.Option(help="What was reported of test, to compare: mrr=0.31, or a JSON file."),
+    ] = None,
 ) -> None:
     """Convert a trained model or an embedding to the safe form; nothing of a pickle runs."""
-    if form == _PYKEEN:
-        from kgdash.runs.loading import convert
-
-        if interaction or norm or names or drop_unknown:
-            raise KgdashError(
-                "a PyKEEN directory says itself how it is scored: leave out --interaction, --norm, "
-                "--names and --drop-unknown, or give --from"
-            )
-        write_new_run(out, lambda folder: convert(directory, folder, dataset))
-        return
     from kgdash.formats.embeddings.options import Options
     from kgdash.runs.importing import import_embedding
+    from kgdash.runs.loading import convert
+    from kgdash.runs.reported import read_reported
 
-    options = Options(interaction, layout, norm, names)
+    claims = read_reported(reported or [])
+    options = Options(interaction, layout, norm, names, unit)
+    if form == _PYKEEN and (options != Options(layout=layout) or drop_unknown):
+        raise KgdashError(
+            "a PyKEEN directory says itself how it is scored: leave out --interaction, --norm, "
+            "--names, --unit and --drop-unknown, or give --from"
+        )
 
     def write(folder: Path) -> None:
-        run = import_embedding(directory, folder, form, dataset, options, drop_unknown)
-        for note in run.notes:
-            print(f"note: {note}")
+        if form == _PYKEEN:
+            convert(directory, folder, dataset)
+        else:
+            run = import_embedding(directory, folder, form, dataset, options, drop_unknown)
+            for note in run.notes:
+                print(f"note: {note}")
+        if claims:
+            _compare(folder, claims)
 
     write_new_run(out, write)
+
+
+def _compare(folder: Path, claims: dict[str, float]) -> None:
+    """Print reported metrics beside those found, and what explains the difference."""
+    from kgdash.runs.loading import load
+    from kgdash.runs.reported import check_reported
+
+    check = check_reported(load(folder), claims, terminal("ranking"))
+    print(check.table.round(4).to_string(index=False))
+    print(f"nearest protocol: {check.protocol}")
+    for finding in check.findings:
+        print(f"check: {finding}")

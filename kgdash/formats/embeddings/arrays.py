@@ -14,7 +14,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
-from kgdash.formats.embeddings.interactions import INTERACTIONS, Parts, interaction_name
+from kgdash.formats.embeddings.interactions import INTERACTIONS, Parts, interaction_name, unit_rows
 from kgdash.formats.embeddings.matrices import ENDINGS, find_matrix, read_matrix
 from kgdash.formats.embeddings.name_lists import check_length, read_names
 from kgdash.formats.embeddings.options import Options
@@ -45,6 +45,8 @@ def read_arrays(folder: Path, options: Options) -> Embedding:
     relation_file = "relations"
     if interaction not in _WITHOUT_RELATIONS:
         relations, relation_names, relation_file = _matrix(folder, "relations")
+    if options.unit:
+        entities = unit_rows(entities, entity_file)
     core = find_matrix(folder, "core") if interaction == "TuckER" else None
     return Embedding(
         interaction=interaction,
@@ -56,7 +58,7 @@ def read_arrays(folder: Path, options: Options) -> Embedding:
             None if core is None else read_matrix(core),
             options.layout,
             options.norm or norm,
-            str(folder),
+            where=str(folder),
         ),
         source=Source(str(folder), entity_file, relation_file),
     )

@@ -30,6 +30,7 @@ class Embedding:
     ``parts.entities`` has a row for each of ``entity_names``, ``parts.relations`` one for each of
     ``relation_names``; ``inverse``, if given, are the vectors by which heads are scored, of the
     inverse relations in the same order. ``reported`` holds metrics that the library found on test.
+    ``vocabulary`` tells that the names are a vocabulary, more than a graph's.
     """
 
     interaction: str
@@ -40,6 +41,7 @@ class Embedding:
     inverse: np.ndarray | None = None
     reported: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    vocabulary: bool = False
 
 
 def fit_to(
@@ -54,6 +56,7 @@ def fit_to(
     """
     _check(embedding)
     parts, source = embedding.parts, embedding.source
+    drop_unknown = drop_unknown or embedding.vocabulary
     rows, notes = rows_of(
         "entities", embedding.entity_names, graph.entities, source.entities, drop_unknown
     )

@@ -17,8 +17,8 @@ class Parts:
 
     ``entities``: ``(|E|, …)``, ``relations``: ``(|R|, …)``, ``core`` of TuckER: (entity, relation,
     entity). ``layout`` tells where reals stand for complex numbers: all real parts, then all
-    imaginary ones ("halves"), or one after the other ("interleaved"). ``norm`` is 1 or 2.
-    ``where`` names the files in messages.
+    imaginary ones ("halves"), or one after the other ("interleaved"). ``norm`` is 1 or 2, of
+    translations ``squared`` if need be. ``where`` names the files in messages.
     """
 
     entities: np.ndarray
@@ -26,6 +26,7 @@ class Parts:
     core: np.ndarray | None = None
     layout: str = "halves"
     norm: int | None = None
+    squared: bool = False
     where: str = "the embedding"
 
 
@@ -122,7 +123,13 @@ def _complex(name: str, values: np.ndarray, parts: Parts) -> np.ndarray:
     return (first + 1j * second).astype(np.complex64)
 
 
-def _unit(values: np.ndarray) -> np.ndarray:
+def unit_rows(values: np.ndarray, where: str) -> np.ndarray:
+    """Scale real rows to length 1; those of zeros stay.
+
+    :raises KgdashError: if they are no rows of reals
+    """
+    if values.ndim != 2 or values.dtype.kind == "c":
+        raise KgdashError(f"{where}: expected rows of reals; found {values.dtype}, {values.shape}")
     lengths = np.linalg.norm(values.astype(np.float64), axis=1, keepdims=True)
     return np.divide(values, lengths, out=np.zeros(values.shape), where=lengths > 0).astype(
         np.float32
@@ -140,7 +147,7 @@ def _norm(name: str, parts: Parts, default: int) -> tuple[int, tuple[str, ...]]:
 
 def _dot(name: str, parts: Parts) -> Layers:
     entities = _real(name, parts.entities, parts)
-    entities = _unit(entities) if name == "cosine" else entities
+    entities = unit_rows(entities, parts.where) if name == "cosine" else entities
     note = f"{name} scores entities alone: all relations have the same scores, and tie"
     return Layers("Dot", {"embedding_dim": entities.shape[1]}, [entities], [], notes=(note,))
 
@@ -160,6 +167,7 @@ def _transe(name: str, parts: Parts) -> Layers:
     _same_width(name, parts, entities, relations)
     norm, notes = _norm(name, parts, 1)
     arguments = {"embedding_dim": entities.shape[1], "scoring_fct_norm": norm}
+    arguments["power_norm"] = parts.squared
     return Layers(name, arguments, [entities], [relations], notes=notes)
 
 
@@ -174,8 +182,11 @@ def _transh(name: str, parts: Parts) -> Layers:
     translations, normals = _halves(name, relations, parts)
     norm, notes = _norm(name, parts, 2)
     arguments = {"embedding_dim": entities.shape[1], "scoring_fct_norm": norm}
+    arguments["power_norm"] = parts.squared
     # PyKEEN's order: the normal vector stands first.
-    return Layers(name, arguments, [entities], [_unit(normals), translations], notes=notes)
+    return Layers(
+        name, arguments, [entities], [unit_rows(normals, parts.where), translations], notes=notes
+    )
 
 
 def _complex_model(name: str, parts: Parts) -> Layers:

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ ENDINGS = (".npy", ".safetensors", ".parquet")
 
 #: bytes at which a file is refused unread
 _MOST = 2**36
+
+#: what NumPy raises of headers that it can not read
+_UNPARSABLE = (ValueError, SyntaxError, TypeError, LookupError, OverflowError, TokenError)
 
 #: kinds of numbers that are weights: floats of 16 to 64 bits, complex, and whole numbers
 _KINDS, _LARGEST_ITEM = "fciu", 16
@@ -109,7 +113,7 @@ def _npy(path: Path) -> np.ndarray:
             if version not in read:
                 raise ValueError(f"version {version[0]}.{version[1]} of the format is not read")
             shape, fortran, dtype = read[version](stream)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        except (*_UNPARSABLE, RecursionError, MemoryError) as error:
             raise KgdashError(
                 f"{path} is no NumPy file of numbers ({error!s:.120}); write it with numpy.save"
             ) from error

@@ -71,6 +71,13 @@ class Calibration:
         values = np.array([own.get(int(relation), own[-1]) for relation in relations])
         return values[place.reshape(-1)]
 
+    def beta_under(self, side: str, relation: int) -> float:
+        """Return the β of a relation's queries with one side open."""
+        rows = self.betas[
+            (self.betas["side"] == side) & self.betas["relation"].isin([-1, relation])
+        ]
+        return float(rows.loc[rows["relation"].idxmax(), "beta"])
+
     @property
     def one_beta(self) -> float:
         """Return the one temperature's β."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from kgdash.errors import KgdashError
+from kgdash.errors import InterruptedWork, KgdashError
 from kgdash.files.event_log import Stopwatch, note
 from kgdash.progress import Estimate, Progress
 from kgdash.ui.runtime.background import Job, ordinal
@@ -92,9 +92,11 @@ def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) 
 
 
 def refuse(error: KgdashError) -> Any:
-    """Show why input was refused and end the page's run."""
+    """Show why input was refused, or work ended, and end the page's run."""
     note("refused", reason="input", error=type(error).__name__)
     st.error(plain(str(error)), icon=":material/error:")
+    if isinstance(error, InterruptedWork):
+        st.button("Start again")
     st.stop()
 
 

@@ -106,13 +106,13 @@ def _quickly_written(table: pd.DataFrame, forms: _Forms) -> Styler:
     """
     texts = {}
     for column, values in table.items():
-        if form := forms.get(column):
-            said = pd.Series([*map(form, values.tolist())], table.index, "str")
-        else:
-            said = values.astype("str")
-        texts[column] = said.mask(values.isna(), _NONE)
+        said = [*map(forms.get(column, str), values.tolist())]
+        for row in np.flatnonzero(values.isna()):
+            said[row] = _NONE
+        texts[column] = said
     styler, shown = table.style, _Written(table)
-    object.__setattr__(shown, "texts", pd.DataFrame(texts, table.index))
+    # As objects: of texts that are read once, pandas' own kind would take longer to make.
+    object.__setattr__(shown, "texts", pd.DataFrame(texts, table.index, dtype=object))
     vars(styler).update(data=shown, _compute=lambda: styler, _translate=lambda *_: {})
     return styler
 

@@ -123,3 +123,16 @@ def test_no_pickle_is_read(refused, folder, monkeypatch):
     np.save(folder / "entities.npy", np.array([print], dtype=object), allow_pickle=True)
     monkeypatch.setattr(arrays, "check_length", lambda *_: None)
     assert "expected floating point numbers" in refused("import", folder, *ARRAYS, "dot")
+
+
+def test_what_was_reported_is_compared(call, refused, folder, tmp_path):
+    call("import", folder, tmp_path / "first", *ARRAYS, "DistMult")
+    tails = load(tmp_path / "first").ranks(sides=["tail"])
+    mrr = metrics(tails).value("mrr", "tail", "optimistic")
+    options = (*ARRAYS, "DistMult", "--reported")
+    printed = call("import", folder, tmp_path / "out", *options, f"mrr={mrr:.5f}")
+    assert "inverse_harmonic_mean_rank" in printed
+    assert "nearest protocol: known triples filtered, tails only" in printed
+    assert "check: what was reported is found by another protocol" in printed
+    assert "Give shares" in refused("import", folder, tmp_path / "new", *options, "mrr=31")
+    assert not (tmp_path / "new").exists()

@@ -81,6 +81,7 @@ REFUSED = {
     "no NumPy file": (b"hello", "is no NumPy file"),
     "a wild shape": (saved(VALUES).replace(b"(4, 3)", b"(4e9,)"), "is no NumPy file"),
     "a shape below nothing": (saved(VALUES).replace(b"(4, 3)", b"(-4,3)"), "cut short or damaged"),
+    "a header that never ends": (saved(VALUES).replace(b"}", b"("), "is no NumPy file"),
     "empty": (b"", "is no NumPy file"),
 }
 

@@ -8,6 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from kgdash.errors import InterruptedWork
 from kgdash.runs.call import read
 from kgdash.ui.runtime import computed as compute
 from kgdash.ui.runtime import long_work
@@ -269,3 +270,24 @@ def test_what_a_long_call_refuses_is_one_message(held):
     held.go.set()
     assert [error.value for error in app.run().error] == ["expected this"]
     assert not shown(app)
+
+
+def test_what_was_interrupted_is_one_sentence_and_can_be_started_again(held, monkeypatch):
+    message = (
+        "The process was ended from outside, or its memory did not suffice (code -9): start it "
+        "again."
+    )
+
+    def interrupted(sent, kind, progress, placed, owner):
+        raise InterruptedWork("The process", -9, "start it again")
+        yield
+
+    held.go.set()
+    with monkeypatch.context() as patch:
+        patch.setattr(held, "results", interrupted)
+        app = open_long()
+    assert [error.value for error in app.error] == [plain(message)]
+    assert [button.label for button in app.button] == ["Start again"]
+    app.button[0].click().run()
+    assert shown(app) == ["result of a"]
+    assert not app.error

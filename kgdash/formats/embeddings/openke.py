@@ -1,0 +1,93 @@
+"""OpenKE, its PyTorch branch: what ``save_checkpoint`` wrote.
+
+Names are in ``entity2id.txt`` and ``relation2id.txt``. The file does not say what it is of: what
+its tensors leave open, the user tells. Scores by ``predict`` of each model, turned so that higher
+is more plausible.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+from kgdash.formats.embeddings.embedding import Embedding, Source
+from kgdash.formats.embeddings.interactions import Parts, interaction_name, unit_rows
+from kgdash.formats.embeddings.numbered_names import find_list, read_numbered
+from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.torch_states import read_state
+
+_ONE_VECTOR = ("TransE", "DistMult", "HolE")
+_COMPLEX = tuple(
+    f"{kind}_{part}_embeddings.weight" for kind in ("ent", "rel") for part in ("re", "im")
+)
+_ENTITIES, _RELATIONS = "ent_embeddings.weight", "rel_embeddings.weight"
+
+
+def read_openke(path: Path, options: Options) -> Embedding:
+    """Read a checkpoint of OpenKE's.
+
+    :raises KgdashError: if the model is not one that is read, or has to be named
+    """
+    state = read_state(path)
+    interaction, entities, relations, notes = _model(state, options, path)
+    norm = None
+    if interaction == "TransE":
+        given = interaction_name(options.interaction)[1] if options.interaction else None
+        norm = options.norm or given or 1  # its default
+        if options.unit is not False:
+            entities, relations = (unit_rows(v, str(path)) for v in (entities, relations))
+            notes += ("vectors were scaled to length 1, as norm_flag does; --no-unit does not",)
+    elif interaction == "RotatE":
+        norm = 1
+    places = (options.names, path.parent)
+    lists = [find_list(places, (f"{kind}2id.txt",)) for kind in ("entity", "relation")]
+    return Embedding(
+        interaction,
+        read_numbered(lists[0], counted=True),
+        read_numbered(lists[1], counted=True),
+        Parts(entities, relations, norm=norm, where=str(path)),
+        Source(str(path), f"{path}, entities", f"{path}, relations"),
+        notes=notes,
+    )
+
+
+def _model(
+    state: dict[str, np.ndarray], options: Options, path: Path
+) -> tuple[str, np.ndarray, np.ndarray, tuple[str, ...]]:
+    names = set(state)
+    if set(_COMPLEX) <= names:
+        parts = [state[name] for name in _COMPLEX]
+        if parts[0].shape == parts[1].shape and parts[2].shape == parts[3].shape:
+            both = [np.concatenate(parts[k : k + 2], axis=-1) for k in (0, 2)]
+            return "ComplEx", both[0], both[1], ()
+    if _ENTITIES in names and "rel_matrices.weight" in names:
+        # Its predict gives ⟨h, R t⟩ and takes the lowest for the best.
+        return "RESCAL", state[_ENTITIES], -state["rel_matrices.weight"], ()
+    other = {n for n in names if n.endswith(".weight")} - {_ENTITIES, _RELATIONS}
+    if {_ENTITIES, _RELATIONS} <= names:
+        entities, relations = state[_ENTITIES], state[_RELATIONS]
+        if other == {"rel_inv_embeddings.weight"}:
+            note = "OpenKE's SimplE predicts by h, r and t alone: it was taken as DistMult"
+            return "DistMult", entities, relations, (note,)
+        if not other and "rel_embedding_range" in names:
+            span = float(np.max(np.abs(state["rel_embedding_range"]), initial=0))
+            if not 0 < span < math.inf:
+                raise KgdashError(f"{path}: expected a rel_embedding_range above 0; found {span}")
+            return "RotatE", entities, (relations * (math.pi / span)).astype(np.float32), ()
+        if not other:
+            return _named(options, path), entities, relations, ()
+    raise KgdashError(
+        f"{path}: no model of OpenKE's that is read (TransE, DistMult, HolE, ComplEx, RESCAL, "
+        f"SimplE, RotatE); it holds {', '.join(sorted(names))[:200] or 'no tensors'}"
+    )
+
+
+def _named(options: Options, path: Path) -> str:
+    if options.interaction:
+        interaction, _ = interaction_name(options.interaction)
+        if interaction in _ONE_VECTOR:
+            return interaction
+    raise KgdashError(
+        f"{path} may be of several models: give --interaction, one of {', '.join(_ONE_VECTOR)}"
+    )

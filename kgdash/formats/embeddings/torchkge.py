@@ -1,0 +1,91 @@
+"""TorchKGE: ``torch.save(model.state_dict(), path)`` of one of its models.
+
+The file does not say what it is of: what its tensors leave open, the interaction and the norm, the
+user tells. Names are lists as of plain arrays, ``entities.txt`` and ``relations.txt``, in the order
+of ``kg.ent2ix`` and ``kg.rel2ix``. Scores by ``scoring_function`` of version 0.17.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+from kgdash.formats.embeddings.embedding import Embedding, Source
+from kgdash.formats.embeddings.interactions import Parts, interaction_name, unit_rows
+from kgdash.formats.embeddings.name_lists import read_names
+from kgdash.formats.embeddings.numbered_names import find_list
+from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.torch_states import missing_names, read_state
+
+#: whose vectors of entities are scaled to length 1 before they score
+_ONE_VECTOR = ("TransE", "DistMult", "HolE")
+
+_COMPLEX = ("re_ent_emb.weight", "im_ent_emb.weight", "re_rel_emb.weight", "im_rel_emb.weight")
+
+
+def read_torchkge(path: Path, options: Options) -> Embedding:
+    """Read a state of TorchKGE's.
+
+    :raises KgdashError: if the model is not one that is read, or has to be named
+    """
+    state = read_state(path)
+    interaction, entities, relations = _model(state, options, path)
+    norm = interaction_name(options.interaction)[1] if options.interaction else None
+    norm = options.norm or norm
+    if interaction == "TransH":
+        norm = 2
+    elif interaction == "TransE" and norm is None:
+        norm = 2  # its default
+    squared = interaction in ("TransE", "TransH") and norm == 2
+    places = (options.names, path.parent)
+    lists = [find_list(places, (f"{kind}.txt",)) for kind in ("entities", "relations")]
+    return Embedding(
+        interaction,
+        read_names(lists[0]),
+        read_names(lists[1]),
+        Parts(entities, relations, norm=norm, squared=squared, where=str(path)),
+        Source(str(path), f"{path}, entities", f"{path}, relations"),
+    )
+
+
+def _model(
+    state: dict[str, np.ndarray], options: Options, path: Path
+) -> tuple[str, np.ndarray, np.ndarray]:
+    names = set(state)
+    if set(_COMPLEX) <= names and not any(name.startswith("sc_") for name in names):
+        re_e, im_e, re_r, im_r = (state[name] for name in _COMPLEX)
+        return "ComplEx", _beside(re_e, im_e, path), _beside(re_r, im_r, path)
+    if "ent_emb.weight" in names:
+        entities = unit_rows(state["ent_emb.weight"], str(path))
+        if "rel_mat.weight" in names:
+            return "RESCAL", entities, state["rel_mat.weight"]
+        if {"rel_emb.weight", "norm_vect.weight"} <= names:
+            both = _beside(state["rel_emb.weight"], state["norm_vect.weight"], path)
+            return "TransH", entities, both
+        plain = not any("proj" in name for name in names)
+        if "rel_emb.weight" in names and plain:
+            return _named(options, path), entities, state["rel_emb.weight"]
+    missing = missing_names(state, ("ent_emb.weight", "rel_emb.weight"))
+    raise KgdashError(
+        f"{path}: no model of TorchKGE's that is read (TransE, TransH, DistMult, HolE, RESCAL, "
+        f"ComplEx); it holds {', '.join(sorted(names))[:200] or 'no tensors'}"
+        + (f" and lacks {', '.join(missing)}" if missing else "")
+    )
+
+
+def _named(options: Options, path: Path) -> str:
+    if options.interaction:
+        interaction, _ = interaction_name(options.interaction)
+        if interaction in _ONE_VECTOR:
+            return interaction
+    raise KgdashError(
+        f"{path} may be of several models: give --interaction, one of {', '.join(_ONE_VECTOR)}"
+    )
+
+
+def _beside(first: np.ndarray, second: np.ndarray, path: Path) -> np.ndarray:
+    if first.shape != second.shape or first.ndim != 2:
+        raise KgdashError(
+            f"{path}: expected two matrices of one shape; found {first.shape} and {second.shape}"
+        )
+    return np.concatenate([first, second], axis=1)

@@ -1,0 +1,73 @@
+"""Vectors of words as text: word2vec's format, as gensim's ``save_word2vec_format`` writes it.
+
+A line of two numbers, how many words and dimensions; then one line a word: the word, then its
+numbers, separated by blanks. RDF2Vec writes entities and relations so, among other words.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+from kgdash.files.text import decode_text, read_content, text_lines
+from kgdash.formats.embeddings.embedding import Embedding, Source
+from kgdash.formats.embeddings.interactions import Parts, interaction_name
+from kgdash.formats.embeddings.options import Options
+
+#: bytes, unpacked
+_MOST = 2**32
+
+_ENTITIES_ALONE = ("dot", "cosine")
+
+
+def read_word2vec(path: Path, options: Options) -> Embedding:
+    """Read vectors of words; without an interaction they are compared by their cosine.
+
+    :raises KgdashError: if the file is not of that form
+    """
+    interaction, norm = interaction_name(options.interaction or "cosine")
+    names, vectors = _read(path)
+    alone = interaction in _ENTITIES_ALONE
+    parts = Parts(
+        vectors,
+        None if alone else vectors,
+        None,
+        options.layout,
+        options.norm or norm,
+        where=str(path),
+    )
+    source = Source(str(path), str(path), str(path))
+    return Embedding(interaction, names, () if alone else names, parts, source, vocabulary=True)
+
+
+def _read(path: Path) -> tuple[tuple[str, ...], np.ndarray]:
+    lines = enumerate(text_lines(decode_text(read_content(path, str(path), _MOST), str(path))), 1)
+    first = next(lines)[1].split()
+    if len(first) != 2 or not all(t.isascii() and t.isdecimal() and len(t) < 19 for t in first):
+        raise KgdashError(
+            f"expected how many words and dimensions there are, as in 14541 100; found "
+            f"{' '.join(first)!r:.60} ({path}, line 1). Binary files are not read: save as text"
+        )
+    count, width = map(int, first)
+    names, rows = [], []
+    for number, line in lines:
+        columns = line.rstrip().rsplit(" ", width) if line.strip() else []
+        if not columns:
+            continue
+        try:
+            if len(columns) != width + 1 or not width:
+                raise ValueError(f"{len(columns) - 1} numbers")
+            rows.append(np.array(columns[1:], dtype=np.float32))
+        except ValueError as error:
+            raise KgdashError(
+                f"expected a word and {width:,} numbers; found {error!s:.80} ({path}, line "
+                f"{number})"
+            ) from error
+        names.append(columns[0].strip())
+    if len(rows) != count:
+        raise KgdashError(
+            f"{path}: line 1 tells of {count:,} words, {len(rows):,} follow; write it again"
+        )
+    if not rows:
+        raise KgdashError(f"{path} holds no vectors")
+    return tuple(names), np.stack(rows)

@@ -1,0 +1,164 @@
+"""What a library reported of its model beside what is found here, and what explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from kgdash.errors import KgdashError
+from kgdash.files.regular import open_regular
+from kgdash.files.text import parse_json
+from kgdash.formats.run_record import is_number
+from kgdash.graph import default_filter
+from kgdash.graph.known_triples import RANK_TYPES
+from kgdash.progress import Progress, silent
+from kgdash.ranking.metric_lookup import find_metric
+from kgdash.ranking.metrics import metrics
+from kgdash.runs.run import Run
+
+#: bytes of a file of metrics
+_MOST = 2**24
+
+#: a reported value is met from here on, as a share of the larger of the two: they are rounded
+_MET = 0.002
+
+_SIDES = ("both", "tail", "head")
+_FILTERS = {"train+valid+test": "known triples filtered", "none": "nothing filtered"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """Reported and own metrics.
+
+    ``table`` has a row per metric: ``metric`` (PyKEEN's key), ``reported``, ``found`` (realistic
+    ranks, both sides, known ones filtered), ``nearest`` (of all protocols the value of that which
+    meets the report best), float64. ``protocol`` names that one, ``findings`` say what differs.
+    """
+
+    table: pd.DataFrame
+    protocol: str
+    findings: tuple[str, ...]
+
+
+def read_reported(given: Sequence[str]) -> dict[str, float]:
+    """Read metrics as ``mrr=0.31``, or of a JSON file with an object of them.
+
+    :return: PyKEEN's key → value; what else a file holds is left out
+    :raises KgdashError: if a metric is unknown, a value no number or no value of the metric
+    """
+    found: dict[str, float] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if equals:
+            found |= _checked(name, value, "--reported")
+            continue
+        for key, each in _of_file(Path(text)).items():
+            if is_number(each):
+                try:
+                    found |= _checked(key, str(each), text)
+                except KgdashError:
+                    continue
+    if given and not found:
+        raise KgdashError(f"{', '.join(given):.200}: expected metrics such as mrr; found none")
+    return found
+
+
+def _of_file(path: Path) -> Mapping[str, object]:
+    try:
+        with open_regular(path, _MOST) as stream:
+            value = parse_json(stream.read())
+    except OSError as error:
+        raise KgdashError(
+            f"can not read {path}: {error.strerror or error}; give a JSON file, or mrr=0.31"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise KgdashError(f"{path} is not valid JSON: {error!s:.120}") from error
+    if not isinstance(value, dict):
+        raise KgdashError(f"{path}: expected an object of metrics; found {type(value).__name__}")
+    return value
+
+
+def _checked(name: str, text: str, where: str) -> dict[str, float]:
+    metric = find_metric(name, where)
+    try:
+        value = float(text)
+    except ValueError:
+        raise KgdashError(f"{where}: {name}: expected a number; found {text!r:.40}") from None
+    if value not in metric.values:
+        raise KgdashError(
+            f"{where}: {name} lies in {metric.values}; found {value:g}. Give shares, as 0.31"
+        )
+    return {metric.key: value}
+
+
+def check_reported(run: Run, reported: Mapping[str, float], progress: Progress = silent) -> Check:
+    """Compare reported metrics of test with those found here, under each protocol.
+
+    A protocol is what is filtered, which sides are pooled and how ties count.
+
+    :param reported: PyKEEN's key → value
+    :raises KgdashError: as `Run.ranks`; if there are no test triples
+    """
+    protocols = dict(_protocols(run, reported, progress))
+    own = protocols[default_filter("test"), "both", "realistic"]
+    nearest = min(protocols, key=lambda name: _distance(protocols[name], reported))
+    table = pd.DataFrame(
+        {
+            "metric": list(reported),
+            "reported": list(reported.values()),
+            "found": [own[key] for key in reported],
+            "nearest": [protocols[nearest][key] for key in reported],
+        }
+    )
+    filter, side, kind = nearest
+    sides = "both sides" if side == "both" else f"{side}s only"
+    text = f"{_FILTERS[filter]}, {sides}, {kind} ranks"
+    return Check(table, text, tuple(_findings(run, text, own, protocols[nearest], reported)))
+
+
+def _protocols(
+    run: Run, reported: Mapping[str, float], progress: Progress
+) -> Iterator[tuple[tuple[str, str, str], dict[str, float]]]:
+    ks = tuple(int(key.rpartition("_")[2]) for key in reported if key.startswith("hits_at_"))
+    for filter in _FILTERS:
+        table = metrics(run.ranks(split="test", filter=filter, progress=progress), ks or (10,))
+        for side in _SIDES:
+            for kind in ("realistic", *(k for k in RANK_TYPES if k != "realistic")):
+                values = table.values(side, kind)
+                yield (filter, side, kind), {key: values[key] for key in reported}
+
+
+def _distance(values: Mapping[str, float], reported: Mapping[str, float]) -> float:
+    return max(_apart(values[key], value) for key, value in reported.items())
+
+
+def _apart(found: float, reported: float) -> float:
+    return abs(found - reported) / max(abs(found), abs(reported), 1e-12)
+
+
+def _findings(
+    run: Run,
+    protocol: str,
+    own: Mapping[str, float],
+    best: Mapping[str, float],
+    reported: Mapping[str, float],
+) -> Iterator[str]:
+    if _distance(own, reported) <= _MET:
+        yield "what was reported is found here too"
+    elif _distance(best, reported) <= _MET:
+        yield f"what was reported is found by another protocol: {protocol}"
+    else:
+        yield (
+            f"no protocol gives what was reported; the nearest is: {protocol}. Look at the "
+            "interaction, the norm, the layout and the lists of names, and at which split was "
+            "reported"
+        )
+    for split, count in run.graph.left_out.items():
+        if split == "test":
+            yield (
+                f"{count:,} test triples of entities or relations unseen in training are not "
+                "ranked here; the library may have ranked them, and their entities as candidates"
+            )

@@ -1,0 +1,79 @@
+"""What recognisers of forms have in common: kinds of φ, shapes, sums in a fixed order."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from kgdash.engine.microkernels import L1, L2, L2_SQUARED
+
+#: a vector of each pair: (entity's representations, relation's representations) → (n, K)
+Map = Callable[[list[torch.Tensor], list[torch.Tensor]], torch.Tensor]
+
+#: what `kgdash.scoring.pykeen_forms.PyKEENForm` is made of, or None if there is no form
+Description = dict[str, Any] | None
+
+
+def norm_kind(interaction: Any) -> int | None:
+    """Return the kind of a norm-based interaction, or None if no kernel has it."""
+    if interaction.p == 1:
+        return L1
+    if interaction.p == 2:
+        return L2_SQUARED if interaction.power_norm else L2
+    return None
+
+
+def are_vectors(representations: list[torch.Tensor], count: int) -> bool:
+    """Tell whether there are so many representations, all real vectors or all complex ones."""
+    return len(representations) == count and all(r.ndim == 2 for r in representations)
+
+
+def simple_form(
+    kind: int | None,
+    entities: list[torch.Tensor],
+    relations: list[torch.Tensor],
+    count: int,
+    left: Map,
+    right: Map | None = None,
+) -> Description:
+    """Describe a form over one vector per entity and ``count`` vectors per relation.
+
+    :param kind: of φ; None if there is no kernel for it
+    :param right: default: the entity's vector itself, whatever the relation
+    :return: None if the representations are others
+    """
+    if kind is None or not (are_vectors(entities, 1) and are_vectors(relations, count)):
+        return None
+    return {
+        "kind": kind,
+        "dimension": entities[0].shape[1],
+        "entities": entities,
+        "relations": relations,
+        "left": left,
+        "right": right or (lambda e, r: e[0]),
+        "right_fixed": right is None,
+    }
+
+
+def within(most: float, *weights: torch.Tensor) -> bool:
+    """Tell whether all weights are finite and below a bound: of NaN none is."""
+    return all(bool(w.abs().max() < most) for w in weights if w.numel())
+
+
+def summed(values: torch.Tensor) -> torch.Tensor:
+    """Sum over the last dimension, kept: ``(n, K)`` → ``(n, 1)``, in one order for any n."""
+    total = values[:, :1].clone()
+    for k in range(1, values.shape[1]):
+        total += values[:, k : k + 1]
+    return total
+
+
+def times_matrix(vectors: torch.Tensor, matrices: torch.Tensor) -> torch.Tensor:
+    """Multiply rows with a matrix each, ``(n, D)`` and ``(n, D, K)`` → ``(n, K)``.
+
+    Spelled out: a matrix product rounds by how many rows there are.
+    """
+    total = vectors[:, :1] * matrices[:, 0]
+    for k in range(1, vectors.shape[1]):
+        total += vectors[:, k : k + 1] * matrices[:, k]
+    return total

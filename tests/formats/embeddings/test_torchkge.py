@@ -1,0 +1,90 @@
+"""States that TorchKGE 0.17.7 wrote, with the scores that its models gave (``written``)."""
+
+from pathlib import Path
+from shutil import copy
+
+import numpy as np
+import pytest
+import torch
+
+from kgdash.errors import KgdashError
+from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.torchkge import read_torchkge
+from kgdash.runs.importing import import_embedding
+from tests.support.embeddings import ENTITIES, ENTITY_IDS, RELATION_IDS, RELATIONS, write_names
+
+WRITTEN = Path(__file__).parent / "written"
+SCORES = np.load(WRITTEN / "torchkge-scores.npz")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_names(tmp_path, "entities", ENTITIES)
+    write_names(tmp_path, "relations", RELATIONS)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("model", "interaction"),
+    [
+        ("TransE", "TransE"),
+        ("TransE-L1", "TransE-L1"),
+        ("DistMult", "DistMult"),
+        ("HolE", "HolE"),
+        ("RESCAL", None),
+        ("ComplEx", None),
+        ("TransH", None),
+    ],
+)
+def test_scores_are_its_own(model, interaction, folder):
+    state = copy(WRITTEN / f"torchkge-{model}.pt", folder)
+    options = Options(interaction)
+    run = import_embedding(Path(state), folder / "out", "torchkge", "nations", options)
+    rows = (ENTITY_IDS[SCORES["h"]], RELATION_IDS[SCORES["r"]], ENTITY_IDS[SCORES["t"]])
+    found = run.scorer.score_triples(torch.from_numpy(np.stack(rows, axis=1)))
+    np.testing.assert_allclose(found.numpy(), SCORES[model], rtol=1e-4, atol=1e-5)
+
+
+def state(folder, **tensors):
+    torch.save({f"{name}.weight": value for name, value in tensors.items()}, folder / "s.pt")
+    return folder / "s.pt"
+
+
+REFUSED = {
+    "to be named": (
+        {"ent_emb": torch.ones(14, 2), "rel_emb": torch.ones(55, 2)},
+        "may be of several models: give --interaction, one of TransE, DistMult, HolE",
+    ),
+    "TransD": (
+        {"ent_emb": torch.ones(2, 2), "rel_emb": torch.ones(2, 2), "ent_proj_vect": torch.ones(2)},
+        "no model of TorchKGE's that is read",
+    ),
+    "nothing": ({}, "it holds no tensors and lacks ent_emb.weight, rel_emb.weight"),
+    "shapes": (
+        {"ent_emb": torch.ones(2, 2), "rel_emb": torch.ones(2, 2), "norm_vect": torch.ones(2, 3)},
+        "expected two matrices of one shape",
+    ),
+    "no rows": ({"ent_emb": torch.ones(2), "rel_mat": torch.ones(2)}, "expected rows of reals"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name, folder):
+    tensors, message = REFUSED[name]
+    with pytest.raises(KgdashError, match=message):
+        read_torchkge(state(folder, **tensors), Options())
+
+
+def test_a_whole_model_is_refused_unread(folder):
+    torch.save(torch.nn.Embedding(2, 2), folder / "s.pt")
+    with pytest.raises(KgdashError, match=r"what torch.save\(model.state_dict\(\), path\) writes"):
+        read_torchkge(folder / "s.pt", Options())
+    torch.save([1, 2], folder / "s.pt")
+    with pytest.raises(KgdashError, match="expected tensors by name"):
+        read_torchkge(folder / "s.pt", Options())
+
+
+def test_lists_of_names_that_are_missing(tmp_path):
+    path = Path(copy(WRITTEN / "torchkge-ComplEx.pt", tmp_path))
+    with pytest.raises(KgdashError, match=r"no list of names in .*expected entities.txt; --names"):
+        read_torchkge(path, Options())

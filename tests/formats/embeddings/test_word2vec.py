@@ -1,0 +1,61 @@
+"""Vectors of words as gensim 4.4.0 wrote them (``written/gensim.txt``)."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from kgdash.errors import KgdashError
+from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.word2vec import read_word2vec
+from kgdash.runs.importing import import_embedding
+from tests.support.embeddings import GRAPH
+
+GENSIM = Path(__file__).parent / "written" / "gensim.txt"
+
+
+def test_cosines_are_gensims(tmp_path):
+    run = import_embedding(GENSIM, tmp_path / "out", "word2vec", "nations", Options())
+    brazil, burma = map(GRAPH.entities.index, ("brazil", "burma"))
+    found = run.scorer.score_triples(torch.tensor([[brazil, 0, burma], [burma, 3, brazil]]))
+    # model.wv.similarity("brazil", "burma")
+    np.testing.assert_allclose(found.numpy(), 0.12827853858470917, rtol=1e-5)
+    assert "55 entities of the embedding were left out" in "".join(run.notes)
+
+
+def test_relations_are_words_too(tmp_path):
+    options = Options("TransE-L2")
+    run = import_embedding(GENSIM, tmp_path / "out", "word2vec", "nations", options)
+    rows = {line.split()[0]: line.split()[1:] for line in GENSIM.read_text().splitlines()[1:]}
+    h, r, t = (
+        np.array(rows[name], dtype=float)
+        for name in (GRAPH.entities[2], GRAPH.relations[7], GRAPH.entities[5])
+    )
+    found = run.scorer.score_triples(torch.tensor([[2, 7, 5]]))
+    np.testing.assert_allclose(found.item(), -np.linalg.norm(h + r - t), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a 1 2\n", r"expected how many words and dimensions .*line 1\)"),
+        ("1 2\na 1\n", r"expected a word and 2 numbers; found 1 numbers .*line 2\)"),
+        ("1 2\na 1 x\n", r"could not convert string to float.*line 2\)"),
+        ("2 1\na 1\n", "line 1 tells of 2 words, 1 follow"),
+        ("0 1\n", "holds no vectors"),
+        ("1 0\na\n", "expected a word and 0 numbers"),
+        ("", "line 1"),
+    ],
+)
+def test_what_is_refused(text, message, tmp_path):
+    (tmp_path / "w.txt").write_text(text)
+    with pytest.raises(KgdashError, match=message):
+        read_word2vec(tmp_path / "w.txt", Options())
+
+
+def test_names_with_blanks(tmp_path):
+    (tmp_path / "w.txt").write_text("2 2\nnew york 1 2\nparis 3 4 \n")
+    found = read_word2vec(tmp_path / "w.txt", Options())
+    assert found.entity_names == ("new york", "paris")
+    assert found.parts.entities.tolist() == [[1, 2], [3, 4]]

@@ -1,0 +1,131 @@
+"""Readers of other libraries' embeddings."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import safetensors.numpy
+import torch
+
+from kgdash.formats.embeddings.arrays import read_arrays
+from kgdash.formats.embeddings.dglke import read_dglke
+from kgdash.formats.embeddings.embedding import fit_to
+from kgdash.formats.embeddings.matrices import read_matrix
+from kgdash.formats.embeddings.openke import read_openke
+from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.torchkge import read_torchkge
+from kgdash.formats.embeddings.word2vec import read_word2vec
+from kgdash.runs.reported import read_reported
+from tests.fuzz.mutation.containers import pack, unpack
+from tests.fuzz.reader import Reader
+from tests.fuzz.readers.graphs import GRAPH, lines
+
+_E, _R = (
+    np.arange(n * 4, dtype=np.float32).reshape(n, 4) / 7
+    for n in (GRAPH.num_entities, GRAPH.num_relations)
+)
+
+
+def _npy(array: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def _parquet() -> list[bytes]:
+    found = []
+    columns = {str(k): _E[:, k] for k in range(4)}
+    for table in (columns, {"v": [row.tolist() for row in _E]}):
+        stream = io.BytesIO()
+        pq.write_table(pa.table(table), stream)
+        found.append(stream.getvalue())
+    return found
+
+
+def _saved(**tensors: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    torch.save({name: torch.from_numpy(value) for name, value in tensors.items()}, stream)
+    return pack(unpack(stream.getvalue()))
+
+
+def _names(names: tuple[str, ...]) -> bytes:
+    return lines([(name,) for name in names])
+
+
+def _arrays() -> list[bytes]:
+    lists = {"entities.txt": _names(GRAPH.entities), "relations.txt": _names(GRAPH.relations)}
+    return [pack({"entities.npy": _npy(_E), "relations.npy": _npy(_R), **lists})]
+
+
+def _numbered(names: tuple[str, ...]) -> bytes:
+    return lines([(str(number), name) for number, name in enumerate(names)])
+
+
+def _dglke() -> list[bytes]:
+    config = {"model_name": "RotatE", "dataset": "d", "gamma": 12.0, "hidden_dim": 2}
+    return [
+        pack(
+            {
+                "config.json": json.dumps(config).encode(),
+                "d_RotatE_entity.npy": _npy(_E),
+                "d_RotatE_relation.npy": _npy(_R[:, :2]),
+                "entities.tsv": _numbered(GRAPH.entities),
+                "relations.tsv": _numbered(GRAPH.relations),
+            }
+        )
+    ]
+
+
+def _torchkge() -> list[bytes]:
+    lists = {"entities.txt": _names(GRAPH.entities), "relations.txt": _names(GRAPH.relations)}
+    parts = {f"{part}_ent_emb.weight": _E for part in ("re", "im")}
+    parts |= {f"{part}_rel_emb.weight": _R for part in ("re", "im")}
+    pair = {"ent_emb.weight": _E, "rel_emb.weight": _R}
+    return [pack({"state.pt": _saved(**state), **lists}) for state in (parts, pair)]
+
+
+def _openke() -> list[bytes]:
+    ids = {
+        f"{kind}2id.txt": f"{len(names)}\n".encode() + _numbered(names)
+        for kind, names in (("entity", GRAPH.entities), ("relation", GRAPH.relations))
+    }
+    pair = {"ent_embeddings.weight": _E, "rel_embeddings.weight": _R}
+    return [pack({"state.pt": _saved(**pair), **ids})]
+
+
+def _words() -> list[bytes]:
+    rows = [[name, *map(str, row)] for name, row in zip(GRAPH.entities, _E, strict=True)]
+    return ["\n".join([f"{len(rows)} 4", *map(" ".join, rows), ""]).encode()]
+
+
+def _fit(read, name: str, interaction: str):
+    def run(path: Path) -> None:
+        fit_to(read(path / name if name else path, Options(interaction)), GRAPH)
+
+    return run
+
+
+READERS = (
+    Reader("matrices-npy", lambda: [_npy(_E), _npy(_E.T)], read_matrix, "case.npy"),
+    Reader("matrices-parquet", _parquet, read_matrix, "case.parquet"),
+    Reader(
+        "matrices-safetensors",
+        lambda: [safetensors.numpy.save({"a": _E})],
+        read_matrix,
+        "case.safetensors",
+    ),
+    Reader("vectors", _arrays, _fit(read_arrays, "", "DistMult"), "case.folder"),
+    Reader("dglke", _dglke, _fit(read_dglke, "", "RotatE"), "case.folder"),
+    Reader("torchkge", _torchkge, _fit(read_torchkge, "state.pt", "TransE"), "case.folder"),
+    Reader("openke", _openke, _fit(read_openke, "state.pt", "TransE"), "case.folder"),
+    Reader("word2vec", _words, _fit(read_word2vec, "", "cosine"), "case.txt"),
+    Reader(
+        "reported",
+        lambda: [b'{"mrr": 0.5, "hits@10": 0.75, "loss": [1]}'],
+        lambda path: read_reported([str(path)]),
+        "case.json",
+    ),
+)

@@ -1,0 +1,57 @@
+"""Names and labels are found the same, by tables or looked through; parts by what they hold."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kgdash.errors import KgdashError
+from kgdash.graph import name_lookup
+from kgdash.graph.name_lookup import NameLookup
+
+TEXTS = st.text(st.sampled_from("aAbßéİ ("), min_size=1, max_size=4)
+PAIRS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=6, unique_by=lambda pair: pair[0])
+
+
+def found(lookup, text):
+    try:
+        return lookup.find(text)
+    except KgdashError as error:
+        # Of many, fewer are compared with what is not found.
+        return str(error).split("; did you")[0].split("known")[0][:20]
+
+
+@given(PAIRS, TEXTS)
+def test_tables_and_looking_through_agree(pairs, text):
+    names, labels = zip(*pairs, strict=True)
+    lookup = NameLookup(names, labels, "entity", "graph x")
+    by_tables = found(lookup, text)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(name_lookup, "_MANY", 0)
+        assert found(lookup, text) == by_tables
+    exact = [i for i, name in enumerate(names) if name == text]
+    by_label = [i for i, label in enumerate(labels) if label == text]
+    folded = [
+        i for i, p in enumerate(pairs) if text.casefold() in (p[0].casefold(), p[1].casefold())
+    ]
+    assert lookup.called(text) == (exact or by_label or folded)
+
+
+@given(PAIRS, TEXTS)
+def test_holding(pairs, text):
+    names, labels = zip(*pairs, strict=True)
+    ids, place = NameLookup(names, labels, "entity", "graph x").holding(text)
+    wanted = text.casefold()
+    expected = [i for i, p in enumerate(pairs) if any(wanted in part.casefold() for part in p)]
+    assert ids.tolist() == expected
+    for number, where in zip(ids, place, strict=True):
+        label = labels[number].casefold()
+        assert where == (0 if label == wanted else 1 if label.startswith(wanted) else 2)
+
+
+def test_what_is_no_text_is_nobody_and_near_names_are_told_of_many(monkeypatch):
+    lookup = NameLookup(("Berlin", "Bern"), ("Berlin", "Bern"), "entity", "graph x")
+    assert lookup.called("\ud800") == []
+    assert len(lookup.holding("\ud800")[0]) == 0
+    monkeypatch.setattr(name_lookup, "_MANY", 0)
+    with pytest.raises(KgdashError, match=r"unknown entity 'Berlim' in graph x.*Berlin"):
+        lookup.find("Berlim")

@@ -1,0 +1,76 @@
+"""Reported metrics beside found ones: the protocol that they were taken by is told."""
+
+import json
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.ranking.metrics import metrics
+from kgdash.runs.loading import load
+from kgdash.runs.reported import check_reported, read_reported
+
+
+@pytest.fixture(scope="module")
+def run():
+    return load("umls-transe")
+
+
+@pytest.mark.parametrize(
+    ("filter", "side", "kind", "protocol"),
+    [
+        ("none", "both", "realistic", "nothing filtered, both sides, realistic ranks"),
+        ("train+valid+test", "tail", "realistic", "known triples filtered, tails only"),
+        ("none", "head", "realistic", "nothing filtered, heads only"),
+    ],
+)
+def test_the_protocol_is_found(run, filter, side, kind, protocol):
+    table = metrics(run.ranks(filter=filter))
+    keys = ("inverse_harmonic_mean_rank", "hits_at_10", "hits_at_1")
+    reported = {key: round(table.value(key, side, kind), 4) for key in keys}
+    found = check_reported(run, reported)
+    assert found.protocol.startswith(protocol)
+    assert found.findings == (f"what was reported is found by another protocol: {found.protocol}",)
+    own = metrics(run.ranks())
+    assert found.table["found"].tolist() == [own.value(key) for key in keys]
+    assert found.table["reported"].tolist() == list(reported.values())
+    assert found.table["nearest"].tolist() == pytest.approx(list(reported.values()), abs=1e-4)
+
+
+def test_what_agrees_and_what_nothing_explains(run):
+    mrr = metrics(run.ranks()).value("mrr")
+    agreed = check_reported(run, {"inverse_harmonic_mean_rank": mrr})
+    assert agreed.findings == ("what was reported is found here too",)
+    other = check_reported(run, {"inverse_harmonic_mean_rank": 0.01})
+    assert "no protocol gives what was reported" in other.findings[0]
+
+
+def test_reading(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({"MRR": 0.25, "hits@5": 0.5, "note": "x", "loss": 3.0}))
+    assert read_reported([str(path)]) == {"inverse_harmonic_mean_rank": 0.25, "hits_at_5": 0.5}
+    assert read_reported(["mrr=0.3", "mean rank=12"])["inverse_harmonic_mean_rank"] == 0.3
+    assert read_reported([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("mrr=31", "Give shares, as 0.31"),
+        ("mrr=x", "expected a number; found 'x'"),
+        ("mrrr=0.1", "unknown metric 'mrrr'"),
+        ("nowhere.json", "give a JSON file, or mrr=0.31"),
+    ],
+)
+def test_what_is_refused(given, message):
+    with pytest.raises(KgdashError, match=message):
+        read_reported([given])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "not valid JSON"), ("[]", "an object of metrics"), ('{"a": 1}', "found none")],
+)
+def test_files_that_are_refused(content, message, tmp_path):
+    (tmp_path / "m.json").write_text(content)
+    with pytest.raises(KgdashError, match=message):
+        read_reported([str(tmp_path / "m.json")])
