@@ -1,5 +1,7 @@
 """Softmax over the distances of one vector to many, and how its normaliser changes with it."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from kgdash.engine.compiled import compiled
@@ -13,18 +15,26 @@ _BLOCK = 512
 _NOTHING = 1e-9
 
 
+class Panel(NamedTuple):
+    """The vectors of all candidates, float32, ``(n, K)``, and their transpose; both contiguous."""
+
+    vectors: np.ndarray
+    columns: np.ndarray
+
+
 @compiled
-def distance_softmax(kind, query, vectors, columns, left_out, p, slope):
+def distance_softmax(kind, query, panel, left_out, p, slope):
     """Write the probability of each vector, and the mean slope of scores by the query.
 
     Scores are −‖query − vector‖ by ``kind``: `L1`, `L2`, else the square of the latter.
 
     :param query: float32, ``(K,)``
-    :param vectors: float32, ``(n, K)``; ``columns``: its transpose, ``(K, n)``; both contiguous
+    :param panel: `Panel`
     :param left_out: position of a vector that has no probability
     :param p: float32, ``(n,)``; ``slope``: float64, ``(K,)``; both are written
     :return: log Σ exp(score)
     """
+    vectors, columns = panel.vectors, panel.columns
     count, width = vectors.shape
     scores = np.empty(count, dtype=np.float32)
     for start in range(0, count, _BLOCK):

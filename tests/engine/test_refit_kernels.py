@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kgdash.engine.microkernels import L1, L2, L2_SQUARED
-from kgdash.engine.refit_kernels import distance_softmax
+from kgdash.engine.refit_kernels import Panel, distance_softmax
 
 
 def written_out(kind, query, vectors, left_out):
@@ -32,7 +32,7 @@ def test_against_the_definition(kind, count):
     query = vectors[1].copy()  # a distance of 0
     p, slope = np.empty(count, np.float32), np.empty(5)
     columns = np.ascontiguousarray(vectors.T)
-    total = distance_softmax(kind, query, vectors, columns, 0, p, slope)
+    total = distance_softmax(kind, query, Panel(vectors, columns), 0, p, slope)
     expected = written_out(kind, query, vectors, 0)
     assert total == pytest.approx(expected[0], rel=1e-5, abs=1e-6)
     np.testing.assert_allclose(p, expected[1], rtol=1e-4, atol=1e-9)

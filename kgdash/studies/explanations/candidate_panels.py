@@ -6,13 +6,11 @@ distance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 
 from kgdash.engine.microkernels import DOT, L1, L2, L2_SQUARED
-from kgdash.engine.refit_kernels import distance_softmax
+from kgdash.engine.refit_kernels import Panel, distance_softmax
 from kgdash.scoring.pykeen_forms import PyKEENForm
 
 #: differences of less than this share of the mean entry are taken as so large in `Panels.bends`
@@ -20,14 +18,6 @@ _NEAR = 0.01
 
 #: numbers of candidates' vectors that are kept
 _KEPT = 2**25
-
-
-@dataclass(frozen=True)
-class Panel:
-    """The vectors of all candidates, ``(|E|, K)``, and their transpose."""
-
-    vectors: np.ndarray
-    columns: np.ndarray
 
 
 class Panels:
@@ -78,9 +68,9 @@ class Panels:
         if not self.is_product:
             p = np.empty((len(asked), len(panel.vectors)), np.float32)
             totals, means = np.empty(len(asked)), np.empty(asked.shape)
-            sources = panel.vectors, panel.columns, left_out
             for row, query in enumerate(asked):
-                totals[row] = distance_softmax(self.kind, query, *sources, p[row], means[row])
+                out = p[row], means[row]
+                totals[row] = distance_softmax(self.kind, query, panel, left_out, *out)
             return p, totals, means
         p = asked @ panel.vectors.T
         p[:, left_out] = -np.inf

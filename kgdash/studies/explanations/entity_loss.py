@@ -13,9 +13,10 @@ import torch
 from scipy.special import expit
 
 from kgdash.engine.microkernels import L1
+from kgdash.engine.refit_kernels import Panel
 from kgdash.graph import KnowledgeGraph
 from kgdash.scoring.pykeen_forms import PyKEENForm
-from kgdash.studies.explanations.candidate_panels import Panel, Panels
+from kgdash.studies.explanations.candidate_panels import Panels
 
 #: scores that are held at once
 _SCORES = 2**24
