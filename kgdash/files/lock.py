@@ -10,6 +10,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from kgdash.files.atomic import make_folder
+
 #: seconds between two attempts
 _POLL = 0.05
 
@@ -92,7 +94,7 @@ def _awaiting() -> Iterator[None]:
 
 def _lock(path: Path) -> FileLock:
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     # Never the lock that rests on a file's existence: it would outlive a holder that is killed.
     return FileLock(path, fallback_to_soft=False)
 

@@ -23,7 +23,7 @@ from kgdash.files.event_log import Stopwatch, note
 from kgdash.files.lock import hold_lock, remove_unless_held
 from kgdash.files.provenance import provenance
 from kgdash.files.shipped_tables import offered_table
-from kgdash.files.table_note import DAMAGED, NUMBERS, TEXTS, check_shape, read_note, with_note
+from kgdash.files.table_note import DAMAGED, NUMBERS, TEXTS, checked_frame, read_note, with_note
 from kgdash.files.visitor import check_right
 from kgdash.progress import Progress, silent
 from kgdash.version import __version__
@@ -239,8 +239,7 @@ def _read(path: Path) -> pd.DataFrame | None:
         return None
     try:
         stored = pq.read_table(source, page_checksum_verification=True)
-        check_shape(stored, path.stem)
-        table = stored.to_pandas()
+        table = checked_frame(stored, path.stem)
     except DAMAGED:
         if is_own:
             _remove(path)

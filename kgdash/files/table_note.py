@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -57,6 +58,22 @@ def check_shape(table: pa.Table, name: str) -> None:
     """
     if _note(table.schema)[_SHAPE] != _shape(table, name):
         raise ValueError("it is not what was written under this name")
+
+
+def checked_frame(table: pa.Table, name: str) -> pd.DataFrame:
+    """Return what was written under a name, as a frame.
+
+    The page checksums of Parquet do not cover what pandas notes of names and of the index.
+
+    :raises Exception: one of `DAMAGED`
+    """
+    check_shape(table, name)
+    frame = table.to_pandas()
+    names, index = set(table.column_names), frame.index
+    counted = not isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(frame)))
+    if not names.issuperset(frame.columns) or index.name is not None or not counted:
+        raise ValueError("pandas' notes are not those of this table")
+    return frame
 
 
 def read_note(path: Path) -> dict[str, Any]:

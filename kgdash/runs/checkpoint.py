@@ -36,12 +36,14 @@ class Checkpoint:
         self._last = time.monotonic()
 
     def read(self) -> tuple[dict[str, Any], dict[str, torch.Tensor]] | None:
-        """Return what was said and the tensors that were kept; None if there are none to read."""
+        """Return what was said and the tensors that were kept; None if they are not as written."""
         try:
             check_regular(self._path)
             with safe_open(self._path, "pt") as file:
-                said = json.loads(file.metadata()["kgdash"])
-                return said, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                said = file.metadata()["kgdash"]
+                kept = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                whole = file.metadata()["sha256"] == _digest(said, kept)
+            return (json.loads(said), kept) if whole else None
         except (OSError, SafetensorError, KeyError, TypeError, ValueError, RecursionError):
             return None
 
@@ -52,11 +54,22 @@ class Checkpoint:
     def write(self, said: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> None:
         """Write a place down in place of the one before."""
         kept = {name: each.detach().clone().contiguous() for name, each in tensors.items()}
+        text = json.dumps(dict(said))
+        about = {"kgdash": text, "sha256": _digest(text, kept)}
         with contextlib.suppress(OSError, SafetensorError), atomic_file(self._path) as part:
-            save_file(kept, part, {"kgdash": json.dumps(dict(said))})
+            save_file(kept, part, about)
         self._last = time.monotonic()
 
     def remove(self) -> None:
         """Forget it: the training came to its end."""
         with contextlib.suppress(OSError):
             Path(self._path).unlink(missing_ok=True)
+
+
+def _digest(said: str, tensors: Mapping[str, torch.Tensor]) -> str:
+    digest = hashlib.sha256(said.encode())
+    for name in sorted(tensors):
+        each = tensors[name]
+        digest.update(f"\n{name} {each.dtype} {list(each.shape)}\n".encode())
+        digest.update(each.contiguous().reshape(-1).view(torch.uint8).numpy())
+    return digest.hexdigest()

@@ -27,7 +27,9 @@ def full_disk(clean: Clean, template: Path, work: Path, generator: random.Random
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
     ended = run(clean.operation, sandbox, before=limit)
-    return _tally(f"files of at most {size} bytes", clean, ended, after_fault(clean, sandbox))
+    return _tally(
+        f"files of at most {size} bytes", clean, ended, after_fault(clean, sandbox, was_full=True)
+    )
 
 
 def small_disk(clean: Clean, template: Path, work: Path, generator: random.Random) -> Tally:
@@ -40,7 +42,7 @@ def small_disk(clean: Clean, template: Path, work: Path, generator: random.Rando
         _remount(disk, f"size={room}")
         ended = run(clean.operation, sandbox)
         _remount(disk, "size=64m")
-        findings = after_fault(clean, sandbox)
+        findings = after_fault(clean, sandbox, was_full=True)
     return _tally(f"a disk with {room - used} bytes left", clean, ended, findings)
 
 

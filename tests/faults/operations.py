@@ -30,6 +30,7 @@ def _operation(name: str, line: str, **options: Any) -> Operation:
 
 
 TINY = "--dim 4 --batch-size 64 --negatives 1"
+AUDITED = "--folds 2 --epochs 1 --workdir folds"
 EXISTS = "exists already"
 OPERATIONS = {
     operation.name: operation
@@ -71,6 +72,12 @@ OPERATIONS = {
             weight=4,
         ),
         _operation("trust", "trust one --triples data/test.tsv --out trust.parquet"),
+        _operation("calibrate", "calibrate one --resamples 20 --out calibrated.csv", weight=8),
+        _operation("answer-sets", "answer-sets one --by relation --out sets.csv"),
+        _operation("agreement", "agreement one two --margin 1 --out agreement.csv", weight=8),
+        _operation("why", "why one e1 r1 e2 --json"),
+        _operation("audit", f"audit one {AUDITED} --out suspicious.csv", weight=4),
+        _operation("audit-noise", f"audit one {AUDITED} --noise 0.1 --out found.csv", weight=2),
         _operation("report", "report one report.html", cache="filled", weight=1),
         _operation("cache-clear", "cache clear", cache="filled", weight=20),
         _operation("runs-rename", "runs rename two three", done="unknown run", weight=30),

@@ -15,13 +15,17 @@ from tests.faults.processes import enter
 def warm_up(folder: Path, operations: Sequence[Operation]) -> None:
     """Run commands once in this process, and have tables of any size kept."""
     import torch
+    from typer.main import get_command
 
+    from kgdash import cli
     from kgdash.files import row_table, table_cache
 
     torch.set_num_threads(1)
     # Tables of 30 entities are counted in no time: kept nevertheless, a part of a second each.
     table_cache._WORTH_KEEPING = -1
     row_table._LEAST, row_table._TIMES = 0.0, 0
+    # The command line is built at each call, in more time than most commands take here.
+    cli.app = get_command(cli.app)  # type: ignore[assignment]
     lay_out(folder, operations)
     here, environment = Path.cwd(), dict(os.environ)
     try:

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kgdash.files.table_cache import cache_size, cached_table, clear_cache, list_cache
-from kgdash.files.table_note import DAMAGED, check_shape, read_note, with_note
+from kgdash.files.table_note import DAMAGED, check_shape, checked_frame, read_note, with_note
 
 TABLE = pa.table({"head": [1, 2], "relik": [0.5, 1.0]})
 
@@ -103,3 +103,21 @@ def test_flipped_bits_are_noticed(cache_folder, monkeypatch):
     for place in range(30, 70):
         path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
         pd.testing.assert_frame_equal(cached_table({"a": 1}, lambda: made), made)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"name": "a"', b'"name": "e"'),
+        (b'"start": 0, "stop": 2', b'"start": 1, "stop": 3'),
+    ],
+)
+def test_what_pandas_notes_must_be_of_the_table(old, new):
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
+    stored = with_note(pa.Table.from_pandas(frame), "t", {})
+    pd.testing.assert_frame_equal(checked_frame(stored, "t"), frame)
+    notes = dict(stored.schema.metadata)
+    assert old in notes[b"pandas"]
+    notes[b"pandas"] = notes[b"pandas"].replace(old, new)
+    with pytest.raises(DAMAGED):
+        checked_frame(stored.replace_schema_metadata(notes), "t")

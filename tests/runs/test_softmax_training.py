@@ -159,6 +159,22 @@ class TestGoingOn:
         fit(graph, replace(TINY, random_seed=1), lambda d, t: first.append(d))
         assert first[0] < 1
 
+    def test_one_bit_of_a_weight_is_seen(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("KGDASH_CACHE", str(tmp_path))
+        place = checkpoint.Checkpoint({"seed": 1})
+        place.write({"losses": [2.0]}, {"a": torch.ones(2), "step": torch.tensor(3.0)})
+        said, tensors = place.read()
+        assert (said, tensors["a"].tolist(), tensors["step"].item()) == (
+            {"losses": [2.0]},
+            [1, 1],
+            3,
+        )
+        (path,) = self.kept(tmp_path)
+        content = bytearray(path.read_bytes())
+        content[-1] ^= 1
+        path.write_bytes(content)
+        assert place.read() is None
+
     def test_what_is_damaged_begins_anew(self, graph, tmp_path, monkeypatch):
         monkeypatch.setenv("KGDASH_CACHE", str(tmp_path))
 

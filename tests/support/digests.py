@@ -11,10 +11,18 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kgdash.runs import Run
 
 
 def digests(names: list[str]) -> dict[str, str]:
-    """Return {"RUN RESULT": SHA-256} of ranks, ReliK, a study and the report."""
+    """Return {"RUN RESULT": SHA-256} of what runs give, alone and together, and of an audit.
+
+    An audit's models are kept in ``$KGDASH_DATA`` and found again: what is trained anew is the same
+    on one thread alone.
+    """
     import kgdash
     from kgdash import cli
 
@@ -37,10 +45,29 @@ def digests(names: list[str]) -> dict[str, str]:
         with tempfile.TemporaryDirectory() as folder:
             command("report", name, f"{folder}/report.html")
             note(f"{name} report", Path(folder, "report.html").read_bytes())
+    # Those of the last one: what they rest on takes long.
+    note("calibration", command("calibrate", name, "--resamples", 50, "--json"))
+    note("answer sets", command("answer-sets", name, "--by", "relation", "--json"))
+    with tempfile.TemporaryDirectory() as folder:
+        asked = Path(folder, "asked.tsv")
+        asked.write_text("".join("\t".join(row) + "\n" for row in _first_triples(run)))
+        command("trust", name, "--triples", asked, "--out", f"{folder}/trust.csv")
+        note("trust", Path(folder, "trust.csv").read_bytes())
+    together = ("--margin", 1, "--resamples", 50, "--json")
+    note("agreement", command("agreement", *names, *together))
+    note("audit", command("audit", "nations", *_AUDITED, "--folds", 2, "--json"))
     return found
+
+
+_AUDITED = ("--model", "DistMult", "--dim", 8, "--epochs", 1)
+
+
+def _first_triples(run: "Run") -> list[tuple[str, str, str]]:
+    names, relations = run.graph.entities, run.graph.relations
+    return [(names[h], relations[r], names[t]) for h, r, t in run.graph.split("test")[:30].tolist()]
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as cache:
-        os.environ |= {"KGDASH_CACHE": cache, "KGDASH_DATA": cache}
+        os.environ |= {"KGDASH_CACHE": cache, "KGDASH_DATA": os.environ.get("KGDASH_DATA", cache)}
         print(json.dumps(digests(sys.argv[1:])))

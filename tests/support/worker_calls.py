@@ -32,6 +32,12 @@ def take_a_while(seconds: float, progress: Progress) -> None:
         time.sleep(0.01)
 
 
+def go_silent(seconds: float, progress: Progress) -> None:
+    """Report for so long that it is sent to a process; say nothing there after that."""
+    take_a_while(3.0, progress)
+    time.sleep(seconds)
+
+
 def write_ticks(path: str, progress: Progress) -> None:
     """Make a file longer and longer, until told to stop."""
     while True:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
+from kgdash.engine.workers import one_thread
 from kgdash.errors import check_name
 from kgdash.graph import IDS
 from kgdash.progress import Progress, silent
@@ -83,7 +84,8 @@ def agreement_summary(
     rng = np.random.default_rng(bootstrap.seed)
     drawn = np.full((bootstrap.resamples, len(MEASURES)), np.nan)
     for block, weights in resample_counts(count, bootstrap.resamples, rng, _BLOCK_ROWS):
-        of_block = dict(zip(columns, (weights @ sums.T).T, strict=True))
+        with one_thread():  # BLAS adds in another order on several
+            of_block = dict(zip(columns, (weights @ sums.T).T, strict=True))
         drawn[block] = np.stack(list(_means(of_block, 2 * count).values()), axis=1)
         progress(block.stop, bootstrap.resamples)
     low, high = percentile_interval(drawn, bootstrap.level)

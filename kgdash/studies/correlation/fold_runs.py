@@ -72,6 +72,8 @@ def fold_run(workdir: Path, fold: Fold, config: TrainingConfig, progress: Progre
             train(fold.graph, replace(config, random_seed=seed), folder, progress)
     try:
         run = load(folder)
+        if run.graph.digest != fold.graph.digest:
+            raise KgdashError(f"{folder} holds a run of another graph than the fold's")
     except KgdashError as error:
         raise KgdashError(f"{error}; or remove {folder} to train it again") from error
     progress(1.0, 1.0)

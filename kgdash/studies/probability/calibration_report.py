@@ -9,6 +9,7 @@ O'Connor, "Posterior calibration and exploratory analysis for NLP models", 2015;
 import numpy as np
 import pandas as pd
 
+from kgdash.engine.workers import one_thread
 from kgdash.errors import check_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
@@ -55,8 +56,9 @@ def calibration_errors(
     if len(queries) >= FEWEST:
         rng = np.random.default_rng(bootstrap.seed)
         drawn = np.empty((bootstrap.resamples, len(ERRORS)))
-        for block, weights in resample_counts(len(sums), bootstrap.resamples, rng, _BLOCK):
-            drawn[block] = _errors(weights @ sums)
+        with one_thread():  # BLAS adds in another order on several
+            for block, weights in resample_counts(len(sums), bootstrap.resamples, rng, _BLOCK):
+                drawn[block] = _errors(weights @ sums)
         low, high = percentile_interval(drawn, bootstrap.level)
     return {
         name: (float(v), float(a), float(b))

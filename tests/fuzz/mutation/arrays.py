@@ -109,7 +109,7 @@ def _other_type(entry: dict, random: Random) -> None:
     name, width = random.choice((("U8", 1), ("I16", 2), ("BF16", 2), ("F8_E4M3", 1), ("I64", 8)))
     columns = entry["shape"][-1] if entry["shape"] else 1
     entry["dtype"] = name
-    entry["shape"] = [size // (width * columns), columns]
+    entry["shape"] = [size // max(1, width * columns), columns]
 
 
 def _safetensors(header: bytes, body: bytes) -> bytes:

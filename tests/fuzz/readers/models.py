@@ -61,7 +61,8 @@ _RESULTS = {
 
 
 @cache
-def _model(name: str) -> Model:
+def tiny_model(name: str) -> Model:
+    """Make an untrained model of `GRAPH`, the same every time."""
     train = torch.from_numpy(GRAPH.splits["train"])
     factory = CoreTriplesFactory(train, GRAPH.num_entities, GRAPH.num_relations)
     made = model_resolver.lookup(name)(triples_factory=factory, random_seed=0, **_MODELS[name])
@@ -71,13 +72,13 @@ def _model(name: str) -> Model:
 @cache
 def _pickled(name: str) -> bytes:
     stream = io.BytesIO()
-    torch.save(_model(name), stream, pickle_protocol=4)
+    torch.save(tiny_model(name), stream, pickle_protocol=4)
     return pack(unpack(stream.getvalue()))
 
 
 @cache
 def _ours(name: str) -> dict[str, bytes]:
-    spec, state = ModelSpec(name, _MODELS[name]), scoring_state(_model(name))
+    spec, state = ModelSpec(name, _MODELS[name]), scoring_state(tiny_model(name))
     with scratch() as folder:
         made = write_run(folder / "run", GRAPH, spec, state, _TRAINING, {"notes": ["a note"]})
         return {path.name: path.read_bytes() for path in sorted(made.iterdir())}

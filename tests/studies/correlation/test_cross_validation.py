@@ -106,6 +106,14 @@ class TestRunsOfFolds:
         with pytest.raises(KgdashError, match=rf"is damaged.*remove {folder} to train it again"):
             fold_run(tmp_path, fold, config)
 
+    def test_a_run_of_another_graph_in_its_place(self, graph, tmp_path):
+        (first, second), config = cut_folds(graph, 2), PLAN.config("TransE")
+        fold_run(tmp_path, first, config)
+        folder = run_folder(tmp_path, second, config)
+        run_folder(tmp_path, first, config).rename(folder)
+        with pytest.raises(KgdashError, match=rf"another graph than.*remove {folder} to train"):
+            fold_run(tmp_path, second, config)
+
     def test_where(self, monkeypatch, tmp_path):
         monkeypatch.setenv("KGDASH_DATA", str(tmp_path))
         assert default_workdir() == tmp_path / "cross-validation"
