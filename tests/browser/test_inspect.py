@@ -2,14 +2,19 @@
 
 from urllib.parse import parse_qs, urlparse
 
+from kgdash.breakdowns.grouping import group_ranks
+from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.runs.loading import load
 from kgdash.statistics.estimate import number
+from kgdash.studies.explanations.explanation import explain
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import inspect_triple
+from kgdash.studies.overview.overview import overview
 from kgdash.studies.reliability.local_comparison import compare
+from kgdash.studies.reliability.reliability_map import reliability_map
 from kgdash.studies.trust.card import trust_card
 from kgdash.studies.trust.competing import competing_names
-from tests.browser.driver import CARDS, expect_cards, open_page, settle
+from tests.browser.driver import CARDS, expect_cards, open_page, press, settle
 
 #: pixels of a table's header, and of its rows
 HEADER, ROW = 35, 28
@@ -85,3 +90,44 @@ def test_a_candidate_is_one_click_away(address, tab, run):
     expect_cards(tab, figures(run, (*ids[:2], best)))
     settle(tab)
     assert names_in(tab.url)[2] == graph.entities[best]
+
+
+def test_from_a_finding_to_a_prediction_to_a_fact_that_carries_it_and_back(address, tab, bundled):
+    run = bundled("umls-complex")
+    found = overview(reliability_map(run))
+    (lead,) = (each for each in found.leads if each.kind == "relation")
+    ranked = group_ranks(add_rank_facts(run.ranks(), run.graph), "relation", lead.name, "both")
+    triples = ranked[["head", "relation", "tail"]].to_numpy().tolist()
+    reasons = (explain(run, InspectedTriple(*triple)) for triple in triples)
+    row, each = next(
+        (row, each) for row, why in enumerate(reasons) for each in why.carried if each.carries
+    )
+    triple, fact = InspectedTriple(*triples[row]), InspectedTriple(*map(int, each.facts[0]))
+
+    open_page(tab, f"{address}/?run=umls-complex")
+    tab.get_by_role("link", name="Metrics by relation").click()
+    tab.get_by_role("heading", name=lead.name, exact=True).wait_for()
+    press(tab, f"triples_order_{lead.name}", "best first")
+    tab.wait_for_function(
+        "wanted => document.querySelector('[data-testid=stDataFrame] tbody td')?.textContent"
+        " === wanted",
+        arg=run.graph.entity_labels[triples[0][0]],
+    )
+    select_row(tab, f"triples_of_group_{lead.name}", row)
+    tab.wait_for_url("**/inspect**")
+    tab.get_by_role("heading", name="Inspect a prediction").wait_for()
+    settle(tab)
+    assert names_in(tab.url) == triple.names(run.graph)
+    tab.get_by_text("Strongest reason", exact=True).wait_for()
+    press(tab, "look_at", "Why")
+    facts = f"carrying_{each.side}_{'_'.join(map(str, triple.parts))}"
+    select_row(tab, facts, 0)
+    shown = tab.get_by_text(" — ".join(fact.names(run.graph)[:2]))
+    shown.first.wait_for()
+    tab.wait_for_url(lambda url: names_in(url) == fact.names(run.graph))
+    assert parse_qs(urlparse(tab.url).query)["run"] == ["umls-complex"]
+    settle(tab)
+
+    tab.go_back()
+    tab.wait_for_url(lambda url: names_in(url) == triple.names(run.graph))
+    tab.locator(f".st-key-{facts}").wait_for()

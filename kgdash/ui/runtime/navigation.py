@@ -98,6 +98,11 @@ def compares_runs() -> bool:
     return st.session_state.get(_PAGE) in MENU["Compare"].values()
 
 
+def shows(title: str) -> bool:
+    """Tell whether the page of a title is the one that runs."""
+    return bool(st.session_state.get(_PAGE) == title)
+
+
 def needs_run(page: Any) -> bool:
     """Tell whether a page is about the chosen run."""
     return page.title not in _HIDDEN.values()

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
+from kgdash.ui.runtime.navigation import MENU, shows
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, written
 
@@ -57,6 +58,10 @@ def open_inspection(
     else:
         rows = np.asarray(siblings, dtype=np.int64).reshape(-1, 3)
         st.session_state[_LIST] = TripleList(graph.digest, rows, title)
+    if shows(MENU["Predictions"]["inspect"]):
+        # To the page itself, Streamlit would take the run and all else out of the address.
+        st.query_params.update(triple_address(graph, triple))
+        st.rerun()
     st.switch_page(_PAGE, query_params=triple_address(graph, triple))
 
 
