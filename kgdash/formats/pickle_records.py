@@ -32,6 +32,7 @@ ADMITTED_NAMES = frozenset(
         "builtins.set",
         "collections.OrderedDict",
         "functools.partial",
+        "kge.config.Config",
         "pykeen.utils.Bias",
         "pykeen.utils.clamp_norm",
         "pykeen.utils.complex_normalize",

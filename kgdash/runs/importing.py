@@ -16,6 +16,7 @@ from kgdash.formats.embeddings.arrays import read_arrays
 from kgdash.formats.embeddings.dglke import read_dglke
 from kgdash.formats.embeddings.embedding import Embedding, Source, fit_to
 from kgdash.formats.embeddings.interactions import Parts, interaction_name
+from kgdash.formats.embeddings.libkge import read_libkge
 from kgdash.formats.embeddings.matrices import check_finite, single_precision
 from kgdash.formats.embeddings.name_lists import check_distinct, check_length, rows_of
 from kgdash.formats.embeddings.openke import read_openke
@@ -37,6 +38,7 @@ READERS: dict[str, Callable[[Path, Options], Embedding]] = {
     "dglke": read_dglke,
     "torchkge": read_torchkge,
     "openke": read_openke,
+    "libkge": read_libkge,
 }
 
 #: a name per row, and the rows

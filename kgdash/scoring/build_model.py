@@ -4,6 +4,7 @@ Both may come from a stranger: every tensor is checked against a skeleton that h
 anything is allocated.
 """
 
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +19,9 @@ from kgdash.errors import KgdashError
 from kgdash.scoring.model_spec import ModelSpec, check_arguments
 
 __all__ = ["ModelSpec", "build_model", "is_train_only", "scoring_state", "skeleton"]
+
+#: numbers that any entities' vectors may be together, and how many times as many as the weights
+_MOST_FLOATS, _DENSEST = 2**30, 50
 
 
 def is_train_only(name: str) -> bool:
@@ -96,10 +100,14 @@ def build_model(
     """
     model = skeleton(spec, training_triples, num_entities, num_relations, where)
     wanted = model.state_dict()
+    # In a digest of all weights NUL stands between a tensor's name and what follows.
+    if odd := sorted(name for name in state if "\0" in name):
+        raise KgdashError(f"{where}: the weights hold a tensor of the name {odd[0]!r:.80}")
     given = {name: tensor for name, tensor in state.items() if not is_train_only(name)}
     _check_names({name for name in wanted if not is_train_only(name)}, set(given), where)
     for name, tensor in given.items():
         _check_tensor(name, tensor, wanted[name], model, where)
+    _check_rows(model, given, where)
     _check_aliases(model, given, where)
     _check_indices(model, given, where)
     filled = {
@@ -176,6 +184,19 @@ def _shape_difference(name: str, found: torch.Tensor, wanted: torch.Tensor, mode
                 f"the graph has {counts[side]:,}{note} ({text})"
             )
     return text
+
+
+def _check_rows(model: Model, given: Mapping[str, torch.Tensor], where: str) -> None:
+    """Refuse few weights of which scoring would make vectors that fill the memory (NodePiece)."""
+    tokens = sum(t.shape[-1] for name, t in given.items() if name.endswith(".assignment"))
+    kept = getattr(model, "entity_representations", ())
+    floats = sum(each.max_id * math.prod(each.shape) for each in kept) * max(1, tokens)
+    weights = sum(tensor.numel() for tensor in given.values())
+    if floats > max(_MOST_FLOATS, _DENSEST * weights):
+        raise KgdashError(
+            f"{where}: {weights:,} weights would become {floats:,} numbers of "
+            f"{model.num_entities:,} entities; take fewer dimensions"
+        )
 
 
 def _check_aliases(model: Model, given: Mapping[str, torch.Tensor], where: str) -> None:

@@ -85,14 +85,16 @@ def _widest_representation(model: Any) -> int:
 
 
 def _widest_layer(model: Any) -> int:
-    """Return the most floats that a layer makes of one candidate; 1 where that is one of a query.
+    """Return the most floats that a layer makes of one candidate.
 
     ConvE's network, whose layers are wide, reads the query alone.
     """
+    kinds = ("entity_representations", "relation_representations")
+    sizes = [size for kind in kinds for r in getattr(model, kind, ()) for size in r.shape]
     interaction = getattr(model, "interaction", None)
-    if interaction is None or isinstance(interaction, ConvEInteraction):
-        return 1
-    return max((max(p.shape, default=1) for p in interaction.parameters()), default=1)
+    if interaction is not None and not isinstance(interaction, ConvEInteraction):
+        sizes += [size for weights in interaction.parameters() for size in weights.shape]
+    return max(sizes, default=1)
 
 
 def best_device() -> torch.device:

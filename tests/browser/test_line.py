@@ -31,3 +31,5 @@ def test_who_waits_sees_the_place_and_moves_up(open_tab, tmp_path, monkeypatch):
         two.get_by_role("button", name="Stop").click()
         expect_text(three, "Counting three: 1st in line")
         two.get_by_text("Counting two was stopped").wait_for()
+        for tab in (one, two, three):  # before the server goes, which they would complain of
+            tab.goto("about:blank")

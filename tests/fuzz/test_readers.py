@@ -10,7 +10,13 @@ from tests.fuzz.keeping import kept_contents
 from tests.fuzz.readers.every import READERS
 
 #: what takes a browser's page per case has tests in tests/pages and tests/browser besides
-CASES = dict.fromkeys(READERS, 1000) | {"widgets": 100, "pages": 0, "torchkge": 300, "openke": 300}
+CASES = dict.fromkeys(READERS, 1000) | {
+    "widgets": 100,
+    "pages": 0,
+    "torchkge": 300,
+    "openke": 300,
+    "libkge": 300,
+}
 
 SEED = 13
 

@@ -21,6 +21,8 @@ from pykeen.models import (
 from safetensors.torch import load_file, save_file
 
 from kgdash.errors import KgdashError
+from kgdash.runs.loading import weights_digest
+from kgdash.scoring import build_model as build_model_module
 from kgdash.scoring.build_model import ModelSpec, build_model, is_train_only, scoring_state
 from kgdash.scoring.model_spec import ARGUMENTS, constructor_arguments, model_class
 
@@ -105,6 +107,18 @@ def test_rebuilt_model_shares_no_memory_with_the_given_weights(state):
 )
 def test_rule_for_train_only_tensors(name, expected):
     assert is_train_only(name) is expected
+
+
+def test_no_tensor_reads_as_several_in_a_digest(state):
+    """Two runs of other weights had one digest, by a name that holds what follows names."""
+    one = {"f.regularizer.x": torch.tensor(list(b".re"), dtype=torch.uint8)}
+    held = "f.regularizer.x\0torch.uint8\0(3,)\0.re\0g.regularizer.y"
+    other = {held: torch.tensor(list(b"zz"), dtype=torch.uint8)}
+    two = {"g.regularizer.y": torch.tensor(list(b"zz"), dtype=torch.uint8)}
+    assert weights_digest(TRANSE, one | two) == weights_digest(TRANSE, other)
+    rebuild(TRANSE, state | one | two)
+    with pytest.raises(KgdashError, match=r"the weights hold a tensor of the name 'f\.regularizer"):
+        rebuild(TRANSE, state | other)
 
 
 def test_train_only_tensors_are_ignored_whatever_they_are(state):
@@ -270,3 +284,15 @@ def test_tokens_and_relations_beyond_the_graph_are_refused():
     state["entity_representations.0.edge_types"].fill_(RELATIONS)
     with pytest.raises(KgdashError, match="from 0 to 54, found 55"):
         rebuild(ModelSpec("RGCN", {"embedding_dim": 8}), state)
+
+
+def test_few_weights_that_would_become_many(monkeypatch):
+    """Each entity of NodePiece is made of a few tokens that all share."""
+    made = original(NodePiece, inverse=True, embedding_dim=16)
+    spec, weights = ModelSpec("NodePiece", {"embedding_dim": 16}, True), scoring_state(made)
+    rebuild(spec, weights)
+    monkeypatch.setattr(build_model_module, "_MOST_FLOATS", 2 * 14 * 16 - 1)
+    rebuild(spec, weights)
+    monkeypatch.setattr(build_model_module, "_DENSEST", 0)
+    with pytest.raises(KgdashError, match=r"weights would become 448 numbers of 14 entities; take"):
+        rebuild(spec, weights)

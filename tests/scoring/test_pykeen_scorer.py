@@ -147,3 +147,18 @@ def test_few_weights_that_make_wide_layers_are_scored_in_parts(name, kwargs, mon
     # One candidate of one query at a time, where that alone is too much.
     monkeypatch.setattr(pykeen_scorer, "_LAYER_BYTES", 1)
     torch.testing.assert_close(scorer.score_tails(pairs), whole[0])
+
+
+def test_slices_of_ntn_are_a_layer_too(monkeypatch):
+    scorer = scorer_of("NTN", embedding_dim=2, num_slices=4096)
+    pairs, made = torch.tensor([(0, 3)]), []
+    whole, score = scorer.score_tails(pairs), scorer.model.interaction.forward
+
+    def forward(h, r, t):
+        made.append(t.numel() // 2)
+        return score(h, r, t)
+
+    monkeypatch.setattr(scorer.model.interaction, "forward", forward)
+    monkeypatch.setattr(pykeen_scorer, "_LAYER_BYTES", 4 * 4096 * 5)
+    torch.testing.assert_close(scorer.score_tails(pairs), whole)
+    assert max(made) <= 5

@@ -72,7 +72,9 @@ def fit_to(
     layers = layers_of(embedding.interaction, replace(parts, **chosen))
     relations = layers.relations
     if inverse is not None:
-        others = layers_of(embedding.interaction, replace(parts, **chosen, relations=inverse))
+        others = layers_of(
+            embedding.interaction, replace(parts, **(chosen | {"relations": inverse}))
+        )
         relations = [_interleaved(*both) for both in zip(relations, others.relations, strict=True)]
     state = {
         f"{side}_representations.{number}._embeddings.weight": _weights(values)

@@ -13,6 +13,7 @@ import torch
 from kgdash.formats.embeddings.arrays import read_arrays
 from kgdash.formats.embeddings.dglke import read_dglke
 from kgdash.formats.embeddings.embedding import fit_to
+from kgdash.formats.embeddings.libkge import read_libkge
 from kgdash.formats.embeddings.matrices import read_matrix
 from kgdash.formats.embeddings.openke import read_openke
 from kgdash.formats.embeddings.options import Options
@@ -96,6 +97,16 @@ def _openke() -> list[bytes]:
     return [pack({"state.pt": _saved(**pair), **ids})]
 
 
+def _libkge() -> list[bytes]:
+    weights = {"_entity_embedder._embeddings": _E, "_relation_embedder._embeddings": _R}
+    state = {f"{name}.weight": torch.from_numpy(value) for name, value in weights.items()}
+    meta = {"entity_ids": list(GRAPH.entities), "relation_ids": list(GRAPH.relations)}
+    config = {"options": {"model": "transe", "transe": {"l_norm": 2.0}}}
+    stream = io.BytesIO()
+    torch.save({"model": (state, {}), "config": config, "dataset": {"meta": meta}}, stream)
+    return [pack({"state.pt": pack(unpack(stream.getvalue()))})]
+
+
 def _words() -> list[bytes]:
     rows = [[name, *map(str, row)] for name, row in zip(GRAPH.entities, _E, strict=True)]
     return ["\n".join([f"{len(rows)} 4", *map(" ".join, rows), ""]).encode()]
@@ -121,6 +132,7 @@ READERS = (
     Reader("dglke", _dglke, _fit(read_dglke, "", "RotatE"), "case.folder"),
     Reader("torchkge", _torchkge, _fit(read_torchkge, "state.pt", "TransE"), "case.folder"),
     Reader("openke", _openke, _fit(read_openke, "state.pt", "TransE"), "case.folder"),
+    Reader("libkge", _libkge, _fit(read_libkge, "state.pt", "TransE"), "case.folder"),
     Reader("word2vec", _words, _fit(read_word2vec, "", "cosine"), "case.txt"),
     Reader(
         "reported",

@@ -1,0 +1,120 @@
+"""LibKGE: a checkpoint (``.pt``) of a training job, or a packaged model.
+
+Its configuration is an object of LibKGE's, of which the options alone are read. Names are in the
+checkpoint if it was packaged, else in the dataset's ``entity_ids.del`` and ``relation_ids.del``.
+Scores by ``kge/model``; of reciprocal relations, heads are scored by the second half.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+from kgdash.formats.embeddings.embedding import Embedding, Source
+from kgdash.formats.embeddings.interactions import Parts
+from kgdash.formats.embeddings.numbered_names import find_list, read_numbered
+from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.torch_states import read_archive, tensors
+from kgdash.formats.pickle_records import Call
+from kgdash.formats.pickled_modules import mapping
+
+_EXPECTED = "a checkpoint of LibKGE's, such as checkpoint_best.pt"
+
+#: LibKGE's model → interaction
+_MODELS = {
+    "complex": "ComplEx",
+    "cp": "CP",
+    "distmult": "DistMult",
+    "rescal": "RESCAL",
+    "rotate": "RotatE",
+    "simple": "SimplE",
+    "transe": "TransE",
+}
+_RECIPROCAL = "reciprocal_relations_model"
+
+
+def read_libkge(path: Path, options: Options) -> Embedding:
+    """Read a checkpoint of LibKGE's.
+
+    :raises KgdashError: if the file holds something else, or the model is not one that is read
+    """
+    root, storages = read_archive(path, _EXPECTED)
+    checkpoint = _items(root, path)
+    model, reciprocal, norm = _configured(checkpoint.get("config"), path)
+    saved = checkpoint.get("model")
+    state = _items(saved[0] if isinstance(saved, tuple) and saved else saved, path)
+    found = tensors(state, storages, str(path))
+    entities, relations = (_weights(found, kind, path) for kind in ("entity", "relation"))
+    inverse = None
+    if reciprocal:
+        if relations.ndim != 2 or len(relations) % 2:
+            raise KgdashError(f"{path}: expected a vector and its reciprocal for each relation")
+        relations, inverse = np.split(relations, 2)
+    names = [_names(checkpoint, kind, path, options) for kind in ("entity", "relation")]
+    if norm is not None and norm not in (1, 2):
+        raise KgdashError(f"{path}: l_norm {norm!r:.40} is not read; expected 1 or 2")
+    return Embedding(
+        _MODELS[model],
+        names[0],
+        names[1],
+        Parts(entities, relations, norm=norm, where=str(path)),
+        Source(str(path), f"{path}, entities", f"{path}, relations"),
+        inverse,
+    )
+
+
+def _items(record: object, path: Path) -> Mapping[str | int, Any]:
+    found = mapping(record)
+    if found is None:
+        raise KgdashError(f"{path}: expected {_EXPECTED}; found something else")
+    return found
+
+
+def _configured(config: object, path: Path) -> tuple[str, bool, int | None]:
+    """Return model, whether relations are reciprocal, and norm."""
+    state = config.state if isinstance(config, Call) else config
+    options = mapping(state.get("options")) if isinstance(state, dict) else None
+    if options is None:
+        raise KgdashError(f"{path} holds no options of LibKGE's; expected {_EXPECTED}")
+    model, own = options.get("model"), None
+    reciprocal = model == _RECIPROCAL
+    if reciprocal:
+        wrapper = mapping(options.get(_RECIPROCAL)) or {}
+        own = mapping(wrapper.get("base_model")) or {}
+        model = own.get("type")
+    if not isinstance(model, str) or model not in _MODELS:
+        raise KgdashError(
+            f"{path}: model {model!r:.60} is not read; expected {', '.join(_MODELS)}, or "
+            f"{_RECIPROCAL} of one"
+        )
+    if model not in ("transe", "rotate"):
+        return model, reciprocal, None
+    general = mapping(options.get(model)) or {}
+    norm = (own or {}).get("l_norm", general.get("l_norm", 1))
+    if not isinstance(norm, int | float) or norm != norm // 1:
+        raise KgdashError(f"{path}: l_norm {norm!r:.40} is not read; expected 1 or 2")
+    return model, reciprocal, int(norm)
+
+
+def _weights(found: Mapping[str, np.ndarray], kind: str, path: Path) -> np.ndarray:
+    for wrapper in ("", "_base_model."):
+        for name in ("_embeddings", "embeddings"):
+            values = found.get(f"{wrapper}_{kind}_embedder.{name}.weight")
+            if values is not None:
+                return values
+    raise KgdashError(
+        f"{path}: no vectors of a lookup embedder of {kind}; it holds "
+        f"{', '.join(sorted(found))[:200] or 'no tensors'}"
+    )
+
+
+def _names(
+    checkpoint: Mapping[str | int, Any], kind: str, path: Path, options: Options
+) -> tuple[str, ...]:
+    meta = mapping((mapping(checkpoint.get("dataset")) or {}).get("meta")) or {}
+    packed = meta.get(f"{kind}_ids")
+    if isinstance(packed, list) and all(isinstance(name, str) for name in packed):
+        return tuple(packed)
+    return read_numbered(find_list((options.names, path.parent), (f"{kind}_ids.del",)))

@@ -1,0 +1,135 @@
+"""LibKGE's checkpoints by their published layout, with an object of its configuration's class."""
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+import torch
+
+from kgdash.errors import KgdashError
+from kgdash.formats.embeddings.libkge import read_libkge
+from kgdash.formats.embeddings.options import Options
+from kgdash.runs.importing import import_embedding
+from tests.support.embeddings import (
+    ENTITIES,
+    ENTITY_IDS,
+    RELATION_IDS,
+    RELATIONS,
+    all_triples,
+    by_id,
+    vectors,
+)
+
+D = 4
+
+
+class Config:
+    """Stands for LibKGE's class, whose name the checkpoint holds."""
+
+    def __init__(self, options):
+        self.options, self.folder, self.log_prefix = options, "local/x", None
+
+
+@pytest.fixture(autouse=True)
+def kge(monkeypatch):
+    module = ModuleType("kge.config")
+    monkeypatch.setattr(Config, "__module__", "kge.config")
+    module.Config = Config
+    monkeypatch.setitem(sys.modules, "kge", ModuleType("kge"))
+    monkeypatch.setitem(sys.modules, "kge.config", module)
+
+
+def save(folder, options, e, r, packed=False):
+    """Write a checkpoint as a training job does; ``packed`` as ``kge package`` does."""
+    kinds = (("entity", e, ENTITIES), ("relation", r, RELATIONS))
+    state = {f"_{k}_embedder._embeddings.weight": torch.from_numpy(v) for k, v, _ in kinds}
+    optimizer = {"state": {0: {"step": 3, "sum": torch.ones(2)}}, "param_groups": [{"lr": 0.1}]}
+    content = {
+        "type": "train",
+        "epoch": 3,
+        "valid_trace": [{"mean_reciprocal_rank_filtered": 0.3}],
+        "model": (state, {}),
+        "optimizer_state_dict": optimizer,
+        "config": Config(options),
+        "dataset": {"num_entities": len(e), "num_relations": len(RELATIONS)},
+    }
+    if packed:
+        content["dataset"]["meta"] = {f"{k}_ids": list(names) for k, _, names in kinds}
+    else:
+        for kind, _, names in kinds:
+            rows = "".join(f"{number}\t{name}\n" for number, name in enumerate(names))
+            (folder / f"{kind}_ids.del").write_text(rows)
+    torch.save(content, folder / "checkpoint_best.pt")
+    return folder / "checkpoint_best.pt"
+
+
+def complex_score(h, r, t):
+    h, r, t = (x[:, :D] + 1j * x[:, D:] for x in (h, r, t))
+    return (h * r * t.conj()).sum(-1).real
+
+
+def rows_of(e, r):
+    h, relation, t = all_triples()[::5].T
+    return by_id(e, ENTITY_IDS)[h], by_id(r, RELATION_IDS)[relation], by_id(e, ENTITY_IDS)[t]
+
+
+CASES = {
+    "complex": ({}, 2 * D, complex_score),
+    "transe": ({"l_norm": 2.0}, D, lambda h, r, t: -np.linalg.norm(h + r - t, axis=-1)),
+    "distmult": ({}, D, lambda h, r, t: (h * r * t).sum(-1)),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("model", CASES)
+def test_scores_are_its_formulas(model, packed, tmp_path):
+    own, width, formula = CASES[model]
+    e, r = vectors(14, width, seed=1), vectors(55, width, seed=2)
+    path = save(tmp_path, {"model": model, model: own}, e, r, packed)
+    run = import_embedding(path, tmp_path / "out", "libkge", "nations", Options())
+    found = run.scorer.score_triples(torch.from_numpy(all_triples()[::5].copy())).numpy()
+    np.testing.assert_allclose(found, formula(*rows_of(e, r)), rtol=1e-4, atol=1e-4)
+
+
+def test_reciprocal_relations_score_heads(tmp_path):
+    e, r = vectors(14, 2 * D, seed=1), vectors(110, 2 * D, seed=2)
+    options = {
+        "model": "reciprocal_relations_model",
+        "reciprocal_relations_model": {"base_model": {"type": "complex"}},
+    }
+    path = save(tmp_path, options, e, r)
+    run = import_embedding(path, tmp_path / "out", "libkge", "nations", Options())
+    triples = torch.from_numpy(all_triples()[::5].copy())
+    h, forward, t = rows_of(e, r[:55])
+    backward = rows_of(e, r[55:])[1]
+    for side, expected in (
+        ("tail", complex_score(h, forward, t)),
+        ("head", complex_score(t, backward, h)),
+    ):
+        found = run.scorer.score_triples(triples, side).numpy()
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": "conve"}, "model 'conve' is not read; expected complex"),
+        ({"model": "transe", "transe": {"l_norm": 3.0}}, "l_norm 3 is not read"),
+        ({"model": "transe", "transe": {"l_norm": "x"}}, "l_norm 'x' is not read"),
+        (None, "holds no options of LibKGE's"),
+    ],
+)
+def test_what_is_refused(options, message, tmp_path):
+    path = save(tmp_path, options, vectors(14, D), vectors(55, D))
+    with pytest.raises(KgdashError, match=message):
+        read_libkge(path, Options())
+
+
+def test_other_files_are_refused(tmp_path):
+    torch.save([1], tmp_path / "x.pt")
+    with pytest.raises(KgdashError, match="expected a checkpoint of LibKGE's"):
+        read_libkge(tmp_path / "x.pt", Options())
+    torch.save({"config": {"options": {"model": "cp"}}, "model": {}}, tmp_path / "x.pt")
+    with pytest.raises(KgdashError, match="no vectors of a lookup embedder of entity"):
+        read_libkge(tmp_path / "x.pt", Options())
