@@ -87,5 +87,5 @@ with st.expander("Every subgraph learnt from"):
     show_table(named.drop(columns="row"), "points", f"{name}-subgraphs")
 st.caption(
     f"Expected is the {task_label(task)} over as many evaluated triples as the subgraph has "
-    f"({np.median(prediction.sample.n):g} are usual): few of them make any mean uncertain."
+    f"({np.median(prediction.sample.n):.0f} are usual): few of them make any mean uncertain."
 )

@@ -7,9 +7,10 @@ from kgdash.engine.bounds import Thresholds
 from kgdash.engine.discovery_kernels import Found, Scored, collect_above, normalise_rows
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
-from kgdash.engine.microkernels import DOT
+from kgdash.engine.microkernels import DOT, L1
 from kgdash.engine.ordering_kernels import stable_order
 from kgdash.engine.protocol_kernels import Answers, Draws, Rivals, expect, gather_rivals
+from kgdash.engine.refit_kernels import Panel, distance_softmax
 from kgdash.engine.region_kernels import Incidence, grow_groups, scan_groups, shuffle_within
 from kgdash.engine.resampling_kernels import resample_groups
 from kgdash.engine.rule_kernels import (
@@ -104,3 +105,4 @@ def warm() -> None:
     counted, hits = Sums(group, sums, sums), Hits(np.zeros((1, 1), dtype=bool), group)
     count_chains(none, steps, Pairs(none.starts, pairs), none, counted, hits)
     count_chains_backwards(none, steps, group, none, sums)
+    distance_softmax(L1, vectors[0], Panel(vectors, vectors), 0, out[0], one)

@@ -37,7 +37,7 @@ TRAININGS = "training-*.safetensors"
 #: what stored tables are of; "unknown": a file without such a note, or damaged
 KINDS = (
     *("ranks", "relik", "rules", "comparison", "scores", "patterns", "study"),
-    *("classification", "calibration", "audit", "discovery", "unknown"),
+    *("classification", "calibration", "audit", "discovery", "why", "unknown"),
 )
 
 #: columns of `list_cache`

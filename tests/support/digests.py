@@ -11,10 +11,6 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from kgdash.runs import Run
 
 
 def digests(names: list[str]) -> dict[str, str]:
@@ -48,11 +44,6 @@ def digests(names: list[str]) -> dict[str, str]:
     # Those of the last one: what they rest on takes long.
     note("calibration", command("calibrate", name, "--resamples", 50, "--json"))
     note("answer sets", command("answer-sets", name, "--by", "relation", "--json"))
-    with tempfile.TemporaryDirectory() as folder:
-        asked = Path(folder, "asked.tsv")
-        asked.write_text("".join("\t".join(row) + "\n" for row in _first_triples(run)))
-        command("trust", name, "--triples", asked, "--out", f"{folder}/trust.csv")
-        note("trust", Path(folder, "trust.csv").read_bytes())
     together = ("--margin", 1, "--resamples", 50, "--json")
     note("agreement", command("agreement", *names, *together))
     note("audit", command("audit", "nations", *_AUDITED, "--folds", 2, "--json"))
@@ -60,11 +51,6 @@ def digests(names: list[str]) -> dict[str, str]:
 
 
 _AUDITED = ("--model", "DistMult", "--dim", 8, "--epochs", 1)
-
-
-def _first_triples(run: "Run") -> list[tuple[str, str, str]]:
-    names, relations = run.graph.entities, run.graph.relations
-    return [(names[h], relations[r], names[t]) for h, r, t in run.graph.split("test")[:30].tolist()]
 
 
 if __name__ == "__main__":

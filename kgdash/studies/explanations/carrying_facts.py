@@ -9,7 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pandas as pd
 
+from kgdash.files.table_cache import cached_table
+from kgdash.graph import IDS
 from kgdash.graph.known_triples import SIDES
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
@@ -32,6 +35,12 @@ CARRIED = 2
 
 #: a refit that changes the rank by a larger factor does not reproduce the prediction
 REPRODUCED = 2
+
+#: what stored results depend on besides run and triple; the version changes with the refit
+_SETTINGS = {
+    "settings": [CANDIDATES, MOST, ENOUGH, REPRODUCED],
+    "version of the refit": 1,
+}
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,8 @@ def carrying_facts(
 ) -> CarryingFacts:
     """Find the smallest set of an entity's facts without which a prediction is lost.
 
+    What took long is kept on disk.
+
     :param triple: int64 ids, ``(3,)``
     :param side: whose candidates are ranked: "tail" refits the head, "head" the tail
     :param candidates: of that side
@@ -108,8 +119,48 @@ def carrying_facts(
     if width > _WIDEST or queries * width**2 > _CURVATURES:
         much = f"{width:,} numbers in {queries:,} kinds of queries are too many to refit"
         return replace(found, missing=much)
-    search = _Search(EntityRefit(EntityLoss(form, entity, facts)), triple, side, candidates)
-    return search.run(found, others, progress)
+    table = cached_table(
+        {"kind": "why", "side": side, **_SETTINGS, **run.table_key(triple[None])},
+        lambda: _table(
+            _Search(EntityRefit(EntityLoss(form, entity, facts)), triple, side, candidates).run(
+                found, others, progress
+            )
+        ),
+        run.table_about("why", triple[None], sides=side),
+        progress,
+    )
+    return _from_table(found, table)
+
+
+def _table(found: CarryingFacts) -> pd.DataFrame:
+    """Lay out what a search found, to be stored: a row per fact of the entity.
+
+    ``place``: in the set, -1 outside. What is said of the whole stands in every row.
+    """
+    place = {tuple(fact): number for number, fact in enumerate(found.facts.tolist())}
+    influences = found.influences if len(found.influences) else np.nan
+    return pd.DataFrame(found.own, columns=IDS).assign(
+        influence=influences,
+        place=[place.get(tuple(fact), -1) for fact in found.own.tolist()],
+        rank_before=found.rank_before,
+        rank_after=found.rank_after,
+        missing=found.missing,
+    )
+
+
+def _from_table(found: CarryingFacts, table: pd.DataFrame) -> CarryingFacts:
+    chosen = table[table["place"] >= 0].sort_values("place")
+    influences = table["influence"].to_numpy(np.float64)
+    first = table.iloc[0]
+    return replace(
+        found,
+        own=table[IDS].to_numpy(np.int64),
+        influences=influences[:0] if np.isnan(influences).all() else influences,
+        facts=chosen[IDS].to_numpy(np.int64),
+        rank_before=float(first["rank_before"]),
+        rank_after=float(first["rank_after"]),
+        missing=str(first["missing"]),
+    )
 
 
 @dataclass(frozen=True)

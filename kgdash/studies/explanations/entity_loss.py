@@ -5,17 +5,18 @@ Defined in numbers.md#27-why-this-answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import torch
+from scipy.special import expit
 
-from kgdash.engine.device import pairwise
-from kgdash.engine.microkernels import DOT, L1, L2
+from kgdash.engine.microkernels import L1
+from kgdash.engine.refit_kernels import Panel
 from kgdash.graph import KnowledgeGraph
 from kgdash.scoring.pykeen_forms import PyKEENForm
+from kgdash.studies.explanations.candidate_panels import Panels
 
 #: scores that are held at once
 _SCORES = 2**24
@@ -45,8 +46,9 @@ class Linearised:
 
     ``losses``: float64, ``(n,)``; ``gradients``: float64, ``(n, D)``; ``curvatures``: float64,
     ``(g, D, D)``, what each fact of a query adds (``query``: int64, ``(n,)``, which one it is of),
-    and ``rays``: float64, ``(n, D)``, to whose outer products with themselves it adds besides. Both
-    are empty unless they were asked for.
+    and ``rays``: float64, ``(n, D)``, to whose outer products with themselves it adds besides;
+    ``bends``: float64, ``(n, D)``, the diagonal that it adds since distances to its ends are
+    curved themselves, 0 for inner products. All are empty unless they were asked for.
     """
 
     losses: np.ndarray
@@ -54,6 +56,7 @@ class Linearised:
     query: np.ndarray
     curvatures: np.ndarray
     rays: np.ndarray
+    bends: np.ndarray
 
     def curvature(self, weights: np.ndarray) -> np.ndarray:
         """Return the Fisher matrix of some facts, ``(D, D)``; their weights ``(n,)`` are 0 or 1."""
@@ -61,28 +64,33 @@ class Linearised:
         rays = self.rays[weights > 0]
         return np.asarray(np.tensordot(of_query, self.curvatures, 1) + rays.T @ rays)
 
+    def bend(self, weights: np.ndarray) -> np.ndarray:
+        """Return the diagonal that some facts add to it, ``(D,)``."""
+        return np.asarray(weights @ self.bends)
+
 
 @dataclass(frozen=True)
 class _Query:
-    """A query that the entity names: its answers, and how x makes its vector."""
+    """A query that the entity names: its facts, and how x makes its vector x M + c."""
 
-    side: str
-    relation: int
     facts: np.ndarray
-    answers: torch.Tensor
-    matrix: torch.Tensor
-    offset: torch.Tensor
+    panel: tuple[str, int]
+    matrix: np.ndarray
+    offset: np.ndarray
 
 
 @dataclass(frozen=True)
 class _Answered:
-    """Queries that the entity answers: their vectors, and log Σ exp of the others' scores."""
+    """Queries that the entity answers: their vectors, and log Σ exp of the others' scores.
+
+    The entity's vector under the relation is x M + c.
+    """
 
     facts: np.ndarray
-    queries: torch.Tensor
-    others: torch.Tensor
-    matrix: torch.Tensor
-    offset: torch.Tensor
+    queries: np.ndarray
+    others: np.ndarray
+    matrix: np.ndarray
+    offset: np.ndarray
 
 
 class EntityLoss:
@@ -100,163 +108,163 @@ class EntityLoss:
         :param facts: int64, ``(n, 3)``, n ≥ 1; no loops
         """
         self.form, self.entity, self.facts = form, entity, facts
-        self.trained = _numpy(form.entities[0][entity])
+        self.trained = form.entities[0][entity].double().cpu().numpy()
+        self._panels = Panels(form)
 
-    @torch.inference_mode()
+    @property
+    def has_kinks(self) -> bool:
+        """Tell whether scores are sums of absolute values."""
+        return self.form.kind == L1
+
     def scores(self, side: str, relation: int, x: np.ndarray) -> np.ndarray:
         """Score all candidates of a query that the entity names: float32, ``(|E|,)``.
 
         Where the entity is a candidate, its vector is x too. A constant may be missing.
         """
         matrix, offset = self._map(side, relation)
-        vector = torch.from_numpy(x).to(matrix)
+        vector = x.astype(np.float32)
         query = vector @ matrix + offset
-        scores = pairwise(self.form.kind, query[None], self._panel(side, relation))[0]
-        own = vector if self._is_product else _applied(self.form, side, relation, vector)
-        scores[self.entity] = pairwise(self.form.kind, query[None], own[None])[0, 0]
-        return np.asarray(scores.cpu().numpy())
+        own = vector
+        if not self._panels.is_product:
+            matrix, offset = _role(self.form, side, False, relation)
+            own = vector @ matrix + offset
+        scores = self._panels.compared(
+            query, self._panels.of(self._panels.key(side, relation)).vectors
+        )
+        scores[self.entity] = self._panels.compared(query, own[None])[0]
+        return scores
 
-    @torch.inference_mode()
     def slope(self, side: str, relation: int, answer: int, x: np.ndarray) -> np.ndarray:
         """Return the gradient of an answer's score by x: float64, ``(D,)``."""
         matrix, offset = self._map(side, relation)
-        query = torch.from_numpy(x).to(matrix) @ matrix + offset
-        slopes = self._slopes(query, self._panel(side, relation)[answer][None])
-        return _numpy(slopes[0] @ matrix.T)
+        query = x.astype(np.float32) @ matrix + offset
+        other = self._panels.of(self._panels.key(side, relation)).vectors[answer]
+        return np.asarray(self._panels.slopes(query, other[None])[0] @ matrix.T, dtype=np.float64)
 
-    @torch.inference_mode()
     def linearise(self, x: np.ndarray, curved: bool = False) -> Linearised:
         """Return each fact's loss and gradient at x, ``(D,)``; ``curved``: curvatures too."""
         count, width = len(self.facts), len(x)
         losses, gradients = np.zeros(count), np.zeros((count, width))
-        query = np.zeros(count, dtype=np.int64)
+        number = np.zeros(count, dtype=np.int64)
         curvatures = np.zeros((len(self._queries) if curved else 0, width, width))
-        rays = np.zeros((count, width if curved else 0))
-        vector = torch.from_numpy(x).to(self.form.entities[0])
-        for block in self._blocks():
-            panel = self._panel(block[0][1].side, block[0][1].relation)
-            asked = torch.stack([vector @ each.matrix + each.offset for _, each in block])
-            scores = pairwise(self.form.kind, asked, panel)
-            scores[:, self.entity] = -torch.inf
-            p, total = torch.softmax(scores, 1), torch.logsumexp(scores, 1)
-            means = p @ panel if self._is_product else None
-            for row, (number, each) in enumerate(block):
-                mean = p[row] @ self._slopes(asked[row], panel) if means is None else means[row]
-                own = self._slopes(asked[row], panel[each.answers])
-                losses[each.facts] = _numpy(total[row] - scores[row, each.answers])
-                gradients[each.facts] = _numpy((mean - own) @ each.matrix.T)
-                query[each.facts] = number
+        rays, bends = (np.zeros((count, width if curved else 0)) for _ in range(2))
+        vector = x.astype(np.float32)
+        for block in self._blocks:
+            panel = self._panels.of(block[0][1].panel)
+            asked = np.stack([vector @ each.matrix + each.offset for _, each in block])
+            p, totals, means = self._panels.softmax(asked, panel, self.entity)
+            for row, (place, query) in enumerate(block):
+                facts = query.facts
+                answers = panel.vectors[self._answers[facts]]
+                number[facts] = place
+                losses[facts] = totals[row] - self._panels.compared(asked[row], answers)
+                down = means[row] - self._panels.slopes(asked[row], answers)
+                gradients[facts] = down @ query.matrix.T
                 if curved:
-                    curvatures[number] = self._curvature(each, asked[row], panel, p[row])
+                    curvatures[place] = self._curvature(query, asked[row], panel, p[row])
+                    pulls = 1 - p[row, self._answers[facts]]
+                    bent = self._panels.bends(asked[row], answers)
+                    bends[facts] = pulls[:, None] * (bent @ np.square(query.matrix).T)
         for answered in self._answered:
             own = vector @ answered.matrix + answered.offset
-            scores = self._paired(own, answered.queries)
-            p = torch.sigmoid(scores - answered.others)
-            slopes = self._slopes(own, answered.queries) @ answered.matrix.T
-            losses[answered.facts] += _numpy(torch.nn.functional.softplus(answered.others - scores))
-            gradients[answered.facts] -= _numpy((1 - p)[:, None] * slopes)
+            lead = (answered.others - self._panels.compared(own, answered.queries)).astype(
+                np.float64
+            )
+            slopes = self._panels.slopes(own, answered.queries) @ answered.matrix.T
+            losses[answered.facts] += np.logaddexp(0, lead)
+            gradients[answered.facts] -= expit(lead)[:, None] * slopes
             if curved:
-                rays[answered.facts] = _numpy(torch.sqrt(p * (1 - p))[:, None] * slopes)
-        return Linearised(losses, gradients, query, curvatures, rays)
+                rays[answered.facts] = np.sqrt(expit(lead) * expit(-lead))[:, None] * slopes
+                bent = self._panels.bends(own, answered.queries) @ np.square(answered.matrix).T
+                bends[answered.facts] += expit(lead)[:, None] * bent
+        return Linearised(losses, gradients, number, curvatures, rays, bends)
 
     def _curvature(
-        self, each: _Query, asked: torch.Tensor, panel: torch.Tensor, p: torch.Tensor
+        self, query: _Query, asked: np.ndarray, panel: Panel, p: np.ndarray
     ) -> np.ndarray:
         """Return the covariance of the candidates' slopes, of those that have any probability."""
-        kept = torch.nonzero(p > _NEGLIGIBLE / len(p)).squeeze(1)
-        slopes, p = self._slopes(asked, panel[kept]), p[kept]
-        centred = (slopes - p @ slopes / p.sum()) * torch.sqrt(p)[:, None]
-        return _numpy(each.matrix @ (centred.T @ centred) @ each.matrix.T)
+        kept = np.flatnonzero(p > _NEGLIGIBLE / len(p))
+        slopes, p = self._panels.slopes(asked, panel.vectors[kept]), p[kept]
+        centred = ((slopes - p @ slopes / p.sum()) * np.sqrt(p)[:, None]) @ query.matrix.T
+        return np.asarray(centred.T @ centred)
 
-    @property
-    def _is_product(self) -> bool:
-        return self.form.kind == DOT
+    @cached_property
+    def _answers(self) -> np.ndarray:
+        """The other end of each fact."""
+        heads = self.facts[:, 0] == self.entity
+        return np.where(heads, self.facts[:, 2], self.facts[:, 0])
 
     @cached_property
     def _queries(self) -> list[_Query]:
-        found = []
-        for side, relation, rows in self._roles():
-            answers = self.facts[rows, 2 if side == "tail" else 0]
-            maps = self._map(side, relation)
-            found.append(_Query(side, relation, rows, torch.from_numpy(answers), *maps))
-        return found
+        return [
+            _Query(rows, self._panels.key(side, relation), *self._map(side, relation))
+            for side, relation, rows in self._roles()
+        ]
 
     @cached_property
-    @torch.inference_mode()
     def _answered(self) -> list[_Answered]:
         """Score the queries that the entity answers, once: their vectors do not hang on x."""
         found = []
         for own_side, relation, rows in self._roles():
-            side, column = ("head", 2) if own_side == "tail" else ("tail", 0)
-            others = torch.from_numpy(np.ascontiguousarray(self.facts[rows, column]))
-            queries = self.form.queries(side, others, torch.full_like(others, relation))
-            matrix, offset = self.form.role(side, False, relation)
-            if self._is_product:
+            side = "head" if own_side == "tail" else "tail"
+            others = torch.from_numpy(self._answers[rows])
+            with torch.inference_mode():
+                made = self.form.queries(side, others, torch.full_like(others, relation))
+            queries = made.cpu().numpy()
+            matrix, offset = _role(self.form, side, False, relation)
+            if self._panels.is_product:
                 queries = queries @ matrix.T
-                matrix, offset = torch.eye(len(matrix)).to(matrix), torch.zeros_like(offset)
-            panel = self._panel(side, relation)
-            totals = []
-            for part in queries.split(max(1, _SCORES // len(panel))):
-                scores = pairwise(self.form.kind, part, panel)
-                scores[:, self.entity] = -torch.inf
-                totals.append(torch.logsumexp(scores, 1))
-            found.append(_Answered(rows, queries, torch.cat(totals), matrix, offset))
+                matrix, offset = np.eye(len(matrix), dtype=np.float32), np.zeros_like(offset)
+            panel = self._panels.of(self._panels.key(side, relation))
+            parts = np.array_split(queries, -(-len(queries) // self._most))
+            totals = np.concatenate(
+                [self._panels.softmax(part, panel, self.entity)[1] for part in parts]
+            )
+            found.append(_Answered(rows, queries, totals, matrix, offset))
         return found
 
-    def _roles(self) -> Iterator[tuple[str, int, np.ndarray]]:
-        """Yield the entity's queries: side, relation, and which facts answer them."""
+    def _roles(self) -> list[tuple[str, int, np.ndarray]]:
+        """List the entity's queries: side, relation, and which facts answer them."""
+        found = []
         for side, column in (("tail", 0), ("head", 2)):
             rows = np.flatnonzero(self.facts[:, column] == self.entity)
             for relation in np.unique(self.facts[rows, 1]).tolist():
-                yield side, relation, rows[self.facts[rows, 1] == relation]
+                found.append((side, relation, rows[self.facts[rows, 1] == relation]))
+        return found
 
-    def _blocks(self) -> Iterator[list[tuple[int, _Query]]]:
-        """Cut the queries into blocks that share their candidates' vectors."""
-        every = list(enumerate(self._queries))
-        most = max(1, _SCORES // self.form.num_entities)
-        for side in ("tail", "head"):
-            chosen = [(number, query) for number, query in every if query.side == side]
-            shared = self._is_product or self.form.is_fixed(side)
-            step = most if shared else 1
-            yield from (chosen[i : i + step] for i in range(0, len(chosen), step))
-
-    def _map(self, side: str, relation: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def _map(self, side: str, relation: int) -> tuple[np.ndarray, np.ndarray]:
         """Return how x makes the vector that candidates are compared with.
 
         With inner products the candidates' map is part of it, so that they are as they are.
         """
-        matrix, offset = self.form.role(side, True, relation)
-        if self._is_product:
-            candidate, _ = self.form.role(side, False, relation)
+        matrix, offset = _role(self.form, side, True, relation)
+        if self._panels.is_product:
+            candidate, _ = _role(self.form, side, False, relation)
             matrix, offset = matrix @ candidate.T, offset @ candidate.T
         return matrix, offset
 
-    def _panel(self, side: str, relation: int) -> torch.Tensor:
-        """Return the vectors of all candidates: ``(|E|, K)``."""
-        if self._is_product:
-            return self.form.entities[0]
-        every = torch.arange(self.form.num_entities, device=self.form.device)
-        return self.form.vectors(side, every, torch.full_like(every, relation))
+    @cached_property
+    def _blocks(self) -> list[list[tuple[int, _Query]]]:
+        """The queries with their places, in blocks that share their candidates' vectors."""
+        blocks: list[list[tuple[int, _Query]]] = []
+        for place, query in enumerate(self._queries):
+            last = blocks[-1] if blocks else []
+            if last and last[0][1].panel == query.panel and len(last) < self._most:
+                last.append((place, query))
+            else:
+                blocks.append([(place, query)])
+        return blocks
 
-    def _slopes(self, vector: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
-        """Return the gradients of a vector's scores with others by it: ``(K,)``, ``(n, K)``."""
-        if self._is_product:
-            return others
-        difference = others - vector
-        if self.form.kind == L1:
-            return torch.sign(difference)
-        if self.form.kind == L2:
-            return torch.nn.functional.normalize(difference, dim=1)
-        return 2 * difference
-
-    def _paired(self, vector: torch.Tensor, queries: torch.Tensor) -> torch.Tensor:
-        return pairwise(self.form.kind, vector[None], queries)[0]
+    @property
+    def _most(self) -> int:
+        """Queries that are scored at once."""
+        return max(1, _SCORES // self.form.num_entities)
 
 
-def _applied(form: PyKEENForm, side: str, relation: int, vector: torch.Tensor) -> torch.Tensor:
-    matrix, offset = form.role(side, False, relation)
-    return vector @ matrix + offset
-
-
-def _numpy(values: torch.Tensor) -> np.ndarray:
-    return np.asarray(values.double().cpu().numpy())
+def _role(
+    form: PyKEENForm, side: str, is_query: bool, relation: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return M and c of `PyKEENForm.role`."""
+    with torch.inference_mode():
+        matrix, offset = form.role(side, is_query, relation)
+    return matrix.cpu().numpy(), offset.cpu().numpy()

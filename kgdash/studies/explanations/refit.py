@@ -11,12 +11,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, optimize
 
 from kgdash.studies.explanations.entity_loss import EntityLoss, Linearised
 
 #: steps at most, and the decrease of the loss that a further one must promise
 _STEPS, _ENOUGH = 40, 1e-4
+
+#: steps and evaluations of L-BFGS, where scores have kinks
+_KINKED = {"maxiter": 15, "maxfun": 40}
 
 #: a matrix is kept while each step promises so many times less than the one before; the shortest
 #: part of a step that is tried
@@ -90,7 +93,7 @@ class EntityRefit:
 
     def _solver(self, at: Linearised, weights: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         matrix = at.curvature(weights)
-        matrix[np.diag_indices_from(matrix)] += self.ridge
+        matrix[np.diag_indices_from(matrix)] += self.ridge + at.bend(weights)
         factor = linalg.cho_factor(matrix)
         return lambda right: np.asarray(linalg.cho_solve(factor, right))
 
@@ -103,8 +106,12 @@ class EntityRefit:
     def _minimum(self, weights: np.ndarray, x: np.ndarray, at: Linearised) -> np.ndarray:
         """Minimise by Newton's steps with the Fisher matrix, halved until the loss falls.
 
+        With sums of absolute values they end early at kinks: there, by L-BFGS.
+
         :param at: of x, with curvatures
         """
+        if self.loss.has_kinks:
+            return self._minimum_with_kinks(weights, x)
         solve, before, share = self._solver(at, weights), np.inf, 1.0
         for _ in range(_STEPS):
             gradient = self._gradient(at, weights, x)
@@ -117,12 +124,20 @@ class EntityRefit:
                 solve = self._solver(self.loss.linearise(x, curved=True), weights)
                 step = solve(gradient)
                 promised = float(gradient @ step)
-            # Where scores have kinks whole steps fail: the next tries twice the part that did not.
+            # Where whole steps fail, the next tries twice the part that did not.
             moved = self._descent(weights, (x, at), step, promised, min(1.0, 2 * share))
             if moved is None:
                 break
             (x, at, share), before = moved, promised
         return x
+
+    def _minimum_with_kinks(self, weights: np.ndarray, start: np.ndarray) -> np.ndarray:
+        def value(x: np.ndarray) -> tuple[float, np.ndarray]:
+            at = self.loss.linearise(x)
+            return self._value(at, weights, x), self._gradient(at, weights, x)
+
+        found = optimize.minimize(value, start, jac=True, method="L-BFGS-B", options=_KINKED)
+        return np.asarray(found.x)
 
     def _descent(
         self,

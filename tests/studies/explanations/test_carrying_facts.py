@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from kgdash.files import table_cache
 from kgdash.graph import default_filter
 from kgdash.studies.explanations import carrying_facts as carrying
 from kgdash.studies.explanations.carrying_facts import (
@@ -153,6 +154,24 @@ def test_all_tied(written):
     found = found_of(run, (0, 0, 2), "tail")
     assert found.missing == "all candidates have the same score"
     assert found.rank == 7.5
+
+
+def test_what_was_found_is_kept(written, monkeypatch):
+    monkeypatch.setattr(table_cache, "_WORTH_KEEPING", -1)
+    run, kinds = written("DistMult").run, set()
+    triples = run.graph.split("test")[:6].tolist()
+    first = [found_of(run, triple, side) for triple in triples for side in ("tail", "head")]
+    monkeypatch.setattr(carrying, "EntityRefit", None)  # none is made again
+    again = [found_of(run, triple, side) for triple in triples for side in ("tail", "head")]
+    for one, other in zip(first, again, strict=True):
+        for name in ("own", "influences", "facts"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        assert (one.side, one.entity, one.missing) == (other.side, other.entity, other.missing)
+        ranks = [(each.rank, each.rank_before, each.rank_after) for each in (one, other)]
+        np.testing.assert_array_equal(*ranks)
+        kinds.add((bool(len(one.facts)), bool(len(one.influences))))
+    assert len(kinds) > 1
+    assert set(table_cache.list_cache()["kind"]) == {"why"}
 
 
 def test_a_small_file_that_asks_for_large_matrices(written, monkeypatch):
