@@ -35,6 +35,7 @@ MENU: dict[str, dict[str, str]] = {
         "inspect": "Inspect",
         "queries": "Query answers",
         "rules": "Rule predictions",
+        "discover": "New facts",
         "label": "Label predictions",
     },
     "Compare": {
