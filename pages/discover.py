@@ -19,9 +19,8 @@ key = (run.digest, "discovery", repr(setting))
 found = computed("Searching all triples", key, Call(discover, run, setting))
 st.markdown(discovery_verdict(run, setting, found, plain))
 st.caption(
-    "Every head, relation and tail was compared. Under probability, a true fact that nobody wrote "
-    "down counts as wrong, so the figures are careful. A row opens Inspect; Label predictions "
-    "keeps what you judge."
+    "Of all triples under these settings, none was left out. Probabilities are learnt from what is "
+    "recorded: true facts that nobody wrote down count as wrong there. Select a row to inspect it."
 )
 named = run.graph.with_names(found)
 show_triples(
@@ -30,5 +29,5 @@ show_triples(
     named,
     "new_facts",
     f"{run.name}-new-facts",
-    softmax="share of the query, both sides",
+    softmax="softmax, smaller side",
 )

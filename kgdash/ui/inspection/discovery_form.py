@@ -15,7 +15,7 @@ from kgdash.ui.widgets.choices import choice, choose_one
 #: triples beyond which a search takes minutes: the page then opens on one relation
 _MANY = 10**9
 
-_TYPES = {"any": "any entity", "seen": "seen with the relation"}
+_TYPES = {"seen": "seen with the relation", "any": "any entity"}
 _COUNTS = {"100": "100", "1000": "1,000", "10000": "10,000"}
 _QUOTAS = {"none": "any number", "1": "1", "5": "5", "10": "10", "50": "50"}
 
@@ -26,21 +26,35 @@ def choose_discovery(run: Run) -> DiscoverySetting:
     has_valid = bool(len(graph.splits["valid"]))
     with settings():
         orders = ["probability", "score"] if has_valid else ["score"]
-        by = choose_one("Ordered by", orders, "order")
-        types = choose_one("Heads and tails", list(_TYPES), "types", format_func=_TYPES.__getitem__)
+        by = choose_one(
+            "Ordered by",
+            orders,
+            "new_by",
+            help="Probability: the smaller of a triple's two, as answer for its tail and for its "
+            "head. Scores of different relations may not compare: take few of each then.",
+        )
+        types = choose_one(
+            "Heads and tails",
+            list(_TYPES),
+            "new_types",
+            help="Seen: only entities that a known triple of the relation has on that side. Any: "
+            "all; queries that make no sense then often come first.",
+            format_func=_TYPES.__getitem__,
+        )
         relations = st.multiselect(
             "Relations",
             list(graph.relations),
             default=_first_relations(run),
             format_func=dict(zip(graph.relations, graph.relation_labels, strict=True)).__getitem__,
-            key="relations",
+            key="new_relations",
             bind="query-params",
-            help="None: all. On a large graph the page opens on the most frequent one; all of them "
-            "take minutes.",
+            placeholder="all; type to search",
+            help="Without any: all. A large graph opens on its most frequent one, since all take "
+            "minutes.",
         )
     with more_settings():
-        k = int(choice("How many", _COUNTS, "count", "100"))
-        quota = choice("At most of one relation", _QUOTAS, "quota", "none")
+        k = int(choice("How many", _COUNTS, "new_count", "100"))
+        quota = choice("At most of one relation", _QUOTAS, "new_quota", "none")
     most = None if quota == "none" else int(quota)
     try:
         return DiscoverySetting(k, by, types, most, tuple(relations))
