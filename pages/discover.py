@@ -19,7 +19,7 @@ key = (run.digest, "discovery", repr(setting))
 found = computed("Searching all triples", key, Call(discover, run, setting))
 st.markdown(discovery_verdict(run, setting, found, plain))
 st.caption(
-    "Of all triples under these settings, none was left out. Probabilities are learnt from what is "
+    "All triples under these settings were compared. Probabilities are learnt from what is "
     "recorded: true facts that nobody wrote down count as wrong there. Select a row to inspect it."
 )
 named = run.graph.with_names(found)

@@ -15,7 +15,7 @@ from kgdash.ui.widgets.choices import choice, choose_one
 #: triples beyond which a search takes minutes: the page then opens on one relation
 _MANY = 10**9
 
-_TYPES = {"seen": "seen with the relation", "any": "any entity"}
+_TYPES = {"seen": "seen there", "any": "any"}
 _COUNTS = {"100": "100", "1000": "1,000", "10000": "10,000"}
 _QUOTAS = {"none": "any number", "1": "1", "5": "5", "10": "10", "50": "50"}
 
@@ -37,8 +37,8 @@ def choose_discovery(run: Run) -> DiscoverySetting:
             "Heads and tails",
             list(_TYPES),
             "new_types",
-            help="Seen: only entities that a known triple of the relation has on that side. Any: "
-            "all; queries that make no sense then often come first.",
+            help="Seen there: only entities that a known triple of the relation has on that side. "
+            "Any: all; queries that make no sense then often come first.",
             format_func=_TYPES.__getitem__,
         )
         relations = st.multiselect(

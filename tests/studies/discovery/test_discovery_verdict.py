@@ -10,7 +10,7 @@ def test_by_probability(bundled):
     said = discovery_verdict(run, DiscoverySetting(30), found)
     first = run.graph.with_names(found).iloc[0]
     assert f"**{first['head']} — {first['relation']} → {first['tail']}**" in said
-    assert f"**{(found['probability'] >= 0.5).sum()}** have" in said
+    assert f"**{(found['probability'] >= 0.5).sum()}** of them have" in said
     assert f"{found['relation'].nunique()} relations" in said
 
 
