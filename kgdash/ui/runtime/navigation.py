@@ -42,6 +42,7 @@ MENU: dict[str, dict[str, str]] = {
         "compare": "Compare runs",
         "which_model": "Which model where",
         "agreement": "Agreement",
+        "protocols": "Sampled protocols",
         "model_selection": "Model selection",
         "obl2021": "OBL2021",
     },
