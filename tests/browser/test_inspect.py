@@ -145,6 +145,7 @@ def test_a_new_fact_by_score(address, tab, bundled):
     expected = run.graph.with_names(found)[["head", "relation", "tail"]].iloc[1].tolist()
     open_page(tab, f"{address}/discover?run=umls-complex")
     press(tab, "new_by", "score")
+    tab.get_by_text("with a score of").wait_for()
     settle(tab)
     assert table_texts(tab)[1][:3] == expected
     select_row(tab, "new_facts", 1)

@@ -109,7 +109,8 @@ def draw_arguments(function, data) -> list[str]:
         if isinstance(info, typer.models.ArgumentInfo):
             positional += values
         elif kind is bool:
-            options += [flag] if values[0] == "True" else []
+            on, _, off = flag.partition("/")  # as --unit/--no-unit
+            options += filter(None, [on if values[0] == "True" else off])
         elif many is tuple:
             options += [flag, *(f"x{value}" for value in values)]
         else:
