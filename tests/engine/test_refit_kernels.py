@@ -41,5 +41,7 @@ def test_against_the_definition(kind, count):
 
 def test_nobody_but_the_one_left_out():
     vectors, p, slope = np.ones((1, 2), np.float32), np.empty(1, np.float32), np.empty(2)
-    assert distance_softmax(L1, vectors[0], Panel(vectors, vectors.T.copy()), 0, p, slope) == -np.inf
-    assert p.tolist() == [0] and slope.tolist() == [0, 0]
+    panel = Panel(vectors, vectors.T.copy())
+    assert distance_softmax(L1, vectors[0], panel, 0, p, slope) == -np.inf
+    assert p.tolist() == [0]
+    assert slope.tolist() == [0, 0]
