@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.message import bulk, of_each
 from kgdash.charts.separation import LABELS
-from kgdash.charts.style import GREY, empty, finish, log_axis, whiskers
+from kgdash.charts.style import GREY, RUN_LOOKS, empty, finish, log_axis, whiskers
 from kgdash.statistics.estimate import number
 
 #: way of calibration -> colour and symbol; both tell
@@ -20,18 +20,6 @@ _CALIBRATIONS = {
     "isotonic": ("#d9742b", "diamond-open"),
 }
 _CALIBRATION_NAMES = {"none": "sigmoid of the score", "platt": "Platt", "isotonic": "isotonic"}
-
-#: colour and symbol of the runs of a comparison, in their order
-_RUNS = (
-    ("#2f7fd1", "circle"),
-    ("#d9742b", "diamond-open"),
-    ("#2e9d78", "square-open"),
-    ("#9a6fd0", "x"),
-    ("#c2578f", "triangle-up-open"),
-    ("#7a8794", "cross"),
-    ("#8a6d3b", "star"),
-    ("#c8401a", "hexagon-open"),
-)
 
 #: corners of a curve drawn; more are finer than a screen
 _MOST_CORNERS = 1500
@@ -155,7 +143,7 @@ def calibrations_figure(bins: Mapping[str, pd.DataFrame]) -> go.Figure:
     tables = [
         table[table["calibration"] == "platt"].assign(name=run) for run, table in bins.items()
     ]
-    looks = dict(zip(bins, cycle(_RUNS), strict=False))
+    looks = dict(zip(bins, cycle(RUN_LOOKS), strict=False))
     return _reliability_diagram(pd.concat(tables), looks, "Calibration after Platt")
 
 
@@ -165,7 +153,7 @@ def confidence_figure(bins: Mapping[str, pd.DataFrame]) -> go.Figure:
     :param bins: of `kgdash.studies.probability.calibration_report.diagram`, by the name of a way
     """
     table = pd.concat([rows.assign(name=name) for name, rows in bins.items()])
-    looks = dict(zip(bins, cycle(_RUNS), strict=False))
+    looks = dict(zip(bins, cycle(RUN_LOOKS), strict=False))
     return _reliability_diagram(table, looks, "Confidence", "queries", "share of answers right")
 
 

@@ -29,6 +29,18 @@ RELIABILITY_SCALE = [
 #: low → high in cells that hold figures: dark enough throughout for white ones
 CELL_SCALE = [[0.0, "#b5421f"], [0.5, "#6d6675"], [1.0, "#1e5fb4"]]
 
+#: colour and symbol of the runs of a comparison, in their order
+RUN_LOOKS = (
+    ("#2f7fd1", "circle"),
+    ("#d9742b", "diamond-open"),
+    ("#2e9d78", "square-open"),
+    ("#9a6fd0", "x"),
+    ("#c2578f", "triangle-up-open"),
+    ("#7a8794", "cross"),
+    ("#8a6d3b", "star"),
+    ("#c8401a", "hexagon-open"),
+)
+
 GREY = "rgba(128, 138, 150, 0.55)"
 
 #: from few to many: visible on white and on near-black; no end means good or bad

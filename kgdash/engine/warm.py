@@ -105,4 +105,5 @@ def warm() -> None:
     counted, hits = Sums(group, sums, sums), Hits(np.zeros((1, 1), dtype=bool), group)
     count_chains(none, steps, Pairs(none.starts, pairs), none, counted, hits)
     count_chains_backwards(none, steps, group, none, sums)
-    distance_softmax(L1, vectors[0], Panel(vectors, vectors), 0, out[0], one)
+    two, across = np.ones((2, 1), dtype=np.float32), np.ones((1, 2), dtype=np.float32)
+    distance_softmax(L1, two[0], Panel(two, across), 0, across[0], one)  # one of two is left out

@@ -14,7 +14,7 @@ from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import reliability_map
 from kgdash.studies.trust.card import trust_card
 from kgdash.studies.trust.competing import competing_names
-from tests.browser.driver import CARDS, expect_cards, open_page, press, settle
+from tests.browser.driver import CARDS, expect_cards, open_page, press, settle, table_texts
 
 #: pixels of a table's header, and of its rows
 HEADER, ROW = 35, 28
@@ -131,3 +131,18 @@ def test_from_a_finding_to_a_prediction_to_a_fact_that_carries_it_and_back(addre
     tab.go_back()
     tab.wait_for_url(lambda url: names_in(url) == triple.names(run.graph))
     tab.locator(f".st-key-{facts}").wait_for()
+
+
+def test_a_new_fact_by_score(address, tab, bundled):
+    run = bundled("umls-complex")
+    found = run.discover(100, "score", types="seen")
+    expected = run.graph.with_names(found)[["head", "relation", "tail"]].iloc[1].tolist()
+    open_page(tab, f"{address}/discover?run=umls-complex")
+    press(tab, "new_by", "score")
+    settle(tab)
+    assert table_texts(tab)[1][:3] == expected
+    select_row(tab, "new_facts", 1)
+    tab.wait_for_url("**/inspect**")
+    tab.get_by_role("heading", name="Inspect a prediction").wait_for()
+    settle(tab)
+    assert names_in(tab.url) == expected

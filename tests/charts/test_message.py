@@ -279,11 +279,17 @@ def candidates(k):
     )
 
 
+def by_protocol(k):
+    table = frame(protocol=["few", "many"] * 2, run=["a", "a", "b", "b"], sd=[0, 0.1] * 2)
+    return candidate_subsampling.protocol_dots(table.assign(value=0.4 * k, exact=0.3), MRR)
+
+
 #: chart -> its figure of data, which is other data for another k
 EXAMPLES = {
     "breakdowns.group_bars": lambda k: breakdowns.group_bars(a_breakdown(k), MRR, 0.5),
     "breakdowns.side_heatmap": lambda k: breakdowns.side_heatmap(a_breakdown(k), MRR, ["a", "b"]),
     "candidate_subsampling.candidates_lines": candidates,
+    "candidate_subsampling.protocol_dots": by_protocol,
     "classification.roc_figure": lambda k: classification.roc_figure(
         a_curve(k, "false_positive_rate", "true_positive_rate"), CONFUSION
     ),

@@ -5,8 +5,9 @@ import re
 
 import pytest
 
-from kgdash.ranking.glossary import TERMS, _metric, explained, glossary_table, metric_text
+from kgdash.ranking.glossary import _metric, explained, glossary_table, metric_text
 from kgdash.ranking.metric_lookup import find_metric, metric_records
+from kgdash.ranking.terms import TERMS
 from tests.support.paths import ROOT
 
 NAMES = [name for term in TERMS for name in (term.name, *term.also)]

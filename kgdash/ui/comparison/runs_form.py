@@ -20,12 +20,13 @@ from kgdash.ui.runtime.sidebar import settings
 _BEFORE_DATASET = "|"
 
 
-def choose_runs(run: Run, suggested: Sequence[str] = ()) -> dict[str, Run]:
+def choose_runs(run: Run, suggested: Sequence[str] = (), fewest: int = FEWEST) -> dict[str, Run]:
     """Show the choice of the runs and load them; a refusal ends the page's run.
 
     :param run: of the sidebar, which always comes first
     :param suggested: names of runs that are chosen at first; without any, two of its graph
-    :return: 2 to 8 runs on its graph, by distinct names
+    :param fewest: 1 where a page says something of a single run, too
+    :return: ``fewest`` to 8 runs on its graph, by distinct names
     """
     names = list(named_runs())
     first = list(suggested) or runs_on_same_graph(run)[:2]
@@ -49,10 +50,11 @@ def choose_runs(run: Run, suggested: Sequence[str] = ()) -> dict[str, Run]:
     )
     try:
         runs = _load([*others, *folders.splitlines()], run)
-        if len(runs) < FEWEST:
+        if len(runs) < fewest:
             _say_what_to_choose(run)
             st.stop()
-        check_comparable(runs)
+        if len(runs) > 1:
+            check_comparable(runs)
     except KgdashError as error:
         refuse(error)
     return dict(zip(distinct_names(runs), runs, strict=True))

@@ -1,0 +1,30 @@
+"""The sentence about new facts."""
+
+from kgdash.studies.discovery.discovery import DiscoverySetting
+from kgdash.studies.discovery.discovery_verdict import discovery_verdict
+
+
+def test_by_probability(bundled):
+    run = bundled("umls-complex")
+    found = run.discover(30)
+    said = discovery_verdict(run, DiscoverySetting(30), found)
+    first = run.graph.with_names(found).iloc[0]
+    assert f"**{first['head']} — {first['relation']} → {first['tail']}**" in said
+    assert f"**{(found['probability'] >= 0.5).sum()}** of them have" in said
+    assert f"{found['relation'].nunique()} relations" in said
+
+
+def test_by_score_of_one_relation(bundled):
+    run = bundled("umls-complex")
+    setting = DiscoverySetting(3, "score", relations=("affects",))
+    said = discovery_verdict(run, setting, run.discover(3, "score", relations=("affects",)), repr)
+    assert "of one relation" in said
+    assert "with a score of" in said
+    assert "'affects'" in said
+
+
+def test_nothing(bundled):
+    run = bundled("umls-complex")
+    assert "no triple to find" in discovery_verdict(
+        run, DiscoverySetting(3), run.discover(3).iloc[:0]
+    )
