@@ -60,8 +60,9 @@ def keys_of(client):
     """Return the settings of Dask's that say where keys are: here, the keys themselves."""
     kept = client.security
     return {
-        "ca-file": kept.tls_ca_file,
-        "client": {"key": kept.tls_client_key, "cert": kept.tls_client_cert},
+        "distributed.comm.tls.ca-file": kept.tls_ca_file,
+        "distributed.comm.tls.client.key": kept.tls_client_key,
+        "distributed.comm.tls.client.cert": kept.tls_client_cert,
     }
 
 
@@ -70,7 +71,7 @@ def test_a_command_prints_the_same(here, run, call):
 
     client = here.client(silent)
     address = client.scheduler.address
-    with dask.config.set({"distributed.comm.tls": keys_of(client)}):
+    with dask.config.set(keys_of(client)):
         for command in ("metrics", "relik"):
             alone = call(command, NAME, "--split", "valid")
             store.clear_cache()
