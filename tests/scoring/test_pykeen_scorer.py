@@ -167,7 +167,7 @@ def test_slices_of_ntn_are_a_layer_too(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "inverse", "kwargs", "least"),
     [
-        # Each of 14 candidates: filters times numbers; each of 55 relations: a matrix of the core's.
+        # Each of 14 candidates: filters times numbers; each of 55 relations: a matrix of its core.
         ("ConvKB", False, {"embedding_dim": 64, "num_filters": 256}, 14 * 64 * 256),
         ("TuckER", False, {"embedding_dim": 64, "relation_dim": 1}, 55 * 64 * 64),
         ("NTN", False, {"embedding_dim": 16, "num_slices": 64}, 16 * 16 * 64),
