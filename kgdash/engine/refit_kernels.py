@@ -32,7 +32,7 @@ def distance_softmax(kind, query, panel, left_out, p, slope):
     :param panel: `Panel`
     :param left_out: position of a vector that has no probability
     :param p: float32, ``(n,)``; ``slope``: float64, ``(K,)``; both are written
-    :return: log Σ exp(score)
+    :return: log Σ exp(score), -inf if there is no other vector
     """
     vectors, columns = panel.vectors, panel.columns
     count, width = vectors.shape
@@ -63,6 +63,8 @@ def distance_softmax(kind, query, panel, left_out, p, slope):
     for j in range(count):
         total += p[j]
     slope[:] = 0
+    if total == 0:
+        return -np.inf
     for j in range(count):
         p[j] = p[j] / total
         if p[j] < _NOTHING:

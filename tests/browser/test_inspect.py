@@ -131,6 +131,12 @@ def test_from_a_finding_to_a_prediction_to_a_fact_that_carries_it_and_back(addre
     tab.go_back()
     tab.wait_for_url(lambda url: names_in(url) == triple.names(run.graph))
     tab.locator(f".st-key-{facts}").wait_for()
+    tab.go_back()
+    tab.locator(f".st-key-{facts}").wait_for(state="detached")
+    settle(tab)
+    tab.go_back()
+    tab.wait_for_url("**/breakdowns**")
+    tab.get_by_role("heading", name=lead.name, exact=True).wait_for()
 
 
 def test_a_new_fact_by_score(address, tab, bundled):
@@ -139,6 +145,7 @@ def test_a_new_fact_by_score(address, tab, bundled):
     expected = run.graph.with_names(found)[["head", "relation", "tail"]].iloc[1].tolist()
     open_page(tab, f"{address}/discover?run=umls-complex")
     press(tab, "new_by", "score")
+    tab.get_by_text("with a score of").wait_for()
     settle(tab)
     assert table_texts(tab)[1][:3] == expected
     select_row(tab, "new_facts", 1)

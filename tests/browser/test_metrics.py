@@ -44,7 +44,7 @@ def test_numbers_charts_and_table(address, tab, run):
     assert dict(drawn) == {"realistic": mrr["realistic"]}
     row = table_texts(tab)[0]
     (key,) = (key for key, about in metric_records().items() if row[0].startswith(about.label))
-    assert float(row[1]) == kgdash.metrics(run.ranks()).value(key, "head", "optimistic")
+    assert float(row[1]) == kgdash.metrics(run.ranks()).value(key, "head", "realistic")
 
 
 def test_raw_ranks_another_side_and_k_and_the_file(address, tab, run, tmp_path):

@@ -37,3 +37,11 @@ def test_against_the_definition(kind, count):
     assert total == pytest.approx(expected[0], rel=1e-5, abs=1e-6)
     np.testing.assert_allclose(p, expected[1], rtol=1e-4, atol=1e-9)
     np.testing.assert_allclose(slope, expected[2], atol=1e-5)
+
+
+def test_nobody_but_the_one_left_out():
+    vectors, p, slope = np.ones((1, 2), np.float32), np.empty(1, np.float32), np.empty(2)
+    panel = Panel(vectors, vectors.T.copy())
+    assert distance_softmax(L1, vectors[0], panel, 0, p, slope) == -np.inf
+    assert p.tolist() == [0]
+    assert slope.tolist() == [0, 0]

@@ -3,6 +3,8 @@
 import logging
 import os
 import signal
+import sys
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -22,7 +24,9 @@ NAME = "umls-distmult"
 @pytest.fixture(scope="module")
 def here():
     """Start processes once; they are what takes this file's time."""
-    with Cluster("local:2") as found:
+    with pytest.MonkeyPatch.context() as patch, Cluster("local:2") as found:
+        # New processes would run a page that a test before left as the main module.
+        patch.setitem(sys.modules, "__main__", ModuleType("__main__"))
         yield found
     logging.getLogger("distributed").setLevel(logging.NOTSET)
 

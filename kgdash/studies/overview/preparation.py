@@ -87,7 +87,9 @@ def _ten_best(run: Run, progress: Progress) -> None:
 
 
 def _confounders(run: Run, progress: Progress) -> None:
-    cached_tests(run, "factors", triple_factors(run), progress=progress)
+    factors = triple_factors(run)
+    for name, report in zip(("factors", "partial"), phases(progress, [1.0, 1.0]), strict=True):
+        cached_tests(run, name, factors, progress=report)
 
 
 def _queries(run: Run, progress: Progress) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.probability.answer_queries import AnswerQueries, softmax
 
-#: relative step after which the next one, about its square, would change nothing that is shown
-_SMALL = 0.02
+#: relative step after which the next one would change nothing that is shown
+_SMALL = 0.01
 
 #: β of a model is looked for between these, and that of a group within a factor of the model's:
 #: where all true answers win, the loss has no minimum
@@ -25,8 +25,8 @@ _BOUNDS, _FACTOR = (2.0**-24, 2.0**24), 16.0
 #: most that one step multiplies β by, and steps at most
 _LEAP, _STEPS = 4.0, 24
 
-#: triples of each side that the search begins with, and goes on with before it takes all
-_FIRST, _MORE = 128, 2048
+#: triples of each side that the search begins with
+_FIRST = 128
 
 #: of each side, the group of each triple: int64, ``(n,)``, from 0; -1 for none; equal within a row
 Groups = list[np.ndarray]
@@ -76,29 +76,17 @@ def fit_betas(
     :param sides: queries whose true answers are known, of one or both sides
     :return: for each grouping: β > 0, float64, ``(groups,)``; 1 where all scores of a group tie
     """
-    start = _one_beta(_about(sides, _FIRST), 1.0, _BOUNDS[1])
-    start = _one_beta(_about(sides, _MORE), start, _FACTOR)
-    # All begin at one β, so that the first pass, where the model's and the sides' end, has but one.
-    searches = [_Search.around(groups, start, _FACTOR) for groups in groupings]
+    chosen = [np.zeros(len(side.triples), dtype=bool) for side in sides]
+    for some in chosen:
+        some[:: max(1, len(some) // _FIRST)] = True
+    few = [side.some(some) for side, some in zip(sides, chosen, strict=True)]
+    first = _Search.around(
+        [np.zeros(len(side.triples), dtype=np.int64) for side in few], 1.0, _BOUNDS[1]
+    )
+    _newton(few, [first])
+    searches = [_Search.around(groups, float(first.beta[0]), _FACTOR) for groups in groupings]
     _newton(sides, searches, progress)
     return [search.beta for search in searches]
-
-
-def _about(sides: list[AnswerQueries], count: int) -> list[AnswerQueries]:
-    """Return about ``count`` queries of each side, evenly spread."""
-    steps = [max(1, len(side.triples) // count) for side in sides]
-    return [
-        side.some(np.arange(len(side.triples)) % step == 0)
-        for side, step in zip(sides, steps, strict=True)
-    ]
-
-
-def _one_beta(sides: list[AnswerQueries], start: float, factor: float) -> float:
-    search = _Search.around(
-        [np.zeros(len(side.triples), dtype=np.int64) for side in sides], start, factor
-    )
-    _newton(sides, [search])
-    return float(search.beta[0])
 
 
 def _newton(

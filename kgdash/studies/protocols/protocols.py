@@ -140,8 +140,11 @@ def expected(
     for start in range(0, len(distinct), _PART):
         part = slice(start, start + _PART)
         moments = _moments(distinct[part], protocol, ks)
-        mean = moments[..., 0]
-        spread = np.stack([mean, np.maximum(moments[..., 1] - mean**2, 0.0)], axis=-1)
+        mean, square = moments[..., 0], moments[..., 1]
+        variance = square - mean**2
+        # Where all candidates are drawn there is none: what is left is rounding.
+        variance[variance < _ROUNDING * square] = 0.0
+        spread = np.stack([mean, variance], axis=-1)
         sums += np.einsum("i,iwmk->wmk", times[part].astype(float), spread)
         progress(min(part.stop, len(distinct)), len(distinct))
     count = times.sum()
@@ -155,6 +158,9 @@ def expected(
 
 #: queries whose expectations are computed between two reports of progress
 _PART = 512
+
+#: a query's variance below this share of the mean square is none
+_ROUNDING = 1e-12
 
 
 def _moments(counts: np.ndarray, protocol: Protocol, ks: np.ndarray) -> np.ndarray:

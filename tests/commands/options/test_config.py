@@ -105,11 +105,12 @@ def draw_arguments(function, data) -> list[str]:
         count = {None: 1, list: 2, tuple: len(get_args(hint))}[many]
         values = [str(data.draw(odd_values(kind, info), label=name)) for _ in range(count)]
         flag = (info.param_decls or (None,))[0] or info.default
-        flag = flag if isinstance(flag, str) else "--" + name.replace("_", "-")
+        flag = flag.split("/")[0] if isinstance(flag, str) else "--" + name.replace("_", "-")
         if isinstance(info, typer.models.ArgumentInfo):
             positional += values
         elif kind is bool:
-            options += [flag] if values[0] == "True" else []
+            on, _, off = flag.partition("/")  # as --unit/--no-unit
+            options += filter(None, [on if values[0] == "True" else off])
         elif many is tuple:
             options += [flag, *(f"x{value}" for value in values)]
         else:
