@@ -161,7 +161,7 @@ class Worker:
         end = time.monotonic() + (_PATIENCE if self._spoke else _GRACE)
         self._say("stop")
         with contextlib.suppress(KgdashError):
-            while self._speaks(max(0.0, end - time.monotonic())):
+            while (left := end - time.monotonic()) > 0 and self._speaks(left):
                 if self._hear()[0] in _ENDS:
                     return
         self._kill()

@@ -12,8 +12,15 @@ CARDS = """() => [...document.querySelectorAll("[data-testid=stMain] [data-testi
     .map(card => ["stMetricLabel", "stMetricValue"].map(part =>
         card.querySelector(`[data-testid=${part}]`).innerText.replace(/[↑↓]/g, "").trim()))"""
 
-_IDLE = """() => document.querySelector("[data-testid=stApp]")
-    ?.getAttribute("data-test-script-state") === "notRunning" """
+# An app is idle for a moment between two runs of a script, and before it has loaded what draws
+# its elements.
+_IDLE = """() => {
+    const idle = document.querySelector("[data-testid=stApp]")
+        ?.getAttribute("data-test-script-state") === "notRunning"
+        && !document.querySelector("[data-testid=stSkeleton]");
+    window.idleSince = idle ? window.idleSince ?? performance.now() : null;
+    return idle && performance.now() - window.idleSince > 150;
+}"""
 
 _STILL = """() => Promise.all(document.getAnimations()
     .filter(each => each.effect.getComputedTiming().iterations !== Infinity)
@@ -49,7 +56,8 @@ def open_page(tab: Page, url: str) -> None:
 
 def settle(tab: Page) -> None:
     """Wait until the script has run to its end."""
-    tab.wait_for_function(_IDLE, polling=100)
+    tab.evaluate("window.idleSince = null")
+    tab.wait_for_function(_IDLE, polling=50)
 
 
 def expect_cards(tab: Page, expected: Cards) -> None:

@@ -93,7 +93,7 @@ def test_nobody_without_its_keys_runs_anything_on_processes_here(here, monkeypat
             foreign.client(silent)
 
 
-@pytest.mark.parametrize("text", ["[]", "7"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"address": 7}'])
 def test_a_file_that_names_no_scheduler(text, tmp_path):
     (path := tmp_path / "scheduler.json").write_text(text)
     with Cluster(str(path)) as nowhere, pytest.raises(KgdashError, match="no cluster answers"):
