@@ -28,6 +28,9 @@ _UNPARSABLE = (ValueError, SyntaxError, TypeError, LookupError, OverflowError, T
 #: kinds of numbers that are weights: floats of 16 to 64 bits, complex, and whole numbers
 _KINDS, _LARGEST_ITEM = "fciu", 16
 
+#: axes of an array: matrices per relation have three
+_MOST_AXES = 8
+
 
 def find_matrix(folder: Path, stem: str) -> Path | None:
     """Return the file of a matrix, by any ending, or None.
@@ -119,6 +122,8 @@ def _npy(path: Path) -> np.ndarray:
             ) from error
         if dtype.hasobject or dtype.kind not in _KINDS:
             raise KgdashError(f"{path}: expected floating point numbers; found {dtype!s:.60}")
+        if len(shape) > _MOST_AXES or not all(type(n) is int and 0 <= n < 2**63 for n in shape):
+            raise KgdashError(f"{path}: {shape!s:.60} is no shape of a matrix; write it again")
         count = 1
         for length in shape:
             count *= int(length)
@@ -157,8 +162,10 @@ def numbers(tensor: torch.Tensor, where: str) -> np.ndarray:
     """
     try:
         return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy()
-    except (TypeError, RuntimeError) as error:
-        raise KgdashError(f"{where}: expected numbers; found {tensor.dtype}") from error
+    except (TypeError, RuntimeError, ValueError) as error:
+        raise KgdashError(
+            f"{where}: expected numbers; found {tensor.dim()} axes of {tensor.dtype}"
+        ) from error
 
 
 def _parquet(path: Path) -> np.ndarray:

@@ -17,12 +17,11 @@ def read_names(path: Path) -> tuple[str, ...]:
 
     :raises KgdashError: if a name stands twice, a line is blank, or it is no text
     """
-    lines = list(text_lines(decode_text(read_content(path, str(path), _MOST), str(path))))
-    if lines and not lines[-1].strip():
-        lines.pop()
-    names = tuple(line.strip() for line in lines)
-    check_distinct(names, f"{path}, line")
-    return names
+    text = decode_text(read_content(path, str(path), _MOST), str(path))
+    where, lines_of = f"{path}, line", dict[str, int]()
+    for number, line in enumerate(text_lines(text.rstrip(" \t\r").removesuffix("\n")), start=1):
+        add_name(lines_of, line.strip(), number, where)
+    return tuple(lines_of)
 
 
 def check_distinct(names: Sequence[str], where: str) -> None:
@@ -34,13 +33,25 @@ def check_distinct(names: Sequence[str], where: str) -> None:
         raise KgdashError(f"{where} 1: expected a name; found none")
     first: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
-        if not name:
-            raise KgdashError(f"{where} {number}: expected a name; found a blank line")
-        if first.setdefault(name, number) != number:
-            raise KgdashError(
-                f"{where} {number}: {name!r:.80} stands at {first[name]} already; a row has one "
-                "name, a name one row"
-            )
+        add_name(first, name, number, where)
+
+
+def add_name(first: dict[str, int], name: str, number: int, where: str) -> None:
+    """Add a name to those before it, unless it is empty or one of them.
+
+    A file that says one name again and again is refused where it first does, and takes no memory.
+
+    :param first: name → where it stands, changed
+    :param number: where this one stands
+    :param where: as for `check_distinct`
+    """
+    if not name:
+        raise KgdashError(f"{where} {number}: expected a name; found a blank line")
+    if first.setdefault(name, number) != number:
+        raise KgdashError(
+            f"{where} {number}: {name!r:.80} stands at {first[name]} already; a row has one "
+            "name, a name one row"
+        )
 
 
 def check_length(names: Sequence[str], rows: int, names_file: object, rows_file: object) -> None:

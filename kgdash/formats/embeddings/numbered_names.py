@@ -33,7 +33,8 @@ def read_numbered(path: Path, counted: bool = False) -> tuple[str, ...]:
     :raises KgdashError: if the numbers are not 0, 1, 2, …, each once
     """
     text = decode_text(read_content(path, str(path), _MOST), str(path))
-    rows: list[tuple[str, str]] = []
+    # Either column may hold the numbers: a list ends where neither can, and takes no more memory.
+    found: dict[int, dict[int, str]] = {0: {}, 1: {}}
     for line, content in enumerate(text_lines(text), start=1):
         columns = [column.strip() for column in content.split("\t")]
         if counted and line == 1 and len(columns) == 1 and _is_id(columns[0]):
@@ -46,14 +47,16 @@ def read_numbered(path: Path, counted: bool = False) -> tuple[str, ...]:
             raise KgdashError(
                 f"expected a number and a name; found {content.strip()!r:.60} ({path}, line {line})"
             )
-        rows.append((columns[0], columns[1]))
-    for own, other in ((0, 1), (1, 0)):
-        numbers = [row[own] for row in rows]
-        if rows and all(map(_is_id, numbers)):
-            ids = [int(number) for number in numbers]
-            if sorted(ids) == list(range(len(ids))):
-                names = dict(zip(ids, (row[other] for row in rows), strict=True))
-                return tuple(names[number] for number in range(len(ids)))
+        for own, names in list(found.items()):
+            if not _is_id(columns[own]) or int(columns[own]) in names:
+                del found[own]
+            else:
+                names[int(columns[own])] = columns[1 - own]
+        if not found:
+            break
+    for names in found.values():
+        if names and max(names) == len(names) - 1:
+            return tuple(names[number] for number in range(len(names)))
     raise KgdashError(f"{path}: expected the numbers 0, 1, 2, … of rows, each once, with a name")
 
 

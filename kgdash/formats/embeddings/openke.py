@@ -58,7 +58,8 @@ def _model(
     names = set(state)
     if set(_COMPLEX) <= names:
         parts = [state[name] for name in _COMPLEX]
-        if parts[0].shape == parts[1].shape and parts[2].shape == parts[3].shape:
+        fit = parts[0].shape == parts[1].shape and parts[2].shape == parts[3].shape
+        if fit and all(part.ndim == 2 for part in parts):
             both = [np.concatenate(parts[k : k + 2], axis=-1) for k in (0, 2)]
             return "ComplEx", both[0], both[1], ()
     if _ENTITIES in names and "rel_matrices.weight" in names:

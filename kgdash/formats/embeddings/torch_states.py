@@ -15,6 +15,9 @@ from kgdash.formats.torch_archive import read_inert, rebuild_tensor
 #: tensors of a file; models that are read have less than ten
 _MOST_TENSORS = 1_000
 
+#: times that a number of a file may be in tensors that share it
+_MOST_SHARED = 2
+
 
 def read_archive(path: Path, expected: str) -> tuple[Any, dict[str, bytearray]]:
     """Read an archive of ``torch.save`` as records.
@@ -52,12 +55,13 @@ def tensors(
     }
     if len(records) > _MOST_TENSORS:
         raise KgdashError(f"{where}: more tensors than any model that is read has")
+    views = {name: rebuild_tensor(each, storages, name, where) for name, each in records.items()}
+    held = sum(map(len, storages.values()))
+    if sum(view.nbytes for view in views.values()) > _MOST_SHARED * held:
+        raise KgdashError(f"{where}: tensors share their numbers; save a copy of each (clone)")
     return {
-        name: single_precision(
-            numbers(rebuild_tensor(record, storages, name, where), f"{where}: {name}"),
-            f"{where}: {name}",
-        )
-        for name, record in records.items()
+        name: single_precision(numbers(view, f"{where}: {name}"), f"{where}: {name}")
+        for name, view in views.items()
     }
 
 

@@ -12,6 +12,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.text import decode_text, read_content, text_lines
 from kgdash.formats.embeddings.embedding import Embedding, Source
 from kgdash.formats.embeddings.interactions import Parts, interaction_name
+from kgdash.formats.embeddings.name_lists import add_name
 from kgdash.formats.embeddings.options import Options
 
 #: bytes, unpacked
@@ -41,7 +42,8 @@ def read_word2vec(path: Path, options: Options) -> Embedding:
 
 
 def _read(path: Path) -> tuple[tuple[str, ...], np.ndarray]:
-    lines = enumerate(text_lines(decode_text(read_content(path, str(path), _MOST), str(path))), 1)
+    text = decode_text(read_content(path, str(path), _MOST), str(path))
+    lines = enumerate(text_lines(text), 1)
     first = next(lines)[1].split()
     if len(first) != 2 or not all(t.isascii() and t.isdecimal() and len(t) < 19 for t in first):
         raise KgdashError(
@@ -49,25 +51,32 @@ def _read(path: Path) -> tuple[tuple[str, ...], np.ndarray]:
             f"{' '.join(first)!r:.60} ({path}, line 1). Binary files are not read: save as text"
         )
     count, width = map(int, first)
-    names, rows = [], []
+    if count * width > len(text):
+        raise KgdashError(
+            f"{path}: line 1 tells of {count:,} words with {width:,} numbers each, more than the "
+            "file can hold; write it again"
+        )
+    rows, lines_of = np.empty((count, width), np.float32), dict[str, int]()
     for number, line in lines:
         columns = line.rstrip().rsplit(" ", width) if line.strip() else []
         if not columns:
             continue
+        place = len(lines_of)
         try:
             if len(columns) != width + 1 or not width:
                 raise ValueError(f"{len(columns) - 1} numbers")
-            rows.append(np.array(columns[1:], dtype=np.float32))
+            if place < count:
+                rows[place] = np.array(columns[1:], dtype=np.float32)
         except ValueError as error:
             raise KgdashError(
                 f"expected a word and {width:,} numbers; found {error!s:.80} ({path}, line "
                 f"{number})"
             ) from error
-        names.append(columns[0].strip())
-    if len(rows) != count:
+        add_name(lines_of, columns[0].strip(), number, f"{path}, line")
+    if len(lines_of) != count:
         raise KgdashError(
-            f"{path}: line 1 tells of {count:,} words, {len(rows):,} follow; write it again"
+            f"{path}: line 1 tells of {count:,} words, {len(lines_of):,} follow; write it again"
         )
-    if not rows:
+    if not count:
         raise KgdashError(f"{path} holds no vectors")
-    return tuple(names), np.stack(rows)
+    return tuple(lines_of), rows

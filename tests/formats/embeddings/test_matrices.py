@@ -73,6 +73,14 @@ def saved(array) -> bytes:
     return stream.getvalue()
 
 
+def says(shape: str, count: int) -> bytes:
+    """Return a file of so many floats whose header says a shape."""
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(245) + "\n"
+    return (
+        b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header.encode() + bytes(4 * count)
+    )
+
+
 REFUSED = {
     "a pickle": (saved(np.array([{}], dtype=object)), "expected floating point numbers"),
     "text": (saved(np.array(["a"])), "expected floating point numbers; found <U1"),
@@ -80,7 +88,11 @@ REFUSED = {
     "too long": (saved(VALUES) + b"\0", "cut short or damaged"),
     "no NumPy file": (b"hello", "is no NumPy file"),
     "a wild shape": (saved(VALUES).replace(b"(4, 3)", b"(4e9,)"), "is no NumPy file"),
-    "a shape below nothing": (saved(VALUES).replace(b"(4, 3)", b"(-4,3)"), "cut short or damaged"),
+    "a shape below nothing": (saved(VALUES).replace(b"(4, 3)", b"(-4,3)"), "no shape of a matrix"),
+    "twice below nothing": (says("(-4,-3)", 12), "no shape of a matrix"),
+    "a shape of truths": (says("(True, True)", 1), "no shape of a matrix"),
+    "far too many axes": (says(str((1,) * 33), 1), "no shape of a matrix"),
+    "an axis beyond all": (says(f"(0, {10**30})", 0), "no shape of a matrix"),
     "a header that never ends": (saved(VALUES).replace(b"}", b"("), "is no NumPy file"),
     "empty": (b"", "is no NumPy file"),
 }
@@ -114,6 +126,12 @@ def test_other_files_that_are_refused(ending, write, message, tmp_path):
     write(path)
     with pytest.raises(KgdashError, match=message):
         read_matrix(path)
+
+
+def test_tensors_that_no_array_can_be(tmp_path):
+    safetensors.torch.save_file({"a": torch.zeros((1,) * 65)}, tmp_path / "a.safetensors")
+    with pytest.raises(KgdashError, match="expected numbers; found 65 axes"):
+        read_matrix(tmp_path / "a.safetensors")
 
 
 def test_numbers_beyond_single_precision():

@@ -1,10 +1,14 @@
 """Lists of names, and rows found by them."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.formats.embeddings import name_lists, numbered_names
 from kgdash.formats.embeddings.name_lists import check_length, read_names, rows_of
+from kgdash.formats.embeddings.numbered_names import read_numbered
 
 
 def test_names_are_lines(tmp_path):
@@ -24,6 +28,35 @@ def test_lists_that_are_refused(content, message, tmp_path):
     (tmp_path / "e.txt").write_text(content)
     with pytest.raises(KgdashError, match=message):
         read_names(tmp_path / "e.txt")
+
+
+def test_a_name_again_and_again_takes_no_memory(tmp_path, monkeypatch):
+    content = b"0\taa\n" * 500_000
+    monkeypatch.setattr(name_lists, "read_content", lambda *_: content)
+    monkeypatch.setattr(numbered_names, "read_content", lambda *_: content)
+    tracemalloc.start()
+    with pytest.raises(KgdashError, match="line 2"):
+        read_names(tmp_path / "e.txt")
+    with pytest.raises(KgdashError, match="each once"):
+        read_numbered(tmp_path / "e.tsv")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 3 * len(content)  # the text, and a copy of it
+
+
+def write(path, content: bytes):
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("text", ["1\t0\n0\t1\n", "0\t1\n1\t0\n", "7\t0\n0\t1\n", "0 7\n1 0\n"])
+def test_names_that_are_numbers(text, tmp_path):
+    """Of two columns of numbers, the first that counts from 0 is meant."""
+    rows = [line.split() for line in text.splitlines()]
+    first = sorted(a for a, _ in rows) == ["0", "1"]
+    wanted = {int(a): b for a, b in rows} if first else {int(b): a for a, b in rows}
+    path = write(tmp_path / "e.tsv", text.encode())
+    assert read_numbered(path) == (wanted[0], wanted[1])
 
 
 def test_bytes_that_are_no_text(tmp_path):

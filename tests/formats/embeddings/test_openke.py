@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from kgdash.errors import KgdashError
-from kgdash.formats.embeddings.openke import read_openke
+from kgdash.formats.embeddings.openke import _COMPLEX, read_openke
 from kgdash.formats.embeddings.options import Options
 from kgdash.runs.importing import import_embedding
 from tests.support.embeddings import (
@@ -138,6 +138,7 @@ def test_scores_are_its_models(name, tmp_path):
         (PAIR | {"norm_vector.weight": R}, "no model of OpenKE's that is read"),
         (PAIR | {"rel_embedding_range": np.zeros(1)}, "rel_embedding_range above 0"),
         ({}, "no model of OpenKE's that is read"),
+        (dict.fromkeys(_COMPLEX, np.ones(())), "no model of OpenKE's that is read"),
     ],
 )
 def test_what_is_refused(tensors, message, tmp_path):

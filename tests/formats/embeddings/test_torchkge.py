@@ -84,6 +84,14 @@ def test_a_whole_model_is_refused_unread(folder):
         read_torchkge(folder / "s.pt", Options())
 
 
+def test_tensors_that_share_their_numbers_are_not_multiplied(folder):
+    """A thousand views of ten megabytes would be copied into gigabytes."""
+    shared = torch.zeros(64, dtype=torch.float64)
+    views = {f"t{number}": shared[number:] for number in range(4)}
+    with pytest.raises(KgdashError, match="tensors share their numbers"):
+        read_torchkge(state(folder, **views), Options())
+
+
 def test_lists_of_names_that_are_missing(tmp_path):
     path = Path(copy(WRITTEN / "torchkge-ComplEx.pt", tmp_path))
     with pytest.raises(KgdashError, match=r"no list of names in .*expected entities.txt; --names"):

@@ -45,6 +45,9 @@ def test_relations_are_words_too(tmp_path):
         ("2 1\na 1\n", "line 1 tells of 2 words, 1 follow"),
         ("0 1\n", "holds no vectors"),
         ("1 0\na\n", "expected a word and 0 numbers"),
+        ("1 1\na 1\nb 2\n", "line 1 tells of 1 words, 2 follow"),
+        ("999999999999 9999999\na 1\n", "more than the file can hold"),
+        ("3 1\na 1\na 2\na x\n", "'a' stands at 2 already"),  # before all are kept
         ("", "line 1"),
     ],
 )
