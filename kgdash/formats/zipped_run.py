@@ -22,6 +22,9 @@ from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, WEIGHTS
 MOST_MIB = 256
 #: bytes of what is unpacked, together
 MOST_UNPACKED = 2**30
+#: bytes that any zip file may unpack to, and how many times its own size beyond that: a run is
+#: weights, which hardly pack
+FREE_UNPACKED, MOST_DENSE = 2**26, 20
 #: entries
 MOST_FILES = 256
 #: how many times as large as in the zip a file may be, if larger than a MiB
@@ -62,10 +65,11 @@ def unpack_run(content: bytes, shown: str, out: Path) -> Path:
             for info in entries:
                 _check_entry(info, shown)
             wanted = _files_of_run(entries, shown)
-            if sum(info.file_size for info in wanted.values()) > MOST_UNPACKED:
+            most = min(MOST_UNPACKED, max(FREE_UNPACKED, MOST_DENSE * len(content)))
+            if sum(info.file_size for info in wanted.values()) > most:
                 raise KgdashError(
-                    f"{shown} would unpack to more than {MOST_UNPACKED // 2**20} MiB; name its "
-                    "folder instead"
+                    f"{shown} would unpack to more than {most // 2**20:,} MiB; name its folder "
+                    "instead"
                 )
             for name, info in wanted.items():
                 if name.endswith(".json") and info.file_size > MOST_JSON:

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.bounds import check_count, check_labels
 from kgdash.files.regular import open_regular
 from kgdash.files.roots import opened
-from kgdash.files.visitor import check_right
+from kgdash.files.visitor import check_right, visitor, working_for
 from kgdash.formats.pykeen_directory import MODEL_FILE
 from kgdash.formats.run_directory import MANIFEST, read_run
 from kgdash.formats.zipped_run import FILES, unpack_run
@@ -86,8 +87,11 @@ def _copy(source: Path, dataset: str | None, out: Path) -> None:
                         shutil.copyfileobj(read, written)
         except OSError as error:
             raise KgdashError(f"can not copy {source}: {error.strerror or error}") from error
+        # What was copied lies in the server's own folder, outside of all that visitors may name.
+        anywhere = replace(visitor(), roots=None)
         try:
-            load(out)
+            with working_for(anywhere):
+                load(out)
         except KgdashError as error:
             raise KgdashError(str(error).replace(str(out), str(source))) from error
     elif (source / MODEL_FILE).is_file():

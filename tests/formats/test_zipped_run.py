@@ -166,3 +166,13 @@ def test_whatever_it_holds_nothing_but_a_runs_files_is_ever_written(files, where
             unpack_run(bytes(content), "a.zip", out)
         allowed = {f"inside/out/{name}" for name in (*FILES, *zipped_run._PYKEEN_FILES)}
         assert set(files_below(Path(folder))) <= allowed
+
+
+def test_weights_that_pack_far_better_than_weights_do(tmp_path, monkeypatch):
+    """Five megabytes of zeros would be a gigabyte on the disk, and in the server's memory."""
+    content = packed(WHOLE | {"weights.safetensors": bytes(900_000)})
+    monkeypatch.setattr(zipped_run, "FREE_UNPACKED", 2**17)
+    with pytest.raises(KgdashError, match="would unpack to more than 0 MiB"):
+        unpack_run(content, "a.zip", tmp_path / "out")
+    monkeypatch.setattr(zipped_run, "FREE_UNPACKED", 2**20)
+    assert unpack_run(content, "a.zip", tmp_path / "out").is_dir()

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import Visitor, working_for
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import list_runs, own_names, runs_folder
@@ -60,6 +61,22 @@ def test_a_run_in_our_form(mine, bundled, how):
     with pytest.raises(KgdashError, match="there is a run By name already"):
         add("By name")
     assert own_names() == ["By name", "my-run", "my-run-2"]
+
+
+def test_visitors_of_a_server_add_runs(mine, bundled):
+    """The copy lies where they could name nothing; what is copied is within their roots."""
+    digest = bundled("umls-rotate").digest
+    with working_for(Visitor("ada", "ada", roots=())):
+        add_zip(zipped(mine), "My run.zip")
+        assert load("my-run").digest == digest
+        with pytest.raises(KgdashError, match="not below a folder that may be opened"):
+            add_folder(mine)
+    with working_for(Visitor("ada", "ada", roots=(mine.parent,))):
+        assert load(add_folder(mine).name).digest == digest
+    (mine / "run.json").write_text("{}")
+    with working_for(Visitor("ada", "ada", roots=())), pytest.raises(KgdashError):
+        add_zip(zipped(mine), "My run.zip", name="damaged")
+    assert own_names() == ["my-run", "my-run-2"]
 
 
 @pytest.mark.parametrize("how", ["folder", "zip"])

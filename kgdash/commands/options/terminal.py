@@ -1,11 +1,15 @@
 """Text on a terminal: names from outside may hold what a terminal obeys."""
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, TextIO
 
 from kgdash.files.visible import visible
+
+#: what lets a text overwrite what stands before it in its line
+_BACK = re.compile("\r(?!\n)")
 
 
 class _Visible:
@@ -15,8 +19,12 @@ class _Visible:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write a text; return its length."""
-        self._stream.write(visible(text))
+        """Write a text; return its length.
+
+        It may begin by going back to its line's beginning, as progress does; a name in it may not.
+        """
+        start = text[:1] if text[:1] == "\r" else ""
+        self._stream.write(start + _BACK.sub(r"\\r", visible(text[len(start) :])))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
