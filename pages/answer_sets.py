@@ -18,13 +18,13 @@ from kgdash.studies.probability.answer_sets import (
 from kgdash.studies.probability.query_groups import GROUPINGS
 from kgdash.studies.probability.set_tables import CONDITIONS
 from kgdash.studies.probability.set_verdict import comparison_verdict, coverage_verdict
-from kgdash.ui.metrics.answer_sets import show_comparison, show_groups, show_sets
+from kgdash.ui.metrics.answer_sets import choose_set_group, show_comparison, show_groups, show_sets
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.card import show_card
-from kgdash.ui.widgets.chart import clicked_point
 from kgdash.ui.widgets.choices import choice, choose_one, group_name
+from kgdash.ui.widgets.table import whole_or_half
 
 run = current_run()
 st.title("Answer sets")
@@ -42,7 +42,7 @@ with st.container(horizontal=True):
     ends = f"{found['low']:.1%} to {found['high']:.1%}"
     show_card("Coverage", f"{found['coverage']:.1%}", ends, "Share of sets with the true answer.")
     show_card("Mean size ↓", number(found["mean_size"]), f"of {run.graph.num_entities:,} entities")
-    show_card("Median size ↓", number(found["median_size"]), "half of the sets hold no more")
+    show_card("Median size ↓", whole_or_half(found["median_size"]), "half of the sets hold no more")
     empty = float((sets.queries["size"] == 0).mean())
     show_card("Empty sets ↓", f"{empty:.1%}", "no candidate is usual enough")
 
@@ -57,7 +57,7 @@ with left:
         "than 30 queries. Click a point to see the group's sets."
     )
     figure = coverage_figure(table, setting.epsilon, by in IN_ORDER)
-    picked = clicked_point(figure, f"coverage_{by}", name)
+    row = choose_set_group(figure, table, by, name)
 with right:
     plain = replace(setting, groups="none")
     compared = computed(
@@ -68,5 +68,4 @@ with right:
     st.markdown(comparison_verdict(compared, by))
     show_comparison(compared, f"{run.name}-answer-set-thresholds-by-{by}")
 show_groups(table, by, name)
-row = None if picked is None or int(picked) >= len(table) else int(picked)
 show_sets(sets, by, None if row is None else table.iloc[row], key)

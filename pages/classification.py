@@ -3,6 +3,7 @@
 import streamlit as st
 
 from kgdash.charts.classification import (
+    CALIBRATION_NAMES,
     calibration_figure,
     labelled_histogram,
     pr_figure,
@@ -76,11 +77,11 @@ with right:
     )
     st.caption(
         "Scores as probabilities, at the share of true triples that there is here: "
-        + "; ".join(f"**{way}**: {text}" for way, text in CALIBRATIONS.items())
+        + "; ".join(f"**{CALIBRATION_NAMES[way]}**: {text}" for way, text in CALIBRATIONS.items())
         + ". On the dashed line, predictions come true."
     )
     show_table(
-        tables["calibration_errors"],
+        tables["calibration_errors"].replace({"calibration": CALIBRATION_NAMES}),
         "errors",
         f"{name}-calibration-errors",
         tables["calibration"],

@@ -23,11 +23,13 @@ st.caption(
     "recorded: true facts that nobody wrote down count as wrong there. Select a row to inspect it."
 )
 named = run.graph.with_names(found)
+first = [*IDS, *(["probability"] if "probability" in named else []), "score"]
 show_triples(
     run.graph,
     found[IDS].to_numpy(),
-    named,
+    named[[*first, *named.columns.difference(first, sort=False)]],
     "new_facts",
     f"{run.name}-new-facts",
-    softmax="softmax, smaller side",
+    named,
+    softmax=None,
 )

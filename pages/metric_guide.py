@@ -15,7 +15,7 @@ from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.choices import choose_filter, choose_rank_type, choose_side, choose_split
 from kgdash.ui.widgets.drawn import drawn
-from kgdash.ui.widgets.table import download, number_columns, show_table
+from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
 run = current_run()
 st.title("Metric guide")
@@ -86,12 +86,12 @@ show_table(
 st.header("All metrics")
 table = guide_table(values)
 st.dataframe(
-    table.drop(columns=["key", "use"]),
+    written(table.drop(columns=["key", "use"])),
     hide_index=True,
     height=460,
     placeholder="–",
     column_config=number_columns(table)
-    | {"metric": st.column_config.TextColumn("metric", pinned=True)},
+    | {"metric": st.column_config.TextColumn("metric", width=240, pinned=True)},
     key="guide",
 )
 download(table, f"{run.name}-{split}-metric-guide")

@@ -5,7 +5,7 @@ import streamlit as st
 from kgdash.charts.metrics import metric_bars, rank_ecdf
 from kgdash.graph.filter_advice import leak_warning, use_case
 from kgdash.ranking.main_table import evaluated_text
-from kgdash.ranking.metric_lookup import metric_records
+from kgdash.ranking.metric_lookup import leading_first, metric_records
 from kgdash.ranking.metrics import tie_summary
 from kgdash.statistics.estimate import number
 from kgdash.ui.metrics.cards import show_cards
@@ -87,7 +87,7 @@ with right:
     )
 
 st.header("Every metric")
-frame = values.frame.copy()
+frame = values.frame.loc[leading_first(values.frame.index)]
 frame.columns = [f"{s} · {t}" for s, t in frame.columns]
 frame.insert(0, "metric", [f"{guide[key].label} {guide[key].arrow}".strip() for key in frame.index])
 frame["range"] = [guide[key].value_range for key in frame.index]

@@ -28,15 +28,15 @@ study, key = choose_study()
 about, trials, best = study.about, study.trials, study.best
 counts = trials["state"].value_counts()
 with st.container(horizontal=True):
-    for state in ("finished", "pruned", "failed"):
-        st.metric(f"Trials {state}", f"{counts.get(state, 0):,}", border=True)
     st.metric(
         "Best MRR on valid ↑",
         number(float("nan") if best is None else trials["value"][best]),
         border=True,
     )
+    for state in ("finished", "pruned", "failed"):
+        st.metric(f"Trials {state}", f"{counts.get(state, 0):,}", border=True)
 st.caption(
-    plain(f"On {about.get('graph')}, filter {about.get('filter')}, sampler {about.get('sampler')}.")
+    plain(f"On {about.get('graph')}, configurations proposed by {about.get('sampler')}.")
     + (f" Running or cut short: {n}." if (n := len(trials) - study.counted) else "")
 )
 

@@ -19,7 +19,6 @@ from kgdash.ui.runtime.run_picker import current_run
 run = current_run()
 st.title("What a sampled protocol would have said")
 runs = choose_runs(run, fewest=1)
-show_notes_of(runs)
 setting, metric = choose_protocols(run.graph)
 key = (*(each.digest for each in runs.values()), "protocols", repr(setting))
 found = computed("Counting rivals", key, Call(protocol_orders, list(runs.values()), setting))
@@ -30,3 +29,4 @@ show_protocols(found, metric, name)
 if len(runs) > 1:
     show_orders(found, metric, name)
 show_values(found, metric, name)
+show_notes_of(runs)

@@ -41,7 +41,10 @@ st.caption(
 )
 log = st.toggle("Logarithmic shares", key="log", bind="query-params")
 show_chart(drawn(score_histogram, tables["histogram"], log), "histogram", f"{name}-scores")
-show_table(summary, "summary", f"{name}-scores", of="scores of", scores="all")
+# Where all scores are finite, four columns say so once: "all".
+odd = ["finite", "plus_infinite", "minus_infinite", "nan"]
+later = dict.fromkeys(odd if (summary["finite"] == summary["scores"]).all() else ())
+show_table(summary, "summary", f"{name}-scores", of="scores of", scores="all", **later)
 with st.expander("The histogram as a table"):
     show_table(tables["histogram"], "bins", f"{name}-score-histogram")
 

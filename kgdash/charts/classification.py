@@ -19,7 +19,8 @@ _CALIBRATIONS = {
     "platt": ("#2f7fd1", "circle"),
     "isotonic": ("#d9742b", "diamond-open"),
 }
-_CALIBRATION_NAMES = {"none": "sigmoid of the score", "platt": "Platt", "isotonic": "isotonic"}
+#: way of calibration -> what people read
+CALIBRATION_NAMES = {"none": "sigmoid of the score", "platt": "Platt", "isotonic": "isotonic"}
 
 #: corners of a curve drawn; more are finer than a screen
 _MOST_CORNERS = 1500
@@ -130,8 +131,8 @@ def calibration_figure(bins: pd.DataFrame) -> go.Figure:
 
     :param bins: of `kgdash.studies.classification.calibration.calibration_tables`
     """
-    named = bins.assign(name=bins["calibration"].map(_CALIBRATION_NAMES))
-    looks = {_CALIBRATION_NAMES[name]: look for name, look in _CALIBRATIONS.items()}
+    named = bins.assign(name=bins["calibration"].map(CALIBRATION_NAMES))
+    looks = {CALIBRATION_NAMES[name]: look for name, look in _CALIBRATIONS.items()}
     return _reliability_diagram(named, looks, "Calibration")
 
 

@@ -1,6 +1,7 @@
 """Metrics by the names that people use, and PyKEEN's classes that compute them."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -45,6 +46,16 @@ def metric_records(ks: tuple[int, ...] = DEFAULT_KS) -> dict[str, Metric]:
         key: hits.get(key) or METRICS.get(key) or _without_record(key, metric)
         for key, metric in metric_calculators(ks).items()
     }
+
+
+def leading_first(keys: Iterable[str]) -> list[str]:
+    """Order metrics for people: those that most papers report first, the others as they come."""
+    ordered = list(keys)
+    hits = [key for key in ordered if re.fullmatch(r"hits_at_\d+", key)]
+    first = ["inverse_harmonic_mean_rank", *hits, "arithmetic_mean_rank"]
+    first += ["adjusted_arithmetic_mean_rank_index"]
+    leading = [key for key in first if key in ordered]
+    return leading + [key for key in ordered if key not in leading]
 
 
 @lru_cache(maxsize=32)

@@ -27,6 +27,13 @@ def test_what_a_hit_is_and_a_query_in_conflict(address, tab, bundled):
     press(tab, "hit_at", "10")
     in_conflict(tab, shares[10])
     settle(tab)
+    found = agreement(runs, AgreementSetting(k=10))
+    count = int(found.queries["conflict"].sum())
+    tab.wait_for_function(  # the table that a screen reader gets comes after the picture
+        "count => [...document.querySelectorAll('.st-key-in_conflict table')].some("
+        "grid => grid.getAttribute('aria-rowcount') == count + 1)",
+        arg=count,
+    )
     first = table_texts(tab)[0]
     select_row(tab, "in_conflict", 0)
     tab.wait_for_url("**/inspect**")

@@ -1,5 +1,7 @@
 """The page Answer sets in a browser: a click on a group lists its sets, a row opens its triple."""
 
+from urllib.parse import parse_qs, urlparse
+
 from kgdash.studies.probability.answer_sets import answer_sets
 from tests.browser.driver import (
     click_point,
@@ -25,11 +27,15 @@ def test_a_click_on_a_group_lists_its_sets(address, tab, run):
     point = freest(points, points)
     click_point(tab, point)
     group = groups.iloc[int(point["data"])]
-    tab.get_by_role("heading", name=f"Sets: {group['group']}").wait_for()
+    heading = tab.get_by_role("heading", name=f"Sets: {group['group']}")
+    heading.wait_for()
     settle(tab)
+    assert parse_qs(urlparse(tab.url).query)["set_group"] == [group["group"]]
     first = table_texts(tab)[0]
     select_row(tab, f"sets_degree_{group['number']}", 0)
     tab.wait_for_url("**/inspect**")
     tab.get_by_role("heading", name="Inspect a prediction").wait_for()
     settle(tab)
     assert names_in(tab.url) == first[:3]
+    tab.go_back()
+    heading.wait_for()

@@ -22,8 +22,8 @@ def cards(study):
     names = ("finished", "pruned", "failed")
     best = study.trials["value"][study.best]
     return [
-        *((f"Trials {name}", str(states.get(name, 0))) for name in names),
         ("Best MRR on valid", number(best)),
+        *((f"Trials {name}", str(states.get(name, 0))) for name in names),
     ]
 
 

@@ -6,6 +6,7 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.probability.answer_sets import AnswerSetSetting, answer_sets, compare_conditions
 from kgdash.studies.probability.set_members import set_members
 from kgdash.studies.probability.set_verdict import comparison_verdict, coverage_verdict
+from kgdash.ui.runtime.markdown import plain
 from tests.pages.driver import cards, choose, open_page, table
 
 
@@ -39,3 +40,13 @@ def test_settings(run):
     app = choose(app, asked_by="relation")
     by_relation = found.by_groups("relation")
     assert table(app, "median_size")["coverage"].tolist() == by_relation["coverage"].tolist()
+
+
+def test_the_group_in_the_address(sets, run):
+    groups = sets.by_groups("degree")
+    row = groups.iloc[1]
+    app = open_page("answer_sets", asked_by="Degree", set_group=row["group"])
+    assert f"Sets: {plain(row['group'])}" in [header.value for header in app.header]
+    assert any(f"of {row['n']:,} sets" in caption.value for caption in app.main.caption)
+    app = choose(app, asked_by="side")
+    assert "Sets" in [header.value for header in app.header], "no side is called so"

@@ -12,7 +12,13 @@ from pykeen.metrics.ranking import rank_based_metric_resolver
 from kgdash.errors import KgdashError
 from kgdash.ranking import metric_lookup as module
 from kgdash.ranking.known_metrics import METRICS
-from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators, metric_records
+from kgdash.ranking.metric_lookup import (
+    DEFAULT_KS,
+    find_metric,
+    leading_first,
+    metric_calculators,
+    metric_records,
+)
 
 RECORDS, CALCULATORS = metric_records((1, 7, 10)), metric_calculators((1, 7, 10))
 SPREAD = {"variance", "standard_deviation", "median_absolute_deviation", "count"}
@@ -77,6 +83,20 @@ class TestEveryMetric:
                 sums = [p(ranks, candidates).sum() for p in (ratio.numerator, ratio.denominator)]
                 expected = value(key, ranks, candidates)
                 assert ratio.transform(sums[0] / sums[1]) == pytest.approx(expected), key
+
+
+def test_what_papers_report_comes_first():
+    keys = list(metric_records((1, 10)))
+    ordered = leading_first(keys)
+    assert sorted(ordered) == sorted(keys)
+    assert [find_metric(key).short for key in ordered[:5]] == [
+        "MRR",
+        "Hits@1",
+        "Hits@10",
+        "MR",
+        "AMRI",
+    ]
+    assert leading_first(["count", "hits_at_3"]) == ["hits_at_3", "count"]
 
 
 def test_no_two_metrics_share_a_name_or_a_label():

@@ -12,7 +12,7 @@ import pandas as pd
 
 #: how scores become probabilities
 CALIBRATIONS = {
-    "none": "sigmoid of the score, as it is",
+    "none": "of the score as it is, nothing fitted",
     "platt": "logistic regression on the score (Platt 1999), fit on validation",
     "isotonic": "isotonic regression on the score, fit on validation",
 }

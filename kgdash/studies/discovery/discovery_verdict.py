@@ -36,5 +36,5 @@ def discovery_verdict(
     likely = int((found["probability"] >= _LIKELY).sum())
     return (
         f"{text}, with a probability of {number(float(first['probability']))}. "
-        f"**{likely:,}** of them have at least one half."
+        f"**{likely:,}** of them have at least {_LIKELY:g}."
     )

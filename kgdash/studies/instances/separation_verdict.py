@@ -26,8 +26,10 @@ def separation_verdict(found: Comparison) -> list[str]:
         said = (
             f"ReliK does not tell true from false beyond chance: ROC-AUC {with_interval(overall)}"
         )
-    beside = [_against(found, measure) for measure in others]
-    said = f"{', '.join([said, *beside])}."
+    beside: dict[str, list[str]] = {}
+    for measure in others:
+        beside.setdefault(_against(found, measure), []).append(_value(found, measure))
+    said = ", ".join([said, *(f"{how} {' and '.join(what)}" for how, what in beside.items())]) + "."
     groups = found.by_measure[relik]
     wrong = groups[(groups["auc_high"] < chance.value) & (groups["group"] != ALL)]
     if not len(wrong):
@@ -38,11 +40,14 @@ def separation_verdict(found: Comparison) -> list[str]:
 
 def _against(found: Comparison, measure: str) -> str:
     row = found.difference(measure)
-    name = _NAMES[measure.removesuffix("_answer")]
-    value = number(found.overall(measure)["roc_auc"])
     if row["low"] > 0:
-        return f"better than {name} ({value})"
-    return f"worse than {name} ({value})" if row["high"] < 0 else f"like {name} ({value})"
+        return "better than"
+    return "worse than" if row["high"] < 0 else "like"
+
+
+def _value(found: Comparison, measure: str) -> str:
+    name = _NAMES[measure.removesuffix("_answer")]
+    return f"{name} ({number(found.overall(measure)['roc_auc'])})"
 
 
 def _auc(row) -> Estimate:

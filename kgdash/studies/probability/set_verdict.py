@@ -35,7 +35,7 @@ def coverage_verdict(sets: AnswerSets) -> str:
         f"The true answer is in its set for **{found['coverage']:.1%}** of {len(sets.queries):,} "
         f"test queries ({found['low']:.1%} to {found['high']:.1%}), {kept}; a set holds "
         f"**{number(found['mean_size'])}** candidates on average, half of them "
-        f"{number(found['median_size'])} or fewer."
+        f"{found['median_size']:g} or fewer."
     )
 
 

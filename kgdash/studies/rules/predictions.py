@@ -21,6 +21,12 @@ from kgdash.studies.rules.groundings import groundings
 from kgdash.studies.rules.labels import FALSE, TRUE, UNLABELLED, Labels
 from kgdash.studies.rules.rule import Rule, rule_text
 
+_CLOSED_WORLD = (
+    "true: in valid or test; false: no known triple (closed world: facts that nobody wrote down "
+    "count as false too)"
+)
+_VERIFIED = "true: in valid or test; false: verified by people; others are left out"
+
 
 @dataclass(frozen=True)
 class PredictionSampling:
@@ -85,7 +91,7 @@ def rule_instances(
         kept_rules += len(predictions.labels) > 0
         progress(number + 1, len(rules))
     progress(1, 1)
-    notes = [f"false: {'not known (closed world)' if negatives is None else 'verified by people'}"]
+    notes = [_CLOSED_WORLD if negatives is None else _VERIFIED]
     for count, why in (
         (one_sided, "predictions of one label only"),
         (nothing_new, "no labelled prediction outside train"),

@@ -24,6 +24,8 @@ from kgdash.ui.widgets.inspect_link import IDS, show_triples
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
+_HEADINGS = {"accuracy_low": "from", "accuracy_high": "to", "roc_auc": "ROC-AUC"}
+
 #: columns that the table's menu shows
 _LATER = dict.fromkeys(["precision", "recall", "f1", "pr_auc"])
 
@@ -96,7 +98,7 @@ def show_relations(found: Classification, relations: pd.DataFrame, name: str) ->
             written(relations[columns]),
             hide_index=True,
             placeholder="–",
-            column_config=number_columns(relations[columns], roc_auc="ROC-AUC", **_LATER),
+            column_config=number_columns(relations[columns], **_HEADINGS, **_LATER),
             on_select="rerun",
             selection_mode="single-row",
             key=f"relations_{setting.negatives}_{setting.thresholds}_{setting.seed}",

@@ -136,18 +136,19 @@ def show_where(found: Agreement, summary: dict[str, Estimate], key: tuple[Hashab
     )
     st.markdown(foreseen_verdict(foreseen))
     show_chart(ambiguity_bars(groups, summary["ambiguity"].value), "conflicts", _name(found, by))
-    show_table(
-        groups.drop(columns=["number", "small"]),
-        "groups",
-        _name(found, by),
-        groups,
-        ambiguity="in conflict ↓",
-        low="from",
-        high="to",
-        pairwise="two runs ↓",
-        vote_pairwise="two votes ↓",
-        hits=f"Hits@{found.setting.k} ↑",
-    )
+    with st.expander(f"All {len(groups):,} groups", icon=":material/table_rows:"):
+        show_table(
+            groups.drop(columns=["number", "small"]),
+            "groups",
+            _name(found, by),
+            groups,
+            ambiguity="in conflict ↓",
+            low="from",
+            high="to",
+            pairwise="two runs ↓",
+            vote_pairwise="two votes ↓",
+            hits=f"Hits@{found.setting.k} ↑",
+        )
 
 
 def show_conflicts(found: Agreement) -> None:

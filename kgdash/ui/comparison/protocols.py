@@ -44,34 +44,36 @@ def show_protocols(found: ProtocolOrders, metric: str, name: str) -> None:
 
 
 def show_orders(found: ProtocolOrders, metric: str, name: str) -> None:
-    """Show how each protocol orders the runs, and which pairs it flips."""
+    """Show how each protocol orders the runs, and which pairs it flips; nothing if none does."""
     orders, flips = (
         table[table["metric"] == metric].drop(columns="metric")
         for table in (found.orders, found.flips)
     )
+    if flips.empty:
+        return
     st.header("Order of the runs")
     show_table(orders, "orders", f"{name}-orders", found.orders, tau="Kendall's τ ↑")
-    if not flips.empty:
-        st.subheader("Pairs that flip")
-        show_table(
-            flips,
-            "flips",
-            f"{name}-flips",
-            found.flips,
-            exact_better="better, all candidates",
-            exact_worse="worse, all candidates",
-            sampled_better="better, sampled",
-            sampled_worse="worse, sampled",
-        )
+    st.subheader("Pairs that flip")
+    show_table(
+        flips,
+        "flips",
+        f"{name}-flips",
+        found.flips,
+        exact_better="better, all candidates",
+        exact_worse="worse, all candidates",
+        sampled_better="better, sampled",
+        sampled_worse="worse, sampled",
+    )
 
 
 def show_values(found: ProtocolOrders, metric: str, name: str) -> None:
     """Show what each protocol gives, corrected too, against the exact value."""
     st.header("Expected and exact values")
     arrow = find_metric(metric).arrow
+    rows = _sampled(found, metric)
     columns = ["run", "protocol", "exact", "value", "sd", "corrected", "corrected_sd", "candidates"]
     show_table(
-        _sampled(found, metric)[columns],
+        rows[columns],
         "values",
         f"{name}-values",
         found.values,
@@ -80,6 +82,8 @@ def show_values(found: ProtocolOrders, metric: str, name: str) -> None:
         sd="SD over draws",
         corrected_sd="SD over draws, corrected",
         candidates="candidates, mean",
+        run="run" if rows["run"].nunique() > 1 else None,
+        protocol=st.column_config.TextColumn("protocol", width=250),
     )
 
 

@@ -30,6 +30,8 @@ from kgdash.ui.widgets.choices import choice, choose_number
 from kgdash.ui.widgets.inspect_link import IDS, offer_inspection
 from kgdash.ui.widgets.table import show_table
 
+_MEASURES = {"spearman": "Spearman's ρ", "epsilon squared": "ε²"}
+
 
 @dataclass(frozen=True)
 class ConfounderView:
@@ -103,7 +105,9 @@ def show_factors(view: ConfounderView) -> None:
         "variance that lies between classes. p (Holm) is corrected for the number of factors. "
         "Triples share entities and relations, so that p-values and intervals flatter."
     )
-    shown = tests.assign(factor=tests["factor"].map(FACTOR_LABELS))
+    shown = tests.assign(
+        factor=tests["factor"].map(FACTOR_LABELS), measure=tests["measure"].map(_MEASURES)
+    )
     show_table(shown, "factor_tests", f"{view.name}-factors", tests, p_holm="p (Holm)")
 
 

@@ -182,7 +182,13 @@ def _open(run: Run, choice: CorrelationChoice, row: pd.Series) -> None:
 
 
 def _correlation_table(shown: pd.DataFrame, name: str, whole: pd.DataFrame | None = None) -> None:
-    table = shown.assign(task=[task_label(task) for task in shown["task"]])
+    table = shown.assign(
+        task=[task_label(task) for task in shown["task"]],
+        coefficient=[coefficient_label(name) for name in shown["coefficient"]],
+    )
+    # What the cards say of all rows at once is left to the table's menu.
+    alike = ["size", "subgraphs", "left_out", "without_triples"]
+    later = dict.fromkeys(column for column in alike if table[column].nunique() == 1)
     show_table(
         table,
         "study_correlations",
@@ -191,6 +197,7 @@ def _correlation_table(shown: pd.DataFrame, name: str, whole: pd.DataFrame | Non
         p_holm="p (Holm)",
         low="95% low",
         high="95% high",
+        **later,
     )
 
 

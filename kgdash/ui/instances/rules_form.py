@@ -90,13 +90,6 @@ def _choose_rules(run: Run) -> InstancesChoice:
         )
         verified = _choose_false(run)
         seed = choose_number("Random seed", (0, 10**9), _FIRST.seed, "rule_seed")
-    st.caption(
-        "A prediction is true if it is in valid or test, false if people found it to be so; others "
-        "are left out."
-        if verified
-        else "A prediction is true if it is in valid or test, and counts as false if it is no "
-        "known triple (closed world: facts that nobody wrote down count as false too)."
-    )
     selection = RuleSelection(most, float(min_pca), min_support, per_rule, order, seed)
     file: RuleFile | None = None
     origin: tuple[str, ...] = ("mined",)

@@ -22,17 +22,14 @@ from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.selection import selected_row
 from kgdash.ui.widgets.table import download, number_columns, show_table, written
 
+#: intervals, which the charts show, and more are in the table's menu
 _HEADINGS = {
     "roc_auc": "ROC-AUC ↑",
-    "auc_low": "AUC low",
-    "auc_high": "AUC high",
     "cliffs_delta": "Cliff's δ ↑",
-    "average_precision": "average precision ↑",
-    "ap_low": "AP low",
-    "ap_high": "AP high",
-    "share_true": "AP by chance",
-    "cohens_d": "Cohen's d ↑",
     "p_holm": "p (Holm)",
+    **dict.fromkeys(f"{end}_{of}" for of in ("true", "false") for end in ("low", "high")),
+    **dict.fromkeys(("auc_low", "auc_high", "average_precision", "ap_low", "ap_high")),
+    **dict.fromkeys(("share_true", "cohens_d")),
 }
 
 

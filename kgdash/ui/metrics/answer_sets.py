@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from kgdash.graph import IDS
@@ -18,14 +20,37 @@ from kgdash.studies.probability.set_verdict import GROUP_NAMES
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.subgraphs.link import open_local
+from kgdash.ui.widgets.address import chosen_in_address, keep_in_address
+from kgdash.ui.widgets.chart import clicked_point
 from kgdash.ui.widgets.choices import group_name
 from kgdash.ui.widgets.inspect_link import show_triples
+from kgdash.ui.widgets.selection import selected_point
 from kgdash.ui.widgets.table import show_table
 
 #: sets that are listed
 _LISTED = 30
 
+#: of the address
+_GROUP = "set_group"
+
 _COVERAGE = {"coverage": "coverage", "low": "from", "high": "to", "mean_size": "mean size ↓"}
+
+
+def choose_set_group(figure: go.Figure, table: pd.DataFrame, by: str, name: str) -> int | None:
+    """Show the coverage of groups; return the row of that clicked last, which the address keeps.
+
+    :param figure: of `kgdash.charts.group_rows.coverage_figure`
+    :param table: what it draws
+    """
+    named, key = chosen_in_address(_GROUP), f"coverage_{by}"
+    clicked_point(figure, key, name, partial(_take_group, key, table["group"].tolist()))
+    rows = np.flatnonzero(table["group"] == named)
+    return int(rows[0]) if len(rows) else None
+
+
+def _take_group(key: str, groups: list[str]) -> None:
+    row = selected_point(st.session_state[key])
+    keep_in_address(_GROUP, "" if row is None else str(groups[int(row)]))
 
 
 def show_groups(table: pd.DataFrame, by: str, name: str) -> None:
@@ -49,7 +74,7 @@ def show_comparison(table: pd.DataFrame, name: str) -> None:
         condition=["all alike" if name == "none" else group_name(name) for name in table.condition],
         cost=table["mean_size"] / plain_size,
     )[["condition", "coverage", "covgap", "worst", "mean_size", "cost"]]
-    titles = {"condition": "threshold by", "covgap": "CovGap ↓", "cost": "times the size ↓"}
+    titles = {"condition": "threshold by", "covgap": "CovGap ↓", "cost": "× size ↓"}
     show_table(
         shown,
         "conditions",

@@ -12,9 +12,10 @@ from kgdash.ui.metrics.types_upload import uploaded_types
 from kgdash.ui.runtime.computed import refuse
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import choose_number
+from kgdash.ui.widgets.entity_choice import choose_entities, show_unknown_entity
 
-#: entities beyond which their list is not sent to the browser
-_SEARCHABLE = 20_000
+#: of the address, and of the choice
+_ENTITIES = "entities"
 
 
 def choose_restriction(graph: KnowledgeGraph) -> Restriction:
@@ -32,14 +33,18 @@ def choose_restriction(graph: KnowledgeGraph) -> Restriction:
         try:
             listed = _listed_entities(graph)
             low, high, of_types = _conditions(graph)
-            return restrict(graph, relations, listed, low, high, of_types)
+            only = restrict(graph, relations, listed, low, high, of_types)
         except KgdashError as error:
             return refuse(error)
+    show_unknown_entity(_ENTITIES)
+    return only
 
 
 def _listed_entities(graph: KnowledgeGraph) -> np.ndarray | None:
     """Show the ways to list entities and return all that are listed, or None for no list."""
-    found = _searched(graph)
+    about = "Only triples between those chosen, pasted or in the file are ranked, among them alone."
+    chosen = choose_entities(graph, "Entities", _ENTITIES, about)
+    found = [np.array(chosen)] if chosen else []
     pasted = st.text_area(
         "Pasted entities", key="only_entities", height=110, placeholder="one name or label a line"
     )
@@ -49,24 +54,6 @@ def _listed_entities(graph: KnowledgeGraph) -> np.ndarray | None:
     if upload is not None:
         found.append(read_entities(upload.getvalue(), graph, upload.name))
     return np.unique(np.concatenate(found)) if found else None
-
-
-def _searched(graph: KnowledgeGraph) -> list[np.ndarray]:
-    """Show the search for entities, where their names are not too many for a browser."""
-    if graph.num_entities > _SEARCHABLE:
-        return []
-    labels = dict(zip(graph.entities, graph.entity_labels, strict=True))
-    chosen = st.multiselect(
-        "Entities",
-        graph.entities,
-        format_func=lambda name: labels[name],
-        key="entities",
-        bind="query-params",
-        placeholder="all; type to search",
-        help="Only triples between the entities chosen, pasted or in the file are ranked, among "
-        "them alone.",
-    )
-    return [np.array([graph.entity_id(name) for name in chosen])] if chosen else []
 
 
 def _conditions(graph: KnowledgeGraph) -> tuple[int | None, int | None, np.ndarray | None]:

@@ -44,7 +44,7 @@ def choose_tables(listed: pd.DataFrame) -> list[str]:
         lambda row: "; ".join(filter(None, row)), axis=1
     )
     kinds = listed["kind"].str.replace("relik", "ReliK")
-    shown = listed.assign(kind=kinds, details=details, bytes=listed["bytes"] / 2**20)
+    shown = listed.assign(kind=kinds, details=details)
     event = st.dataframe(
         shown[list(_COLUMNS)],
         hide_index=True,
@@ -57,7 +57,7 @@ def choose_tables(listed: pd.DataFrame) -> list[str]:
             **{column: st.column_config.Column(label) for column, label in _COLUMNS.items()},
             "triples": st.column_config.NumberColumn("triples", format="localized"),
             "seconds": st.column_config.NumberColumn("took", format="%.1f s"),
-            "bytes": st.column_config.NumberColumn("size", format="%.2f MiB"),
+            "bytes": st.column_config.NumberColumn("size", format="bytes"),
             "used": st.column_config.DatetimeColumn("last used", format="distance"),
             "created": st.column_config.DatetimeColumn("computed", format="distance"),
         },

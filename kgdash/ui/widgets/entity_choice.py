@@ -1,4 +1,4 @@
-"""The choice of an entity, kept in the URL: any name, label or part of one can be typed."""
+"""The choice of entities, kept in the URL: any name, label or part of one can be typed."""
 
 import streamlit as st
 
@@ -58,6 +58,41 @@ def choose_entity_or_none(graph: KnowledgeGraph, label: str, key: str, none: str
     return found
 
 
+def choose_entities(graph: KnowledgeGraph, label: str, key: str, help: str) -> list[int]:
+    """Show the choice of any number of entities and return their ids, ascending.
+
+    Where a text fits several entities they are offered below; one that fits none is left out, and
+    `show_unknown_entity` says so.
+
+    :param help: what they are chosen for
+    """
+    typed = st.multiselect(
+        label,
+        [entity_text(graph, entity) for entity in _offered(graph)],
+        key=key,
+        bind="query-params",
+        accept_new_options=True,
+        filter_mode="contains",
+        select_all=False,
+        placeholder="all; type to search",
+        help=f"{help} {_HELP}",
+    )
+    found = {text: search_entities(graph, text) for text in map(str, typed)}
+    if unknown := [plain(text) for text, entities in found.items() if not entities]:
+        st.session_state[_note(key)] = (
+            f"No entity {', '.join(f'“{text}”' for text in unknown)} in this graph: left out."
+        )
+    return sorted(
+        {
+            entities[0]
+            if len(entities) == 1
+            else _choose_among(graph, entities, text, f"{key}_among_{text}")
+            for text, entities in found.items()
+            if entities
+        }
+    )
+
+
 def entity_address(graph: KnowledgeGraph, name: str, key: str) -> dict[str, str]:
     """Return the parameter of an address by which `choose_entity` opens on an entity.
 
@@ -84,7 +119,7 @@ def _found(graph: KnowledgeGraph, typed: str, key: str, otherwise: int) -> int:
     """Return the entity of a text, by the user's choice if it fits several."""
     found = search_entities(graph, typed)
     if len(found) > 1:
-        return _choose_among(graph, found, f"{key}_among")
+        return _choose_among(graph, found, typed, f"{key}_among")
     if found:
         return found[0]
     st.session_state[_note(key)] = (
@@ -94,9 +129,9 @@ def _found(graph: KnowledgeGraph, typed: str, key: str, otherwise: int) -> int:
     return otherwise
 
 
-def _choose_among(graph: KnowledgeGraph, found: list[int], key: str) -> int:
+def _choose_among(graph: KnowledgeGraph, found: list[int], typed: str, key: str) -> int:
     texts = {entity_text(graph, entity): entity for entity in found}
-    chosen = st.radio("Which of these?", list(texts), format_func=plain, key=key)
+    chosen = st.radio(f"Which “{plain(typed)}”?", list(texts), format_func=plain, key=key)
     return texts[str(chosen)]
 
 

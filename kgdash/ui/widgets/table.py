@@ -33,6 +33,13 @@ _NONE = "–"
 #: columns of p-values
 _P_VALUES = frozenset({"p", "p_holm", "p_max"})
 
+#: columns of shares, and the ends of their intervals
+_SHARES = frozenset(
+    {"coverage", "covered", "level", "covgap", "worst"}
+    | {"ambiguity", "pairwise", "vote_pairwise", "overlap", "discrepancy"}
+)
+_ENDS = frozenset({"low", "high"})
+
 #: columns that may hold relations
 _RELATIONS = frozenset({"relation", "group", "label"})
 
@@ -68,10 +75,10 @@ def _spelt(column: str) -> str:
 
 
 def written(table: pd.DataFrame) -> Any:
-    """Return a table for `st.dataframe` whose floats are written to three digits, as on cards.
+    """Return a table for `st.dataframe` whose floats are written as on cards: to three digits.
 
-    They still sort by value; those of large tables stay as they are. Of relations that are paths
-    the end comes first.
+    Shares are percentages. They still sort by value; those of large tables stay as they are. Of
+    relations that are paths the end comes first.
     """
     for column in _RELATIONS.intersection(table.columns):
         texts = {text: end_first(text) for text in table[column].unique() if isinstance(text, str)}
@@ -82,7 +89,8 @@ def written(table: pd.DataFrame) -> Any:
         return table
     if not table.index.is_unique:
         table = table.reset_index(drop=True)
-    forms: _Forms = {c: _form(str(c), table[c]) for c in floats}
+    shares = _SHARES | _ENDS if _SHARES.intersection(table) else _SHARES
+    forms: _Forms = {c: _percent if c in shares else _form(str(c), table[c]) for c in floats}
     if table.columns.is_unique and all(map(_is_plain, table.dtypes)):
         return _quickly_written(table, forms)
     return table.style.format(forms, na_rep=_NONE)
@@ -126,12 +134,21 @@ def _is_plain(dtype: Any) -> bool:
 
 
 def _form(column: str, values: pd.Series) -> Callable[[float], str]:
-    """Return how a column's floats are written: single ranks, which are whole or halves, whole."""
+    """Return how a column's floats are written."""
     if column in _P_VALUES:
         return p_value
-    if column.endswith("rank") and np.all(values.dropna() % 0.5 == 0):
-        return lambda value: f"{value:,.1f}".removesuffix(".0")
+    if column.endswith(("rank", "median_size")) and np.all(values.dropna() % 0.5 == 0):
+        return whole_or_half
     return number
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}"
+
+
+def whole_or_half(value: float) -> str:
+    """Write a rank or a median of counts: "4", "1,203.5"."""
+    return f"{value:,.1f}".removesuffix(".0")
 
 
 def value_bar(info: Metric, heading: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ ALIKE = {"reciprocal_rank": (-0.1, 0.1), "score": (-0.1, 0.1)}
 def test_overall(relik, words):
     (said,) = separation_verdict(comparison(relik, ALIKE))
     assert said.startswith(words)
-    assert said.endswith("like the reciprocal rank (0.700), like the raw score (0.700).")
+    assert said.endswith("like the reciprocal rank (0.700) and the raw score (0.700).")
 
 
 def test_beside_the_other_measures():

@@ -2,6 +2,8 @@
 
 from streamlit.testing.v1 import AppTest
 
+from kgdash.ui.widgets import entity_choice
+
 
 def choice_page(typed, before):
     import streamlit as st
@@ -36,3 +38,32 @@ def test_what_fits_nothing_is_said_and_what_was_chosen_stays():
     said = ["No entity “no such thing” in this graph; showing virus."]
     assert shown("no such thing") == ("virus", said)
     assert shown("", "of another graph")[0] == "disease_or_syndrome", "of the highest degree"
+
+
+def choices_page():
+    import streamlit as st
+
+    import kgdash
+    from kgdash.ui.widgets.entity_choice import choose_entities, show_unknown_entity
+
+    graph = kgdash.load("umls-transe").graph
+    found = choose_entities(graph, "Entities", "entities", "These alone.")
+    st.text(" ".join(graph.entities[entity] for entity in found))
+    show_unknown_entity("entities")
+
+
+def test_several_of_which_the_browser_was_sent_few(monkeypatch):
+    monkeypatch.setattr(entity_choice, "_OFFERED", 3)
+    typed = ["virus", "neoplastic_pro", "no such thing", "cell_"]
+    app = AppTest.from_function(choices_page, default_timeout=60)
+    app.query_params["entities"] = typed
+    assert not app.run().exception
+    assert len(app.multiselect[0].options) == 3
+    assert [warning.value for warning in app.warning] == [
+        "No entity “no such thing” in this graph: left out."
+    ]
+    among = app.radio(key="entities_among_cell_")
+    assert set(among.options) >= {"cell\\_component", "cell\\_function"}
+    assert set(app.text[0].value.split()) == {"virus", "neoplastic_process", among.value}
+    among.set_value("cell_function").run()
+    assert "cell_function" in app.text[0].value.split()

@@ -73,6 +73,12 @@ def test_single_ranks_are_whole_and_small_floats_written_too():
     ]
 
 
+def test_shares_are_percentages_and_so_are_their_ends():
+    shares = pd.DataFrame({"coverage": [0.9584], "low": [0.9], "median_size": [4.0], "size": [4.0]})
+    assert _cells(written(shares)).iloc[0].tolist() == ["95.8%", "90.0%", "4", "4.00"]
+    assert _cells(written(shares[["low"]])).iloc[0].tolist() == ["0.900"], "of what is no share"
+
+
 def test_rows_put_together_are_written_too():
     part = pd.DataFrame({"score": [-2.3398]})
     assert _cells(written(pd.concat([part, part])))["score"].tolist() == ["-2.34", "-2.34"]
