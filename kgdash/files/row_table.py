@@ -52,6 +52,7 @@ class RowTable:
         self._key, self._about = dict(key), dict(about)
         self._values = np.full((len(self.columns), rows), MISSING, dtype=np.int64)
         self._stamp: str | None = None
+        self._filled: dict[str, float] = {}
         self._place = table_lock(key)
         self._guard = threading.RLock()
         self._seconds, self._unsaved, self._writing = 0.0, 0.0, 0.0
@@ -68,6 +69,15 @@ class RowTable:
         with self._guard:
             self._refresh()
             return self._values[self.columns.index(name)].copy()
+
+    def filled(self, name: str) -> float:
+        """Return which part of a column's numbers there is, in [0, 1]; of no rows, NaN."""
+        with self._guard:
+            self._refresh()
+            if name not in self._filled:
+                numbers = self._values[self.columns.index(name)]
+                self._filled[name] = float(np.mean(numbers != MISSING))
+            return self._filled[name]
 
     @contextmanager
     def turn(self, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
@@ -95,6 +105,7 @@ class RowTable:
         :param seconds: that counting them took
         """
         with self._guard:
+            self._filled.clear()
             for name, counted in numbers.items():
                 self._values[self.columns.index(name), rows] = counted
             self._unsaved += seconds
@@ -131,6 +142,7 @@ class RowTable:
         if stamp == self._stamp and not moved:
             return
         self._stamp, self._place = stamp, place
+        self._filled.clear()
         if stamp is None or moved:
             self._values[:] = MISSING
             self._seconds, self._unsaved = 0.0, 0.0

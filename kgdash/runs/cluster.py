@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import time
@@ -118,13 +119,16 @@ class Cluster:
                 dashboard_address=None,
                 memory_limit=0,
                 silence_logs=logging.CRITICAL,
+                # Who reaches a scheduler runs code as its user: other accounts of this machine do.
+                security=True,
             )
             return Client(self._local)
         try:
-            if Path(self.address).is_file():
-                return Client(scheduler_file=self.address, timeout=_ANSWER)
-            return Client(self.address, timeout=_ANSWER)
-        except (OSError, ValueError) as error:
+            file, address = Path(self.address), self.address
+            if file.is_file():
+                address = json.loads(file.read_text("utf-8"))["address"]
+            return Client(address, timeout=_ANSWER)
+        except (OSError, ValueError, LookupError, TypeError) as error:
             raise KgdashError(
                 f"no cluster answers at {self.address}: expected the address of a Dask scheduler "
                 f"({type(error).__name__})"

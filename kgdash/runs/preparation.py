@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from kgdash.files.row_table import MISSING
 from kgdash.graph import default_filter
 from kgdash.graph.known_triples import SIDES
 from kgdash.progress import Progress, phases, silent
@@ -45,4 +44,4 @@ def prepare(run: Run, progress: Progress = silent, gives_way: bool = False) -> N
 def prepared_share(run: Run) -> float:
     """Return which part of the ReliK counts of all known triples there is, in [0, 1]."""
     table = run.exact_tables.relik.table
-    return float(np.mean([(table.column(f"{side}_greater") != MISSING) for side in ENTITY_SIDES]))
+    return float(np.mean([table.filled(f"{side}_greater") for side in ENTITY_SIDES]))

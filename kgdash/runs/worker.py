@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import selectors
 import subprocess
 import sys
 import time
@@ -18,6 +19,13 @@ from kgdash.runs.call import read
 
 #: seconds that a call gets to end when it was asked to: it may be loading its run
 _PATIENCE = 60.0
+
+#: seconds without a word after which progress is told again, and that a process which has not said
+#: anything yet gets to end its call: it may still be starting
+_SILENCE, _GRACE = 0.5, 1.0
+
+#: what is started
+_PROGRAM = (sys.executable, "-P", "-m", "kgdash.runs.worker_process")
 
 #: how a call may end
 _ENDS = ("done", "stopped", "refused", "failed")
@@ -42,12 +50,12 @@ class Worker:
         package = str(Path(__file__).parents[2])
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "kgdash.runs.worker_process"],
+            _PROGRAM,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
-        self.waits = False
+        self.waits = self._spoke = False
 
     @property
     def pid(self) -> int:
@@ -67,10 +75,13 @@ class Worker:
         :raises NotSent: if what the call returns can not be sent
         :raises WorkFailed: if the call raises anything else
         """
-        ended = False
+        ended, at = False, [0.0, 1.0]
         self._say("call", call)
         try:
             while True:
+                if not self._speaks(_SILENCE):
+                    progress(*at)
+                    continue
                 kind, value = self._hear()
                 ended = kind in _ENDS
                 if kind == "refused":
@@ -121,6 +132,7 @@ class Worker:
         assert self._process.stdout is not None
         try:
             kind, value = pickle.load(self._process.stdout)
+            self._spoke = True
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):
             code = self._process.wait()
             raise InterruptedWork(
@@ -130,11 +142,26 @@ class Worker:
             ) from None
         return kind, value
 
+    def _speaks(self, seconds: float) -> bool:
+        """Wait for a word, or the end of the process, for so long; tell whether it is there."""
+        pipe: Any = self._process.stdout
+        if os.name != "posix":
+            return True  # pipes can not be waited for
+        os.set_blocking(pipe.fileno(), False)
+        try:
+            if pipe.peek(1):
+                return True
+        finally:
+            os.set_blocking(pipe.fileno(), True)
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(pipe, selectors.EVENT_READ)
+            return bool(waiting.select(seconds))
+
     def _stop_call(self) -> None:
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + (_PATIENCE if self._spoke else _GRACE)
         self._say("stop")
         with contextlib.suppress(KgdashError):
-            while time.monotonic() < end:
+            while (left := end - time.monotonic()) > 0 and self._speaks(left):
                 if self._hear()[0] in _ENDS:
                     return
         self._kill()

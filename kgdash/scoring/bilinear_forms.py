@@ -14,8 +14,12 @@ from kgdash.scoring.form_parts import (
     within,
 )
 
-#: floats of all relations' matrices together, at most
-_MOST_MATRICES = 2**28
+#: floats that all relations' matrices together may be, and how many times as many as the weights
+#: beyond the first
+_MOST_MATRICES, _FREE_MATRICES, _DENSEST = 2**28, 2**26, 16
+
+#: numbers of a vector up to which HolE's products are summed one by one: time grows with the square
+_WIDEST_CIRCLE = 2**12
 
 #: of factors beside those that are checked for every model: their products stay finite
 _LARGEST_FACTOR = 1e4
@@ -109,6 +113,8 @@ def hole(_i: Any, entities: list, relations: list) -> Description:
     """Describe HolE: ⟨r, h ⋆ t⟩ is ⟨h ∗ r, t⟩, a circular convolution."""
     if any(x.is_complex() for x in (*entities, *relations)):
         return None
+    if any(x.shape[-1] > _WIDEST_CIRCLE for x in entities):
+        return None
 
     def left(e: list[torch.Tensor], r: list[torch.Tensor]) -> torch.Tensor:
         total = e[0][:, :1] * r[0]
@@ -131,7 +137,9 @@ def tucker(interaction: Any, entities: list, relations: list) -> Description:
     if not (are_vectors(entities, 1) and are_vectors(relations, 1)):
         return None
     core = interaction.core_tensor.detach()
-    if len(relations[0]) * core.shape[0] * core.shape[2] > _MOST_MATRICES:
+    weights = sum(w.numel() for w in (core, *entities, *relations))
+    most = min(_MOST_MATRICES, max(_FREE_MATRICES, _DENSEST * weights))
+    if len(relations[0]) * core.shape[0] * core.shape[2] > most:
         return None
     matrices = torch.einsum("ijk,rj->rik", core, relations[0])
     norms = [

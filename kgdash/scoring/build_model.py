@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 from pykeen.models import Model
+from pykeen.nn.representation import Representation
 from pykeen.triples import CoreTriplesFactory
 from pykeen.utils import NoRandomSeedNecessary
 
@@ -22,6 +23,13 @@ __all__ = ["ModelSpec", "build_model", "is_train_only", "scoring_state", "skelet
 
 #: numbers that any entities' vectors may be together, and how many times as many as the weights
 _MOST_FLOATS, _DENSEST = 2**30, 50
+
+#: likewise numbers that are passed along all edges at once (CompGCN), or that relations' matrices
+#: are (RGCN)
+_MOST_PASSED, _DENSEST_PASSED = 2**28, 16
+
+#: tensors of edges
+_EDGES = ("sources", "targets", "edge_index", "edge_types", "edge_type")
 
 
 def is_train_only(name: str) -> bool:
@@ -108,6 +116,7 @@ def build_model(
     for name, tensor in given.items():
         _check_tensor(name, tensor, wanted[name], model, where)
     _check_rows(model, given, where)
+    _check_passed(model, given, where)
     _check_aliases(model, given, where)
     _check_indices(model, given, where)
     filled = {
@@ -199,6 +208,23 @@ def _check_rows(model: Model, given: Mapping[str, torch.Tensor], where: str) -> 
         )
 
 
+def _check_passed(model: Model, given: Mapping[str, torch.Tensor], where: str) -> None:
+    """Refuse few weights and many edges or relations whose messages would fill the memory."""
+    kept = getattr(model, "entity_representations", ())
+    own = {id(each) for each in kept}
+    inner = [m for m in model.modules() if isinstance(m, Representation) and id(m) not in own]
+    edges = [t.shape[-1] for n, t in given.items() if n.rpartition(".")[2] in _EDGES and t.ndim]
+    width = max((math.prod(each.shape) for each in kept), default=0)
+    floats = max([max(edges, default=0) * width, *(m.max_id * math.prod(m.shape) for m in inner)])
+    weights = sum(tensor.numel() for tensor in given.values())
+    if floats > max(_MOST_PASSED, _DENSEST_PASSED * weights):
+        raise KgdashError(
+            f"{where}: {weights:,} weights would become {floats:,} numbers along "
+            f"{max(edges, default=0):,} edges of {model.num_relations:,} relations; take fewer "
+            "dimensions"
+        )
+
+
 def _check_aliases(model: Model, given: Mapping[str, torch.Tensor], where: str) -> None:
     """Refuse weights that differ under two names of what is one tensor in the model."""
     first: dict[int, str] = {}
@@ -221,11 +247,7 @@ def _check_indices(model: Model, given: Mapping[str, torch.Tensor], where: str) 
     PyKEEN's RGCN hands them to sparse tensors that torch does not check: memory would be at stake.
     """
     limits = {
-        "sources": model.num_entities,
-        "targets": model.num_entities,
-        "edge_index": model.num_entities,
-        "edge_types": model.num_relations,
-        "edge_type": model.num_relations,
+        name: model.num_relations if "type" in name else model.num_entities for name in _EDGES
     }
     for name, tensor in given.items():
         if (

@@ -57,7 +57,14 @@ def simple_form(
 
 def within(most: float, *weights: torch.Tensor) -> bool:
     """Tell whether all weights are finite and below a bound: of NaN none is."""
-    return all(bool(w.abs().max() < most) for w in weights if w.numel())
+    return all(_is_within(most, w) for w in weights if w.numel())
+
+
+def _is_within(most: float, weights: torch.Tensor) -> bool:
+    if weights.is_complex():
+        return bool(weights.abs().max() < most)
+    low, high = torch.aminmax(weights)  # many: no copy of them is made
+    return bool(low > -most) and bool(high < most)
 
 
 def summed(values: torch.Tensor) -> torch.Tensor:

@@ -1,19 +1,29 @@
 """Any PyKEEN model as a Scorer."""
 
+import copy
 from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
 import torch
 from pykeen.nn.modules import ConvEInteraction
+from pykeen.nn.representation import Embedding
 
 from kgdash.engine.form import InteractionForm
 from kgdash.engine.memory import memory_budget
+from kgdash.scoring.reckoned_memory import most_bytes, shadow
 
 #: bytes that the temporaries of one call into PyKEEN may take, whatever the memory budget
 _TEMPORARY_BYTES = 256 * 2**20
 
-#: bytes that one layer's values of the candidates may take: a few weights can make many of them
+#: bytes that what is made of the candidates may take: a few weights can make many of them
 _LAYER_BYTES = 2**31
+
+
+#: scores of triples through the inverses of their relations
+_INVERSE = "inverse"
+
+_KINDS = ("entity_representations", "relation_representations")
 
 
 class PyKEENScorer:
@@ -31,45 +41,83 @@ class PyKEENScorer:
         self.num_relations: int = model.num_real_relations
         self.device: torch.device = model.device
         self._width = _widest_representation(model)
-        self._layer = _widest_layer(model)
+        self._rows: dict[str, int] = {}
 
     def score_tails(self, pairs: torch.Tensor) -> torch.Tensor:
         """Score all tails for (head, relation) pairs, ``(b, 2)`` → ``(b, |E|)``."""
-        return self._batched(self.model.predict_t, pairs, self.num_entities)
+        return self._batched("predict_t", pairs, self.num_entities)
 
     def score_heads(self, pairs: torch.Tensor) -> torch.Tensor:
         """Score all heads for (relation, tail) pairs, ``(b, 2)`` → ``(b, |E|)``."""
-        return self._batched(self.model.predict_h, pairs, self.num_entities)
+        return self._batched("predict_h", pairs, self.num_entities)
 
     def score_relations(self, pairs: torch.Tensor) -> torch.Tensor:
         """Score all relations for (head, tail) pairs, ``(b, 2)`` → ``(b, |R|)``."""
-        scores = self._batched(self.model.predict_r, pairs, self.model.num_relations)
+        scores = self._batched("predict_r", pairs, self.model.num_relations)
         # PyKEEN interleaves the inverse of relation r as 2r + 1.
         return scores[:, ::2].contiguous() if self.model.use_inverse_triples else scores
 
     def score_triples(self, triples: torch.Tensor, side: str = "tail") -> torch.Tensor:
         """Score triples, ``(b, 3)`` → ``(b,)``, through the inverse if ``side`` asks for it."""
         through_inverse = side == "head" and self.model.use_inverse_triples
-        score = self._score_inverse if through_inverse else self.model.predict_hrt
-        return self._batched(score, triples, 1).squeeze(-1)
-
-    def _score_inverse(self, triples: torch.Tensor) -> torch.Tensor:
-        prepared = self.model.relation_inverter.map(batch=triples, index=1, invert=False)
-        scores = self.model.score_hrt_inverse(hrt_batch=prepared)
-        return torch.sigmoid(scores) if self.model.predict_with_sigmoid else scores
+        method = _INVERSE if through_inverse else "predict_hrt"
+        return self._batched(method, triples, 1).squeeze(-1)
 
     @torch.inference_mode()
-    def _batched(
-        self, score: Callable[..., torch.Tensor], batch: torch.Tensor, columns: int
-    ) -> torch.Tensor:
+    def _batched(self, method: str, batch: torch.Tensor, columns: int) -> torch.Tensor:
         affordable = min(_TEMPORARY_BYTES, memory_budget() // 4)
-        at_once = max(1, _LAYER_BYTES // (4 * self._layer))
-        size = max(1, min(affordable // (4 * self._width * columns), at_once // columns))
+        row = self._row_bytes(method, batch.shape[1], columns)
+        size = max(1, min(affordable // (4 * self._width * columns), _LAYER_BYTES // row))
+        at_once = max(1, columns * _LAYER_BYTES // row)
         slices = {"slice_size": at_once} if columns > at_once else {}
+        score = _scoring(self.model, method)
         parts = [score(part.to(self.device), **slices) for part in batch.split(size)]
         if not parts:
             return torch.empty((0, columns), device=self.device)
         return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _row_bytes(self, method: str, width: int, columns: int) -> int:
+        """Return what scoring one row takes: reckoned, or by the widest layer where that fails."""
+        if method not in self._rows:
+            row = torch.zeros((1, width), dtype=torch.long, device="meta")
+            tried = (most_bytes(partial(_scoring(bare, method), row)) for bare in self._shadows)
+            found = next((most for most in tried if most is not None), None)
+            if found is None:
+                found = 4 * columns * _widest_layer(self.model)
+            self._rows[method] = max(1, found)
+        return self._rows[method]
+
+    @cached_property
+    def _shadows(self) -> list[Any]:
+        """Return the model without data, and the same with vectors that are looked up, no more.
+
+        Some representations look at data, as those that pass messages do.
+        """
+        try:
+            whole = shadow(self.model)
+            plain = copy.deepcopy(whole)
+            for kind in _KINDS:
+                kept = getattr(plain, kind, ())
+                with torch.device("meta"):
+                    vectors = [Embedding(max_id=r.max_id, shape=r.shape) for r in kept]
+                setattr(plain, kind, torch.nn.ModuleList(vectors))
+            return [whole, plain]
+        except Exception:  # a model is PyKEEN's: some hold what can not be copied
+            return []
+
+
+def _scoring(model: Any, method: str) -> Callable[..., torch.Tensor]:
+    """Return what scores a batch by one of a model's methods."""
+    found: Callable[..., torch.Tensor] = (
+        partial(_score_inverse, model) if method == _INVERSE else getattr(model, method)
+    )
+    return found
+
+
+def _score_inverse(model: Any, triples: torch.Tensor) -> torch.Tensor:
+    prepared = model.relation_inverter.map(batch=triples, index=1, invert=False)
+    scores: torch.Tensor = model.score_hrt_inverse(hrt_batch=prepared)
+    return torch.sigmoid(scores) if model.predict_with_sigmoid else scores
 
 
 def _widest_representation(model: Any) -> int:
@@ -78,7 +126,7 @@ def _widest_representation(model: Any) -> int:
     sizes = [
         int(torch.Size(representation.shape).numel())
         * (2 if getattr(representation, "is_complex", False) else 1)
-        for kind in ("entity_representations", "relation_representations")
+        for kind in _KINDS
         for representation in getattr(model, kind, ())
     ]
     return 3 * max(sizes, default=64)
@@ -89,8 +137,7 @@ def _widest_layer(model: Any) -> int:
 
     ConvE's network, whose layers are wide, reads the query alone.
     """
-    kinds = ("entity_representations", "relation_representations")
-    sizes = [size for kind in kinds for r in getattr(model, kind, ()) for size in r.shape]
+    sizes = [size for kind in _KINDS for r in getattr(model, kind, ()) for size in r.shape]
     interaction = getattr(model, "interaction", None)
     if interaction is not None and not isinstance(interaction, ConvEInteraction):
         sizes += [size for weights in interaction.parameters() for size in weights.shape]

@@ -12,12 +12,28 @@ CARDS = """() => [...document.querySelectorAll("[data-testid=stMain] [data-testi
     .map(card => ["stMetricLabel", "stMetricValue"].map(part =>
         card.querySelector(`[data-testid=${part}]`).innerText.replace(/[↑↓]/g, "").trim()))"""
 
-_IDLE = """() => document.querySelector("[data-testid=stApp]")
-    ?.getAttribute("data-test-script-state") === "notRunning" """
+# An app is idle for a moment between two runs of a script, and before it has loaded what draws
+# its elements.
+_IDLE = """() => {
+    const idle = document.querySelector("[data-testid=stApp]")
+        ?.getAttribute("data-test-script-state") === "notRunning"
+        && !document.querySelector("[data-testid=stSkeleton]");
+    window.idleSince = idle ? window.idleSince ?? performance.now() : null;
+    return idle && performance.now() - window.idleSince > 150;
+}"""
 
 _STILL = """() => Promise.all(document.getAnimations()
     .filter(each => each.effect.getComputedTiming().iterations !== Infinity)
     .map(each => each.finished.catch(() => null)))"""
+
+# A table tells screen readers what it shows a fifth of a second after it shows it.
+_CELLS = """grid => new Promise(done => {
+    const rows = () => done([...grid.querySelectorAll("tbody tr")].map(row =>
+        [...row.querySelectorAll("td")].map(cell => cell.textContent)));
+    let calm = setTimeout(rows, 400);
+    new MutationObserver(() => { clearTimeout(calm); calm = setTimeout(rows, 400); })
+        .observe(grid, {subtree: true, childList: true, characterData: true});
+})"""
 
 _POINTS = """([key, name]) => {
     const chart = document.querySelector(`.st-key-${key} .js-plotly-plot`);
@@ -40,7 +56,8 @@ def open_page(tab: Page, url: str) -> None:
 
 def settle(tab: Page) -> None:
     """Wait until the script has run to its end."""
-    tab.wait_for_function(_IDLE, polling=100)
+    tab.evaluate("window.idleSince = null")
+    tab.wait_for_function(_IDLE, polling=50)
 
 
 def expect_cards(tab: Page, expected: Cards) -> None:
@@ -132,10 +149,7 @@ def table_texts(tab: Page, number: int = -1) -> list[list[str]]:
     grid = tab.locator("[data-testid=stDataFrame]").nth(number)
     grid.scroll_into_view_if_needed()
     grid.locator("td").first.wait_for(state="attached")
-    return grid.evaluate(
-        "grid => [...grid.querySelectorAll('tbody tr')].map(row =>"
-        " [...row.querySelectorAll('td')].map(cell => cell.textContent))"
-    )
+    return grid.evaluate(_CELLS)
 
 
 def save(tab: Page, button: Locator, folder: Path) -> Path:

@@ -131,8 +131,6 @@ def test_from_a_finding_to_a_prediction_to_a_fact_that_carries_it_and_back(addre
     tab.go_back()
     tab.wait_for_url(lambda url: names_in(url) == triple.names(run.graph))
     tab.locator(f".st-key-{facts}").wait_for()
-    tab.go_back()
-    tab.locator(f".st-key-{facts}").wait_for(state="detached")
     settle(tab)
     tab.go_back()
     tab.wait_for_url("**/breakdowns**")

@@ -47,6 +47,13 @@ def test_only_the_names_of_this_machine_are_answered(address):
     assert ask(f"{address}/_stcore/health", Host="10.0.0.7")[0] == "ok"
 
 
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics/"])
+def test_streamlits_own_counters_are_closed(address, path):
+    """They ask for no token: whoever may log in could watch the others."""
+    with pytest.raises(HTTPError, match="404"):
+        ask(address + path)
+
+
 def test_what_strangers_say_commands_no_terminal(address, server_folder):
     assert " 403 " in handshake(address, Host="evil\x9b2J")
     ask(f"{address}/oauth2callback?error=%1b%5d0%3bx%07said&error_description=a%0d%0ab")

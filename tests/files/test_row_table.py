@@ -30,10 +30,13 @@ def put(table, rows, x, y=None, seconds=1.0):
 def test_rows_are_missing_until_they_are_put_and_found_by_others():
     one, two = make(), make()
     assert (one.column("x") == MISSING).all()
+    assert one.filled("x") == 0
     put(one, [4, 1], [7, 0])
+    assert one.filled("x") == two.filled("x") == 1 / 3
     assert one.column("x").tolist() == [-1, 0, -1, -1, 7, -1]
     assert two.column("x").tolist() == one.column("x").tolist()
     put(two, [0, 4], [3, 8], [5, 6])
+    assert (one.filled("x"), two.filled("y")) == (1 / 2, 1 / 3)
     found = make().values(np.array([4, 0, 2]))
     assert {name: v.tolist() for name, v in found.items()} == {"x": [8, 3, -1], "y": [6, 5, -1]}
     assert one.column("x").tolist() == [3, 0, -1, -1, 8, -1]
@@ -90,8 +93,10 @@ def test_a_turn_that_fails_lets_others_in():
 def test_cleared_means_missing():
     table = make()
     put(table, [0, 1, 2], [1, 2, 3])
+    assert table.filled("x") == 1 / 2
     clear_cache()
     assert (table.column("x") == MISSING).all()
+    assert table.filled("x") == 0
     put(table, [1], [2])
     assert make().column("x").tolist() == [-1, 2, -1, -1, -1, -1]
 

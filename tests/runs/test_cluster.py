@@ -60,12 +60,44 @@ def test_a_killed_worker_changes_no_byte(here, run, monkeypatch):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
 
 
+def keys_of(client):
+    """Return the settings of Dask's that say where keys are: here, the keys themselves."""
+    kept = client.security
+    return {
+        "distributed.comm.tls.ca-file": kept.tls_ca_file,
+        "distributed.comm.tls.client.key": kept.tls_client_key,
+        "distributed.comm.tls.client.cert": kept.tls_client_cert,
+    }
+
+
 def test_a_command_prints_the_same(here, run, call):
-    address = here.client(silent).scheduler.address
-    for command in ("metrics", "relik"):
-        alone = call(command, NAME, "--split", "valid")
-        store.clear_cache()
-        assert call(command, NAME, "--split", "valid", "--cluster", address) == alone
+    import dask
+
+    client = here.client(silent)
+    address = client.scheduler.address
+    with dask.config.set(keys_of(client)):
+        for command in ("metrics", "relik"):
+            alone = call(command, NAME, "--split", "valid")
+            store.clear_cache()
+            assert call(command, NAME, "--split", "valid", "--cluster", address) == alone
+
+
+def test_nobody_without_its_keys_runs_anything_on_processes_here(here, monkeypatch):
+    """Other accounts of this machine reach its ports, too."""
+    monkeypatch.setattr(cluster, "_ANSWER", 2.0)
+    client = here.client(silent)
+    places = [client.scheduler.address, *client.nthreads()]
+    assert all(place.startswith("tls://") for place in places)
+    for place in (places[0], places[0].replace("tls", "tcp")):
+        with Cluster(place) as foreign, pytest.raises(KgdashError, match="no cluster answers at"):
+            foreign.client(silent)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"address": 7}'])
+def test_a_file_that_names_no_scheduler(text, tmp_path):
+    (path := tmp_path / "scheduler.json").write_text(text)
+    with Cluster(str(path)) as nowhere, pytest.raises(KgdashError, match="no cluster answers"):
+        nowhere.client(silent)
 
 
 def test_a_run_that_the_worker_does_not_see_is_refused(here):

@@ -16,6 +16,7 @@ from kgdash.files.lock import hold_lock
 from kgdash.files.visitor import NOBODY
 from kgdash.progress import silent
 from kgdash.runs import call
+from kgdash.runs import worker as worker_module
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.call import Call, identity, remember, write
 from kgdash.runs.loading import load
@@ -107,6 +108,26 @@ def test_stopped_at_its_next_report_and_ready_for_the_next_call(worker):
         results(worker, worker_calls.take_a_while, PATIENCE, progress=stop_at_first)
     assert worker.is_alive()
     assert results(worker, worker_calls.count_up, 1) == [0]
+
+
+def test_one_that_is_still_starting_is_ended(monkeypatch):
+    """It has not said a word, so none of its words can be waited for."""
+    silently = (sys.executable, "-S", "-c", "import sys; sys.stdin.buffer.read()")
+    monkeypatch.setattr(worker_module, "_PROGRAM", silently)
+    monkeypatch.setattr(worker_module, "_SILENCE", 0.01)
+    monkeypatch.setattr(worker_module, "_GRACE", 0.01)
+    worker, told = Worker(), []
+
+    def look(*at):
+        told.append(at)
+        if len(told) == 3:
+            raise Enough
+
+    with pytest.raises(Enough):
+        results(worker, worker_calls.count_up, 1, progress=look)
+    assert told == [(0.0, 1.0)] * 3
+    assert not worker.is_alive()
+    worker.close()
 
 
 def test_who_wants_no_more_results_stops_it(worker):

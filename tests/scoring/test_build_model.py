@@ -296,3 +296,20 @@ def test_few_weights_that_would_become_many(monkeypatch):
     monkeypatch.setattr(build_model_module, "_DENSEST", 0)
     with pytest.raises(KgdashError, match=r"weights would become 448 numbers of 14 entities; take"):
         rebuild(spec, weights)
+
+
+@pytest.mark.parametrize("model", [CompGCN, RGCN])
+def test_messages_along_edges_that_would_fill_the_memory(model, monkeypatch):
+    """Megabytes of triples would be gigabytes along the edges, and so would relations be."""
+    inverse = model is CompGCN
+    made = original(model, inverse=inverse, embedding_dim=16)
+    spec = ModelSpec(model.__name__, {"embedding_dim": 16}, inverse)
+    weights = scoring_state(made)
+    monkeypatch.setattr(build_model_module, "_DENSEST_PASSED", 0)
+    edges = next(w.shape[-1] for name, w in weights.items() if "edge_" in name)
+    most = max(16 * edges, 0 if inverse else 55 * 16 * 16)
+    monkeypatch.setattr(build_model_module, "_MOST_PASSED", most)
+    rebuild(spec, weights)
+    monkeypatch.setattr(build_model_module, "_MOST_PASSED", most - 1)
+    with pytest.raises(KgdashError, match=rf"would become {most:,} numbers along {edges:,} edges"):
+        rebuild(spec, weights)

@@ -15,7 +15,7 @@ from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.ranking.ranks import rank_triples
 from kgdash.ranking.relik_exact import relik_exact
-from kgdash.scoring import pykeen_forms
+from kgdash.scoring import bilinear_forms, pykeen_forms
 from kgdash.scoring.kernel_scorer import KernelScorer, fastest_scorer
 from kgdash.scoring.pykeen_forms import form_of
 from kgdash.scoring.pykeen_scorer import PyKEENScorer
@@ -366,3 +366,28 @@ def test_convolutions_that_overflow_are_refused():
     triples = np.array([(0, 0, 1)])
     with pytest.raises(KgdashError, match="query vectors that are NaN, infinite or beyond"):
         rank_triples(scorer, triples, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "bounds"),
+    [
+        ("TuckER", {"_FREE_MATRICES": 55 * 12 * 12 - 1, "_DENSEST": 0}),
+        ("HolE", {"_WIDEST_CIRCLE": 11}),
+    ],
+)
+def test_few_weights_whose_form_takes_much_are_scored_by_rows(name, bounds, monkeypatch):
+    """A core of 512 by 1 by 512 makes a gigabyte of matrices, HolE's products of 65,536 hours."""
+    made = model_resolver.lookup(name)(triples_factory=DATA[False].training, embedding_dim=12)
+    assert form_of(made.eval()) is not None
+    for bound, value in bounds.items():
+        monkeypatch.setattr(bilinear_forms, bound, value)
+    assert form_of(made) is None
+
+
+def test_weights_are_judged_without_a_copy():
+    bound = pykeen_forms.within
+    for good in ([1.0, -1.9], [0.0]):
+        assert bound(2.0, torch.tensor(good), torch.tensor(good, dtype=torch.complex64))
+    for bad in ([2.0], [-2.0], [float("nan"), 0.0], [float("inf")], [-float("inf")]):
+        assert not bound(2.0, torch.tensor(bad))
+        assert not bound(2.0, torch.tensor(bad, dtype=torch.complex64))

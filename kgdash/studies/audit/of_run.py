@@ -24,6 +24,9 @@ _NEEDED = frozenset({"model", "epochs", "random_seed", "training_loop", "optimiz
 
 _SCALARS = (int, float, bool, str)
 
+#: negatives that are made at once, at most, and positives of a batch where a run names no size
+_MOST_NEGATIVES, _BATCH = 2**22, 256
+
 
 def audit(
     run: Run,
@@ -77,8 +80,21 @@ def config_of_run(run: Run) -> TrainingConfig:
                 f"{name} is {value!r:.60}; give its dataset instead, and say how to train"
             )
     config = TrainingConfig(**known)
+    _check_negatives(config, len(run.graph.splits["train"]), run.name)
     check_arguments(config.spec(), f"run {run.name}")
     return config
+
+
+def _check_negatives(config: TrainingConfig, count: int, name: str) -> None:
+    """Refuse more negatives in a batch of so many triples at most than any training needs."""
+    each = config.negative_sampler_kwargs.get("num_negs_per_pos", 1)
+    at_once = min(count, config.batch_size or _BATCH)
+    if not isinstance(each, int) or not 1 <= each * max(1, at_once) <= _MOST_NEGATIVES:
+        raise KgdashError(
+            f"run {name} says that it was trained with {each!r:.40} negatives for each of "
+            f"{at_once:,} triples at once; expected {_MOST_NEGATIVES:,} together at most: give its "
+            "dataset instead, and say how to train"
+        )
 
 
 def _is_of_training(name: str, value: object) -> bool:

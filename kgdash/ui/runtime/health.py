@@ -149,17 +149,8 @@ def _metrics(request: Request) -> Response:
     return PlainTextResponse(metrics_text(), media_type="text/plain; version=0.0.4")
 
 
-def _closed(request: Request) -> Response:
-    return PlainTextResponse("not found\n", 404)
-
-
-#: what app.py adds to Streamlit's addresses, and what takes the place of its own counters, which
-#: ask nobody for a token and measure every session
-ROUTES = (
-    Route("/healthz", _healthz),
-    Route("/metricsz", _metrics),
-    Route("/_stcore/metrics", _closed),
-)
+#: what app.py adds to Streamlit's addresses
+ROUTES = (Route("/healthz", _healthz), Route("/metricsz", _metrics))
 
 _guard = threading.Lock()
 _latest: tuple[float, tuple[bool, dict[str, Any]]] | None = None

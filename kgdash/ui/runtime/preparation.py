@@ -22,7 +22,7 @@ from kgdash.ui.runtime.shared_jobs import shared_jobs
 SETTING = "KGDASH_PREPARE"
 
 #: seconds before a job is shown, so that small graphs do not flicker, and between two looks at it
-_PATIENCE, _POLL = 1.5, 1.0
+_PATIENCE, _POLL = 1.5, 2.0
 
 _OPEN = "preparation"
 

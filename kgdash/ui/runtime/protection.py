@@ -53,6 +53,9 @@ _CALLBACK = "/oauth2callback"
 #: asked by monitors, which know the server by its number
 _HEALTH = ("/_stcore/health", "/healthz")
 
+#: Streamlit's own counters, which ask nobody for a token and measure every session
+_CLOSED = "/_stcore/metrics"
+
 
 class Protection:
     """Middleware of the dashboard's server (ASGI)."""
@@ -83,6 +86,8 @@ class Protection:
         if scope["path"] not in _HEALTH and not is_host_allowed(Headers(scope=scope).get("host")):
             note("refused", reason="host")
             app = plain_page("Another name", "<p>This server does not go by that name.</p>", 421)
+        elif scope["path"].rstrip("/").endswith(_CLOSED):
+            app = plain_page("Not found", "<p>Nothing is at this address.</p>", 404)
         elif _is_led_here(scope):
             app = _question(scope)
         elif scope["path"] == _CALLBACK:

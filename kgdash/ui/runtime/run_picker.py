@@ -31,8 +31,9 @@ _CURRENT = "current_run"
 #: the address's parameter, and the visible choice
 _RUN, _CHOICE = "run", "run_choice"
 
-#: runs that stay loaded: as many as can be compared, and the next one
-_LOADED = 9
+#: runs that stay loaded: as many as can be compared, and the next one; of those whose files are no
+#: larger than so many bytes, all that a trust card may ask
+_LOADED, _SMALL, _SMALL_LOADED = 9, 2**20, 64
 
 
 def pick_run(needed: bool = True) -> None:
@@ -185,7 +186,9 @@ def load_source(source: str, dataset: str = "") -> Run:
     """
     named = source.strip()
     folder = run_folder(named)  # refused here, whoever loaded it before
-    run = _load(named, dataset.strip() or None, _stamp(folder))
+    stamp = _stamp(folder)
+    small = 0 < sum(size for _, size, _ in stamp) <= _SMALL and not dataset.strip()
+    run = _load_small(named, stamp) if small else _load(named, dataset.strip() or None, stamp)
     note_loaded(run)
     return run
 
@@ -213,6 +216,11 @@ def show_notes(run: Run) -> None:
 @st.cache_resource(max_entries=_LOADED, show_spinner="Loading the model …")
 def _load(source: str, dataset: str | None, stamp: Any) -> Run:
     return remember(load(source, dataset), source, dataset)
+
+
+@st.cache_resource(max_entries=_SMALL_LOADED, show_spinner="Loading the model …")
+def _load_small(source: str, stamp: Any) -> Run:
+    return remember(load(source), source, None)
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:

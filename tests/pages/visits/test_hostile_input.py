@@ -146,14 +146,13 @@ def test_no_address_is_read(page, parameter):
     assert not read_as_markup(app)
 
 
-#: the parameters of all pages, and other words that mean nothing in an address; without those that
-#: lead back from a stopover, which no page is run after
+#: the parameters of all pages, and other words that mean nothing in an address
 PARAMETERS = {
     key
     for folder in ("kgdash/ui", "pages")
     for path in (ROOT / folder).rglob("*.py")
     for key in re.findall(r'"([a-z_0-9]{2,30})"', path.read_text(encoding="utf-8"))
-} - {"run", "folder", "dataset", "opened", "head", "page"}
+} - {"run", "folder", "dataset", "page"}
 
 
 @pytest.mark.parametrize("value", ["1e400", "x" * 300, "\0"])

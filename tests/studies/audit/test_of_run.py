@@ -42,6 +42,10 @@ def test_as_it_was_trained(tmp_path):
         {"batch_size": "8"},
         {"loss_kwargs": {"margin": [1]}},
         {"loop_kwargs": None},
+        {"negative_sampler_kwargs": {"num_negs_per_pos": 10**9}},
+        {"negative_sampler_kwargs": {"num_negs_per_pos": "1"}, "negative_sampler": "basic"},
+        {"negative_sampler_kwargs": {"num_negs_per_pos": 0}},
+        {"negative_sampler_kwargs": {"num_negs_per_pos": 10**5}, "batch_size": 10**9},
         {"model_kwargs": {"entity_initializer": "x"}},
     ],
 )

@@ -3,12 +3,10 @@
 import json
 import re
 import threading
-from unittest.mock import Mock
 
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
-from streamlit.web.server.starlette.starlette_routes import create_metrics_routes
 
 from kgdash.engine.warm import warm
 from kgdash.files.event_log import note
@@ -145,15 +143,6 @@ def test_a_server_of_others_tells_nobody_that_says_to_be_here(monkeypatch, tmp_p
 def test_metrics_are_off_unless_set(monkeypatch):
     monkeypatch.delenv(health.METRICS, raising=False)
     assert ask("/metricsz").status_code == 404
-
-
-def test_streamlits_own_counters_are_closed(monkeypatch):
-    """They ask for no token: whoever may log in could watch the others."""
-    monkeypatch.setenv(health.METRICS, "on")
-    assert ask("/_stcore/metrics").status_code == 404
-    ours = [route.path for route in health.ROUTES]
-    theirs = create_metrics_routes(Mock(), None)
-    assert {route.path for route in theirs} <= set(ours)
 
 
 def test_metrics_are_what_prometheus_reads(monkeypatch):
