@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -13,6 +14,9 @@ from kgdash.files.atomic import write_atomically
 
 #: what spreadsheets take for the beginning of a formula (OWASP, "CSV Injection")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+#: stands for a carriage return while a table is written: pandas quotes line feeds
+_MARK = "\n\ue00d\n"
 
 _safe = ContextVar("safe", default=False)
 
@@ -41,6 +45,36 @@ def _as_text(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
+def to_csv(table: pd.DataFrame, target: Any = None, separator: str = ",", **options: Any) -> Any:
+    """Write a table as pandas does, but quote texts that hold a carriage return.
+
+    Without quotes, which pandas leaves out, spreadsheets begin a row there: a name could forge
+    rows, or go on with a formula.
+
+    :param target: a path or a binary stream; None returns the text
+    :param options: as of `pandas.DataFrame.to_csv`
+    """
+    texts = [n for n, kind in enumerate(table.dtypes) if kind.kind not in "biuf"]
+    held = chain(table.columns, table.index, *(table.iloc[:, n] for n in texts))
+    if not any(isinstance(value, str) and "\r" in value for value in held):
+        return table.to_csv(target, sep=separator, **options)
+    marked = table.rename(columns=_marked, index=_marked)
+    for number in texts:
+        marked.isetitem(number, marked.iloc[:, number].map(_marked))
+    text = marked.to_csv(sep=separator, **options).replace(_MARK, "\r")
+    if target is None:
+        return text
+    return (
+        target.write_bytes(text.encode())
+        if isinstance(target, Path)
+        else target.write(text.encode())
+    )
+
+
+def _marked(value: Any) -> Any:
+    return value.replace("\r", _MARK) if isinstance(value, str) else value
+
+
 def check_extension(out: Path) -> None:
     """Refuse a file whose extension names no format that `write_table` writes.
 
@@ -62,7 +96,7 @@ def write_table(table: pd.DataFrame, out: Path, index: bool = False) -> None:
         separator = "," if out.suffix == ".csv" else "\t"
         if _safe.get():
             table = for_spreadsheets(table)
-        write_atomically(out, lambda part: table.to_csv(part, index=index, sep=separator))
+        write_atomically(out, lambda part: to_csv(table, part, separator, index=index))
 
 
 def write_tables(tables: Iterable[pd.DataFrame], out: Path) -> int:
@@ -105,5 +139,5 @@ def _parquet_rows(tables: Iterable[pd.DataFrame], stream: BinaryIO, _: str) -> I
 def _text_rows(tables: Iterable[pd.DataFrame], stream: BinaryIO, separator: str) -> Iterator[int]:
     for number, table in enumerate(tables):
         written = for_spreadsheets(table) if _safe.get() else table
-        written.to_csv(stream, index=False, sep=separator, header=number == 0)
+        to_csv(written, stream, separator, index=False, header=number == 0)
         yield len(table)

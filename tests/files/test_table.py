@@ -1,11 +1,13 @@
 """Tables that people asked for, as files."""
 
+import csv
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.table import for_spreadsheets, safe_csv, write_table, write_tables
+from kgdash.files.table import for_spreadsheets, safe_csv, to_csv, write_table, write_tables
 
 TABLE = pd.DataFrame(
     {"=HYPERLINK(1)": ["@a", "+b", "-c", "=d", "\te", "\rf", "g=", ""], "value": np.arange(-4.0, 4)}
@@ -66,3 +68,17 @@ def test_nothing_stays_where_a_part_can_not_be_made(tmp_path, extension):
     with pytest.raises(KgdashError, match="no more"):
         write_tables(parts(), tmp_path / f"out{extension}")
     assert not list(tmp_path.iterdir())
+
+
+def test_carriage_returns_begin_no_row(tmp_path):
+    """Outside of quotes, spreadsheets take one for the end of a row: what follows is a formula."""
+    table = pd.DataFrame({"of": ["x\r=1+1", "b"], "value": [0.5, float("nan")], "n": [1, 2]})
+    with safe_csv(True):
+        write_table(table, tmp_path / "a.csv")
+        write_tables([table, table], tmp_path / "b.tsv")
+    for name, separator, count in (("a.csv", ",", 1), ("b.tsv", "\t", 2)):
+        with (tmp_path / name).open(newline="") as stream:
+            rows = [*csv.reader(stream, delimiter=separator)]
+        assert rows == [["of", "value", "n"]] + [["x\r=1+1", "0.5", "1"], ["b", "", "2"]] * count
+    assert to_csv(table.iloc[1:], index=False) == "of,value,n\nb,,2\n"
+    assert to_csv(table.set_index("of").iloc[:1]) == 'of,value,n\n"x\r=1+1",0.5,1\n'

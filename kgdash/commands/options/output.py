@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import typer
 
-from kgdash.files.table import write_table
+from kgdash.files.table import to_csv, write_table
 
 if TYPE_CHECKING:
     from kgdash.runs import Run
@@ -53,7 +53,7 @@ def write_new_run(out: Path | None, write: Callable[[Path], Any]) -> None:
 def write_or_print(table: pd.DataFrame, out: Path | None, index: bool = False) -> None:
     """Write a table to ``out``, or print it tab-separated."""
     if out is None:
-        print(table.to_csv(index=index, sep="\t"), end="")
+        print(to_csv(table, separator="\t", index=index), end="")
         return
     write_table(table, out, index)
     print(f"wrote {len(table):,} rows to {out}")

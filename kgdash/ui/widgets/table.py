@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from kgdash.files.table import for_spreadsheets
+from kgdash.files.table import for_spreadsheets, to_csv
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
@@ -211,7 +211,7 @@ def download(table: pd.DataFrame, name: str) -> None:
     """
     # Made at the click: a file made now is gone as soon as refined values replace it.
     files = {
-        "CSV": (lambda: for_spreadsheets(table).to_csv(index=False).encode(), "text/csv"),
+        "CSV": (lambda: to_csv(for_spreadsheets(table), index=False).encode(), "text/csv"),
         "Parquet": (lambda: table.to_parquet(index=False), "application/vnd.apache.parquet"),
     }
     with st.container(horizontal=True):
