@@ -52,7 +52,8 @@ def main() -> None:
                 *("--server.port", str(port), "--server.headless", "true"),
             ],
             cwd=ROOT,
-            env={**os.environ, "KGDASH_CACHE": folder, "KGDASH_DATA": folder},
+            env=os.environ
+            | {"KGDASH_CACHE": folder, "KGDASH_DATA": folder, "KGDASH_PREPARE": "off"},
         )
         try:
             with sync_playwright() as playwright:

@@ -80,7 +80,7 @@ def show_values(found: ProtocolOrders, metric: str, name: str) -> None:
         exact=f"all candidates {arrow}".strip(),
         value=f"expected {arrow}".strip(),
         sd="SD over draws",
-        corrected_sd="SD over draws, corrected",
+        corrected_sd=None,
         candidates="candidates, mean",
         run="run" if rows["run"].nunique() > 1 else None,
         protocol=st.column_config.TextColumn("protocol", width=250),

@@ -81,11 +81,11 @@ def show_comparison(table: pd.DataFrame, name: str) -> None:
         name,
         table.assign(thresholds=table["condition"].map(CONDITIONS)),
         coverage="coverage",
-        worst="worst group ↑",
+        worst="worst ↑",
         mean_size="mean size ↓",
         **titles,
     )
-    st.caption("Worst group: of those with 100 test queries or more.")
+    st.caption("Worst: the coverage of the worst group, of those with 100 test queries or more.")
 
 
 def show_sets(sets: AnswerSets, by: str, group: Any, key: tuple[Any, ...]) -> None:
