@@ -24,7 +24,8 @@ def test_options_in_the_docs_exist():
     commands = _commands(typer.main.get_command(app))
     wrong = []
     for name, section in _sections().items():
-        options = {option for p in commands[name].params for option in p.opts} | {"--help"}
+        taken = commands[name].params
+        options = {each for p in taken for each in (*p.opts, *p.secondary_opts)} | {"--help"}
         named = re.findall(r"`(--[^`]+)`", section)
         named += re.findall(r"(?m)^kgdash .*", section)
         wrong += [

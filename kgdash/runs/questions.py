@@ -22,6 +22,7 @@ class DiscoveryOptions(TypedDict, total=False):
     per_relation: int | None
     relations: tuple[str, ...]
     known: tuple[str, ...]
+    loops: bool
 
 
 class ProtocolOptions(TypedDict, total=False):
@@ -106,7 +107,8 @@ class Questions:
         :param progress: called with (done, total); may raise to cancel
         :param options: ``types`` ("any"; "seen": ends that the relation has on that side);
             ``per_relation`` (any number), most of one relation; ``relations`` (all), names of the
-            only ones; ``known`` (all three), splits whose triples are no candidates
+            only ones; ``known`` (all three), splits whose triples are no candidates; ``loops``
+            (True), whether triples of an entity with itself are
         :return: best first: ``head, relation, tail`` (int64 ids), ``score``; by probability also
             ``softmax`` and ``probability``, float64 in [0, 1]
         :raises KgdashError: on an unknown choice or relation, or NaN scores; by probability also on

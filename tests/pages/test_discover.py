@@ -12,11 +12,12 @@ from tests.pages.driver import choose, open_page, table
 def test_it_lists_new_facts(bundled):
     run = bundled("umls-complex")
     app = open_page("discover", run="umls-complex")
-    found = run.discover(100, types="seen")
+    found = run.discover(100, types="seen", loops=False)
     said = discovery_verdict(run, DiscoverySetting(100, types="seen"), found, plain)
     assert said in [text.value for text in app.main.markdown]
     shown = table(app, "softmax")
     assert shown["tail"].tolist() == run.graph.with_names(found)["tail"].tolist()
+    app.toggle(key="new_loops").set_value(True)
     app = choose(app, new_by="score", new_types="any", new_quota="1")
     found = run.discover(100, "score", per_relation=1)
     shown = table(app, "score")

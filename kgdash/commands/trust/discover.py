@@ -29,6 +29,7 @@ def discover(
         str,
         typer.Option(help="Splits whose triples are no candidates, as in train+valid+test."),
     ] = "train+valid+test",
+    loops: Annotated[bool, typer.Option(help="Also triples of an entity with itself.")] = True,
     *,
     output: Output,
 ) -> None:
@@ -38,7 +39,7 @@ def discover(
     from kgdash.studies.discovery.discovery import discover as find
 
     splits = tuple(known.split("+"))
-    setting = DiscoverySetting(k, by, types, per_relation, tuple(relation or ()), splits)
+    setting = DiscoverySetting(k, by, types, per_relation, tuple(relation or ()), splits, loops)
     loaded = run.load()
     found = find(loaded, setting, terminal("new facts"))
     table = loaded.graph.with_names(found)
@@ -47,7 +48,12 @@ def discover(
 
     def about() -> dict[str, Any]:
         told: dict[str, Any] = {"run": loaded.name, "notes": loaded.notes, "by": by, "types": types}
-        told |= {"per_relation": per_relation, "relations": relation or [], "known": known}
+        told |= {
+            "per_relation": per_relation,
+            "relations": relation or [],
+            "known": known,
+            "loops": loops,
+        }
         return told | records({"triples": table})
 
     output.show(table, about)

@@ -54,7 +54,8 @@ class DiscoverySetting:
 
     ``k``: how many, ≥ 1; ``by``: of `BY`; ``types``: of `TYPES`; ``per_relation``: most of one
     relation (None: any number); ``relations``: names or labels of the only ones (empty: all);
-    ``known``: the splits whose triples are no candidates.
+    ``known``: the splits whose triples are no candidates; ``loops``: whether triples of an entity
+    with itself are.
     """
 
     k: int = 1000
@@ -63,6 +64,7 @@ class DiscoverySetting:
     per_relation: int | None = None
     relations: tuple[str, ...] = ()
     known: tuple[str, ...] = SPLITS
+    loops: bool = True
 
     def __post_init__(self) -> None:
         """Check all that does not depend on a graph.
@@ -123,7 +125,9 @@ class _Search:
             if not len(heads):
                 continue
             most = min(self.setting.k, self.setting.per_relation or self.setting.k)
-            own = _OfRelation(scores, relation, graph, heads, tails, Best(most, best.least))
+            own = _OfRelation(
+                scores, relation, graph, heads, tails, Best(most, best.least), self.setting.loops
+            )
             if self.fitted is None:
                 own.by_score(report)
             else:
@@ -151,10 +155,15 @@ class _OfRelation:
     heads: np.ndarray
     tails: np.ndarray | None
     best: Best
+    loops: bool
 
     def by_score(self, progress: Progress) -> None:
         def take(row: np.ndarray, column: np.ndarray, score: np.ndarray) -> None:
-            self.best.add(score.astype(np.float64), self._keys(self._triples(row, column)), score)
+            triples = self._triples(row, column)
+            if not self.loops:
+                apart = triples[:, 0] != triples[:, 2]
+                triples, score = triples[apart], score[apart]
+            self.best.add(score.astype(np.float64), self._keys(triples), score)
 
         rows = self.scores.rows("tail", self.relation, self.heads, self.tails)
         rows.above(lambda a, b: _reached(np.full(b - a, self.best.least)), take, progress)
@@ -180,6 +189,8 @@ class _OfRelation:
                 triples = self._triples(row, column)
                 value = beta * score.astype(np.float64) - norm[row]
                 inside = value >= self.best.least
+                if not self.loops:
+                    inside &= triples[:, 0] != triples[:, 2]
                 triples, value, score = triples[inside], value[inside], score[inside]
                 value = np.minimum(value, as_head.log_p(triples, score))
                 self.best.add(value, self._keys(triples), score)

@@ -55,9 +55,15 @@ def choose_discovery(run: Run) -> DiscoverySetting:
     with more_settings():
         k = int(choice("How many", _COUNTS, "new_count", "100"))
         quota = choice("At most of one relation", _QUOTAS, "new_quota", "none")
+        loops = st.toggle(
+            "An entity with itself",
+            key="new_loops",
+            bind="query-params",
+            help="Many models find an entity the likeliest answer to a question about itself.",
+        )
     most = None if quota == "none" else int(quota)
     try:
-        return DiscoverySetting(k, by, types, most, tuple(relations))
+        return DiscoverySetting(k, by, types, most, tuple(relations), loops=loops)
     except KgdashError as error:
         return refuse(error)
 

@@ -41,6 +41,8 @@ def expected(run, setting: DiscoverySetting) -> pd.DataFrame:
     if setting.types == "seen":
         allowed = allowed & known.any(axis=2)[:, :, None] & known.any(axis=0)[None]
     value = scores["tail"]
+    if not setting.loops:
+        allowed = allowed & ~np.eye(graph.num_entities, dtype=bool)[:, None]
     if setting.by == "probability":
         betas, sides = fit_calibration(run).betas, []
         for side, axis in (("tail", 2), ("head", 0)):
@@ -64,10 +66,10 @@ IDS = ["head", "relation", "tail"]
 
 
 @pytest.mark.parametrize("name", ["umls-complex", "umls-transe", "umls-conve", "umls-rotate"])
-@pytest.mark.parametrize("types", ["any", "seen"])
-def test_by_score(bundled, name, types):
+@pytest.mark.parametrize(("types", "loops"), [("any", True), ("any", False), ("seen", True)])
+def test_by_score(bundled, name, types, loops):
     run = bundled(name)
-    setting = DiscoverySetting(500, "score", types)
+    setting = DiscoverySetting(500, "score", types, loops=loops)
     found, wanted = discover(run, setting), expected(run, setting)
     np.testing.assert_allclose(found["score"], wanted["value"], rtol=1e-5)
     assert found["score"].is_monotonic_decreasing
@@ -83,6 +85,7 @@ def test_by_score(bundled, name, types):
         DiscoverySetting(300),
         DiscoverySetting(300, types="seen", known=("train",)),
         DiscoverySetting(300, per_relation=7),
+        DiscoverySetting(300, loops=False),
         DiscoverySetting(50, relations=("affects", "isa"), per_relation=40),
     ],
 )
@@ -114,14 +117,15 @@ def test_a_single_new_triple_has_the_probability_that_run_probabilities_says(bun
     st.sampled_from(["any", "seen"]),
     st.integers(1, 120),
     st.sampled_from([None, 1, 5]),
+    st.booleans(),
 )
-def test_ties_and_asymmetric_models(seed, by, types, k, per_relation):
+def test_ties_and_asymmetric_models(seed, by, types, k, per_relation, loops):
     random = np.random.default_rng(seed)
     values = [-1.0, 0.0, 0.0, 0.5, 2.0]
     tails, heads = (random.choice(values, (6, 2, 6)) for _ in range(2))
     rows = np.unique(random.integers(0, [6, 2, 6], (16, 3)), axis=0)
     run = fake_run(make_graph(rows[::3], rows[1::3], rows[2::3], 6, 2), FakeScorer(tails, heads))
-    setting = DiscoverySetting(k, by, types, per_relation)
+    setting = DiscoverySetting(k, by, types, per_relation, loops=loops)
     found, wanted = discover(run, setting), expected(run, setting)
     assert len(found) == len(wanted)
     if by == "score":

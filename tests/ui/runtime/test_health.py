@@ -7,6 +7,7 @@ import threading
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
+from streamlit.starlette import App
 
 from kgdash.engine.warm import warm
 from kgdash.files.event_log import note
@@ -138,6 +139,11 @@ def test_a_server_of_others_tells_nobody_that_says_to_be_here(monkeypatch, tmp_p
     monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
     assert told(ask("/healthz")) == {"status": "ok"}
     assert ask("/metricsz").status_code == 404
+
+
+def test_streamlit_takes_the_routes():
+    """It keeps some addresses for itself, and does not start where one is asked for."""
+    assert App("dashboard.py", routes=health.ROUTES)
 
 
 def test_metrics_are_off_unless_set(monkeypatch):
