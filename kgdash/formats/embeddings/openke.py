@@ -77,18 +77,8 @@ def _model(
                 raise KgdashError(f"{path}: expected a rel_embedding_range above 0; found {span}")
             return "RotatE", entities, (relations * (math.pi / span)).astype(np.float32), ()
         if not other:
-            return _named(options, path), entities, relations, ()
+            return options.one_of(_ONE_VECTOR, path), entities, relations, ()
     raise KgdashError(
         f"{path}: no model of OpenKE's that is read (TransE, DistMult, HolE, ComplEx, RESCAL, "
         f"SimplE, RotatE); it holds {', '.join(sorted(names))[:200] or 'no tensors'}"
-    )
-
-
-def _named(options: Options, path: Path) -> str:
-    if options.interaction:
-        interaction, _ = interaction_name(options.interaction)
-        if interaction in _ONE_VECTOR:
-            return interaction
-    raise KgdashError(
-        f"{path} may be of several models: give --interaction, one of {', '.join(_ONE_VECTOR)}"
     )

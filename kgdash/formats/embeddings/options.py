@@ -1,7 +1,11 @@
 """What a user tells of an embedding that its files do not."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from kgdash.errors import KgdashError
+from kgdash.formats.embeddings.interactions import interaction_name
 
 
 @dataclass(frozen=True)
@@ -18,3 +22,16 @@ class Options:
     norm: int | None = None
     names: Path | None = None
     unit: bool | None = None
+
+    def one_of(self, interactions: Sequence[str], path: Path) -> str:
+        """Return the interaction that was named, of those that a file may be of.
+
+        :raises KgdashError: if none was, or another one
+        """
+        if self.interaction:
+            name, _ = interaction_name(self.interaction)
+            if name in interactions:
+                return name
+        raise KgdashError(
+            f"{path} may be of several models: give --interaction, one of {', '.join(interactions)}"
+        )

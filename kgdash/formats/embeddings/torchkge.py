@@ -64,22 +64,12 @@ def _model(
             return "TransH", entities, both
         plain = not any("proj" in name for name in names)
         if "rel_emb.weight" in names and plain:
-            return _named(options, path), entities, state["rel_emb.weight"]
+            return options.one_of(_ONE_VECTOR, path), entities, state["rel_emb.weight"]
     missing = missing_names(state, ("ent_emb.weight", "rel_emb.weight"))
     raise KgdashError(
         f"{path}: no model of TorchKGE's that is read (TransE, TransH, DistMult, HolE, RESCAL, "
         f"ComplEx); it holds {', '.join(sorted(names))[:200] or 'no tensors'}"
         + (f" and lacks {', '.join(missing)}" if missing else "")
-    )
-
-
-def _named(options: Options, path: Path) -> str:
-    if options.interaction:
-        interaction, _ = interaction_name(options.interaction)
-        if interaction in _ONE_VECTOR:
-            return interaction
-    raise KgdashError(
-        f"{path} may be of several models: give --interaction, one of {', '.join(_ONE_VECTOR)}"
     )
 
 
