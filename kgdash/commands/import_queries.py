@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from kgdash.commands.options.output import write_or_print
 from kgdash.progress import terminal
 
 
@@ -36,7 +37,7 @@ def import_queries(
         asked, more = in_graph(named, graph, str(source))
         checked = graph_agreement(asked, graph, terminal("checking answers"))
         notes += [*more, *agreement_notes(checked, graph.name)]
-        print(checked.to_csv(index=False, sep="\t"), end="")
+        write_or_print(checked, None)
     write_named_queries(named, out)
     for note in notes:
         print(f"note: {note}")

@@ -10,7 +10,7 @@ import typer
 
 from kgdash.commands.options.common import FilterOption, JsonOption
 from kgdash.commands.options.groups import RunOptions
-from kgdash.commands.options.output import load_run, print_json
+from kgdash.commands.options.output import load_run, print_json, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -108,4 +108,5 @@ def _print_tables(about: dict[str, Any]) -> None:
     tables["The same triple under several runs"] = about.get("runs", [])
     for title, rows in tables.items():
         if rows:
-            print(f"\n{title}\n{pd.DataFrame(rows).to_csv(index=False, sep=chr(9))}", end="")
+            print(f"\n{title}")
+            write_or_print(pd.DataFrame(rows), None)
