@@ -39,7 +39,7 @@ REPRODUCED = 2
 #: what stored results depend on besides run and triple; the version changes with the refit
 _SETTINGS = {
     "settings": [CANDIDATES, MOST, ENOUGH, REPRODUCED],
-    "version of the refit": 1,
+    "version of the refit": 2,
 }
 
 
@@ -165,7 +165,7 @@ def _from_table(found: CarryingFacts, table: pd.DataFrame) -> CarryingFacts:
 
 @dataclass(frozen=True)
 class _Search:
-    """A greedy search: one Newton step proposes a fact, a complete refit gives the rank."""
+    """A greedy search: influence proposes a fact, anew after each refit, which gives the rank."""
 
     refit: EntityRefit
     triple: np.ndarray
@@ -175,17 +175,16 @@ class _Search:
     def run(self, found: CarryingFacts, others: np.ndarray, progress: Progress) -> CarryingFacts:
         """Search among some of the entity's facts, by their positions."""
         loss = self.refit.loss
-        before = self._rank(self.refit.whole)[0]
+        before = self._rank(self.refit.whole)
         found = replace(found, rank_before=before, own=loss.facts)
         progress(1, MOST + 1)
         if abs(np.log(before) - np.log(found.rank)) > np.log(REPRODUCED) + 1e-12:
             return replace(found, missing="the refit does not reproduce the prediction")
-        slope = loss.slope(self.side, int(self.triple[1]), self._answer, self.refit.whole)
-        influences = self.refit.influences(slope)
+        influences = self._influences(self.refit.whole)
         found = replace(found, influences=influences)
         order = others[np.argsort(-influences[others], kind="stable")][:CANDIDATES]
         best: tuple[Sequence[int], float] = ((), before)
-        for facts, after in self._growing(order[influences[order] > 0].tolist()):
+        for facts, after in self._growing(order, influences):
             progress(1 + len(facts), MOST + 1)
             if after > best[1]:
                 best = facts, after
@@ -200,20 +199,31 @@ class _Search:
     def _answer(self) -> int:
         return int(self.triple[SIDES[self.side][1]])
 
-    def _growing(self, tried: list[int]) -> Iterator[tuple[list[int], float]]:
+    def _growing(
+        self, tried: np.ndarray, influences: np.ndarray
+    ) -> Iterator[tuple[list[int], float]]:
         """Yield ever larger sets of facts, and the rank without them."""
         chosen: list[int] = []
-        while len(chosen) < MOST and len(chosen) < len(tried):
-            rest = [fact for fact in tried if fact not in chosen]
-            estimates = [self._rank(self.refit.one_step_without([*chosen, f])) for f in rest]
-            chosen = [*chosen, rest[max(range(len(rest)), key=estimates.__getitem__)]]
-            yield chosen, self._rank(self.refit.without(chosen))[0]
+        x = self.refit.whole
+        for _ in range(min(MOST, len(tried))):
+            if chosen:
+                influences = self._influences(x, chosen)
+            rest = np.setdiff1d(tried, chosen)
+            fact = int(rest[np.argmax(influences[rest])])
+            if influences[fact] <= 0:
+                return
+            chosen = [*chosen, fact]
+            x = self.refit.without(chosen)
+            yield chosen, self._rank(x)
 
-    def _rank(self, x: np.ndarray) -> tuple[float, float]:
-        """Return the answer's filtered realistic rank, and by how much others lead it at most."""
+    def _influences(self, x: np.ndarray, without: Sequence[int] = ()) -> np.ndarray:
+        slope = self.refit.loss.slope(self.side, int(self.triple[1]), self._answer, x)
+        return self.refit.influences(slope, x, without)
+
+    def _rank(self, x: np.ndarray) -> float:
+        """Return the answer's filtered realistic rank."""
         scores = self.refit.loss.scores(self.side, int(self.triple[1]), x)
         own, rivals = scores[self._answer], ~self.candidates.filtered
         rivals[self._answer] = False
         others = scores[rivals]
-        rank = 1 + (others > own).sum() + (others == own).sum() / 2
-        return float(rank), float(others.max(initial=-np.inf) - own)
+        return float(1 + (others > own).sum() + (others == own).sum() / 2)

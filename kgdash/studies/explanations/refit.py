@@ -60,23 +60,16 @@ class EntityRefit:
         """
         return self._minimum(self._weights(facts), self.whole, self._at_whole)
 
-    def one_step_without(self, facts: Sequence[int]) -> np.ndarray:
-        """Return what the first Newton step of `without` leads to: ``(D,)``."""
-        weights = self._weights(facts)
-        return np.asarray(
-            self.whole
-            - self._solver(self._at_whole, weights)(
-                self._gradient(self._at_whole, weights, self.whole)
-            )
-        )
-
-    def influences(self, slope: np.ndarray) -> np.ndarray:
+    def influences(
+        self, slope: np.ndarray, x: np.ndarray, without: Sequence[int] = ()
+    ) -> np.ndarray:
         """Return by how much leaving out each fact lowers a score, to first order: ``(n,)``.
 
-        :param slope: the score's gradient by the vector, ``(D,)``
+        :param slope: the score's gradient by the vector at x, ``(D,)``
+        :param x: the vector fitted to all facts but those that are left out already
         """
-        solve = self._solver(self._at_whole, self._weights([]))
-        return np.asarray(-self._at_whole.gradients @ solve(slope))
+        at = self._at_whole if x is self.whole else self.loss.linearise(x, curved=True)
+        return np.asarray(-at.gradients @ self._solver(at, self._weights(without))(slope))
 
     @cached_property
     def _at_trained(self) -> Linearised:

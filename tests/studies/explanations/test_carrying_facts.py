@@ -75,6 +75,11 @@ def test_ranks_are_those_of_refitted_models(written):
                 assert len(rows) <= MOST
                 tried = np.argsort(-found.influences, kind="stable")[:CANDIDATES]
                 assert set(rows) <= set(tried.tolist())
+                for count, row in enumerate(rows):
+                    x = refit.without(rows[:count]) if count else refit.whole
+                    slope = refit.loss.slope(side, triple[1], triple[2 if side == "tail" else 0], x)
+                    now = refit.influences(slope, x, rows[:count])
+                    assert row == max(set(tried.tolist()) - set(rows[:count]), key=now.__getitem__)
     assert shown > 3
 
 

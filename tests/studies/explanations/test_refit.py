@@ -117,7 +117,7 @@ def test_influence_is_the_derivative_of_a_score_by_a_facts_weight(written):
     made = written("DistMult")
     refit = refit_of(made)
     slope = refit.loss.slope("tail", 1, 3, refit.whole)
-    found = refit.influences(slope)
+    found = refit.influences(slope, refit.whole)
     for fact in (0, 4):
         weights = np.ones(len(found))
         weights[fact] = 0.9
