@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 
 from kgdash.commands.options.common import LevelOption
@@ -58,4 +59,19 @@ def study(
     about |= {"method": options.method, "seed": options.seed, "evaluated": options.evaluated}
     about |= {"relik_method": options.relik_method}
     about |= {"notes": [note for other in loaded for note in other.notes]}
+    about["verdict"] = _verdict(coefficients)
     output.show(shown, lambda: about | records({"rows": shown}))
+
+
+def _verdict(coefficients: pd.DataFrame) -> str:
+    """Say of the page's first task what the page says at first."""
+    from kgdash.charts.correlation import task_label
+    from kgdash.studies.correlation.study_verdict import study_verdict, sweep_verdict
+
+    task = ("tail_mrr", "pearson", task_label("tail_mrr"))
+    several = [of for of in ("run", "size") if coefficients[of].nunique() > 1]
+    if not several:
+        return study_verdict(coefficients, *task).replace("**", "")
+    mine = coefficients[coefficients["task"] == task[0]]
+    of = " and ".join(f"{each}s" for each in several)
+    return sweep_verdict(mine, *task[1:], of).replace("**", "")

@@ -3,10 +3,12 @@
 import pandas as pd
 import pytest
 
+from kgdash.charts.correlation import task_label
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.statistics.bootstrap import Bootstrap
 from kgdash.studies.correlation.correlation import correlation_studies, correlation_study
 from kgdash.studies.correlation.models_table import models_table
+from kgdash.studies.correlation.study_verdict import study_verdict, sweep_verdict
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from tests.support.cli import strict_json, without_nan
 
@@ -28,6 +30,17 @@ def test_correlations(call, expected):
     found = strict_json(call("study", "umls-rotate", *OPTIONS, "--json"))
     assert found["rows"] == without_nan(expected[1].to_dict("records"))
     assert (found["sizes"], found["evaluated"]) == ([10, 14], "all")
+    mine = expected[1][expected[1]["task"] == "tail_mrr"]
+    said = sweep_verdict(mine, "pearson", task_label("tail_mrr"), "sizes")
+    assert found["verdict"] == said.replace("**", "")
+
+
+def test_of_one_size_the_verdict_is_that_of_the_page(call, bundled):
+    given = ["--subgraphs", 12, "--size", 20]
+    found = strict_json(call("study", "umls-rotate", *given, "--json"))
+    _, expected = correlation_study(bundled("umls-rotate"), [20], SubgraphSampling(12))
+    said = study_verdict(expected, "tail_mrr", "pearson", task_label("tail_mrr"))
+    assert found["verdict"] == said.replace("**", "")
 
 
 def test_each_subgraph(call, expected, bundled, tmp_path):
@@ -52,6 +65,7 @@ def test_several_runs_as_the_paper_has_them(call, bundled):
     )
     assert found["rows"] == without_nan(models_table(expected).to_dict("records"))
     assert found["runs"] == list(runs)
+    assert " of 2 runs" in found["verdict"] or "Fewer than" in found["verdict"]
 
 
 @pytest.mark.parametrize(

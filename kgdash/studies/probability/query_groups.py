@@ -82,24 +82,29 @@ def grouping(run: Run, by: str, progress: Progress = silent) -> Grouping:
         )
     values = mean_relik(run, progress) if by == "relik" else training_degrees(run)
     at = values[Queries.of(graph.split("valid")).anchor]
-    edges = np.unique(np.quantile(at[np.isfinite(at)], np.arange(1, _PARTS) / _PARTS))
+    edges = np.quantile(at[np.isfinite(at)], np.arange(1, _PARTS) / _PARTS)
+    # Degrees are whole numbers: between 44 and 45 an edge parts what 44 does.
+    edges = np.unique(np.floor(edges) if by == "degree" else edges)
 
     def codes(queries: Queries) -> np.ndarray:
         found = values[queries.anchor]
         return np.where(np.isfinite(found), np.searchsorted(edges, found, side="left"), -1)
 
-    return Grouping(codes, lambda number: _span(number, edges))
+    return Grouping(codes, lambda number: _span(number, edges, by == "degree"))
 
 
-def _span(number: int, edges: np.ndarray) -> str:
-    """Say which values the part holds: "≤ 0.12", "0.12 to 0.3", "> 0.3"."""
+def _span(number: int, edges: np.ndarray, is_whole: bool) -> str:
+    """Say which values the part holds: "≤ 0.12", "0.12 to 0.3", "> 0.3"; "13 to 16", "17"."""
     if not len(edges):
         return "all"
     if number == 0:
-        return f"≤ {edges[0]:.3g}"
+        return f"≤ {edges[0]:,.0f}" if is_whole else f"≤ {edges[0]:.3g}"
     if number == len(edges):
-        return f"> {edges[-1]:.3g}"
-    return f"{edges[number - 1]:.3g} to {edges[number]:.3g}"
+        return f"> {edges[-1]:,.0f}" if is_whole else f"> {edges[-1]:.3g}"
+    low, high = edges[number - 1 : number + 1]
+    if not is_whole:
+        return f"{low:.3g} to {high:.3g}"
+    return f"{high:,.0f}" if high == low + 1 else f"{low + 1:,.0f} to {high:,.0f}"
 
 
 def mean_relik(run: Run, progress: Progress = silent) -> np.ndarray:

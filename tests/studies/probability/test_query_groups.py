@@ -49,6 +49,19 @@ def test_deciles_hold_as_many_validation_queries(graph_run, by):
     assert (np.diff(codes[order][codes[order] >= 0]) >= 0).all()
 
 
+def test_names_of_degrees_hold_all_their_values(graph_run):
+    """They are whole numbers, and no number is of two groups."""
+    degrees, groups = training_degrees(graph_run), grouping(graph_run, "degree")
+    asked = Queries.of(graph_run.graph.split("valid"))
+    for code, degree in zip(groups.codes(asked), degrees[asked.anchor].astype(int), strict=True):
+        low, _, high = groups.name(int(code)).partition(" to ")
+        if low[0] in "≤>":
+            limit = int(low[2:].replace(",", ""))
+            assert (degree <= limit) == (low[0] == "≤")
+        else:
+            assert int(low) <= degree <= int(high or low)
+
+
 def test_relik_and_degree_of_entities(graph_run):
     table = graph_run.relik("train")
     relik, degree = mean_relik(graph_run), training_degrees(graph_run)
