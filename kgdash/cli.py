@@ -42,7 +42,7 @@ from kgdash.commands.importing.import_run import import_run
 from kgdash.commands.options.config import configurable
 from kgdash.commands.options.groups import grouped
 from kgdash.commands.options.renamed import refuse_old_names
-from kgdash.commands.options.terminal import visible_output
+from kgdash.commands.options.terminal import say, visible_output
 from kgdash.commands.trust.agreement import agreement
 from kgdash.commands.trust.answer_sets import answer_sets
 from kgdash.commands.trust.audit import audit
@@ -124,7 +124,7 @@ def main() -> None:
         app(arguments)
     except KgdashError as error:
         with visible_output():
-            print(f"kgdash: {error}", file=sys.stderr)
+            say(f"kgdash: {error}", file=sys.stderr)
         sys.exit(2)
     except SystemExit as ended:
         if ended.code == 130:  # Ctrl-C, which Typer turns into this without a word

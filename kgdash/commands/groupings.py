@@ -11,6 +11,7 @@ import typer
 from kgdash.commands.options.common import JsonOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.output import print_json
+from kgdash.commands.options.terminal import say
 from kgdash.errors import KgdashError, unknown_name
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def list_(run: RunOptions, as_json: JsonOption = False) -> None:
         )
         return
     for grouping in saved.values():
-        print(f"{grouping.name}: {grouping.describe()}")
+        say(f"{grouping.name}: {grouping.describe()}")
     print(f"{len(saved)} groupings in {groupings_file(loaded)}", file=sys.stderr)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from kgdash.commands.options.output import write_or_print
+from kgdash.commands.options.terminal import say
 from kgdash.progress import terminal
 
 
@@ -40,5 +41,5 @@ def import_queries(
         write_or_print(checked, None)
     write_named_queries(named, out)
     for note in notes:
-        print(f"note: {note}")
+        say(f"note: {note}")
     print(f"wrote {len(named):,} queries with {len(named.answers):,} answers to {out}")

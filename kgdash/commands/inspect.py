@@ -11,6 +11,7 @@ import typer
 from kgdash.commands.options.common import FilterOption, JsonOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.output import load_run, print_json, write_or_print
+from kgdash.commands.options.terminal import say
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -64,10 +65,10 @@ def inspect(
     if as_json:
         print_json(about)
         return
-    print(triple_text(*(label or OPEN for label in triple.labels(loaded.graph))))
+    say(triple_text(*(label or OPEN for label in triple.labels(loaded.graph))))
     if about["card"] is not None:
-        print(about["card"]["line"])
-    print(about["verdict"])
+        say(about["card"]["line"])
+    say(about["verdict"])
     _print_tables(about)
 
 
@@ -108,5 +109,6 @@ def _print_tables(about: dict[str, Any]) -> None:
     tables["The same triple under several runs"] = about.get("runs", [])
     for title, rows in tables.items():
         if rows:
-            print(f"\n{title}")
+            print()
+            say(title)
             write_or_print(pd.DataFrame(rows), None)

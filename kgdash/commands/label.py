@@ -10,6 +10,7 @@ import typer
 
 from kgdash.commands.options.common import SeedOption
 from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.options.terminal import say
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -144,14 +145,14 @@ def _show(queue: LabelQueue, triple: NamedTriple) -> None:
     from kgdash.studies.labelling.queue import in_labels
     from kgdash.studies.rules.rule import readings
 
-    print(in_labels(triple, queue.graph))
+    say(in_labels(triple, queue.graph))
     found = queue.instances_of(triple)
     words = readings(found["group"], queue.graph)
     for instance, rule in found[["instance", "group"]].to_numpy():
-        print(f"  because {words[rule]}")
+        say(f"  because {words[rule]}")
         rows = queue.shown(instance)
         columns = ["head", "relation", "tail", "split", "relik"]
         for number, grounding in rows[~rows["is_answer_triple"]].groupby("grounding"):
             for head, relation, tail, split, relik in grounding[columns].to_numpy():
                 fact = triple_text(head, relation, tail)
-                print(f"    {number + 1}. {fact}  ({split}, ReliK {relik:.1e})")
+                say(f"    {number + 1}. {fact}  ({split}, ReliK {relik:.1e})")

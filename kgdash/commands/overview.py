@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kgdash.commands.options.groups import Output, RunOptions
+from kgdash.commands.options.terminal import say
 from kgdash.progress import terminal
 
 
@@ -17,11 +18,11 @@ def overview(run: RunOptions, *, output: Output) -> None:
     communities = found.communities.drop(columns="id")
     if not output.as_json and output.out is None:
         for sentence in found.verdict:
-            print(sentence)
+            say(sentence)
         for name, value in found.values.items():
             print(f"{name:12} {with_interval(value)}  (n = {value.n:,})")
         for lead in found.leads:
-            print(f"- {lead.text}")
+            say(f"- {lead.text}")
     output.show(
         communities,
         lambda: {

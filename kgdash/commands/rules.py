@@ -10,6 +10,7 @@ import typer
 
 from kgdash.commands.options.common import SeedOption, known_extension
 from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.options.terminal import say
 from kgdash.commands.separation import SeparationOptions, compare_labels
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
@@ -69,7 +70,7 @@ def rules(
         report = terminal("mining rules" if file is None else "reading rules")
         found = find_rules(loaded.graph, selection, file, report)
         for note in found.notes:
-            print(f"note: {note}", file=sys.stderr)
+            say(f"note: {note}", file=sys.stderr)
         if save_rules is not None:
             _save_rules(found, save_rules)
         instances = select_instances(loaded.graph, found, selection, false, terminal("predicting"))

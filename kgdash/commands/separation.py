@@ -11,6 +11,7 @@ import typer
 
 from kgdash.commands.options.common import JsonOption, OutOption, known_extension
 from kgdash.commands.options.output import command_text, print_json, write_or_print, write_rounded
+from kgdash.commands.options.terminal import say
 from kgdash.errors import check_name
 from kgdash.files.atomic import write_atomically
 from kgdash.files.table import write_table
@@ -79,7 +80,7 @@ def compare_labels(
         print_json({"run": run.name, **about} | _values(found, scored, aggregate))
     elif options.results is None and not wrote:
         for sentence in separation_verdict(found):
-            print(f"# {sentence}")
+            say(f"# {sentence}")
         for measure, separated in found.by_measure.items():
             print(f"# {measure}")
             write_or_print(separated, None)

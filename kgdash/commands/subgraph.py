@@ -15,6 +15,7 @@ from kgdash.commands.options.common import (
 )
 from kgdash.commands.options.groups import Output, RunOptions
 from kgdash.commands.options.output import print_json, write_or_print
+from kgdash.commands.options.terminal import say
 from kgdash.progress import terminal
 
 
@@ -61,6 +62,6 @@ def subgraph(
     if output.out is None:
         for name, (value, count) in comparison.means.items():
             print(f"{name:14} {value:.6g}  (n = {count})")
-        print(" ".join(verdict))
-        print(part.note or f"{len(part.entities)} entities")
+        say(" ".join(verdict))
+        say(part.note or f"{len(part.entities)} entities")
     write_or_print(loaded.graph.with_names(comparison.triples), output.out)

@@ -7,6 +7,7 @@ import typer
 from kgdash.commands.options.common import JsonOption
 from kgdash.commands.options.groups import RunOptions
 from kgdash.commands.options.output import print_json
+from kgdash.commands.options.terminal import say
 from kgdash.progress import terminal
 
 _PART = "Name or label."
@@ -34,11 +35,11 @@ def why(
     if as_json:
         print_json(about)
         return
-    print(triple_text(*(str(label) for label in triple.labels(loaded.graph))))
+    say(triple_text(*(str(label) for label in triple.labels(loaded.graph))))
     for sentence in about["doubts"]:
-        print(f"Doubt: {sentence}")
+        say(f"Doubt: {sentence}")
     for sentence in about["reasons"]:
-        print(sentence)
+        say(sentence)
     _print_lists(about)
 
 
@@ -48,16 +49,17 @@ def _print_lists(about: dict[str, Any]) -> None:
         print("\nRules that lead to it\nPCA confidence\tsupport\tpaths\trule")
     for rule in about["rules"][:_LISTED]:
         confidence = f"{rule['pca_confidence']:.3f}"
-        print(confidence, rule["support"], rule["groundings"], rule["reading"], sep="\t")
-        print("\tas:", "; ".join(" — ".join(triple) for triple in rule["paths"][0]))
+        say(confidence, rule["support"], rule["groundings"], rule["reading"])
+        say("", "as: " + "; ".join(" — ".join(triple) for triple in rule["paths"][0]))
     if len(about["rules"]) > _LISTED:
         print(f"and {len(about['rules']) - _LISTED:,} more: --json")
     for found in about["facts"]:
         change = f"rank {found['rank_before']:,g} → {found['rank_after']:,g}"
-        print(f"\nFacts of {found['entity']}; without them: {change} of the {found['side']}")
+        print()
+        say(f"Facts of {found['entity']}; without them: {change} of the {found['side']}")
         for triple in found["facts"]:
-            print("\t".join(triple))
+            say(*triple)
     if about["analogies"]:
         print("\nMost similar entities with the relation\nentity\tdistance\ttails")
     for row in about["analogies"]:
-        print(row["entity"], f"{row['distance']:.4g}", ", ".join(row["tails"]), sep="\t")
+        say(row["entity"], f"{row['distance']:.4g}", ", ".join(row["tails"]))

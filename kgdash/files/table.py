@@ -1,5 +1,6 @@
 """Writing tables to files that people asked for."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,8 +13,9 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 
-#: what spreadsheets take for the beginning of a formula (OWASP, "CSV Injection")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+#: where spreadsheets take a text for a formula (OWASP, "CSV Injection"): at its beginning, or where
+#: it may end a cell; where semicolons separate, no quotes of ours hold it together
+_FORMULA = re.compile('^(?=[\t\r\n])|(?:^|[;\t\r\n]"*)(?=[=+@＝＋－＠-])')
 
 #: stands for a carriage return while a table is written: pandas quotes line feeds
 _MARK = "\n\ue00d\n"
@@ -34,7 +36,8 @@ def safe_csv(safe: bool) -> Iterator[None]:
 def for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table in which no spreadsheet takes a text for a formula.
 
-    Texts that begin like one, headings among them, get a ``'`` in front; numbers stay as they are.
+    Texts that begin like one, headings among them, get a ``'`` in front, and so do such parts of
+    texts; numbers stay as they are.
     """
     texts = table.select_dtypes(exclude=["number", "bool", "datetime"]).columns
     written = table.assign(**{str(name): table[name].map(_as_text) for name in texts})
@@ -42,7 +45,7 @@ def for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _as_text(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return _FORMULA.sub(r"\g<0>'", value) if isinstance(value, str) else value
 
 
 def to_csv(table: pd.DataFrame, target: Any = None, separator: str = ",", **options: Any) -> Any:

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -35,7 +36,9 @@ def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> byte
     try:
         if not isinstance(source, bytes):
             with open_regular(source) as stream:
-                source = stream.read(max_bytes + 1)
+                # No more than there is: as much address space as is asked for would be taken.
+                size = os.fstat(stream.fileno()).st_size
+                source = stream.read(min(max_bytes, size) + 1)
         if source[:2] == _GZIP:
             most = min(max_bytes, max(_FREE, _DENSEST * len(source)))
             with gzip.open(io.BytesIO(source)) as stream:

@@ -28,6 +28,23 @@ def test_formulas_become_texts():
     assert for_spreadsheets(categories)["of"].tolist() == ["'=a", "b"]
 
 
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("x;=1+1;y", "x;'=1+1;y"),
+        ('x;"=1+1"', 'x;"\'=1+1"'),
+        ("x\n=1+1", "x\n'=1+1"),
+        ("x\t@a", "x\t'@a"),
+        ("=a;=b", "'=a;'=b"),
+        ("\t=a", "'\t'=a"),
+        ("a; b - c, -d=e", "a; b - c, -d=e"),
+    ],
+)
+def test_nor_is_what_stands_where_other_spreadsheets_begin_a_cell(name, safe):
+    """With a decimal comma, semicolons separate, and quotes amid a text are none."""
+    assert for_spreadsheets(pd.DataFrame({"of": [name]}))["of"].tolist() == [safe]
+
+
 @pytest.mark.parametrize("extension", [".csv", ".tsv", ".parquet"])
 def test_it_is_only_done_on_request_and_never_to_parquet(tmp_path, extension):
     def written(safe: bool) -> bytes:
@@ -79,6 +96,6 @@ def test_carriage_returns_begin_no_row(tmp_path):
     for name, separator, count in (("a.csv", ",", 1), ("b.tsv", "\t", 2)):
         with (tmp_path / name).open(newline="") as stream:
             rows = [*csv.reader(stream, delimiter=separator)]
-        assert rows == [["of", "value", "n"]] + [["x\r=1+1", "0.5", "1"], ["b", "", "2"]] * count
+        assert rows == [["of", "value", "n"]] + [["x\r'=1+1", "0.5", "1"], ["b", "", "2"]] * count
     assert to_csv(table.iloc[1:], index=False) == "of,value,n\nb,,2\n"
     assert to_csv(table.set_index("of").iloc[:1]) == 'of,value,n\n"x\r=1+1",0.5,1\n'

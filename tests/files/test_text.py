@@ -1,6 +1,7 @@
 """Text that people hand in."""
 
 import gzip
+import io
 import tracemalloc
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
+from kgdash.files import text
 from kgdash.files.text import parse_json, read_content, table_rows, text_lines
 
 
@@ -26,8 +28,8 @@ def test_half_of_a_character_is_refused(text):
 
 
 @given(st.text("a\r\n\t\u2028", max_size=20))
-def test_lines_are_those_of_split(text):
-    assert list(text_lines(text)) == text.split("\n")
+def test_lines_are_those_of_split(lines):
+    assert list(text_lines(lines)) == lines.split("\n")
 
 
 def test_short_lines_are_not_all_held_at_once():
@@ -47,3 +49,20 @@ def test_a_small_file_that_unpacks_to_a_large_one():
     with pytest.raises(KgdashError, match="f holds more than 3 MiB"):
         read_content(packed, "f", 3 * 2**20)
     assert len(read_content(gzip.compress(b"ab\n" * 10**6), "f", 2**26)) == 3 * 10**6
+
+
+def test_no_more_room_is_asked_for_than_a_file_needs(tmp_path, monkeypatch):
+    """Python reserves whatever it is asked to read."""
+    asked = []
+
+    class Stream(io.FileIO):
+        def read(self, size=-1):
+            asked.append(size)
+            return super().read(size)
+
+    monkeypatch.setattr(text, "open_regular", Stream)
+    (tmp_path / "f").write_bytes(b"abc")
+    assert read_content(tmp_path / "f", "f", 2**40) == b"abc"
+    assert asked == [4]
+    with pytest.raises(KgdashError, match="f holds more than 0 MiB"):
+        read_content(tmp_path / "f", "f", 2)

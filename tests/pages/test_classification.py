@@ -8,6 +8,7 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.classification.accuracy_by_relik import exact_accuracy_by_relik
 from kgdash.studies.classification.classification import ClassificationSetting, classify
 from kgdash.studies.reliability.subgraph_classification import classify_subgraph
+from kgdash.ui.runtime.result_cache import memory
 from tests.pages.driver import cards, choose, choose_folder, messages, open_page, table
 from tests.support.tiny_runs import altered_run
 
@@ -95,6 +96,8 @@ def test_uploaded_negatives(run):
     assert "test.tsv: 1 left out, as the graph has no such entity or relation" in notes
     assert "calling each relation's triples what most of them are" in notes
     assert "accuracy" not in table(app, "relik_least")
+    kept = [part for key in memory()._values for part in key if isinstance(part, bytes)]
+    assert not kept, "what was uploaded stays for all sessions"
 
 
 def test_a_run_without_validation_is_refused(tmp_path):

@@ -13,6 +13,9 @@ from kgdash.files.atomic import make_folder
 from kgdash.files.user_data import VISITORS, data_folder
 from kgdash.serving.settings import SETTING, ServerSettings, read_settings
 
+#: of what the fields of a page hold together, files apart
+_MOST_MB = 8
+
 
 def serve(
     settings: Annotated[
@@ -87,6 +90,7 @@ def streamlit_settings(settings: ServerSettings) -> dict[str, object]:
         "server.port": settings.port,
         "server.allowedHosts": settings.hosts,
         "server.maxUploadSize": limits.mib,
+        "server.maxWidgetStateSize": _MOST_MB,
         "server.enableXsrfProtection": "true",
         "server.enableCORS": "true",
         "server.trustedUserHeaders": "{}",

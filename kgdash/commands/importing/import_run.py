@@ -7,6 +7,7 @@ import typer
 
 from kgdash.commands.options.common import OutRunArgument
 from kgdash.commands.options.output import write_new_run
+from kgdash.commands.options.terminal import say
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -64,7 +65,7 @@ def import_run(
         else:
             run = import_embedding(directory, folder, form, dataset, options, drop_unknown)
             for note in run.notes:
-                print(f"note: {note}")
+                say(f"note: {note}")
         if claims:
             _compare(folder, claims)
 

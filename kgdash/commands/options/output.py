@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import typer
 
+from kgdash.commands.options.terminal import say
 from kgdash.files.table import to_csv, write_table
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def load_run(source: str, dataset: str | None) -> Run:
 
     run = load(source, dataset)
     for note in run.notes:
-        print(f"note: {note}", file=sys.stderr)
+        say(f"note: {note}", file=sys.stderr)
     return run
 
 

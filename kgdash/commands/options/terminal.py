@@ -11,6 +11,9 @@ from kgdash.files.visible import visible
 #: what lets a text overwrite what stands before it in its line
 _BACK = re.compile("\r(?!\n)")
 
+#: what would end a line, or a column
+_BREAK = re.compile("[\t\r\n]")
+
 
 class _Visible:
     """A stream whose texts are written visibly."""
@@ -37,3 +40,12 @@ def visible_output() -> Iterator[None]:
     out, err = (_Visible(s) if s.isatty() else s for s in (sys.stdout, sys.stderr))
     with redirect_stdout(out), redirect_stderr(err):
         yield
+
+
+def say(*cells: object, file: TextIO | None = None) -> None:
+    """Print a line, tabs between its cells; what in a name would begin another is written.
+
+    :param file: standard output by default
+    """
+    told = (_BREAK.sub(lambda found: repr(found[0])[1:-1], str(cell)) for cell in cells)
+    print(*told, sep="\t", file=file)

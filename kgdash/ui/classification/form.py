@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,7 +97,8 @@ def _given(run: Run) -> tuple[GivenNegatives, tuple[Hashable, ...]]:
         files = dict(found)
         st.caption(f"Taken from the run's dataset: {files['valid'].name}, {files['test'].name}.")
     stamps = tuple(path.stat().st_mtime_ns for path in files.values()) if not contents else ()
-    key = (*map(str, files.values()), *contents.values(), *stamps)
+    digests = (hashlib.sha256(content).hexdigest() for content in contents.values())
+    key = (*map(str, files.values()), *digests, *stamps)
     given = computed(
         "Reading false triples",
         (run.digest, "negatives", *key),

@@ -154,6 +154,8 @@ def show_communities(compared: Compared) -> None:
         width=140,
         help=explained("Resolution"),
     )
+    if resolution not in _RESOLUTIONS:  # by hand
+        resolution = _RESOLUTIONS[1]
     graph, of_side = compared.graph, (compared.side, compared.rank_type)
     communities = computed(
         "Looking for communities",

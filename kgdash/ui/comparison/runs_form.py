@@ -19,6 +19,9 @@ from kgdash.ui.runtime.sidebar import settings
 #: between a folder and the dataset of a PyKEEN directory
 _BEFORE_DATASET = "|"
 
+#: names and folders, blank lines and those of the same run among them
+_MOST_LINES = 64
+
 
 def choose_runs(run: Run, suggested: Sequence[str] = (), fewest: int = FEWEST) -> dict[str, Run]:
     """Show the choice of the runs and load them; a refusal ends the page's run.
@@ -49,7 +52,7 @@ def choose_runs(run: Run, suggested: Sequence[str] = (), fewest: int = FEWEST) -
         "`save_to_directory`; then followed by | and its dataset, by PyKEEN name or by folder.",
     )
     try:
-        runs = _load([*others, *folders.splitlines()], run)
+        runs = _load(list(dict.fromkeys([*others, *folders.splitlines()])), run)
         if len(runs) < fewest:
             _say_what_to_choose(run)
             st.stop()
@@ -111,6 +114,8 @@ def _open(names: list[str]) -> None:
 
 
 def _load(lines: list[str], run: Run) -> list[Run]:
+    if len(lines) > _MOST_LINES:
+        raise KgdashError(f"expected at most {MOST} runs; found {len(lines):,} lines")
     runs = [run]
     for line in lines:
         source, _, dataset = line.partition(_BEFORE_DATASET)

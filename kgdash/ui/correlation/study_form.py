@@ -121,4 +121,4 @@ def _sizes(run: Run) -> tuple[int, ...]:
         bind="query-params",
         help="All sizes start from the same entities; together they cost what the largest does.",
     )
-    return tuple(sorted(chosen))
+    return tuple(size for size in offered or [most] if size in chosen)

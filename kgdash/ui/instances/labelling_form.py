@@ -133,7 +133,7 @@ def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
 
     if upload is None:
         return ("mined", *chosen), make
-    return ("rule file", hashlib.sha256(upload[0]).hexdigest(), *chosen), make
+    return ("rule file", upload[1], hashlib.sha256(upload[0]).hexdigest(), *chosen), make
 
 
 def _numbers() -> tuple[int, float, int]:
@@ -163,7 +163,7 @@ def _table(run: Run, upload: tuple[bytes, str]) -> _Made:
     def make(_: int) -> Callable[[Progress], Predictions]:
         return lambda _: instance_predictions(read_rule_table(content, run.graph, name))
 
-    return ("table", hashlib.sha256(content).hexdigest()), make
+    return ("table", name, hashlib.sha256(content).hexdigest()), make
 
 
 def _upload(source: str) -> tuple[bytes, str]:

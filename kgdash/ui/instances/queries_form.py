@@ -45,7 +45,7 @@ def choose_queries(run: Run) -> InstancesChoice:
         )
     content, name = _upload()
     return InstancesChoice(
-        ("queries", hashlib.sha256(content).hexdigest(), per_type, seed, *key),
+        ("queries", name, hashlib.sha256(content).hexdigest(), per_type, seed, *key),
         lambda report: queries_of_file(
             run.graph, content, None, AnswerSampling(per_type, seed, beam=beam), name, report
         ),

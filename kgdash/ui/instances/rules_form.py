@@ -95,7 +95,8 @@ def _choose_rules(run: Run) -> InstancesChoice:
     origin: tuple[str, ...] = ("mined",)
     if not mined:
         content, name = _upload_rules()
-        file, origin = RuleFile(content, name), ("rule file", hashlib.sha256(content).hexdigest())
+        file = RuleFile(content, name)
+        origin = ("rule file", name, hashlib.sha256(content).hexdigest())
     make: Callable[[Progress], Instances] = Call(find_instances, run.graph, selection)
     # What is verified is the visitor's, and so are the bounds of files: another process knows none.
     if verified or file is not None:
@@ -178,6 +179,6 @@ def _choose_table(run: Run) -> InstancesChoice:
         st.stop()
     content = upload.getvalue()
     return InstancesChoice(
-        ("table", hashlib.sha256(content).hexdigest()),
+        ("table", upload.name, hashlib.sha256(content).hexdigest()),
         lambda _: read_rule_table(content, run.graph, upload.name),
     )

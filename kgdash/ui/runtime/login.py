@@ -19,7 +19,7 @@ from kgdash.serving.access import admitted, end_log_in
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
 from kgdash.ui.runtime.plain_page import plain_page
-from kgdash.ui.runtime.visitors import server_settings
+from kgdash.ui.runtime.visitors import OWNER, server_settings
 
 #: where the provider leads back to, and Streamlit makes its cookie
 _CALLBACK = "/oauth2callback"
@@ -56,7 +56,8 @@ class LogInDoor:
         assert settings is not None
         cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
         claims = _claims(cookies, settings)
-        if claims and admitted(claims, settings) is not None:
+        if claims and (who := admitted(claims, settings)) is not None:
+            scope = {**scope, OWNER: who.folder}
             await (come_back(scope, cookies) or self._app)(scope, receive, send)
             return
         note("refused", reason="login")

@@ -25,4 +25,5 @@ def plain(text: str) -> str:
     >>> plain("http://x.y")
     'http\\\\:\\u2060//x\\\\.y'
     """
-    return re.sub(r"([\\`*_{}\[\]()#+\-.!$~|<>:&])", r"\\\1", _APART.sub("\u2060", visible(text)))
+    line = re.sub(r"[\r\n]+[ \t]*", " ", visible(text))  # what follows could make it a heading
+    return re.sub(r"([\\`*_{}\[\]()#+\-.!$~|<>:&])", r"\\\1", _APART.sub("\u2060", line))

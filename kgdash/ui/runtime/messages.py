@@ -1,22 +1,37 @@
-"""Which messages of browsers reach Streamlit: what pages need, and no more.
+"""Which messages of browsers reach Streamlit: what pages need, no more, and not too many.
 
 Streamlit lets anybody who is connected clear the caches of all, ask for the state of the folder's
-git repository, and install what helps programmers.
+git repository, and install what helps programmers; each message may start a thread that runs the
+page.
 """
 
+import asyncio
 import re
+import time
+from collections import Counter
 
 from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
-from kgdash.ui.runtime.visitors import server_settings
+from kgdash.files.event_log import note
+from kgdash.ui.runtime.visitors import OWNER, server_settings
 
 _OPERATION = "backend_operation_request"
 
 #: kinds of messages that are passed on; of operations, these
 NEEDED = frozenset({"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"})
 OPERATIONS = frozenset({"deferred_file", "dataframe_chunk"})
+
+#: connections of one visitor, each a tab
+MOST_TABS = 32
+
+#: messages of a tab that are passed on at once, and a second after that
+_BURST, _PER_SECOND = 40, 10.0
+
+#: characters of an address in a message, as many as one of HTTP may have
+_LONGEST = 2**16
 
 #: numbers of downloads, as Streamlit makes them
 _PLAIN = re.compile(r"[0-9a-f]{0,32}")
@@ -27,28 +42,67 @@ class KnownMessages:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._tabs: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Drop messages of other kinds than `NEEDED`, where a server has settings."""
+        """Drop messages of other kinds than `NEEDED`, where a server has settings.
+
+        What comes faster than people click waits. Who has too many tabs gets no further one.
+        """
+        if scope["type"] != "websocket" or server_settings() is None:
+            await self._app(scope, receive, send)
+            return
+        owner, pace = scope.get(OWNER), _Pace()
+        if owner and self._tabs[owner] >= MOST_TABS:
+            note("refused", reason="tabs")
+            await send({"type": "websocket.close", "code": 1008})
+            return
 
         async def receive_needed() -> Message:
             while not _is_needed(message := await receive()):
                 continue
+            if message["type"] == "websocket.receive":
+                await pace.keep()
             return message
 
-        bounded = scope["type"] == "websocket" and server_settings() is not None
-        await self._app(scope, receive_needed if bounded else receive, send)
+        opened = Counter([owner or ""])
+        self._tabs += opened
+        try:
+            await self._app(scope, receive_needed, send)
+        finally:
+            self._tabs -= opened
+
+
+class _Pace:
+    """How many messages of a tab may be passed on, in whole and in part."""
+
+    def __init__(self) -> None:
+        self._left, self._since = float(_BURST), time.monotonic()
+
+    async def keep(self) -> None:
+        """Wait until one more may be."""
+        now = time.monotonic()
+        self._left = min(_BURST, self._left + (now - self._since) * _PER_SECOND) - 1
+        self._since = now
+        if self._left < 0:
+            await asyncio.sleep(-self._left / _PER_SECOND)
 
 
 def _is_needed(message: Message) -> bool:
     content = message.get("bytes")
-    if message["type"] != "websocket.receive" or not content:
-        return True
+    if (
+        message["type"] != "websocket.receive"
+        or not content
+        or len(content) > get_max_widget_state_size_bytes()
+    ):
+        return True  # Streamlit ends a connection with longer ones
     try:
         asked = BackMsg.FromString(content)
     except DecodeError:  # Streamlit ends such a connection
         return True
     kind = asked.WhichOneof("type")
+    if len(asked.rerun_script.query_string) > _LONGEST:
+        return False
     if kind != _OPERATION:
         return kind in NEEDED
     if not _PLAIN.fullmatch(asked.backend_operation_request.deferred_file.file_id):

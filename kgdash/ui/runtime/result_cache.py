@@ -46,7 +46,7 @@ class Memory:
 
         The latest is kept, however large it is.
         """
-        size = own_bytes(value)
+        size = own_bytes(value) + own_bytes(key)  # which may hold what somebody wrote
         with self._lock:
             self._values[key], self._sizes[key] = value, size
             self._values.move_to_end(key)

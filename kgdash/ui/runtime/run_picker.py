@@ -11,6 +11,7 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.files.event_log import note
+from kgdash.files.visible import visible
 from kgdash.runs import Run
 from kgdash.runs.bundled import FOLDER_CHOICE, default_run
 from kgdash.runs.call import remember
@@ -127,9 +128,9 @@ def _follow() -> None:
 
 def _texts() -> dict[str, str]:
     """Return what the choices read: the name, the recorded MRR, the model on its graph."""
-    texts = {row["name"]: " · ".join(_parts(row)) for row in list_runs()}
+    texts = {row["name"]: visible(" · ".join(_parts(row))) for row in list_runs()}
     for row in describe_recent():
-        texts[row["folder"]] = " · ".join([*_parts(row), row["folder"]])
+        texts[row["folder"]] = visible(" · ".join([*_parts(row), row["folder"]]))
     return texts | {FOLDER_CHOICE: FOLDER_CHOICE}
 
 

@@ -11,9 +11,12 @@ from streamlit.runtime import get_instance
 
 from kgdash.files.event_log import note
 from kgdash.serving.settings import UploadLimits
-from kgdash.ui.runtime.visitors import server_settings
+from kgdash.ui.runtime.visitors import OWNER, server_settings
 
 _PATH = "/_stcore/upload_file/"
+
+#: of what all visits may keep together, the part that one visitor's may
+_SHARE = 4
 
 
 class UploadBounds:
@@ -21,9 +24,11 @@ class UploadBounds:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        #: bytes of uploads that are under way, and how many of each session
-        self._coming = 0
+        #: bytes of uploads that are under way by visitor, and how many of each session
+        self._coming: Counter[str] = Counter()
         self._files: Counter[str] = Counter()
+        #: session -> visitor; "" of nobody in particular
+        self._owners: dict[str, str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse uploads that go beyond the limits of the server's settings, unread."""
@@ -39,20 +44,40 @@ class UploadBounds:
             await PlainTextResponse("Content-Length needed", 411)(scope, receive, send)
             return
         session, _, file = scope["path"].removeprefix(_PATH).partition("/")
-        size = int(text)
-        refused = _refused(settings.limits, session, self._files[session], self._coming + size)
+        size, owner = int(text), scope.get(OWNER) or ""
+        refused = self._refused(settings.limits, session, owner, size)
         if refused:
             note("refused", reason="upload")
             await PlainTextResponse(refused, 413)(scope, receive, send)
             return
-        self._coming += size
+        self._coming[owner] += size
         self._files[session] += 1
+        self._owners[session] = owner
         try:
             await self._app(scope, receive, send)
         finally:
-            self._coming -= size
+            self._coming -= Counter({owner: size})
             self._files -= Counter([session])
             _drop_late(session, file)
+
+    def _refused(self, limits: UploadLimits, session: str, owner: str, size: int) -> str:
+        """Say why no more may come, or nothing.
+
+        :param size: bytes of what would come
+        """
+        kept = dict(get_instance().uploaded_file_mgr.file_storage)  # type: ignore[attr-defined]
+        self._owners = {s: who for s, who in self._owners.items() if s in kept or self._files[s]}
+        if len(kept.get(session, ())) + self._files[session] >= limits.files:
+            return f"at most {limits.files} files at a time"
+        held = self._coming.copy()
+        for each, files in kept.items():
+            held[self._owners.get(each, "")] += sum(len(f.data) for f in list(files.values()))
+        total, own = limits.total_mib, max(limits.mib, limits.total_mib // _SHARE)
+        if owner and held[owner] + size > own * 2**20:
+            return f"all your visits together may keep {own} MiB here: close tabs with uploads"
+        if held.total() + size > total * 2**20:
+            return "the server holds all the files that it may"
+        return ""
 
 
 def _drop_late(session: str, file: str) -> None:
@@ -60,20 +85,3 @@ def _drop_late(session: str, file: str) -> None:
     runtime = get_instance()
     if not runtime.is_active_session(session):
         runtime.uploaded_file_mgr.remove_file(session, file)  # type: ignore[attr-defined]
-
-
-def _refused(limits: UploadLimits, session: str, files: int, coming: int) -> str:
-    """Say why no more may come, or nothing.
-
-    :param files: of the session that are under way
-    :param coming: bytes of what is under way, this one included
-    """
-    kept = dict(get_instance().uploaded_file_mgr.file_storage)  # type: ignore[attr-defined]
-    if len(kept.get(session, ())) + files >= limits.files:
-        return f"at most {limits.files} files at a time"
-    held = sum(len(file.data) for files in kept.values() for file in list(files.values()))
-    return (
-        "the server holds all the files that it may"
-        if held + coming > limits.total_mib * 2**20
-        else ""
-    )

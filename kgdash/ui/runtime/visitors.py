@@ -13,6 +13,9 @@ from kgdash.files.visitor import NOBODY, RIGHTS, Visitor, ask_who, visitor, work
 from kgdash.serving.access import admitted, local_visitor
 from kgdash.serving.settings import SETTING, ServerSettings, read_settings
 
+#: of a connection's scope (ASGI): the folder of who made it, where the door knows
+OWNER = "kgdash_owner"
+
 
 def server_settings() -> ServerSettings | None:
     """Return the settings that ``$KGDASH_SERVER`` names, read once; None: this machine is served.

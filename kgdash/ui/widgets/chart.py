@@ -12,6 +12,7 @@ import streamlit as st
 
 from kgdash.charts.export import FIGURE_TYPES, figure_bytes, find_browser
 from kgdash.charts.message import message_of
+from kgdash.files.visible import visible
 from kgdash.ui.runtime.run_picker import about_page
 from kgdash.ui.runtime.sidebar import noted_settings
 from kgdash.ui.widgets.file_name import file_name
@@ -34,7 +35,7 @@ def show_chart(
     """
     with st.container(gap=None):
         # Out of sight, for screen readers: Plotly names nothing that it draws.
-        st.html(f'<p class="chart-message">{escape(message_of(figure))}</p>')
+        st.html(f'<p class="chart-message">{escape(visible(message_of(figure)))}</p>')
         selected = st.plotly_chart(
             figure,
             key=key,

@@ -26,22 +26,24 @@ def choice(
     default: str | None = None,
     help: str | None = None,
 ) -> Any:
-    """Show a choice of one of several, kept in the URL.
+    """Show a choice of one of several, kept in the URL; a message by hand chooses none but these.
 
     :param options: or options with the text that shows each
     :param default: the first option if not given
     :param help: shown on hovering, after what the glossary says of the label
     """
     texts = options if isinstance(options, Mapping) else {}
-    return st.selectbox(
+    first = default or next(iter(options))
+    chosen = st.selectbox(
         label,
         list(options),
-        index=list(options).index(default) if default else 0,
+        index=list(options).index(first),
         format_func=lambda option: texts.get(option, option),
         key=key,
         bind="query-params",
         help=explained(label, help),
     )
+    return chosen if chosen in options else first
 
 
 def choose_one(
@@ -59,17 +61,18 @@ def choose_one(
     :param more: of `st.segmented_control`
     """
     drop_empty(key)
+    first = default or options[0]
     chosen = st.segmented_control(
         label,
         options,
-        default=default or options[0],
+        default=first,
         required=True,
         key=key,
         bind="query-params",
         help=explained(label, help),
         **more,
     )
-    return str(chosen)
+    return str(chosen if chosen in options else first)
 
 
 def group_name(by: str) -> str:

@@ -9,6 +9,9 @@ from kgdash.ui.runtime.markdown import plain
 #: entities whose names the browser gets, those of highest degree; the others are found when typed
 _OFFERED = 200
 
+#: entities that are chosen together, one by one; more can be pasted
+_MOST = 500
+
 _HELP = "Type any name, label or part of one, then Enter. Listed are those of highest degree."
 
 
@@ -74,10 +77,11 @@ def choose_entities(graph: KnowledgeGraph, label: str, key: str, help: str) -> l
         accept_new_options=True,
         filter_mode="contains",
         select_all=False,
+        max_selections=_MOST,
         placeholder="all; type to search",
         help=f"{help} {_HELP}",
     )
-    found = {text: search_entities(graph, text) for text in map(str, typed)}
+    found = {text: search_entities(graph, text) for text in map(str, typed[:_MOST])}
     if unknown := [plain(text) for text, entities in found.items() if not entities]:
         st.session_state[_note(key)] = (
             f"No entity {', '.join(f'“{text}”' for text in unknown)} in this graph: left out."

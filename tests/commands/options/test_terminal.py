@@ -5,6 +5,7 @@ import pty
 import subprocess
 import sys
 
+from kgdash.commands.options.terminal import say
 from tests.support.paths import ROOT
 
 CODE = """
@@ -30,3 +31,8 @@ def test_in_a_pipe():
     done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, check=True)
     assert done.stdout == b"a\x1b[31mb\n\r0.1=a\r0.9\n"
     assert done.stderr.decode() == "c\x9bd\n"
+
+
+def test_no_name_begins_a_line_or_a_column(capsys):
+    say("a\nMRR\t1.0\r", 2, "日本")
+    assert capsys.readouterr().out == "a\\nMRR\\t1.0\\r\t2\t日本\n"

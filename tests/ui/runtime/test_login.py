@@ -14,6 +14,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from kgdash.serving.settings import SETTING
 from kgdash.ui.runtime import login, login_cookies
 from kgdash.ui.runtime.login import OPEN, LogInDoor
+from kgdash.ui.runtime.visitors import OWNER
 from tests.support.servers import SECRETS, write_settings
 
 SECRET = SECRETS["cookie_secret"]
@@ -111,6 +112,21 @@ def test_who_may_open_is_inside(client):
     come_as(client, ADA)
     assert all(is_inside(client, path) for path in PATHS)
     assert opens_socket(client)
+
+
+def test_what_is_behind_the_door_learns_whose_it_is(client):
+    seen = []
+
+    async def note(scope, receive, send):
+        seen.append(scope[OWNER])
+        await PlainTextResponse("inside")(scope, receive, send)
+
+    client.app._app = note
+    for claims in (ADA, ADA | {"name": "another"}, ADA | {"sub": "2"}):
+        come_as(client, claims)
+        assert is_inside(client)
+    assert len(set(seen)) == 2
+    assert seen[0] == seen[1]
 
 
 def test_log_out_ends_the_log_in_wherever_its_cookie_is(client):

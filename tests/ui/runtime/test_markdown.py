@@ -44,3 +44,8 @@ def test_what_nothing_reads_is_left_alone(name):
 
 def test_no_name_turns_the_figures_beside_it():
     assert plain("\u202e19.0 is ReliK") == r"\\u202e19\.0 is ReliK"
+
+
+def test_no_name_ends_its_line():
+    """What follows would make it a heading, or code."""
+    assert plain("a\n===\r\n\n    b") == "a === b"

@@ -7,10 +7,13 @@ from google.protobuf.message import DecodeError
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from kgdash.serving.settings import SETTING
+from kgdash.ui.runtime import messages
 from kgdash.ui.runtime.messages import NEEDED, OPERATIONS, KnownMessages
+from kgdash.ui.runtime.visitors import OWNER
 
 KINDS = [field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
 OTHERS = {"clear_cache", "load_git_info", "set_run_on_save", "debug_shutdown_runtime"}
@@ -95,3 +98,53 @@ def test_at_this_machine_all_arrive(client):
 def test_what_is_no_message_is_streamlits_to_refuse(client):
     with pytest.raises(DecodeError):
         arrived(client, b"\xff\xff\xff")
+
+
+@pytest.mark.usefixtures("_served")
+def test_an_address_is_no_longer_than_one_of_http(client):
+    def at(length: int) -> bytes:
+        made = BackMsg()
+        made.rerun_script.query_string = "a" * length
+        return made.SerializeToString()
+
+    assert arrived(client, at(2**16), at(2**16 + 1), at(2**20)) == ["rerun_script"]
+
+
+@pytest.mark.usefixtures("_served")
+def test_what_streamlit_refuses_unread_is_not_read_here(client, monkeypatch):
+    monkeypatch.setattr(messages, "get_max_widget_state_size_bytes", lambda: 3)
+    monkeypatch.setattr(messages.BackMsg, "FromString", lambda _: pytest.fail("it was read"))
+    assert messages._is_needed({"type": "websocket.receive", "bytes": b"1234"})
+
+
+@pytest.mark.usefixtures("_served")
+def test_what_comes_faster_than_clicks_waits(client, monkeypatch):
+    waited: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(messages.asyncio, "sleep", wait)
+    monkeypatch.setattr(messages.time, "monotonic", lambda: 5.0)
+    assert len(arrived(client, *[message("rerun_script")] * 42)) == 42
+    assert waited == pytest.approx([0.1, 0.2, 0.3])  # the one that ends the test, too
+
+
+@pytest.mark.usefixtures("_served")
+def test_one_visitor_has_so_many_tabs(client, monkeypatch):
+    monkeypatch.setattr(messages, "MOST_TABS", 2)
+    door = client.app
+
+    def tab(owner: str):
+        async def of(scope, receive, send):
+            await door({**scope, OWNER: owner}, receive, send)
+
+        return TestClient(of).websocket_connect("/")
+
+    with tab("ada"), tab("ada"):
+        with pytest.raises(WebSocketDisconnect), tab("ada"):
+            pass
+        with tab("bob"), tab(""), tab(""), tab(""):
+            pass
+    with tab("ada"):
+        pass

@@ -96,3 +96,10 @@ def test_many_threads_at_once():
     with ThreadPoolExecutor(8) as threads:
         assert not [found for wrong in threads.map(work, range(1, 9)) for found in wrong]
     assert len(memory._values) == _ENTRIES
+
+
+def test_what_keys_hold_counts():
+    memory = Memory()
+    for number in range(6):
+        memory.put((number, bytes(_BYTES // 4)), 1)
+    assert len(memory._values) == 3

@@ -13,6 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from kgdash.serving.settings import SETTING
 from kgdash.ui.runtime import upload_bounds
 from kgdash.ui.runtime.upload_bounds import UploadBounds
+from kgdash.ui.runtime.visitors import OWNER
 
 PATH = "/_stcore/upload_file/{session}/{file}"
 
@@ -120,3 +121,21 @@ def test_nothing_else_is_bounded(client, monkeypatch):
     assert client.put("/other", content=b"x" * 2**21).status_code == 200
     monkeypatch.delenv(SETTING)
     assert put(client, "a", "1", 2**21) == 200
+
+
+def test_one_visitor_takes_a_quarter(client, tmp_path, monkeypatch):
+    """All their tabs together: else nobody else could upload anything."""
+    (tmp_path / "other.toml").write_text("[limits]\nmib = 1\ntotal_mib = 6")
+    monkeypatch.setenv(SETTING, str(tmp_path / "other.toml"))
+    door = client.app
+
+    def puts(owner: str, session: str, size: int) -> int:
+        async def of(scope, receive, send):
+            await door({**scope, OWNER: owner}, receive, send)
+
+        return put(TestClient(of), session, "1", size)
+
+    assert [puts("ada", name, 2**19) for name in "abc"] == [200, 200, 413]
+    assert [puts("bob", name, 2**19) for name in "de"] == [200, 200]
+    client.delete(PATH.format(session="a", file="1"))
+    assert puts("ada", "c", 2**19) == 200
