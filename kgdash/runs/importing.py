@@ -21,6 +21,7 @@ from kgdash.formats.embeddings.matrices import check_finite, single_precision
 from kgdash.formats.embeddings.name_lists import check_distinct, check_length, rows_of
 from kgdash.formats.embeddings.openke import read_openke
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.pbg import read_pbg
 from kgdash.formats.embeddings.torchkge import read_torchkge
 from kgdash.formats.embeddings.word2vec import read_word2vec
 from kgdash.formats.run_directory import check_free, write_run
@@ -39,6 +40,7 @@ READERS: dict[str, Callable[[Path, Options], Embedding]] = {
     "torchkge": read_torchkge,
     "openke": read_openke,
     "libkge": read_libkge,
+    "pbg": read_pbg,
 }
 
 #: a name per row, and the rows

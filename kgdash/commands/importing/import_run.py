@@ -21,7 +21,9 @@ def import_run(
     ] = None,
     form: Annotated[
         str,
-        typer.Option("--from", help="pykeen, arrays, word2vec, dglke, torchkge, openke, libkge."),
+        typer.Option(
+            "--from", help="pykeen, arrays, word2vec, dglke, torchkge, openke, libkge, pbg."
+        ),
     ] = _PYKEEN,
     interaction: Annotated[
         str | None, typer.Option(help="What scores vectors: dot, DistMult, ComplEx, TransE, …")

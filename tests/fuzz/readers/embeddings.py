@@ -4,6 +4,7 @@ import io
 import json
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +18,7 @@ from kgdash.formats.embeddings.libkge import read_libkge
 from kgdash.formats.embeddings.matrices import read_matrix
 from kgdash.formats.embeddings.openke import read_openke
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.pbg import read_pbg
 from kgdash.formats.embeddings.torchkge import read_torchkge
 from kgdash.formats.embeddings.word2vec import read_word2vec
 from kgdash.runs.reported import read_reported
@@ -107,6 +109,42 @@ def _libkge() -> list[bytes]:
     return [pack({"state.pt": pack(unpack(stream.getvalue()))})]
 
 
+def _hdf5(bound: str, **arrays: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    with h5py.File(stream, "w", libver=(bound, "latest")) as file:
+        file.create_group("model", track_order=True)
+        for name, values in arrays.items():
+            file[name] = values
+    return stream.getvalue()
+
+
+def _pbg() -> list[bytes]:
+    config = {
+        "entities": {"all": {"num_partitions": 1}},
+        "relations": [{"name": "all", "operator": "translation"}],
+        "comparator": "l2",
+        "global_emb": False,
+        "dynamic_relations": True,
+    }
+    files = {
+        "config.json": json.dumps(config).encode(),
+        "checkpoint_version.txt": b"1\n",
+        "entity_names_all_0.json": json.dumps(GRAPH.entities).encode(),
+        "dynamic_rel_names.json": json.dumps(GRAPH.relations).encode(),
+    }
+    operators = {f"model/relations/0/operator/{s}/translations": _R for s in ("lhs", "rhs")}
+    return [
+        pack(
+            files
+            | {
+                "embeddings_all_0.v1.h5": _hdf5(bound, embeddings=_E),
+                "model.v1.h5": _hdf5(bound, **operators),
+            }
+        )
+        for bound in ("earliest", "latest")
+    ]
+
+
 def _words() -> list[bytes]:
     rows = [[name, *map(str, row)] for name, row in zip(GRAPH.entities, _E, strict=True)]
     return ["\n".join([f"{len(rows)} 4", *map(" ".join, rows), ""]).encode()]
@@ -133,6 +171,7 @@ READERS = (
     Reader("torchkge", _torchkge, _fit(read_torchkge, "state.pt", "TransE"), "case.folder"),
     Reader("openke", _openke, _fit(read_openke, "state.pt", "TransE"), "case.folder"),
     Reader("libkge", _libkge, _fit(read_libkge, "state.pt", "TransE"), "case.folder"),
+    Reader("pbg", _pbg, _fit(read_pbg, "", "TransE"), "case.folder"),
     Reader("word2vec", _words, _fit(read_word2vec, "", "cosine"), "case.txt"),
     Reader(
         "reported",
