@@ -15,6 +15,7 @@ from kgdash.errors import KgdashError, check_name
 from kgdash.formats.embeddings.arrays import read_arrays
 from kgdash.formats.embeddings.dglke import read_dglke
 from kgdash.formats.embeddings.embedding import Embedding, Source, fit_to
+from kgdash.formats.embeddings.graphvite import read_graphvite
 from kgdash.formats.embeddings.interactions import Parts, interaction_name
 from kgdash.formats.embeddings.libkge import read_libkge
 from kgdash.formats.embeddings.matrices import check_finite, single_precision
@@ -41,6 +42,7 @@ READERS: dict[str, Callable[[Path, Options], Embedding]] = {
     "openke": read_openke,
     "libkge": read_libkge,
     "pbg": read_pbg,
+    "graphvite": read_graphvite,
 }
 
 #: a name per row, and the rows

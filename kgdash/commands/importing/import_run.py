@@ -22,7 +22,8 @@ def import_run(
     form: Annotated[
         str,
         typer.Option(
-            "--from", help="pykeen, arrays, word2vec, dglke, torchkge, openke, libkge, pbg."
+            "--from",
+            help="pykeen, arrays, word2vec, dglke, torchkge, openke, libkge, pbg, graphvite.",
         ),
     ] = _PYKEEN,
     interaction: Annotated[

@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 from pathlib import Path
 
 import h5py
@@ -14,6 +15,7 @@ import torch
 from kgdash.formats.embeddings.arrays import read_arrays
 from kgdash.formats.embeddings.dglke import read_dglke
 from kgdash.formats.embeddings.embedding import fit_to
+from kgdash.formats.embeddings.graphvite import read_graphvite
 from kgdash.formats.embeddings.libkge import read_libkge
 from kgdash.formats.embeddings.matrices import read_matrix
 from kgdash.formats.embeddings.openke import read_openke
@@ -145,6 +147,14 @@ def _pbg() -> list[bytes]:
     ]
 
 
+def _graphvite() -> list[bytes]:
+    names = {"id2entity": list(GRAPH.entities), "id2relation": list(GRAPH.relations)}
+    numbers = {"entity2id": {name: number for number, name in enumerate(GRAPH.entities)}}
+    solver = {"entity_embeddings": _E, "relation_embeddings": _R, "margin": 12.0}
+    content = {"graph": names | numbers, "solver": solver | {"model": "RotatE"}}
+    return [pickle.dumps(content, protocol) for protocol in (4, 5)]
+
+
 def _words() -> list[bytes]:
     rows = [[name, *map(str, row)] for name, row in zip(GRAPH.entities, _E, strict=True)]
     return ["\n".join([f"{len(rows)} 4", *map(" ".join, rows), ""]).encode()]
@@ -172,6 +182,7 @@ READERS = (
     Reader("openke", _openke, _fit(read_openke, "state.pt", "TransE"), "case.folder"),
     Reader("libkge", _libkge, _fit(read_libkge, "state.pt", "TransE"), "case.folder"),
     Reader("pbg", _pbg, _fit(read_pbg, "", "TransE"), "case.folder"),
+    Reader("graphvite", _graphvite, _fit(read_graphvite, "", "TransE"), "case.pkl"),
     Reader("word2vec", _words, _fit(read_word2vec, "", "cosine"), "case.txt"),
     Reader(
         "reported",
