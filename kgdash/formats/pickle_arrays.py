@@ -29,6 +29,7 @@ _LONGEST = 9
 _CORE = ("numpy.core", "numpy._core")
 _MADE = frozenset(f"{core}.multiarray._reconstruct" for core in _CORE)
 _MADE_OF_BYTES = frozenset(f"{core}.numeric._frombuffer" for core in _CORE)
+_SCALARS = frozenset(f"{core}.multiarray.scalar" for core in _CORE)
 _DTYPE, _NDARRAY = "numpy.dtype", "numpy.ndarray"
 
 #: floats by the names that NumPy gives them there
@@ -86,17 +87,17 @@ class PickledArray:
         return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 
 
-def read_array_pickle(path: Path, dicts: str, remedy: str) -> Any:
+def read_array_pickle(path: Path, remedy: str, dicts: str | None = None) -> Any:
     """Read a pickle (protocols 3 to 5) of nested dicts with arrays, lists, text and numbers.
 
-    :param dicts: module and name of the class that its dicts may be of
     :param remedy: what files should hold, for messages
+    :param dicts: module and name of the class that its dicts may be of
     :return: dicts, lists, tuples, text, numbers and `PickledArray`
     :raises KgdashError: if it holds anything else, is damaged, or takes too much memory
     """
     try:
         with open_regular(path, _MOST) as stream:
-            return _ArrayMachine(str(path), dicts, remedy).run(cast(IO[bytes], _Bounded(stream)))
+            return _ArrayMachine(str(path), remedy, dicts).run(cast(IO[bytes], _Bounded(stream)))
     except KgdashError:
         raise
     except OSError as error:
@@ -132,7 +133,7 @@ class _ArrayMachine(PickleMachine):
         ["BINFLOAT", "LONG1", "GLOBAL", "STACK_GLOBAL", "REDUCE", "NEWOBJ", "BUILD", *_BYTES]
     )
 
-    def __init__(self, where: str, dicts: str, remedy: str) -> None:
+    def __init__(self, where: str, remedy: str, dicts: str | None) -> None:
         super().__init__(where)
         self.dicts, self.remedy = dicts, remedy
         self.opcodes_left, self.containers_left = memory_budget() // _PER_OPCODE, _MOST_CONTAINERS
@@ -154,7 +155,7 @@ class _ArrayMachine(PickleMachine):
 
     def admit(self, module: str, name: str) -> _Name:
         full = f"{module}.{name}"
-        if full not in (*_MADE, *_MADE_OF_BYTES, _DTYPE, _NDARRAY, self.dicts):
+        if full not in (*_MADE, *_MADE_OF_BYTES, *_SCALARS, _DTYPE, _NDARRAY, self.dicts):
             raise self.refused(f"{full:.120}")
         return _Name(full)
 
@@ -167,6 +168,12 @@ class _ArrayMachine(PickleMachine):
                 return PickledArray()
             case _Name(), (content, kind, shape, str(order)) if function in _MADE_OF_BYTES:
                 return PickledArray((1, shape, kind, order == "F", content))
+            case _Name(), (_Dtype(code=str(code), state=(_, "<", *_)), bytes(text)) if (
+                function in _SCALARS and code.startswith("U")
+            ):
+                return text.decode("utf-32-le").rstrip("\0")
+            case _Name(), (_Dtype(), bytes()) if function in _SCALARS:
+                return PickledArray()  # a single number, which nobody needs
             case _Name(), (str(code), int(), int()) if function == _DTYPE:
                 return _Dtype(code)
         raise self.refused(f"a call of {function!s:.60}")
@@ -186,4 +193,6 @@ class _ArrayMachine(PickleMachine):
         if container is not dict:
             raise self.refused("a set")
         for key in keys:
-            self.expect(key, str)
+            # Large numbers could be chosen so that a dict becomes slow.
+            if not isinstance(key, str) and not (type(key) is int and abs(key) < 2**31):
+                raise self.refused(f"a key of {type(key).__name__}")

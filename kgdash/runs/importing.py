@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from kgdash.errors import KgdashError, check_name
+from kgdash.formats.embeddings.ampligraph import read_ampligraph
 from kgdash.formats.embeddings.arrays import read_arrays
 from kgdash.formats.embeddings.dglke import read_dglke
 from kgdash.formats.embeddings.embedding import Embedding, Source, fit_to
@@ -43,6 +44,7 @@ READERS: dict[str, Callable[[Path, Options], Embedding]] = {
     "libkge": read_libkge,
     "pbg": read_pbg,
     "graphvite": read_graphvite,
+    "ampligraph": read_ampligraph,
 }
 
 #: a name per row, and the rows

@@ -15,7 +15,7 @@ VALUES = np.random.default_rng(3).normal(size=(7, 5)).astype(np.float32)
 
 def read(folder, data):
     (folder / "a.pkl").write_bytes(data)
-    return read_array_pickle(folder / "a.pkl", "easydict.EasyDict", "save it again")
+    return read_array_pickle(folder / "a.pkl", "save it again")
 
 
 @pytest.mark.parametrize("protocol", [3, 4, 5])
@@ -26,6 +26,18 @@ def test_arrays_are_what_was_written(values, protocol, tmp_path):
     numbers = found["a"].numbers("a")
     assert numbers.dtype == values.dtype
     np.testing.assert_array_equal(numbers, values)
+
+
+def test_texts_of_numpy(tmp_path):
+    names = np.array(["a", "größer", "x y", ""])
+    assert read(tmp_path, pickle.dumps({1: list(names)}, 4)) == {1: list(map(str, names))}
+
+
+def test_numbers_of_numpy_are_passed_over(tmp_path):
+    found = read(tmp_path, pickle.dumps({"w": np.float32(1.5), "k": 3}, 4))
+    assert found["k"] == 3
+    with pytest.raises(KgdashError, match="a: expected an array"):
+        found["w"].numbers("a")
 
 
 class Runs:
@@ -53,6 +65,8 @@ REFUSED = {
     ),
     "a line without an end": (b"c" + b"a" * 2**17, "is damaged or no pickle"),
     "a long tuple": (pickle.dumps(tuple(range(10)), 4), "a tuple of more than 9 values"),
+    "a large key": (pickle.dumps({2**31: 1}, 4), "refused: a key of int"),
+    "a key of two": (pickle.dumps({(1, 2): 1}, 4), "refused: a key of tuple"),
     "lists without end": (b"\x80\x04" + b"]" * 1_001 + b".", "more than 1,000 lists and dicts"),
 }
 

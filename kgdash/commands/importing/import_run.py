@@ -23,7 +23,8 @@ def import_run(
         str,
         typer.Option(
             "--from",
-            help="pykeen, arrays, word2vec, dglke, torchkge, openke, libkge, pbg, graphvite.",
+            help="pykeen, arrays, word2vec, dglke, torchkge, openke, libkge, pbg, graphvite, "
+            "ampligraph.",
         ),
     ] = _PYKEEN,
     interaction: Annotated[

@@ -29,7 +29,7 @@ def read_graphvite(path: Path, options: Options) -> Embedding:
 
     :raises KgdashError: if it is of something else, the model has to be named, or is not read
     """
-    root = read_array_pickle(path, "easydict.EasyDict", _EXPECTED)
+    root = read_array_pickle(path, _EXPECTED, "easydict.EasyDict")
     graph, solver = (
         root.get(key) if isinstance(root, dict) else None for key in ("graph", "solver")
     )

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import safetensors.numpy
 import torch
 
+from kgdash.formats.embeddings.ampligraph import read_ampligraph
 from kgdash.formats.embeddings.arrays import read_arrays
 from kgdash.formats.embeddings.dglke import read_dglke
 from kgdash.formats.embeddings.embedding import fit_to
@@ -27,6 +28,7 @@ from kgdash.runs.reported import read_reported
 from tests.fuzz.mutation.containers import pack, unpack
 from tests.fuzz.reader import Reader
 from tests.fuzz.readers.graphs import GRAPH, lines
+from tests.support.paths import ROOT
 
 _E, _R = (
     np.arange(n * 4, dtype=np.float32).reshape(n, 4) / 7
@@ -155,6 +157,20 @@ def _graphvite() -> list[bytes]:
     return [pickle.dumps(content, protocol) for protocol in (4, 5)]
 
 
+def _ampligraph() -> list[bytes]:
+    folder = ROOT / "tests" / "formats" / "embeddings" / "written" / "ampligraph-RotatE"
+    files = {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    said = {
+        "entities_dict": dict(enumerate(GRAPH.entities)),
+        "relations_dict": dict(enumerate(GRAPH.relations)),
+    }
+    return [pack(files), pack(files | {"RotatE_metadata.ampkl": pickle.dumps(said, 4)})]
+
+
 def _words() -> list[bytes]:
     rows = [[name, *map(str, row)] for name, row in zip(GRAPH.entities, _E, strict=True)]
     return ["\n".join([f"{len(rows)} 4", *map(" ".join, rows), ""]).encode()]
@@ -183,6 +199,7 @@ READERS = (
     Reader("libkge", _libkge, _fit(read_libkge, "state.pt", "TransE"), "case.folder"),
     Reader("pbg", _pbg, _fit(read_pbg, "", "TransE"), "case.folder"),
     Reader("graphvite", _graphvite, _fit(read_graphvite, "", "TransE"), "case.pkl"),
+    Reader("ampligraph", _ampligraph, _fit(read_ampligraph, "", "TransE"), "case.folder"),
     Reader("word2vec", _words, _fit(read_word2vec, "", "cosine"), "case.txt"),
     Reader(
         "reported",
