@@ -16,8 +16,8 @@ _RECORD, _HASH = 11, 4
 #: bytes around what a node of the tree, and before what a block of the heap, holds
 _AROUND, _BEFORE = 10, 13
 
-#: levels of a tree, far more than any file needs
-_DEEPEST = 16
+#: levels of a tree, rows of blocks: far more than any file needs
+_DEEPEST, _MOST_ROWS = 16, 64
 
 
 def number(data: bytes, place: int, size: int = 8) -> int:
@@ -49,7 +49,7 @@ def links_of_heap(take: Take, heap: int, tree: int) -> Iterator[tuple[str, int |
 
     :param heap: address of the heap's header
     :param tree: address of the tree's header
-    :raises ValueError: if they are damaged, or take more room than rows of blocks have
+    :raises ValueError: if they are damaged
     """
     head = take(heap, 142)
     if head[:4] != b"FRHP" or number(head, 7, 2):
@@ -68,17 +68,22 @@ def _in_heap(take: Take, head: bytes, offset: int) -> int:
     root, rows = number(head, 132), number(head, 140, 2)
     if not rows:
         return root + offset
-    index, size, start = 0, first, 0
-    for row in range(rows):
-        size = first << max(0, row - 1)
-        if size > largest or not size:
-            break
-        if offset < start + width * size:
-            index = row * width + (offset - start) // size
-            block = number(take(root + _BEFORE + 4 + 8 * index, 8), 0)
-            return block + (offset - start) % size
-        start += width * size
-    raise ValueError("more links than are read")
+    if not width or not first:
+        raise ValueError("a heap of blocks without room")
+    size = largest + 1
+    while size > largest:  # of blocks of blocks
+        start = 0
+        for row in range(min(rows, _MOST_ROWS)):
+            size = first << max(0, row - 1)
+            if offset < start + width * size:
+                break
+            start += width * size
+        else:
+            raise ValueError("a place beyond the heap")
+        index = row * width + (offset - start) // size
+        root = number(take(root + _BEFORE + 4 + 8 * index, 8), 0)
+        offset, rows = (offset - start) % size, (size // (width * first)).bit_length()
+    return root + offset
 
 
 def _records(take: Take, tree: int) -> Iterator[bytes]:

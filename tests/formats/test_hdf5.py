@@ -58,6 +58,17 @@ def test_groups_of_many_members(bound, count, path):
     assert found == list(range(count))
 
 
+def test_a_heap_of_blocks_of_blocks(path):
+    """Half a megabyte of links fills its rows of blocks."""
+    with h5py.File(path, "w", libver="latest") as file:
+        file["x"] = VALUES
+        for number in range(4_000):
+            file[f"a/{number:0200}"] = file["x"]
+    with open_hdf5(path) as file:
+        for number in (0, 2_600, 3_999):
+            file.array(f"a/{number:0200}")
+
+
 def elsewhere(file):
     file["a"] = h5py.ExternalLink("b.h5", "a")
 

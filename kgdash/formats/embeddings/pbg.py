@@ -210,9 +210,9 @@ def _entities(
         raise KgdashError(f"{folder}: expected rows of one length in all parts; found {shapes}")
     entities = np.concatenate(found)
     if config.max_norm is not None:
-        norms = np.linalg.norm(entities.astype(np.float64), axis=1, keepdims=True)
+        norms = np.sqrt(np.einsum("ij,ij->i", entities, entities, dtype=np.float64))
         scale = np.where(norms > config.max_norm, config.max_norm / (norms + _EPSILON), 1)
-        entities = (entities * scale).astype(np.float32)
+        entities *= scale.astype(np.float32)[:, None]
     return entities, tuple(names)
 
 
