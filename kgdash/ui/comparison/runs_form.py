@@ -52,7 +52,7 @@ def choose_runs(run: Run, suggested: Sequence[str] = (), fewest: int = FEWEST) -
         "`save_to_directory`; then followed by | and its dataset, by PyKEEN name or by folder.",
     )
     try:
-        runs = _load(list(dict.fromkeys([*others, *folders.splitlines()])), run)
+        runs = _load([*others, *folders.splitlines()], run)
         if len(runs) < fewest:
             _say_what_to_choose(run)
             st.stop()

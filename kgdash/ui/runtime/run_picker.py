@@ -12,6 +12,7 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.files.event_log import note
 from kgdash.files.visible import visible
+from kgdash.formats.run_directory import MANIFEST
 from kgdash.runs import Run
 from kgdash.runs.bundled import FOLDER_CHOICE, default_run
 from kgdash.runs.call import remember
@@ -33,8 +34,11 @@ _CURRENT = "current_run"
 _RUN, _CHOICE = "run", "run_choice"
 
 #: runs that stay loaded: as many as can be compared, and the next one; of those whose files are no
-#: larger than so many bytes, all that a trust card may ask
-_LOADED, _SMALL, _SMALL_LOADED = 9, 2**20, 64
+#: larger than so many bytes, all that a trust card may ask: names take fifty times that in memory
+_LOADED, _SMALL, _SMALL_LOADED = 9, 2**18, 64
+
+#: files of a folder that are looked at
+_FILES = 64
 
 
 def pick_run(needed: bool = True) -> None:
@@ -188,10 +192,19 @@ def load_source(source: str, dataset: str = "") -> Run:
     named = source.strip()
     folder = run_folder(named)  # refused here, whoever loaded it before
     stamp = _stamp(folder)
-    small = 0 < sum(size for _, size, _ in stamp) <= _SMALL and not dataset.strip()
+    small = is_small(stamp) and not dataset.strip()
     run = _load_small(named, stamp) if small else _load(named, dataset.strip() or None, stamp)
     note_loaded(run)
     return run
+
+
+def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:
+    """Tell whether a run is one of many that may stay loaded: ours, all of whose files are seen.
+
+    :param stamp: name, bytes and time of the folder's files
+    """
+    names, sizes = {name for name, _, _ in stamp}, sum(size for _, size, _ in stamp)
+    return MANIFEST in names and len(stamp) < _FILES and sizes <= _SMALL
 
 
 def sound_runs(names: Iterable[str]) -> dict[str, Run]:
@@ -227,7 +240,7 @@ def _load_small(source: str, stamp: Any) -> Run:
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """Return what changes when the files of a run do, so that a changed run is loaded anew."""
     try:
-        files = [p for p in sorted(folder.iterdir()) if p.is_file()][:64]
+        files = [p for p in sorted(folder.iterdir()) if p.is_file()][:_FILES]
         return tuple((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in files)
     except (OSError, ValueError):
         return ()
