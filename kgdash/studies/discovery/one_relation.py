@@ -70,7 +70,9 @@ class RelationSearch:
 
 def search_relation(run: Run, part: RelationSearch, progress: Progress) -> Found:
     """Search on a worker, which goes on with the next relation of the run."""
-    return part.best_of(_scores(run.scorer, run.graph.known(part.known)), run.graph, progress)
+    # Scorers are told apart by which object they are, which their protocol does not say.
+    scores = _scores(run.scorer, run.graph.known(part.known))  # type: ignore[arg-type]
+    return part.best_of(scores, run.graph, progress)
 
 
 #: what is laid out for all relations is kept from part to part
