@@ -84,8 +84,10 @@ def folded(values):
     """Return the sum of float32 values, as many as a power of two, halves added to halves."""
     half = len(values) // 2
     while half:
+        # As two arrays that do not overlap they are added side by side.
+        low, high = values[:half], values[half : 2 * half]
         for j in range(half):
-            values[j] += values[half + j]
+            low[j] += high[j]
         half //= 2
     return np.float64(values[0])
 

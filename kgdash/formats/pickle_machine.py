@@ -10,7 +10,7 @@ for sets of queries. Whatever neither admits is refused.
 
 import pickletools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import IO, Any
 
 from kgdash.errors import KgdashError
 
@@ -38,7 +38,7 @@ class PickleMachine:
         self.marks: list[list[Any]] = []
         self.memo: dict[int, Any] = {}
 
-    def run(self, data: bytes) -> Any:
+    def run(self, data: bytes | IO[bytes]) -> Any:
         """Read a pickle and return its root.
 
         :raises KgdashError: if it uses an opcode, or names or calls anything, that is not admitted

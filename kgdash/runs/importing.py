@@ -12,15 +12,18 @@ import numpy as np
 import torch
 
 from kgdash.errors import KgdashError, check_name
+from kgdash.formats.embeddings.ampligraph import read_ampligraph
 from kgdash.formats.embeddings.arrays import read_arrays
 from kgdash.formats.embeddings.dglke import read_dglke
 from kgdash.formats.embeddings.embedding import Embedding, Source, fit_to
+from kgdash.formats.embeddings.graphvite import read_graphvite
 from kgdash.formats.embeddings.interactions import Parts, interaction_name
 from kgdash.formats.embeddings.libkge import read_libkge
 from kgdash.formats.embeddings.matrices import check_finite, single_precision
 from kgdash.formats.embeddings.name_lists import check_distinct, check_length, rows_of
 from kgdash.formats.embeddings.openke import read_openke
 from kgdash.formats.embeddings.options import Options
+from kgdash.formats.embeddings.pbg import read_pbg
 from kgdash.formats.embeddings.torchkge import read_torchkge
 from kgdash.formats.embeddings.word2vec import read_word2vec
 from kgdash.formats.run_directory import check_free, write_run
@@ -39,6 +42,9 @@ READERS: dict[str, Callable[[Path, Options], Embedding]] = {
     "torchkge": read_torchkge,
     "openke": read_openke,
     "libkge": read_libkge,
+    "pbg": read_pbg,
+    "graphvite": read_graphvite,
+    "ampligraph": read_ampligraph,
 }
 
 #: a name per row, and the rows

@@ -38,6 +38,16 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 100 <= abs(value) < 1e5 else _scientific(value)
 
 
+def percent(share: float) -> str:
+    """Write a share or probability: "84%", near 0 and 1 with a decimal ("0.3%"); "–" for NaN."""
+    if math.isnan(share):
+        return "–"
+    if 0 < min(share, 1 - share) < 1e-3:
+        return "< 0.1%" if share < 0.5 else "> 99.9%"
+    decimals = int(min(share, 1 - share) < 0.0995)
+    return f"{100 * share:.{decimals}f}".removesuffix(".0") + "%"
+
+
 def p_value(value: float) -> str:
     """Write a p-value as `number` does; one that floats can not hold is no zero."""
     return "< 1e-300" if value < 1e-300 else number(value)

@@ -1,8 +1,8 @@
 """The page Agreement in a browser: other runs, other hits, and a query in conflict."""
 
+from kgdash.statistics.estimate import percent
 from kgdash.studies.agreement.agreement import AgreementSetting, agreement
 from kgdash.studies.agreement.agreement_report import agreement_summary
-from kgdash.studies.agreement.agreement_verdict import percent
 from tests.browser.driver import CARDS, open_page, press, settle, table_texts
 from tests.browser.test_inspect import names_in, select_row
 

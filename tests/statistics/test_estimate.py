@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from kgdash.statistics.estimate import Estimate, number, p_value, with_interval
+from kgdash.statistics.estimate import Estimate, number, p_value, percent, with_interval
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,23 @@ def test_above_is_wholly_above():
     assert not low.is_above(high)
     assert not high.is_above(Estimate(0.4, 0.3, 0.4, 9))
     assert not high.is_above(Estimate(0.1, math.nan, math.nan, 1))
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0%"),
+        (0.0004, "< 0.1%"),
+        (0.0042, "0.4%"),
+        (0.0996, "10%"),
+        (0.5, "50%"),
+        (0.867, "87%"),
+        (0.947, "94.7%"),
+        (0.95, "95%"),
+        (0.9996, "> 99.9%"),
+        (1.0, "100%"),
+        (math.nan, "–"),
+    ],
+)
+def test_percent(share, text):
+    assert percent(share) == text

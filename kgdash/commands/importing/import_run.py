@@ -21,7 +21,11 @@ def import_run(
     ] = None,
     form: Annotated[
         str,
-        typer.Option("--from", help="pykeen, arrays, word2vec, dglke, torchkge, openke, libkge."),
+        typer.Option(
+            "--from",
+            help="pykeen, arrays, word2vec, dglke, torchkge, openke, libkge, pbg, graphvite, "
+            "ampligraph.",
+        ),
     ] = _PYKEEN,
     interaction: Annotated[
         str | None, typer.Option(help="What scores vectors: dot, DistMult, ComplEx, TransE, …")

@@ -19,16 +19,15 @@ from typing import Any
 import numpy as np
 
 from kgdash.errors import KgdashError
-from kgdash.files.regular import open_regular
-from kgdash.files.text import parse_json
 from kgdash.formats.embeddings.embedding import Embedding, Source
 from kgdash.formats.embeddings.interactions import Parts
+from kgdash.formats.embeddings.json_values import read_object
 from kgdash.formats.embeddings.matrices import read_matrix
 from kgdash.formats.embeddings.numbered_names import find_list, read_numbered
 from kgdash.formats.embeddings.options import Options
 from kgdash.formats.run_record import is_number
 
-_CONFIG, _MOST = "config.json", 2**24
+_CONFIG = "config.json"
 
 #: DGL-KE's model → interaction and norm
 _MODELS: dict[str, tuple[str, int | None]] = {
@@ -51,7 +50,7 @@ def read_dglke(folder: Path, options: Options) -> Embedding:
 
     :raises KgdashError: if a file is missing or damaged, or the model is not one that is read
     """
-    config = _config(folder / _CONFIG)
+    config = read_object(folder / _CONFIG, "DGL-KE writes it beside the vectors")
     model = config.get("model_name")
     if not isinstance(model, str) or model not in _MODELS:
         raise KgdashError(
@@ -78,21 +77,6 @@ def read_dglke(folder: Path, options: Options) -> Embedding:
         Source(str(folder), str(entity_file), str(relation_file)),
         notes=tuple(notes),
     )
-
-
-def _config(path: Path) -> dict[str, Any]:
-    try:
-        with open_regular(path, _MOST) as stream:
-            value = parse_json(stream.read())
-    except OSError as error:
-        raise KgdashError(
-            f"can not read {path}: {error.strerror or error}; DGL-KE writes it beside the vectors"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise KgdashError(f"{path} is not valid JSON: {error!s:.120}") from error
-    if not isinstance(value, dict):
-        raise KgdashError(f"{path}: expected a JSON object; found {type(value).__name__}")
-    return value
 
 
 def _only(folder: Path, kind: str) -> Path:

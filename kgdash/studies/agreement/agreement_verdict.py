@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
-from kgdash.statistics.estimate import Estimate, number
+from kgdash.statistics.estimate import Estimate, number, percent
 from kgdash.studies.agreement.agreement import Agreement
 from kgdash.studies.agreement.votes import FEWEST_VOTES
 
@@ -76,8 +76,3 @@ def with_ends(estimate: Estimate) -> str:
     if math.isnan(estimate.low):
         return percent(estimate.value)
     return f"{percent(estimate.value)} ({percent(estimate.low)} to {percent(estimate.high)})"
-
-
-def percent(value: float) -> str:
-    """Write a share as per cent, with a decimal below 10%."""
-    return "–" if math.isnan(value) else f"{100 * value:.{int(abs(value) < 0.0995)}f}%"

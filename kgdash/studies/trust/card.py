@@ -13,7 +13,7 @@ from typing import Any
 from kgdash.errors import KgdashError
 from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.runs import Run
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 from kgdash.studies.explanations.explanation import Explanation
 from kgdash.studies.explanations.verdict import rank_change
 from kgdash.studies.inspection.inspection import Inspection
@@ -145,7 +145,7 @@ def _of_query(found: Inspection, basis: Basis | str, side: str) -> tuple[CardFig
         ),
         CardFigure(
             names[1],
-            share_text(p),
+            percent(p) if p else "< 0.1%",
             "to be recorded",
             "that it is recorded, fitted on validation",
             "doubtful" if p < DOUBTFUL else "unsure" if p < SURE else "likely",
@@ -179,11 +179,11 @@ def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
     values["coverage"] = {"value": here.value, "low": here.low, "high": here.high}
     broken = here.high < 1 - EPSILON
     said = (
-        f"sets here hold {share_text(here.value)} ({share_text(here.low)} to "
-        f"{share_text(here.high)}) of true answers, "
+        f"sets here hold {percent(here.value)} ({percent(here.low)} to "
+        f"{percent(here.high)}) of true answers, "
         f"promised {PROMISE}; n = {here.n:,} ({name})"
     )
-    level, beneath = "unsure" if broken else "likely", f"coverage here {share_text(here.value)}"
+    level, beneath = "unsure" if broken else "likely", f"coverage here {percent(here.value)}"
     return CardFigure("relik", number(relik.value), beneath, said, level, values)
 
 
@@ -239,13 +239,6 @@ def _reason(why: Explanation | None) -> CardFigure:
             "reason", f"{same} of {count}", "similar entities", about, "likely", values
         )
     return _unknown("reason", "none found: no facts carry it, no rule leads to it")
-
-
-def share_text(value: float) -> str:
-    """Write a probability: "84%", "0.3%", "< 0.1%"."""
-    if value < 0.001:
-        return "< 0.1%"
-    return f"{100 * value:.{int(value < 0.0995)}f}%"
 
 
 #: how a figure is said in a line

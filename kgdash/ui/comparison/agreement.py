@@ -11,7 +11,7 @@ import streamlit as st
 from kgdash.charts.comparison import ambiguity_bars
 from kgdash.runs import Run
 from kgdash.runs.call import Call
-from kgdash.statistics.estimate import Estimate
+from kgdash.statistics.estimate import Estimate, percent
 from kgdash.studies.agreement.agreement import Agreement, AgreementSetting
 from kgdash.studies.agreement.agreement_report import (
     MEASURES,
@@ -19,7 +19,7 @@ from kgdash.studies.agreement.agreement_report import (
     discrepancies,
     foreseen_conflicts,
 )
-from kgdash.studies.agreement.agreement_verdict import foreseen_verdict, percent
+from kgdash.studies.agreement.agreement_verdict import foreseen_verdict
 from kgdash.studies.comparison.seeds import other_seeds
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.studies.probability.query_groups import GROUPINGS

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.correlation import task_label
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, percent
 from kgdash.studies.correlation.performance_prediction import PerformancePrediction
 from kgdash.studies.correlation.prediction_intervals import FEWEST
 from kgdash.ui.widgets.card import show_card
@@ -124,8 +124,3 @@ def _show_check_cards(prediction: PerformancePrediction, scheme: str, drawn: int
             f"{left_out:,} of {drawn:,} left out" if left_out else "none left out",
             "Left out: without a triple to evaluate.",
         )
-
-
-def percent(share: float) -> str:
-    """Write a share in percent, to a tenth: "90%", "86.7%"."""
-    return f"{round(100 * share, 1):g}%"

@@ -103,6 +103,26 @@ def change_safetensors(data: bytes, random: Random) -> bytes:
     return _safetensors(header, body)
 
 
+_HDF5 = (b"TREE", b"SNOD", b"HEAP", b"OHDR", b"\x11\x20\x1f", b"\x08\0\x18\0", b"\x11\0\x10\0")
+
+
+def change_hdf5(data: bytes, random: Random) -> bytes:
+    """Change an address or a size in HDF5's structures, or how a message is described."""
+    start = random.randrange(len(data) or 1)
+    found = [place for mark in _HDF5 if (place := data.find(mark, start)) > 0]
+    if not found or random.random() < 0.2:
+        return change_bytes(data, random)
+    place = random.choice(found) + random.randrange(64)
+    if random.random() < 0.3:
+        return data[:place] + random.randbytes(1) + data[place + 1 :]
+    place -= place % 8
+    other = 8 * random.randrange(max(1, len(data) // 8))
+    word = random.choice(
+        (data[other : other + 8], *(struct.pack("<Q", n) for n in (0, 1, 96, len(data), 2**63)))
+    )
+    return data[:place] + word + data[place + len(word) :]
+
+
 def _other_type(entry: dict, random: Random) -> None:
     """Give a tensor another type, and a shape that fits its bytes still."""
     size = entry["data_offsets"][1] - entry["data_offsets"][0]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from random import Random
 
-from tests.fuzz.mutation.arrays import change_npy, change_safetensors
+from tests.fuzz.mutation.arrays import change_hdf5, change_npy, change_safetensors
 from tests.fuzz.mutation.bytewise import change_bytes
 from tests.fuzz.mutation.json_tree import change_json, change_json_lines
 from tests.fuzz.mutation.parquet import change_parquet
@@ -128,12 +128,17 @@ CHANGES: dict[str, Change] = {
     ".toml": change_settings,
     ".gz": change_gzip,
     ".pkl": change_pickle,
+    ".ampkl": change_pickle,
+    ".index": change_bytes,
+    ".pb": change_bytes,
+    ".data-00000-of-00001": change_bytes,
     ".npy": change_npy,
     ".npz": change_zip,
     ".pt": change_zip,
     ".zip": change_zip,
     ".safetensors": change_safetensors,
     ".parquet": change_parquet,
+    ".h5": change_hdf5,
     ".db": change_sqlite,
     ".folder": change_folder,
 }

@@ -2,9 +2,10 @@
 
 import pytest
 
+from kgdash.statistics.estimate import percent
 from kgdash.studies.agreement.agreement import AgreementSetting, agreement
 from kgdash.studies.agreement.agreement_report import agreement_by, agreement_summary
-from kgdash.studies.agreement.agreement_verdict import agreement_verdict, percent
+from kgdash.studies.agreement.agreement_verdict import agreement_verdict
 from tests.pages.driver import cards, choose, open_page, table
 
 SEEDS = ("umls-transe", *(f"umls-transe-seed{seed}" for seed in range(1, 5)))

@@ -13,7 +13,7 @@ from kgdash.studies.inspection.inspection import inspect_triple
 from kgdash.studies.probability.answer_queries import answer_queries
 from kgdash.studies.trust import basis as basis_module
 from kgdash.studies.trust.basis import card_basis
-from kgdash.studies.trust.card import CardFigure, card_line, share_text, trust_card
+from kgdash.studies.trust.card import CardFigure, card_line, trust_card
 from tests.support.tiny_runs import altered_run
 
 NAMES = ("virus", "causes", "disease_or_syndrome")
@@ -155,11 +155,3 @@ def figure(name, level, **values):
 def test_lines(given, line):
     made = tuple(figure(name, level, **values) for name, level, values in given)
     assert card_line(made, None)[0] == line
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "< 0.1%"), (0.0042, "0.4%"), (0.0996, "10%"), (0.5, "50%"), (1.0, "100%")],
-)
-def test_shares(value, text):
-    assert share_text(value) == text

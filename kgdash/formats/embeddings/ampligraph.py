@@ -1,0 +1,133 @@
+"""AmpliGraph 2: the folder that ``save_model`` wrote.
+
+::
+
+    NAME_metadata.ampkl              a pickle: entities_dict, relations_dict, number → name
+    keras_metadata.pb                scoring_type
+    variables/variables.index        where ent_emb and rel_emb are
+    variables/variables.data-…       their numbers
+
+Scores by ``latent_features/layers/scoring`` of version 2.2. Rows are as many as names, or more, of
+which the last ones stand for nothing.
+"""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+from kgdash.files.regular import open_regular
+from kgdash.files.text import parse_json
+from kgdash.formats.embeddings.embedding import Embedding, Source
+from kgdash.formats.embeddings.interactions import Parts
+from kgdash.formats.embeddings.matrices import single_precision
+from kgdash.formats.embeddings.options import Options
+from kgdash.formats.pickle_arrays import read_array_pickle
+from kgdash.formats.proto_fields import fields, message, whole
+from kgdash.formats.tensor_bundle import Bundle
+
+_EXPECTED = "expected what AmpliGraph 2 writes beside a model that was trained of data in memory"
+
+_MODELS = ("TransE", "DistMult", "ComplEx", "HolE", "RotatE")
+
+#: bytes of the configuration
+_MOST = 2**24
+
+
+def read_ampligraph(folder: Path, options: Options) -> Embedding:
+    """Read a model of AmpliGraph 2.
+
+    :raises KgdashError: if files are missing or damaged, or the model has to be named
+    """
+    metadata = _only(folder, "*_metadata.ampkl")
+    said = read_array_pickle(metadata, _EXPECTED)
+    if not isinstance(said, dict):
+        raise KgdashError(f"{metadata}: expected a dict; {_EXPECTED}")
+    if said.get("is_partitioned_training"):
+        raise KgdashError(f"{metadata}: partitioned training is not read; save vectors as arrays")
+    model = _scoring_type(folder / "keras_metadata.pb") or options.one_of(_MODELS, folder)
+    if model not in _MODELS:
+        raise KgdashError(f"{folder}: {model!r:.40} is not read; expected {', '.join(_MODELS)}")
+    names = [_names(said, f"{kind}_dict", metadata) for kind in ("entities", "relations")]
+    index = folder / "variables" / "variables.index"
+    bundle = Bundle(index)
+    graph = bundle.text("_CHECKPOINTABLE_OBJECT_GRAPH")
+    vectors = []
+    for kind, own in zip(("ent_emb", "rel_emb"), names, strict=True):
+        values = bundle.array(_key(graph, kind, index))
+        if values.ndim != 2 or len(values) < len(own):
+            raise KgdashError(f"{index}: {kind}: {len(own):,} names, but shape {values.shape}")
+        vectors.append(single_precision(values[: len(own)], f"{index}, {kind}"))
+    interaction, relations = model, vectors[1]
+    width = relations.shape[1]
+    if model == "RotatE":
+        # Phases are in units of the bound that relations are drawn with; half are never used.
+        bound = math.sqrt(6 / (max(1, width) * max(1, len(relations))))
+        relations = (relations[:, : width // 2] * (math.pi / bound)).astype(np.float32)
+    elif model == "HolE":
+        interaction, relations = "ComplEx", relations * np.float32(4 / width)
+    return Embedding(
+        interaction,
+        names[0],
+        names[1],
+        Parts(
+            vectors[0],
+            relations,
+            norm=1 if model in ("TransE", "RotatE") else None,
+            where=str(folder),
+        ),
+        Source(str(folder), f"{index}, ent_emb", f"{index}, rel_emb"),
+    )
+
+
+def _only(folder: Path, pattern: str) -> Path:
+    found = sorted(folder.glob(pattern))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise KgdashError(f"{folder}: expected one file {pattern}; found {names:.200}")
+    return found[0]
+
+
+def _key(graph: bytes, name: str, index: Path) -> str:
+    """Return the key of a variable, by the checkpoint's graph of objects."""
+    try:
+        nodes = [list(fields(message(node))) for number, node in fields(graph) if number == 1]
+        children = [dict(fields(message(c))) for node in nodes for kind, c in node if kind == 1]
+        (place,) = {whole(each.get(1, 0)) for each in children if each.get(2) == name.encode()}
+        (attribute,) = (message(each) for kind, each in nodes[place] if kind == 2)
+        return message(dict(fields(attribute))[3]).decode()
+    except (ValueError, LookupError) as error:
+        raise KgdashError(f"{index} does not say where {name} is; {_EXPECTED}") from error
+
+
+def _names(said: Mapping[str, Any], key: str, path: Path) -> tuple[str, ...]:
+    """Return names in the order of their numbers."""
+    names = said.get(key)
+    if not isinstance(names, dict) or not names.keys() == set(range(len(names))):
+        raise KgdashError(
+            f"{path}: expected names by their numbers 0, 1, 2, … as {key}; {_EXPECTED}"
+        )
+    if not all(isinstance(name, str) for name in names.values()):
+        raise KgdashError(f"{path}: expected text as names in {key}")
+    return tuple(names[number] for number in range(len(names)))
+
+
+def _scoring_type(path: Path) -> str | None:
+    """Return what scores, by Keras's description of the model; None if there is none."""
+    if not path.is_file():
+        return None
+    try:
+        with open_regular(path, _MOST) as stream:
+            content = stream.read()
+        for number, node in fields(content):
+            said = dict(fields(message(node))) if number == 1 else {}
+            if said.get(3) == b"root":
+                return parse_json(message(said[5]))["config"]["scoring_type"]
+    except OSError as error:
+        raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise KgdashError(f"{path} is damaged ({error!s:.80}); copy it again") from error
+    return None

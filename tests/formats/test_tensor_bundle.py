@@ -1,0 +1,96 @@
+"""A checkpoint that TensorFlow 2.15 wrote, and changed ones."""
+
+import re
+from pathlib import Path
+from shutil import copytree
+
+import numpy as np
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.formats.tensor_bundle import Bundle
+
+WRITTEN = Path(__file__).parent / "embeddings" / "written" / "ampligraph-DistMult" / "variables"
+KEY = "variables/0/.ATTRIBUTES/VARIABLE_VALUE"
+GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+
+
+@pytest.fixture
+def index(tmp_path):
+    return copytree(WRITTEN, tmp_path / "variables") / "variables.index"
+
+
+def numbers_of(index):
+    return index.with_name("variables.data-00000-of-00001")
+
+
+def test_arrays_are_the_files_bytes(index):
+    found = Bundle(index).array(KEY)
+    content = np.fromfile(numbers_of(index), "<f4", 14 * 3).reshape(14, 3)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, content)
+    assert b"ent_emb" in Bundle(index).text(GRAPH)
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("other", "no other; it holds _CHECKPOINTABLE_OBJECT_GRAPH, keras_api"),
+        (GRAPH, "expected floats of 16 to 64 bits"),
+    ],
+)
+def test_keys_of_no_array(key, message, index):
+    with pytest.raises(KgdashError, match=message):
+        Bundle(index).array(key)
+    with pytest.raises(KgdashError, match="other than one text"):
+        Bundle(index).text(KEY)
+
+
+def test_files_that_are_cut_short(index):
+    content = numbers_of(index).read_bytes()
+    numbers_of(index).write_bytes(content[:100])
+    with pytest.raises(
+        KgdashError, match=r"00000-of-00001 is damaged .*it ends at 100, of 168 byt"
+    ):
+        Bundle(index).array(KEY)
+    numbers_of(index).unlink()
+    with pytest.raises(KgdashError, match=r"can not read .*No such file"):
+        Bundle(index).array(KEY)
+    data = index.read_bytes()
+    for length in range(0, len(data), 7):
+        index.write_bytes(data[:length])
+        with pytest.raises(KgdashError, match="is damaged or not of a checkpoint"):
+            Bundle(index)
+
+
+#: of the entry of 14 rows of 3 floats, 168 bytes
+ENTRY = b"\x08\x01\x12\x08\x12\x02\x08\x0e\x12\x02\x08\x03\x28\xa8\x01"
+
+CHANGED = {
+    "another shape": (b"\x08\x0e\x12\x02\x08\x03", b"\x08\x0f\x12\x02\x08\x03", "do not fit"),
+    "below no rows": (b"\x08\x0e\x12\x02\x08\x03", b"\x08\x00\x12\x02\x08\x03", "do not fit"),
+    "another size": (b"\x28\xa8\x01", b"\x28\xa9\x01", "do not fit"),
+    "whole numbers": (b"\x08\x01\x12\x08", b"\x08\x03\x12\x08", "expected floats"),
+    "in slices": (b"\x28\xa8\x01", b"\x38\xa8\x01", "an array in slices"),
+    "no message": (b"\x12\x08\x12\x02", b"\x13\x08\x12\x02", "no message"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_what_an_entry_says_is_checked(name, index):
+    old, new, message = CHANGED[name]
+    data = index.read_bytes()
+    assert data.count(ENTRY) == 1
+    index.write_bytes(data.replace(ENTRY, ENTRY.replace(old, new)))
+    with pytest.raises(KgdashError, match=message):
+        Bundle(index).array(KEY)
+
+
+def test_a_compressed_block_is_refused(index):
+    data = bytearray(index.read_bytes())
+    end = re.search(rb"\x01\0\0\0(\0)", bytes(data))
+    assert end is not None
+    data[end.start(1)] = 1
+    index.write_bytes(data)
+    with pytest.raises(KgdashError, match="cut short or compressed"):
+        Bundle(index)
