@@ -11,8 +11,8 @@ import typer
 
 from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOption
 from kgdash.commands.metrics_latex import latex as print_latex
-from kgdash.commands.options.common import ClusterOption, FilterOption, JsonOption, SplitOption
-from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.options.common import FilterOption, JsonOption, SplitOption
+from kgdash.commands.options.groups import HelpedRunOptions
 from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def metrics(
-    run: RunOptions,
+    run: HelpedRunOptions,
     split: SplitOption = "test",
     filter: FilterOption = None,
     k: Annotated[list[int] | None, typer.Option(help="k of Hits@k; repeat for several.")] = None,
@@ -48,7 +48,6 @@ def metrics(
     ] = None,
     latex: LatexOption = False,
     compared: WithOption = None,
-    cluster: ClusterOption = None,
     as_json: JsonOption = False,
     out: MetricsOutOption = None,
 ) -> None:
@@ -61,7 +60,7 @@ def metrics(
     from kgdash.ranking.metrics import tie_summary
 
     chosen = filter or default_filter(split)
-    with run.on(cluster) as loaded:
+    with run.opened() as (loaded,):
         only = restrict(
             loaded.graph,
             relation or (),

@@ -6,15 +6,15 @@ from typing import Annotated
 
 import typer
 
-from kgdash.commands.options.common import ClusterOption, OutOption, SeedOption
-from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.options.common import OutOption, SeedOption
+from kgdash.commands.options.groups import HelpedRunOptions
 from kgdash.commands.options.output import write_or_print
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
 
 def relik(
-    run: RunOptions,
+    run: HelpedRunOptions,
     split: Annotated[str | None, typer.Option(help="train, valid or test.")] = None,
     triples: Annotated[
         Path | None, typer.Option(help="TSV or CSV of head, relation, tail, by name or label.")
@@ -27,7 +27,6 @@ def relik(
     ] = "optimistic",
     samples: Annotated[int, typer.Option(help="Negatives per side, if sampled.")] = 1000,
     seed: SeedOption = 0,
-    cluster: ClusterOption = None,
     out: OutOption = None,
 ) -> None:
     """Compute the ReliK of a split or of the triples of a file."""
@@ -35,7 +34,7 @@ def relik(
 
     if split and triples:
         raise KgdashError("give either --split or --triples, not both")
-    with run.on(cluster) as loaded:
+    with run.opened() as (loaded,):
         rows = read_graph_triples(triples, loaded.graph) if triples else None
         table = loaded.relik(
             split or "test",
@@ -49,14 +48,14 @@ def relik(
     write_or_print(loaded.graph.with_names(table), out)
 
 
-def prepare(run: RunOptions, cluster: ClusterOption = None) -> None:
+def prepare(run: HelpedRunOptions) -> None:
     """Count ReliK of all known triples, the ranks of test, and what pages open with."""
     from kgdash.engine.workers import lowest_priority
     from kgdash.runs.preparation import prepared_share
     from kgdash.studies.overview.preparation import prepare_pages
 
     lowest_priority()
-    with run.on(cluster) as loaded:
+    with run.opened() as (loaded,):
         try:
             prepare_pages(loaded, terminal(f"preparing {loaded.name}"))
         except KeyboardInterrupt:

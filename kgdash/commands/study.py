@@ -6,14 +6,14 @@ import pandas as pd
 import typer
 
 from kgdash.commands.options.common import LevelOption
-from kgdash.commands.options.groups import Output, RunOptions, SubgraphOptions, TaskOptions
-from kgdash.commands.options.output import load_run, records
+from kgdash.commands.options.groups import HelpedRunOptions, Output, SubgraphOptions, TaskOptions
+from kgdash.commands.options.output import records
 from kgdash.progress import terminal
 from kgdash.statistics.bootstrap import Bootstrap
 
 
 def study(
-    run: RunOptions,
+    run: HelpedRunOptions,
     options: SubgraphOptions,
     tasks: TaskOptions,
     compared: Annotated[
@@ -36,18 +36,18 @@ def study(
     from kgdash.studies.correlation.models_table import models_table
 
     bootstrap = Bootstrap(level, seed=options.seed)
-    first = run.load()
-    loaded = [first, *(load_run(other, run.dataset) for other in compared or ())]
-    if compared:
-        check_comparable(loaded)
-    table, coefficients = correlation_studies(
-        dict(zip(distinct_names(loaded), loaded, strict=True)),
-        tasks.size or (),
-        options.sampling(),
-        tasks.evaluation(options),
-        bootstrap,
-        terminal("study"),
-    )
+    with run.opened(*(compared or ())) as loaded:
+        if compared:
+            check_comparable(loaded)
+        table, coefficients = correlation_studies(
+            dict(zip(distinct_names(loaded), loaded, strict=True)),
+            tasks.size or (),
+            options.sampling(),
+            tasks.evaluation(options),
+            bootstrap,
+            terminal("study"),
+        )
+    first = loaded[0]
     shown = models_table(coefficients) if paper else coefficients
     if each:
         names = [first.graph.entities[e] for e in table["seed_entity"]]

@@ -15,9 +15,9 @@ from typing import Any
 from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
-from kgdash.runs.call import Origin, identity
-from kgdash.runs.cluster_parts import Counted, Part
-from kgdash.runs.cluster_worker import count_part
+from kgdash.runs.call import Origin, identity, write
+from kgdash.runs.cluster_worker import do_part
+from kgdash.runs.helpers import Done, P, R, Work
 from kgdash.runs.library import named_runs
 from kgdash.runs.run import Run
 from kgdash.version import __version__
@@ -84,7 +84,7 @@ class Cluster:
         self._open = self._local = None
 
     def run(self, run: Run, source: str, dataset: str | None = None) -> Run:
-        """Return a run whose exact ranks and ReliK are counted here.
+        """Return a run whose exact ranks and ReliK, and what else is cut, are counted here.
 
         :param source: what `kgdash.runs.loading.load` made it of: a name, or a folder that all
             workers see at the same path
@@ -137,7 +137,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class _Helpers:
-    """The workers of a cluster, counting parts of one run's tables."""
+    """The workers of a cluster, doing parts of one run's work."""
 
     cluster: Cluster
     origin: Origin
@@ -145,12 +145,14 @@ class _Helpers:
     def threads(self) -> int:
         return max(1, sum(self.cluster.client(lambda done, total: None).nthreads().values()))
 
-    def count(self, parts: Iterator[Part], total: float, progress: Progress) -> Iterator[Counted]:
+    def each(
+        self, work: Work[P, R], parts: Iterator[P], total: float, progress: Progress
+    ) -> Iterator[Done[P, R]]:
         from distributed import as_completed
 
         client = self.cluster.client(progress)
         told = {"version": __version__, "origin": asdict(self.origin)}
-        on_way: dict[str, Part] = {}
+        on_way: dict[str, P] = {}
         completed = as_completed()
         done, looked, room, alone = 0.0, 0.0, 1, time.monotonic()
         try:
@@ -162,9 +164,8 @@ class _Helpers:
                     alone = now if room else alone
                     _check_patience(now - alone, self.cluster.address)
                 while len(on_way) < max(1, room) and (part := next(parts, None)) is not None:
-                    future = client.submit(
-                        count_part, {**told, **_plain(part)}, pure=False, retries=0
-                    )
+                    asked = {**told, "work": write((work, part))}
+                    future = client.submit(do_part, asked, pure=False, retries=0)
                     on_way[future.key] = part
                     completed.add(future)
                 if not on_way:
@@ -175,14 +176,10 @@ class _Helpers:
                 for future in completed.next_batch(block=False):
                     part = on_way.pop(future.key)
                     found = _result(future, self.cluster.address)
-                    done += len(part.rows)
-                    yield Counted(part, tuple(found["counts"]), found["seconds"])
+                    done += len(part)
+                    yield Done(part, found["found"], found["seconds"])
         finally:
             completed.clear()
-
-
-def _plain(part: Part) -> dict[str, Any]:
-    return {name: getattr(part, name) for name in ("kind", "side", "triples", "filter")}
 
 
 def _result(future: Any, address: str) -> dict[str, Any]:

@@ -10,18 +10,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from kgdash.files.row_table import RowTable
-from kgdash.graph import IDS
+from kgdash.graph import FILTERS, IDS
 from kgdash.progress import Progress, phases
 from kgdash.ranking.rank_table import COUNTS, RankTable
-from kgdash.ranking.ranks import check_sides
+from kgdash.ranking.ranks import check_sides, count_greater_and_equal
+from kgdash.ranking.relik_exact import count_negatives
 from kgdash.ranking.relik_table import ReliKTable
+from kgdash.runs.helpers import Done, Helpers
 from kgdash.scoring import ENTITY_SIDES, Scorer
+
+if TYPE_CHECKING:
+    from kgdash.runs.run import Run
 
 #: scores of a part at most: about a second's of one core, by kernels and by rows of a model
 _SCORES, _SCORES_BY_ROWS = 2**30, 2**26
@@ -48,29 +53,26 @@ class Part:
     triples: np.ndarray
     filter: str = ""
 
-
-@dataclass(frozen=True)
-class Counted:
-    """What came back of a part: int64, ``(n,)`` each, and the seconds that it took."""
-
-    part: Part
-    counts: tuple[np.ndarray, ...]
-    seconds: float
+    def __len__(self) -> int:
+        """Return how many triples it has."""
+        return len(self.rows)
 
 
-class Helpers(Protocol):
-    """Who counts parts of one run's tables."""
+#: a part's counts
+_Counted = Done[Part, tuple[np.ndarray, ...]]
 
-    def threads(self) -> int:
-        """Return how many parts are counted at once."""
 
-    def count(self, parts: Iterator[Part], total: float, progress: Progress) -> Iterator[Counted]:
-        """Yield what is counted as it comes, in any order.
+def count(run: Run, part: Part, progress: Progress) -> tuple[np.ndarray, ...]:
+    """Count a part: int64, ``(n,)`` each.
 
-        :param total: triples of all parts
-        :param progress: called several times a second with (triples done, total); may raise
-        :raises KgdashError: if a score is NaN, or nobody is left to count
-        """
+    :raises KgdashError: if a score is NaN
+    """
+    if part.kind == "relik":
+        found = count_negatives(run.scorer, part.triples, run.graph.known(), part.side)
+        return found.greater, found.equal, found.negatives
+    splits = FILTERS[part.filter]
+    known = run.graph.known(splits) if splits else None
+    return count_greater_and_equal(run.scorer, part.triples, known, part.side)
 
 
 def fill_ranks(
@@ -85,7 +87,7 @@ def fill_ranks(
 
     :param table: under ``filter``
     :param rows: of ``graph.all_triples``, int64
-    :raises KgdashError: as `Helpers.count`
+    :raises KgdashError: as `kgdash.runs.helpers.Helpers.each`
     """  # fmt: skip
     check_sides(sides)
     rows = np.unique(rows)
@@ -98,7 +100,7 @@ def fill_ranks(
             Part("ranks", side, some, table.graph.all_triples[some], filter)
             for some in _cut(missing, size)
         )
-        _fill(table.table, helpers.count(parts, float(len(missing)), report))
+        _fill(table.table, helpers.each(count, parts, float(len(missing)), report))
         report(1.0, 1.0)
 
 
@@ -106,7 +108,7 @@ def fill_relik(helpers: Helpers, table: ReliKTable, rows: np.ndarray, progress: 
     """Have the ReliK counts of known triples counted that are missing, and those around them.
 
     :param rows: of ``graph.all_triples``, int64
-    :raises KgdashError: as `Helpers.count`
+    :raises KgdashError: as `kgdash.runs.helpers.Helpers.each`
     """
     anchors = table.missing(rows)
     if not len(anchors.entity):
@@ -124,7 +126,7 @@ def fill_relik(helpers: Helpers, table: ReliKTable, rows: np.ndarray, progress: 
                 around = table.rows_around(number, some)
                 yield Part("relik", side, around, table.graph.all_triples[around])
 
-    _fill(table.table, helpers.count(parts(), float(total), progress))
+    _fill(table.table, helpers.each(count, parts(), float(total), progress))
     progress(1.0, 1.0)
 
 
@@ -133,7 +135,7 @@ def relik_of(
 ) -> pd.DataFrame:
     """Have `kgdash.ranking.relik_exact.relik_exact` of triples counted, known or not.
 
-    :raises KgdashError: as `Helpers.count`
+    :raises KgdashError: as `kgdash.runs.helpers.Helpers.each`
     """
     scores = scorer.num_entities * scorer.num_relations
     size = _size(helpers, scorer, scores, 2 * len(triples))
@@ -151,8 +153,8 @@ def relik_of(
     found = {
         f"{side}_{name}": np.zeros(len(triples), int) for side in ENTITY_SIDES for name in names
     }
-    for counted in helpers.count(parts(), 2.0 * len(triples), progress):
-        for name, counts in zip(names, counted.counts, strict=True):
+    for counted in helpers.each(count, parts(), 2.0 * len(triples), progress):
+        for name, counts in zip(names, counted.found, strict=True):
             found[f"{counted.part.side}_{name}"][counted.part.rows] = counts
     return pd.DataFrame(triples, columns=IDS).assign(**found)
 
@@ -168,15 +170,15 @@ def _cut(rows: np.ndarray, size: int) -> Iterator[np.ndarray]:
         yield rows[start : start + size]
 
 
-def _fill(table: RowTable, counted: Iterator[Counted]) -> None:
+def _fill(table: RowTable, counted: Iterator[_Counted]) -> None:
     """Put counts into a table as they come; what has come is kept if what follows fails."""
-    waiting: list[Counted] = []
+    waiting: list[_Counted] = []
 
     def put() -> None:
         with table.turn():
             for each in waiting:
                 names = [f"{each.part.side}_{name}" for name in _COLUMNS[each.part.kind]]
-                numbers = dict(zip(names, each.counts, strict=False))
+                numbers = dict(zip(names, each.found, strict=False))
                 table.put(each.part.rows, numbers, each.seconds)
             waiting.clear()
 

@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: opens the run once, and counts part after part of its tables.
+"""What a worker of a cluster does: opens the run once, and does part after part of its work.
 
 It is told in plain values, which a worker of any version can read.
 """
@@ -10,14 +10,11 @@ import time
 from collections import OrderedDict
 from typing import Any
 
-import numpy as np
 import torch
 
 from kgdash.errors import KgdashError
-from kgdash.graph import FILTERS
-from kgdash.ranking.ranks import count_greater_and_equal
-from kgdash.ranking.relik_exact import count_negatives
-from kgdash.runs.call import Origin
+from kgdash.progress import silent
+from kgdash.runs.call import Origin, read
 from kgdash.runs.run import Run
 from kgdash.version import __version__
 
@@ -28,38 +25,30 @@ _runs: OrderedDict[tuple[str, str], Run] = OrderedDict()
 _guard = threading.Lock()
 
 
-def count_part(asked: dict[str, Any]) -> dict[str, Any]:
-    """Count a part.
+def do_part(asked: dict[str, Any]) -> dict[str, Any]:
+    """Do a part of a run's work.
 
     :param asked: ``version`` of kgdash; ``origin``, the fields of `kgdash.runs.call.Origin`;
-        ``kind``, ``side``, ``triples``, ``filter`` of `kgdash.runs.cluster_parts.Part`
-    :return: ``counts`` (int64 arrays) and ``seconds``; or ``refused``, a message
+        ``work``, what `kgdash.runs.call.write` wrote of a function and the part: it is read by the
+        same version only
+    :return: ``found`` and ``seconds``; or ``refused``, a message
     """
     if asked["version"] != __version__:
         return {"refused": f"it has kgdash {__version__}, and the command {asked['version']}"}
     try:
         run = _open(asked["origin"])
         start = time.monotonic()
-        counts = _counts(run, asked)
+        work, part = read(asked["work"])
+        found = work(run, part, silent)
     except KgdashError as error:
         return {"refused": str(error)}
-    return {"counts": counts, "seconds": time.monotonic() - start}
-
-
-def _counts(run: Run, asked: dict[str, Any]) -> tuple[np.ndarray, ...]:
-    triples, side = np.asarray(asked["triples"]), asked["side"]
-    if asked["kind"] == "relik":
-        found = count_negatives(run.scorer, triples, run.graph.known(), side)
-        return found.greater, found.equal, found.negatives
-    splits = FILTERS[asked["filter"]]
-    known = run.graph.known(splits) if splits else None
-    return count_greater_and_equal(run.scorer, triples, known, side)
+    return {"found": found, "seconds": time.monotonic() - start}
 
 
 def _open(origin: dict[str, Any]) -> Run:
     """Open a run, unless it is one of the latest; who comes meanwhile waits."""
     with _guard:
-        # Each thread of a worker counts a part of its own.
+        # Each thread of a worker does a part of its own.
         torch.set_num_threads(1)
         wanted = tuple(origin["identity"])
         if wanted not in _runs:

@@ -30,7 +30,7 @@ from kgdash.scoring import Scorer
 from kgdash.statistics.estimate import number
 
 if TYPE_CHECKING:
-    from kgdash.runs.cluster_parts import Helpers
+    from kgdash.runs.helpers import Helpers
     from kgdash.scoring.model_spec import ModelSpec
 
 #: raise when the meaning of a stored table changes
@@ -44,7 +44,7 @@ class Run(Questions):
     ``training`` holds what is known of the training (losses, configuration, evaluation at the
     time), ``provenance`` where the run was loaded from, ``notes`` what a user should know about it
     (triples left out, training data that differs). ``weights_digest`` is a SHA-256 over model
-    configuration and weights. ``helpers`` count exact ranks and ReliK in this process's stead.
+    configuration and weights. ``helpers`` do parts of the counting in this process's stead.
     """
 
     name: str

@@ -4,19 +4,22 @@ import logging
 import os
 import signal
 import sys
+from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.files import table_cache as store
+from kgdash.graph import IDS
 from kgdash.progress import silent
 from kgdash.runs import cluster, cluster_parts
 from kgdash.runs.cluster import Cluster
-from kgdash.runs.cluster_worker import count_part
+from kgdash.runs.cluster_worker import do_part
+from kgdash.runs.helpers import Done
 from kgdash.runs.preparation import prepared_share
+from kgdash.studies.trust import triple_table
 
 NAME = "umls-distmult"
 
@@ -70,16 +73,31 @@ def keys_of(client):
     }
 
 
-def test_a_command_prints_the_same(here, run, call):
+COMMANDS = {
+    "metrics": ["--split", "valid"],
+    "relik": ["--split", "valid"],
+    "study": ["--with", "umls-transe", "--subgraphs", 6, "--size", 20, "--each"],
+    "discover": ["--k", 40, "--types", "seen"],
+    "trust": ["--triples", "asked.csv"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_writes_the_same(here, run, call, tmp_path, monkeypatch, command):
     import dask
 
-    client = here.client(silent)
-    address = client.scheduler.address
+    monkeypatch.chdir(tmp_path)
+    run.graph.with_names(run.ranks()[::60][IDS]).to_csv("asked.csv", index=False)
+    monkeypatch.setattr(triple_table, "_PART", 5)
+    client, done = here.client(silent), []
+    monkeypatch.setattr(cluster, "Done", lambda *given: done.append(given) or Done(*given))
     with dask.config.set(keys_of(client)):
-        for command in ("metrics", "relik"):
-            alone = call(command, NAME, "--split", "valid")
+        for out, way in (("alone", []), ("helped", ["--cluster", client.scheduler.address])):
+            assert not done
             store.clear_cache()
-            assert call(command, NAME, "--split", "valid", "--cluster", address) == alone
+            call(command, NAME, *COMMANDS[command], *way, "--out", f"{out}.csv")
+    assert len(done) > 2
+    assert Path("helped.csv").read_bytes() == Path("alone.csv").read_bytes()
 
 
 def test_nobody_without_its_keys_runs_anything_on_processes_here(here, monkeypatch):
@@ -101,10 +119,9 @@ def test_a_file_that_names_no_scheduler(text, tmp_path):
 
 
 def test_a_run_that_the_worker_does_not_see_is_refused(here):
-    asked = {"version": cluster.__version__, "kind": "relik", "side": "head", "filter": ""}
-    asked |= {"triples": np.zeros((1, 3), dtype=np.int64)}
     origin = {"source": "nowhere", "dataset": None, "roots": None, "identity": ("a", "b")}
-    found = here.client(silent).submit(count_part, {**asked, "origin": origin}).result()
+    asked = {"version": cluster.__version__, "origin": origin, "work": b""}
+    found = here.client(silent).submit(do_part, asked).result()
     assert "unknown run 'nowhere'" in found["refused"]
 
 
@@ -116,7 +133,7 @@ def test_a_worker_of_another_version_is_refused_and_named(here, monkeypatch):
         KgdashError, match=rf"^worker {worker} has kgdash .*this command kgdash 9.9"
     ):
         cluster._check_versions(client)
-    refused = count_part({"version": "9.9"})["refused"]
+    refused = do_part({"version": "9.9"})["refused"]
     assert refused == f"it has kgdash {store.__version__}, and the command 9.9"
 
 

@@ -34,7 +34,7 @@ def test_any_parts_in_any_order_give_what_one_process_counts(world, filter, thre
     scorer, splits, evaluated = world
     graph = make_graph(*splits, scorer.num_entities, scorer.num_relations)
     alone, rows = fake_run(graph, scorer), array(evaluated)
-    helped = replace(alone, helpers=FakeHelpers(scorer, graph, threads, threads))
+    helped = replace(alone, helpers=FakeHelpers(alone, threads, threads))
     sides = ("head", "tail", "relation")
     for way in (
         lambda run: run.relik(triples=rows),
@@ -48,11 +48,11 @@ def test_any_parts_in_any_order_give_what_one_process_counts(world, filter, thre
 
 
 def test_what_came_before_a_stop_is_kept_and_only_the_rest_asked_for(run):
-    few = FakeHelpers(run.scorer, GRAPH, most=38)
+    few = FakeHelpers(run, most=38)
     with pytest.raises(KeyboardInterrupt):
         prepare(replace(run, helpers=few))
     assert 0.1 < (share := prepared_share(replace(run, helpers=None))) < 0.9
-    again = FakeHelpers(run.scorer, GRAPH)
+    again = FakeHelpers(run)
     prepare(replace(run, helpers=again))
     asked = {(part.kind, part.side, int(row)) for part in again.parts for row in part.rows}
     done = {(part.kind, part.side, int(row)) for part in few.parts for row in part.rows}
@@ -68,7 +68,7 @@ def test_what_came_before_a_stop_is_kept_and_only_the_rest_asked_for(run):
 
 def test_where_all_is_counted_nobody_is_asked(run):
     prepare(run)
-    helpers = FakeHelpers(run.scorer, GRAPH, most=0)
+    helpers = FakeHelpers(run, most=0)
     helped = replace(run, helpers=helpers)
     prepare(helped)
     helped.ranks()

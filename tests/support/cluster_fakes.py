@@ -1,28 +1,27 @@
-"""Helpers that count in this process, in any order, and may stop."""
+"""Helpers that work in this process, in any order, and may stop."""
 
 from __future__ import annotations
 
+import pickle
 import random
 
-from kgdash.graph import FILTERS
-from kgdash.ranking.ranks import count_greater_and_equal
-from kgdash.ranking.relik_exact import count_negatives
-from kgdash.runs.cluster_parts import Counted
+from kgdash.progress import silent
+from kgdash.runs.helpers import Done
 
 
 class FakeHelpers:
     """``parts``: what was asked for; ``most``: after so many parts the helpers are gone."""
 
-    def __init__(self, scorer, graph, seed: int = 0, threads: int = 3, most: float = 1e9) -> None:
-        self.scorer, self.graph, self.most, self.parts = scorer, graph, most, []
+    def __init__(self, run, seed: int = 0, threads: int = 3, most: float = 1e9) -> None:
+        self.run, self.most, self.parts = run, most, []
         self._random, self._threads = random.Random(seed), threads
 
     def threads(self) -> int:
         return self._threads
 
-    def count(self, parts, total, progress):
-        asked = list(parts)
-        assert sum(len(part.rows) for part in asked) == total
+    def each(self, work, parts, total, progress):
+        work, asked = pickle.loads(pickle.dumps((work, list(parts))))
+        assert sum(len(part) for part in asked) == total
         self._random.shuffle(asked)
         # A part may come twice: a worker that was given up was only slow.
         for part in [*asked, *asked[:1]]:
@@ -30,12 +29,4 @@ class FakeHelpers:
                 raise KeyboardInterrupt
             self.parts.append(part)
             progress(0.0, total)
-            yield Counted(part, self._counts(part), 1.0)
-
-    def _counts(self, part):
-        if part.kind == "relik":
-            found = count_negatives(self.scorer, part.triples, self.graph.known(), part.side)
-            return found.greater, found.equal, found.negatives
-        splits = FILTERS[part.filter]
-        known = self.graph.known(splits) if splits else None
-        return count_greater_and_equal(self.scorer, part.triples, known, part.side)
+            yield Done(part, work(self.run, part, silent), 1.0)

@@ -14,6 +14,7 @@ import pandas as pd
 import typer
 
 from kgdash.commands.options.common import (
+    ClusterOption,
     DatasetOption,
     DirectionOption,
     FilterOption,
@@ -87,19 +88,32 @@ class RunOptions:
         """Load the run and print its notes to standard error."""
         return load_run(self.run, self.dataset)
 
-    @contextmanager
-    def on(self, cluster: str | None) -> Iterator[Run]:
-        """Load the run; during the block its ranks and ReliK are counted on a cluster, if any.
 
+@dataclass(frozen=True)
+class HelpedRunOptions(RunOptions):
+    """Which run a command is about, and who helps to count."""
+
+    cluster: ClusterOption = None
+
+    @contextmanager
+    def opened(self, *others: str) -> Iterator[list[Run]]:
+        """Load the run and others; during the block a cluster does their work, if one is named.
+
+        :param others: what `kgdash.runs.loading.load` takes
         :raises KgdashError: as `kgdash.runs.cluster.Cluster`
         """
-        if cluster is None:
-            yield self.load()
+        sources = (self.run, *others)
+        if self.cluster is None:
+            yield [load_run(source, self.dataset) for source in sources]
             return
         from kgdash.runs.cluster import Cluster
 
-        with Cluster(cluster) as opened:
-            yield opened.run(self.load(), self.run, self.dataset)
+        with Cluster(self.cluster) as opened:
+            loaded = [load_run(source, self.dataset) for source in sources]
+            yield [
+                opened.run(run, source, self.dataset)
+                for run, source in zip(loaded, sources, strict=True)
+            ]
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
-from kgdash.commands.options.groups import Output, RunOptions
+from kgdash.commands.options.groups import HelpedRunOptions, Output
 from kgdash.commands.options.output import records
 from kgdash.progress import terminal
 
 
 def discover(
-    run: RunOptions,
+    run: HelpedRunOptions,
     k: Annotated[int, typer.Option(help="How many.")] = 1000,
     by: Annotated[
         str, typer.Option(help="probability (the smaller of both sides') or score.")
@@ -40,8 +40,8 @@ def discover(
 
     splits = tuple(known.split("+"))
     setting = DiscoverySetting(k, by, types, per_relation, tuple(relation or ()), splits, loops)
-    loaded = run.load()
-    found = find(loaded, setting, terminal("new facts"))
+    with run.opened() as (loaded,):
+        found = find(loaded, setting, terminal("new facts"))
     table = loaded.graph.with_names(found)
     if set(splits) != set(SPLITS):
         table["recorded"] = loaded.graph.split_of(found[IDS].to_numpy())

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from kgdash.commands.options.common import known_extension
-from kgdash.commands.options.groups import RunOptions
+from kgdash.commands.options.groups import HelpedRunOptions
 from kgdash.progress import terminal
 
 
 def trust(
-    run: RunOptions,
+    run: HelpedRunOptions,
     triples: Annotated[
         Path, typer.Option(help="Triples to judge: TSV or CSV of head, relation, tail; or .gz.")
     ],
@@ -28,7 +28,7 @@ def trust(
     from kgdash.studies.trust.basis import card_basis
     from kgdash.studies.trust.triple_table import trust_tables
 
-    loaded = run.load()
-    basis = card_basis(loaded, terminal("what trust rests on"))
-    rows = write_tables(trust_tables(basis, triples, side, terminal("triples")), out)
+    with run.opened() as (loaded,):
+        basis = card_basis(loaded, terminal("what trust rests on"))
+        rows = write_tables(trust_tables(basis, triples, side, terminal("triples")), out)
     print(f"wrote {rows:,} rows to {out}")

@@ -40,32 +40,11 @@ _ALL = -1
 
 
 @dataclass(frozen=True)
-class Basis:
-    """What cards rest on.
+class Placing:
+    """What places answers: ``most`` is the greatest nonconformity that a set allows."""
 
-    ``most``: the greatest nonconformity that a set allows; ``coverage``: one row per community with
-    test queries, and one, -1, of all: ``community``, ``queries``, ``covered`` (int64).
-    """
-
-    run: Run
     fitted: Calibration
     most: float
-    coverage: pd.DataFrame
-
-    def coverage_of(self, communities: np.ndarray | None, entity: int | None) -> Estimate:
-        """Return the coverage measured where an entity is, with its Clopper–Pearson interval.
-
-        :param communities: of `find_communities`; None, as the entity, for the whole graph
-        """
-        from scipy.stats import binomtest
-
-        at = _ALL if communities is None or entity is None else int(communities[entity])
-        rows = self.coverage[self.coverage["community"] == at]
-        queries, covered = (int(rows[column].sum()) for column in ("queries", "covered"))
-        if not queries:
-            return Estimate(np.nan, np.nan, np.nan, 0)
-        ends = binomtest(covered, queries).proportion_ci(0.95, "exact")
-        return Estimate(covered / queries, float(ends.low), float(ends.high), queries)
 
     def place(self, queries: AnswerQueries, progress: Progress = silent) -> pd.DataFrame:
         """Place the answers of triples among the candidates of their queries.
@@ -108,6 +87,34 @@ class Basis:
         )
 
 
+@dataclass(frozen=True)
+class Basis:
+    """What cards rest on.
+
+    ``coverage``: one row per community with test queries, and one, -1, of all: ``community``,
+    ``queries``, ``covered`` (int64).
+    """
+
+    run: Run
+    placing: Placing
+    coverage: pd.DataFrame
+
+    def coverage_of(self, communities: np.ndarray | None, entity: int | None) -> Estimate:
+        """Return the coverage measured where an entity is, with its Clopper–Pearson interval.
+
+        :param communities: of `find_communities`; None, as the entity, for the whole graph
+        """
+        from scipy.stats import binomtest
+
+        at = _ALL if communities is None or entity is None else int(communities[entity])
+        rows = self.coverage[self.coverage["community"] == at]
+        queries, covered = (int(rows[column].sum()) for column in ("queries", "covered"))
+        if not queries:
+            return Estimate(np.nan, np.nan, np.nan, 0)
+        ends = binomtest(covered, queries).proportion_ci(0.95, "exact")
+        return Estimate(covered / queries, float(ends.low), float(ends.high), queries)
+
+
 def card_basis(run: Run, progress: Progress = silent) -> Basis:
     """Count what a run's cards rest on; kept on disk, in two small tables.
 
@@ -121,7 +128,8 @@ def card_basis(run: Run, progress: Progress = silent) -> Basis:
     test = run.graph.split("test")
     about = run.table_about("calibration", test, filter=default_filter("test"), method="trust card")
     table = cached_table(_key(run), lambda: _coverage(run, second), about, second)
-    return Basis(run, fitted, float(table["most"].iloc[0]), table.drop(columns="most"))
+    placing = Placing(fitted, float(table["most"].iloc[0]))
+    return Basis(run, placing, table.drop(columns="most"))
 
 
 def questions(run: Run, triples: np.ndarray, side: str, filter: str) -> AnswerQueries:

@@ -122,7 +122,9 @@ def _of_query(found: Inspection, basis: Basis | str, side: str) -> tuple[CardFig
     if isinstance(basis, str):
         return _unknown(names[0], basis), _unknown(names[1], basis)
     try:
-        row = basis.place(questions(found.run, found.triple.row, side, found.filter)).iloc[0]
+        row = basis.placing.place(questions(found.run, found.triple.row, side, found.filter)).iloc[
+            0
+        ]
     except KgdashError as error:
         return _unknown(names[0], str(error)), _unknown(names[1], str(error))
     size, ties, count = (int(row[column]) for column in ("set_size", "ties", "candidates"))

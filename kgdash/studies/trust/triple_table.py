@@ -5,7 +5,8 @@ Defined in numbers.md#26-the-trust-card.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,18 +14,20 @@ import pandas as pd
 
 from kgdash.errors import check_name
 from kgdash.files.row_table import MISSING
+from kgdash.graph import IDS
 from kgdash.graph.triple_files import stream_graph_triples
-from kgdash.progress import Progress, phases, silent
+from kgdash.progress import Progress, silent
 from kgdash.ranking.relik import relik_values
 from kgdash.runs import Run
+from kgdash.runs.helpers import each_part
 from kgdash.scoring import ENTITY_SIDES
-from kgdash.studies.trust.basis import Basis, questions
+from kgdash.studies.trust.basis import Basis, Placing, questions
 
 #: what counts as known
 _FILTER = "train+valid+test"
 
-#: triples whose rows are made together
-_PART = 2**15
+#: triples whose rows are made together: at most, and of large graphs, where they take seconds
+_PART, _FEW, _SCORES = 2**15, 2**10, 2**32
 
 
 def trust_tables(
@@ -39,12 +42,15 @@ def trust_tables(
     :raises KgdashError: as there and as `trust_table`
     """
     graph = basis.run.graph
-    total = sum(len(part) for part in stream_graph_triples(path, graph, _PART))
-    done = 0
-    for part in stream_graph_triples(path, graph, _PART):
-        report = _within(progress, done, len(part), total)
-        yield graph.with_names(trust_table(basis, part, side, report))
-        done += len(part)
+    size = min(_PART, max(_FEW, _SCORES // graph.num_entities))
+    total = sum(len(part) for part in stream_graph_triples(path, graph, size))
+    parts = (
+        _Part(number, triples, side, basis.placing)
+        for number, triples in enumerate(stream_graph_triples(path, graph, size))
+    )
+    placed = each_part(basis.run, _place, parts, float(total), progress)
+    for part, table in _in_order(placed):
+        yield graph.with_names(_about(basis.run, part, table))
     progress(1.0, 1.0)
 
 
@@ -64,14 +70,8 @@ def trust_table(
         holds it, or "none")
     :raises KgdashError: on an unknown side; if a score is NaN or infinite
     """
-    check_name("side", side, ENTITY_SIDES, "answers")
-    run = basis.run
-    placed = basis.place(questions(run, triples, side, _FILTER), progress)
-    columns = ["score", "rank", "candidates", "probability", "in_set", "set_size"]
-    ids = pd.DataFrame(triples, columns=["head", "relation", "tail"]).assign(side=side)
-    return pd.concat([ids, placed[columns]], axis=1).assign(
-        relik=stored_relik(run, triples), known=run.graph.split_of(triples).astype(str)
-    )
+    part = _Part(0, triples, side, basis.placing)
+    return _about(basis.run, part, _place(basis.run, part, progress))
 
 
 def stored_relik(run: Run, triples: np.ndarray) -> np.ndarray:
@@ -87,7 +87,44 @@ def stored_relik(run: Run, triples: np.ndarray) -> np.ndarray:
     return found
 
 
-def _within(progress: Progress, done: int, count: int, total: int) -> Progress:
-    """Report a part as what it is of the whole."""
-    (report,) = phases(lambda share, of: progress(done + count * share / of, total), [1.0])
-    return report
+@dataclass(frozen=True)
+class _Part:
+    """Some of the triples, int64, ``(n, 3)``, as answers of their queries with one side open."""
+
+    number: int
+    triples: np.ndarray
+    side: str
+    placing: Placing
+
+    def __post_init__(self) -> None:
+        check_name("side", self.side, ENTITY_SIDES, "answers")
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+
+def _place(run: Run, part: _Part, progress: Progress) -> pd.DataFrame:
+    asked = questions(run, part.triples, part.side, _FILTER)
+    return part.placing.place(asked, progress)
+
+
+def _in_order(
+    placed: Iterable[tuple[_Part, pd.DataFrame]],
+) -> Iterator[tuple[_Part, pd.DataFrame]]:
+    """Yield parts in the order of their numbers, each once: those that come early wait."""
+    waiting, following = dict[int, tuple[_Part, pd.DataFrame]](), 0
+    for part, table in placed:
+        if part.number >= following:
+            waiting[part.number] = part, table
+        while following in waiting:
+            yield waiting.pop(following)
+            following += 1
+
+
+def _about(run: Run, part: _Part, placed: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of `trust_table`; ReliK is of this process's disk."""
+    columns = ["score", "rank", "candidates", "probability", "in_set", "set_size"]
+    ids = pd.DataFrame(part.triples, columns=IDS).assign(side=part.side)
+    return pd.concat([ids, placed[columns]], axis=1).assign(
+        relik=stored_relik(run, part.triples), known=run.graph.split_of(part.triples).astype(str)
+    )

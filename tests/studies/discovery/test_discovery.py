@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from kgdash.errors import KgdashError
 from kgdash.studies.discovery.discovery import DiscoverySetting, discover, seen_ends
 from kgdash.studies.probability.calibration import fit_calibration
+from tests.support.cluster_fakes import FakeHelpers
 from tests.support.fakes import FakeScorer, fake_run, make_graph, random_scorer
 
 
@@ -63,6 +66,11 @@ def expected(run, setting: DiscoverySetting) -> pd.DataFrame:
 
 
 IDS = ["head", "relation", "tail"]
+
+
+def helped(run, seed: int = 0):
+    """Return a run whose helpers search relations in any order, one of them twice."""
+    return replace(run, helpers=FakeHelpers(run, seed))
 
 
 @pytest.mark.parametrize("name", ["umls-complex", "umls-transe", "umls-conve", "umls-rotate"])
@@ -119,7 +127,9 @@ def test_a_single_new_triple_has_the_probability_that_run_probabilities_says(bun
     st.sampled_from([None, 1, 5]),
     st.booleans(),
 )
-def test_ties_and_asymmetric_models(seed, by, types, k, per_relation, loops):
+def test_ties_and_asymmetric_models_searched_here_or_by_helpers(
+    seed, by, types, k, per_relation, loops
+):
     random = np.random.default_rng(seed)
     values = [-1.0, 0.0, 0.0, 0.5, 2.0]
     tails, heads = (random.choice(values, (6, 2, 6)) for _ in range(2))
@@ -128,6 +138,7 @@ def test_ties_and_asymmetric_models(seed, by, types, k, per_relation, loops):
     setting = DiscoverySetting(k, by, types, per_relation, loops=loops)
     found, wanted = discover(run, setting), expected(run, setting)
     assert len(found) == len(wanted)
+    pd.testing.assert_frame_equal(discover(helped(run, seed), setting), found)
     if by == "score":
         pd.testing.assert_frame_equal(found[[*IDS, "score"]], wanted[[*IDS, "score"]])
     else:

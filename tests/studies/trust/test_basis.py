@@ -24,7 +24,7 @@ def basis(run):
 
 def test_coverage_is_that_of_the_answer_sets(run, basis):
     found = answer_sets(run, AnswerSetSetting(EPSILON, SCORE))
-    assert basis.most == pytest.approx(found.thresholds["most"].iloc[0])
+    assert basis.placing.most == pytest.approx(found.thresholds["most"].iloc[0])
     communities = find_communities(run.graph)
     queries = found.queries
     anchor = np.where(queries["side"] == "tail", queries["head"], queries["tail"])
@@ -44,8 +44,8 @@ def test_places_by_definition(run, basis, side):
     known = {tuple(t) for t in run.graph.all_triples.tolist()}
     triples = np.concatenate([run.graph.split("test")[::200], [[3, 5, 9], [0, 1, 2], [0, 1, 3]]])
     queries = questions(run, triples, side, "train+valid+test")
-    found = basis.place(queries)
-    beta = basis.fitted.beta_of(queries)
+    found = basis.placing.place(queries)
+    beta = basis.placing.fitted.beta_of(queries)
     for i, triple in enumerate(map(tuple, triples.tolist())):
         left = [
             c
@@ -62,9 +62,9 @@ def test_places_by_definition(run, basis, side):
         assert row["rank"] == 1 + (scores > own).sum() + ((scores == own).sum() - 1) / 2
         assert row["ties"] == (scores == own).sum()
         mine = log_p[left.index(triple)]
-        assert row["probability"] == pytest.approx(basis.fitted.isotonic(mine), abs=1e-4)
-        assert row["in_set"] == (-mine <= basis.most)
-        assert abs(row["set_size"] - (-log_p <= basis.most).sum()) <= 1
+        assert row["probability"] == pytest.approx(basis.placing.fitted.isotonic(mine), abs=1e-4)
+        assert row["in_set"] == (-mine <= basis.placing.most)
+        assert abs(row["set_size"] - (-log_p <= basis.placing.most).sum()) <= 1
 
 
 def test_what_is_not_prepared_is_not_at_hand(run, monkeypatch):

@@ -39,7 +39,7 @@ def test_figures(run, bundled, side):
     card = trust_card(found, others, side)
     told = figures(card)
     (queries,) = answer_queries(run, found.triple.row, found.filter, [side])
-    row = card_basis(run).place(queries).iloc[0]
+    row = card_basis(run).placing.place(queries).iloc[0]
     assert told["answer_set"].values["in_set"] == row["in_set"]
     assert told["answer_set"].values["size"] == row["set_size"]
     assert told["probability"].values["probability"] == row["probability"]
@@ -95,7 +95,7 @@ def test_a_relation_with_three_queries(run, tmp_path):
     small = load(str(altered_run(tmp_path / "run", {"valid": few})))
     found = inspect_triple(small, InspectedTriple(*map(int, few[0])))
     card = trust_card(found, {})
-    betas = card_basis(small).fitted.betas
+    betas = card_basis(small).placing.fitted.betas
     assert relation not in set(betas["relation"])
     assert 0 <= figures(card)["probability"].values["probability"] <= 1
     assert "were fitted on this fact" in card.line

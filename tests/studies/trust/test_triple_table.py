@@ -11,6 +11,7 @@ from kgdash.studies.trust import triple_table as module
 from kgdash.studies.trust.basis import card_basis, questions
 from kgdash.studies.trust.triple_table import stored_relik, trust_table, trust_tables
 from tests.support.checks import check_progress
+from tests.support.cluster_fakes import FakeHelpers
 from tests.support.fakes import FakeScorer, fake_run, make_graph
 
 
@@ -45,7 +46,7 @@ def test_each_row_is_that_of_the_triple_alone(run, basis, triples, side):
     assert table["rank"].tolist() == ranks["realistic"].tolist()
     assert table["candidates"].tolist() == ranks["candidates"].tolist()
     for row, triple in enumerate(triples):
-        alone = basis.place(questions(run, triple[None], side, "train+valid+test")).iloc[0]
+        alone = basis.placing.place(questions(run, triple[None], side, "train+valid+test")).iloc[0]
         for column in ("score", "probability"):
             assert table[column][row] == pytest.approx(alone[column], rel=1e-5)
         assert (table["in_set"][row], table["set_size"][row]) == (
@@ -76,6 +77,10 @@ def test_parts_do_not_matter(run, basis, triples, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(found[columns], whole[columns])
     np.testing.assert_allclose(found["probability"], whole["probability"], rtol=1e-5)
     check_progress(lambda progress: list(trust_tables(basis, path, progress=progress)))
+    for seed in range(3):  # helpers give them in any order, one of them twice
+        placed = replace(basis, run=replace(run, helpers=FakeHelpers(run, seed)))
+        for here, there in zip(parts, trust_tables(placed, path), strict=True):
+            pd.testing.assert_frame_equal(there, here)
 
 
 def test_a_wrong_line_is_told_before_anything_is_computed(run, basis, tmp_path, monkeypatch):
@@ -83,7 +88,7 @@ def test_a_wrong_line_is_told_before_anything_is_computed(run, basis, tmp_path, 
     with path.open("a") as stream:
         stream.write("nobody\tcauses\tvirus\n")
     monkeypatch.setattr(module, "_PART", 4)
-    monkeypatch.setattr(module, "trust_table", lambda *_: pytest.fail("computed"))
+    monkeypatch.setattr(module, "_place", lambda *_: pytest.fail("computed"))
     with pytest.raises(KgdashError, match=r"unknown entity 'nobody'.*line 22"):
         list(trust_tables(basis, path))
 
