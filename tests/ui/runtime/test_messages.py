@@ -126,20 +126,78 @@ def test_what_comes_faster_than_clicks_waits(client, monkeypatch):
 
     monkeypatch.setattr(messages.asyncio, "sleep", wait)
     monkeypatch.setattr(messages.time, "monotonic", lambda: 5.0)
-    assert len(arrived(client, *[message("rerun_script")] * 42)) == 42
-    assert waited == pytest.approx([0.1, 0.2, 0.3])  # the one that ends the test, too
+    sent = [message("rerun_script")] * 39 + [message("clear_cache")] * 3
+    assert len(arrived(client, *sent)) == 39
+    # The tab counts, and the message that ends the test.
+    assert waited == pytest.approx([0.2, 0.4, 0.6, 0.8])
+
+
+@pytest.mark.usefixtures("_served")
+def test_long_messages_count_as_many(client, monkeypatch):
+    waited: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(messages.asyncio, "sleep", wait)
+    monkeypatch.setattr(messages.time, "monotonic", lambda: 5.0)
+    made = BackMsg()
+    made.rerun_script.page_name = "a" * 2**21
+    assert arrived(client, *[made.SerializeToString()] * 2)
+    assert waited == pytest.approx([27 / 5, 28 / 5])
+
+
+def tab_of(door, owner: str):
+    async def of(scope, receive, send):
+        await door({**scope, OWNER: owner}, receive, send)
+
+    return TestClient(of).websocket_connect("/")
+
+
+@pytest.mark.usefixtures("_served")
+def test_tabs_of_one_visitor_share_their_pace(client, monkeypatch):
+    waited: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(messages.asyncio, "sleep", wait)
+    monkeypatch.setattr(messages.time, "monotonic", lambda: 5.0)
+    for _ in range(40):
+        with tab_of(client.app, "ada"):
+            pass
+    assert not waited
+    with tab_of(client.app, "ada") as first, tab_of(client.app, "ada"):
+        first.send_bytes(message("rerun_script"))
+        first.receive_text()
+    assert waited == pytest.approx([0.2, 0.4, 0.6])
+    with tab_of(client.app, "bob"), tab_of(client.app, ""):
+        assert len(waited) == 3
+
+
+@pytest.mark.usefixtures("_served")
+def test_a_message_has_no_more_parts_than_pages_need(client):
+    def holding(fields: int, entries: int) -> bytes:
+        made = BackMsg()
+        states = made.rerun_script.widget_states.widgets
+        for number in range(fields):
+            states.add().id = str(number)
+        states[0].string_array_value.data.extend([""] * entries)
+        return made.SerializeToString()
+
+    names = BackMsg()
+    names.file_urls_request.file_names.extend([""] * 20_001)
+    crowded = [holding(20_001, 0), holding(1, 20_000), names.SerializeToString()]
+    assert not arrived(client, *crowded)
+    assert arrived(client, holding(2_000, 18_000)) == ["rerun_script"]
 
 
 @pytest.mark.usefixtures("_served")
 def test_one_visitor_has_so_many_tabs(client, monkeypatch):
     monkeypatch.setattr(messages, "MOST_TABS", 2)
-    door = client.app
 
     def tab(owner: str):
-        async def of(scope, receive, send):
-            await door({**scope, OWNER: owner}, receive, send)
-
-        return TestClient(of).websocket_connect("/")
+        return tab_of(client.app, owner)
 
     with tab("ada"), tab("ada"):
         with pytest.raises(WebSocketDisconnect), tab("ada"):
