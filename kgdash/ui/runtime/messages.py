@@ -29,7 +29,11 @@ MOST_TABS = 32
 
 #: messages and new tabs of one visitor, or of a tab where nobody logs in, that are passed on at
 #: once, and a second after that
-_BURST, _PER_SECOND = 40, 5.0
+_BURST, _PER_SECOND = 16, 4.0
+
+#: of those at once, what is kept for clicks: looks of pages for progress, by themselves, are left
+#: out then, and count as so much of a message
+_FOR_CLICKS, _LEFT_OUT = 8, 0.02
 
 #: bytes of a message that count as one message more
 _COUNTS_AS_ONE = 2**16
@@ -72,15 +76,20 @@ class KnownMessages:
         async def receive_needed() -> Message:
             while True:
                 message = await receive()
-                if message["type"] == "websocket.receive":
-                    await pace.keep(1 + len(message.get("bytes") or b"") // _COUNTS_AS_ONE)
+                if message["type"] != "websocket.receive":
+                    return message
+                content = message.get("bytes") or b""
+                if _is_look(content) and pace.left() < _FOR_CLICKS:
+                    await pace.keep(_LEFT_OUT)
+                    continue
+                await pace.keep(1 + len(content) // _COUNTS_AS_ONE)
                 if _is_needed(message):
                     return message
 
         opened = Counter([owner or ""])
         self._tabs += opened
         try:
-            await pace.keep()
+            await pace.keep(1)
             await self._app(scope, receive_needed, send)
         finally:
             self._tabs -= opened
@@ -92,22 +101,33 @@ class _Pace:
     def __init__(self) -> None:
         self._left, self._since = float(_BURST), time.monotonic()
 
-    async def keep(self, count: int = 1) -> None:
-        """Wait until so many more may be."""
+    def left(self) -> float:
+        """Return how many may be passed on at once."""
         now = time.monotonic()
-        self._left = min(_BURST, self._left + (now - self._since) * _PER_SECOND) - count
+        self._left = min(_BURST, self._left + (now - self._since) * _PER_SECOND)
         self._since = now
+        return self._left
+
+    async def keep(self, count: float) -> None:
+        """Wait until so many more may be."""
+        self._left = self.left() - count
         if self._left < 0:
             await asyncio.sleep(-self._left / _PER_SECOND)
 
 
+def _is_look(content: bytes) -> bool:
+    """Tell whether a page sent a message by itself, to show how far something is."""
+    if len(content) >= _COUNTS_AS_ONE:
+        return False
+    try:
+        return BackMsg.FromString(content).rerun_script.is_auto_rerun
+    except DecodeError:
+        return False
+
+
 def _is_needed(message: Message) -> bool:
     content = message.get("bytes")
-    if (
-        message["type"] != "websocket.receive"
-        or not content
-        or len(content) > get_max_widget_state_size_bytes()
-    ):
+    if not content or len(content) > get_max_widget_state_size_bytes():
         return True  # Streamlit ends a connection with longer ones
     try:
         asked = BackMsg.FromString(content)

@@ -117,34 +117,39 @@ def test_what_streamlit_refuses_unread_is_not_read_here(client, monkeypatch):
     assert messages._is_needed({"type": "websocket.receive", "bytes": b"1234"})
 
 
-@pytest.mark.usefixtures("_served")
-def test_what_comes_faster_than_clicks_waits(client, monkeypatch):
-    waited: list[float] = []
+@pytest.fixture
+def waited(_served, monkeypatch) -> list[float]:
+    """Return the waits, in seconds, while the clock stands still."""
+    found: list[float] = []
 
     async def wait(seconds: float) -> None:
-        waited.append(seconds)
+        found.append(seconds)
 
     monkeypatch.setattr(messages.asyncio, "sleep", wait)
     monkeypatch.setattr(messages.time, "monotonic", lambda: 5.0)
-    sent = [message("rerun_script")] * 39 + [message("clear_cache")] * 3
-    assert len(arrived(client, *sent)) == 39
+    return found
+
+
+def test_what_comes_faster_than_clicks_waits(client, waited):
+    sent = [message("rerun_script")] * 15 + [message("clear_cache")] * 2
+    assert len(arrived(client, *sent)) == 15
     # The tab counts, and the message that ends the test.
-    assert waited == pytest.approx([0.2, 0.4, 0.6, 0.8])
+    assert waited == pytest.approx([0.25, 0.5, 0.75])
 
 
-@pytest.mark.usefixtures("_served")
-def test_long_messages_count_as_many(client, monkeypatch):
-    waited: list[float] = []
-
-    async def wait(seconds: float) -> None:
-        waited.append(seconds)
-
-    monkeypatch.setattr(messages.asyncio, "sleep", wait)
-    monkeypatch.setattr(messages.time, "monotonic", lambda: 5.0)
+def test_long_messages_count_as_many(client, waited):
     made = BackMsg()
-    made.rerun_script.page_name = "a" * 2**21
-    assert arrived(client, *[made.SerializeToString()] * 2)
-    assert waited == pytest.approx([27 / 5, 28 / 5])
+    made.rerun_script.page_name = "a" * 2**20
+    assert arrived(client, made.SerializeToString())
+    assert waited == pytest.approx([2 / 4, 3 / 4])
+
+
+def test_looks_leave_room_for_clicks(client, waited):
+    look = BackMsg()
+    look.rerun_script.is_auto_rerun = True
+    found = arrived(client, *[look.SerializeToString()] * 50, *[message("rerun_script")] * 5)
+    assert len(found) == 8 + 5
+    assert not waited
 
 
 def tab_of(door, owner: str):
@@ -154,23 +159,15 @@ def tab_of(door, owner: str):
     return TestClient(of).websocket_connect("/")
 
 
-@pytest.mark.usefixtures("_served")
-def test_tabs_of_one_visitor_share_their_pace(client, monkeypatch):
-    waited: list[float] = []
-
-    async def wait(seconds: float) -> None:
-        waited.append(seconds)
-
-    monkeypatch.setattr(messages.asyncio, "sleep", wait)
-    monkeypatch.setattr(messages.time, "monotonic", lambda: 5.0)
-    for _ in range(40):
+def test_tabs_of_one_visitor_share_their_pace(client, waited):
+    for _ in range(16):
         with tab_of(client.app, "ada"):
             pass
     assert not waited
     with tab_of(client.app, "ada") as first, tab_of(client.app, "ada"):
         first.send_bytes(message("rerun_script"))
         first.receive_text()
-    assert waited == pytest.approx([0.2, 0.4, 0.6])
+    assert waited == pytest.approx([0.25, 0.5, 0.75])
     with tab_of(client.app, "bob"), tab_of(client.app, ""):
         assert len(waited) == 3
 
