@@ -25,4 +25,5 @@ def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, group: str, n
     rows = ranks[::-1] if first == "worst first" else ranks
     key = f"triples_of_group_{group}"  # one for both orders: made anew, a table blinks
     narrow = {name: st.column_config.TextColumn(name, width=110) for name in IDS}
+    narrow |= {"relation": None} if rows["relation"].nunique() == 1 else {}  # the group says it
     show_triples(graph, rows[IDS].to_numpy(), graph.with_names(rows), key, name, **narrow)
