@@ -21,8 +21,11 @@ KERNELS = {
     "engine/kernels.py: _count",
     "engine/kernels.py: count_both",
     "engine/kernels.py: count_rows",
+    "engine/kernels.py: count_tile",
     "engine/kernels.py: mask_row",
     "engine/scoring_kernels.py: fill",
+    "engine/scoring_kernels.py: fill_panel",
+    "engine/turned_kernels.py: count_turned",
     "engine/sweep_kernels.py: fill_masked",
     "engine/sweep_kernels.py: gather_first_digits",
 }

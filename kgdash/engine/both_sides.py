@@ -32,7 +32,7 @@ def count_both_sides(
     order = np.argsort(relation, kind="stable")
     owner, tail = owner[order], tail[order]
     starts = np.searchsorted(relation[order], np.arange(form.num_relations + 1))
-    rows = max(1, min(form.num_entities, task_rows(form)))
+    rows = max(1, min(form.num_entities, task_rows(form, form.num_entities)))
 
     def tasks() -> Iterator[Task]:
         for number in range(form.num_relations):

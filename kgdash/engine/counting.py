@@ -9,6 +9,7 @@ is touched once however many triples it is a rival of.
 """
 
 import numpy as np
+import torch
 
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.device import count_rows_on_device
@@ -24,6 +25,7 @@ from kgdash.engine.tasks import (
     query_tasks,
     sorted_masks,
 )
+from kgdash.engine.turned_kernels import Turned, count_turned
 from kgdash.engine.workers import run_in_threads
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, phases, silent
@@ -141,27 +143,28 @@ def _count(
     own = own_scores(form, asked.side, vectors[asked.row], asked.answer, asked.relations[asked.row])
     thresholds = Thresholds.of(own, groups[asked.row], int(groups.max(initial=-1)) + 1)
 
+    turn = form.turn(asked.side)
+    size = form.num_entities if asked.entities is None else len(asked.entities)
+
+    @torch.inference_mode()
     def work(task: Task, thread: CountingThread) -> float:
         rows, count = slice(task.first, task.last), task.last - task.first
-        panels = thread.panels_of(form, asked.side, task.relation, asked.entities)
-        count_rows(
-            form.kind,
-            padded(vectors[rows]),
-            count,
-            panels.blocks,
-            panels.count,
-            groups[rows],
-            Masks(asked.masks.starts[task.first : task.last + 1], asked.masks.columns),
-            thresholds.bounds,
-            thread.counts[0],
-        )
-        return float(count)
+        panels, queries = thread.panels_of_task(form, asked, task, turn), padded(vectors[rows])
+        masks = Masks(asked.masks.starts[task.first : task.last + 1], asked.masks.columns)
+        against = groups[rows], masks, thresholds.bounds, thread.counts[0]
+        if turn is None:
+            blocks = panels.blocks, panels.count
+            count_rows(form.kind, queries, count, *blocks, *against, task.begin)
+        else:
+            laid_out = Turned(turn.kind, panels.blocks, panels.count, task.begin, turn.relations)
+            count_turned(form.kind, queries, asked.relations[rows], laid_out, *against)
+        return float(count) * (task.end - task.begin)
 
     threads = run_in_threads(
-        query_tasks(form, asked.side, asked.relations),
+        query_tasks(form, asked.side, asked.relations, size, cut=True),
         work,
         lambda: CountingThread(thresholds.counts()),
-        float(len(asked.relations)),
+        float(len(asked.relations)) * size,
         progress,
     )
     return thresholds.result([thread.counts[0] for thread in threads])

@@ -82,7 +82,8 @@ class RelationRows:
 
     def _parts(self) -> Iterator[_Part]:
         count = len(self.anchors)
-        step = max(12, min(task_rows(self.form), -(-count // (4 * torch.get_num_threads()))))
+        most = task_rows(self.form, self.form.num_entities)
+        step = max(12, min(most, -(-count // (4 * torch.get_num_threads()))))
         return ((first, min(first + step, count)) for first in range(0, count, step))
 
     @torch.inference_mode()

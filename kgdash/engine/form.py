@@ -22,6 +22,19 @@ _ROWS = 16 * ROW_STEP
 _LARGEST_QUERY = 1e26
 
 
+@dataclass(frozen=True)
+class Turn:
+    """How relations make candidates' vectors of one vector per entity.
+
+    ``kind``: see `kgdash.engine.turned_kernels`; ``entities``: float32, ``(|E|, K)``;
+    ``relations``: float32, ``(|R|, K)``, contiguous.
+    """
+
+    kind: int
+    entities: torch.Tensor
+    relations: np.ndarray
+
+
 class InteractionForm(Protocol):
     """A model as s(h, r, t) = φ(query vector, candidate's vector).
 
@@ -70,6 +83,9 @@ class InteractionForm(Protocol):
 
     def is_fixed(self, side: str) -> bool:
         """Tell whether a candidate's vector is the same under every relation."""
+
+    def turn(self, side: str) -> Turn | None:
+        """Return how the kernels can make the bits of `vectors`; None if they can not."""
 
 
 @dataclass(frozen=True)

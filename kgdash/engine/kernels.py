@@ -1,6 +1,6 @@
 """Masks and counts, tile by tile: the compiled loops that turn scores into ranks.
 
-They score with `kgdash.engine.scoring_kernels`, and count while a tile is in the core's cache.
+Scores are those of `kgdash.engine.scoring_kernels`; a tile is counted while it is in the cache.
 """
 
 from typing import NamedTuple
@@ -49,8 +49,7 @@ class Counts(NamedTuple):
     """How many scores exceed each bound, in two parts that `finish` adds up.
 
     ``above[j]`` scores exceed bound j, and those in ``tally``: of group g, whose entries begin at
-    ``starts[g] + g``, entry i counts scores that exceed the group's first i bounds and no others.
-    Both are int64.
+    ``starts[g] + g``, entry i counts scores that exceed the group's first i bounds alone. Int64.
     """
 
     above: np.ndarray
@@ -173,32 +172,37 @@ def mask_row(tile, inside, row, column, real, width, masks):
 
 
 @compiled
-def count_rows(form, queries, rows, panels, columns, groups, masks, bounds, counts):
+def count_tile(tile, first_row, last_row, column, real, width, groups, masks, bounds, counts):
+    """Count rows of scores, of which ``real`` are candidates' from ``column`` on."""
+    for row in range(first_row, last_row):
+        group = groups[row]
+        if bounds.starts[group] < bounds.starts[group + 1]:
+            inside = row - first_row
+            kept, _, _ = mask_row(tile, inside, row, column, real, width, masks)
+            _count(tile, inside, width, kept, group, bounds, counts)
+
+
+@compiled
+def count_rows(form, queries, rows, panels, columns, groups, masks, bounds, counts, begin=0):
     """Score queries against all entities and count the scores above the bounds of their groups.
 
     :param form: DOT, L1, L2 or L2_SQUARED
     :param queries: float32, ``(rows padded to a multiple of 12, K)``
     :param panels: the entities' vectors, see `pack`; ``columns`` of them are real
     :param groups: the group of each query, int64, ``(rows,)``
-    :param masks: the entities that each query leaves out
+    :param masks: the entities that each query leaves out; ``begin``: the first of all
     :param counts: added to
     """
     tile = np.empty((ROWS, COLUMNS), np.float32)
     per_tile = COLUMNS // LANES
-    for first_panel in range(0, panels.shape[0], per_tile):
-        last_panel = min(first_panel + per_tile, panels.shape[0])
-        column = first_panel * LANES
-        real = min(columns - column, COLUMNS)
-        width = (last_panel - first_panel) * LANES
-        for first_row in range(0, rows, ROWS):
-            last_row = min(first_row + ROWS, rows)
-            fill(form, queries, first_row, last_row, panels, first_panel, last_panel, tile)
-            for row in range(first_row, last_row):
-                group = groups[row]
-                if bounds.starts[group] < bounds.starts[group + 1]:
-                    inside = row - first_row
-                    kept, _, _ = mask_row(tile, inside, row, column, real, width, masks)
-                    _count(tile, inside, width, kept, group, bounds, counts)
+    for first in range(0, panels.shape[0], per_tile):
+        last = min(first + per_tile, panels.shape[0])
+        column, width = first * LANES, (last - first) * LANES
+        real, column = min(columns - column, COLUMNS), begin + column
+        for row in range(0, rows, ROWS):
+            stop = min(row + ROWS, rows)
+            fill(form, queries, row, stop, panels, first, last, tile)
+            count_tile(tile, row, stop, column, real, width, groups, masks, bounds, counts)
 
 
 @compiled

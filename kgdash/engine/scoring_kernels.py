@@ -46,24 +46,34 @@ def pack(vectors: np.ndarray, panels: np.ndarray) -> None:
 
 
 @compiled
+def fill_panel(form, queries, first_row, last_row, entity, out, stride):
+    """Score a block of queries (padded to whole steps) against one panel.
+
+    :param entity: the panel's address, ``out``: that of its first score; ``stride``: floats from a
+        row of scores to the next
+    """
+    dimension, step = queries.shape[1], _TILE_ROWS[form]
+    for row in range(first_row, last_row, step):
+        query = np.uintp(queries.ctypes.data + row * dimension * 4)
+        scores = np.uintp(out + (row - first_row) * stride * 4)
+        if form == DOT:
+            tile_dot(query, entity, scores, stride, dimension)
+        elif form == L1:
+            tile_l1(query, entity, scores, stride, dimension)
+        elif form == L2:
+            tile_l2(query, entity, scores, stride, dimension)
+        else:
+            tile_l2_squared(query, entity, scores, stride, dimension)
+
+
+@compiled
 def fill(form, queries, first_row, last_row, panels, first_panel, last_panel, tile):
     """Score a block of queries (padded to whole steps) against some panels."""
-    dimension, stride = queries.shape[1], tile.shape[1]
-    step = _TILE_ROWS[form]
+    size, stride = queries.shape[1] * LANES * 4, tile.shape[1]
     for panel in range(first_panel, last_panel):
-        entity = np.uintp(panels.ctypes.data + panel * dimension * LANES * 4)
-        column = (panel - first_panel) * LANES
-        for row in range(first_row, last_row, step):
-            query = np.uintp(queries.ctypes.data + row * dimension * 4)
-            out = np.uintp(tile.ctypes.data + ((row - first_row) * stride + column) * 4)
-            if form == DOT:
-                tile_dot(query, entity, out, stride, dimension)
-            elif form == L1:
-                tile_l1(query, entity, out, stride, dimension)
-            elif form == L2:
-                tile_l2(query, entity, out, stride, dimension)
-            else:
-                tile_l2_squared(query, entity, out, stride, dimension)
+        entity = np.uintp(panels.ctypes.data + panel * size)
+        out = np.uintp(tile.ctypes.data + (panel - first_panel) * LANES * 4)
+        fill_panel(form, queries, first_row, last_row, entity, out, stride)
 
 
 @compiled

@@ -59,6 +59,7 @@ def sweep_form(
     """
     own = np.empty(len(asked.row), dtype=np.float32) if own is None else own
     states: list[State] = []
+    size = form.num_entities if asked.entities is None else len(asked.entities)
     chunks = query_chunks(form, len(asked.anchors), 1, memory_budget())
     reports = phases(progress, [float(stop - start) for start, stop in chunks])
     for (start, stop), report in zip(chunks, reports, strict=True):
@@ -74,7 +75,7 @@ def sweep_form(
             _show(form, asked, chunk, task, thread, visit)
             return float(task.last - task.first)
 
-        tasks = query_tasks(form, asked.side, relations)
+        tasks = query_tasks(form, asked.side, relations, size)
         threads = run_in_threads(tasks, work, lambda: _Thread(state()), float(stop - start), report)
         states += [thread.state for thread in threads]
     return states, own

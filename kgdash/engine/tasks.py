@@ -7,13 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from kgdash.engine.form import InteractionForm, Panels, candidate_panels
+from kgdash.engine.form import InteractionForm, Panels, Turn, candidate_panels
 from kgdash.engine.kernels import Counts, Masks
+from kgdash.engine.memory import memory_budget
+from kgdash.engine.scoring_kernels import COLUMNS
 
 #: multiplications that a task takes: some hundredths of a second
 _TASK = 2**30
 #: the part of the memory budget that query vectors may take; to make them takes some times as much
 _QUERIES = 16
+#: numbers that a thread lays out at once, and the part of the memory budget that they may take
+_LAID_OUT, _PANELS = 2**21, 128
 #: queries made at once where each is a network's output: a second's work or so
 _COSTLY = 2**14
 
@@ -38,25 +42,47 @@ class Asked:
 
 @dataclass(frozen=True)
 class Task:
-    """Some consecutive rows of a job, all of one relation unless the candidates are fixed."""
+    """Some consecutive rows of a job, all of one relation unless the candidates are fixed.
+
+    ``begin`` and ``end``: of the candidates that they are scored against.
+    """
 
     first: int
     last: int
     relation: int
+    begin: int = 0
+    end: int = 0
 
 
-def query_tasks(form: InteractionForm, side: str, relations: np.ndarray) -> Iterator[Task]:
-    """Cut rows, given by their relations in ascending order, into tasks."""
-    fixed = form.is_fixed(side)
-    most = task_rows(form)
-    least = max(12, min(most, -(-len(relations) // (4 * torch.get_num_threads()))))
+def query_tasks(
+    form: InteractionForm, side: str, relations: np.ndarray, size: int, cut: bool = False
+) -> Iterator[Task]:
+    """Cut rows, given by their relations in ascending order, into tasks.
+
+    :param size: how many candidates there are
+    :param cut: candidates may be cut, too, and turned: a row may be in several tasks
+    """
+    alike = form.is_fixed(side) or (cut and form.turn(side) is not None)
+    block = laid_out_at_once(form) if cut else max(1, size)
+    most, threads = task_rows(form, min(block, size)), torch.get_num_threads()
+    # So many blocks keep all threads busy; else the rows must.
+    enough = most if size > 4 * threads * block else -(-len(relations) // (4 * threads))
+    least = max(12, min(most, enough))
     cuts = [0, len(relations)]
-    if not fixed:
+    if not alike:
         cuts = [*np.flatnonzero(np.diff(relations, prepend=-1)).tolist(), len(relations)]
-    step = least if fixed else max(least, most)
+    step = least if alike else max(least, most)
     for start, stop in itertools.pairwise(cuts):
-        for first in range(start, stop, step):
-            yield Task(first, min(first + step, stop), int(relations[first]))
+        for begin in range(0, size, block):
+            for first in range(start, stop, step):
+                rows, end = (first, min(first + step, stop)), min(begin + block, size)
+                yield Task(*rows, int(relations[first]), begin, end)
+
+
+def laid_out_at_once(form: InteractionForm) -> int:
+    """Return how many candidates a thread lays out at once: whole tiles."""
+    numbers = min(_LAID_OUT, memory_budget() // _PANELS // 4)
+    return max(1, numbers // form.dimension // COLUMNS) * COLUMNS
 
 
 def query_chunks(
@@ -70,24 +96,42 @@ def query_chunks(
     return [(start, min(start + size, count)) for start in range(0, count, size)]
 
 
-def task_rows(form: InteractionForm) -> int:
+def task_rows(form: InteractionForm, candidates: int) -> int:
     """Return how many queries a task takes."""
-    return max(1, _TASK // (form.num_entities * max(64, form.dimension)))
+    return max(1, _TASK // (max(1, candidates) * max(64, form.dimension)))
 
 
 class LatestPanels:
     """The panels that a thread laid out last."""
 
     def __init__(self) -> None:
-        self._latest: tuple[int, Panels] | None = None
+        self._latest: tuple[tuple[int, int], Panels] | None = None
 
     def panels_of(
         self, form: InteractionForm, side: str, relation: int, entities: np.ndarray | None = None
     ) -> Panels:
         """Return the candidates' vectors under a relation, laid out for the kernels."""
-        relation = 0 if form.is_fixed(side) else relation
-        if self._latest is None or self._latest[0] != relation:
-            self._latest = relation, candidate_panels(form, side, relation, entities)
+        key = (0 if form.is_fixed(side) else relation), 0
+        if self._latest is None or self._latest[0] != key:
+            self._latest = key, candidate_panels(form, side, relation, entities)
+        return self._latest[1]
+
+    def panels_of_task(
+        self, form: InteractionForm, asked: Asked, task: Task, turn: Turn | None
+    ) -> Panels:
+        """Lay out the candidates of a task: their own vectors, if they are to be turned."""
+        alike = turn is not None or form.is_fixed(asked.side)
+        key = (0 if alike else task.relation), task.begin
+        if self._latest is None or self._latest[0] != key:
+            self._latest = None  # no two are in memory at once
+            chosen = np.arange(task.begin, task.end)
+            if asked.entities is not None:
+                chosen = asked.entities[task.begin : task.end]
+            if turn is None:
+                panels = candidate_panels(form, asked.side, task.relation, chosen)
+            else:
+                panels = Panels.of(turn.entities[torch.from_numpy(chosen)].numpy())
+            self._latest = key, panels
         return self._latest[1]
 
 

@@ -40,6 +40,7 @@ from kgdash.engine.sweep_kernels import (
     gather_places,
 )
 from kgdash.engine.top_kernels import best_of_rows, scrambled
+from kgdash.engine.turned_kernels import PRODUCT, Turned, count_turned
 
 
 def warm() -> None:
@@ -56,6 +57,8 @@ def warm() -> None:
     thresholds = Thresholds.of(out[0], group, 1)
     bounds, counts = thresholds.bounds, thresholds.counts()
     count_rows(DOT, queries, 1, panels.blocks, 1, group, masks, bounds, counts)
+    candidates = Turned(PRODUCT, panels.blocks, 1, 0, vectors)
+    count_turned(DOT, queries, group, candidates, group, masks, bounds, counts)
     count_both(
         DOT, queries, 1, 0, panels.blocks, 1, masks, bounds, counts, bounds, thresholds.counts()
     )

@@ -5,8 +5,10 @@ from typing import Any
 import torch
 
 from kgdash.engine.microkernels import DOT
+from kgdash.engine.turned_kernels import PRODUCT
 from kgdash.scoring.form_parts import (
     Description,
+    Turning,
     are_vectors,
     simple_form,
     summed,
@@ -30,7 +32,7 @@ def simple(interaction: Any, entities: list, relations: list) -> Description:
     if not (are_vectors(entities, 2) and are_vectors(relations, 2)):
         return None
     both, half = torch.cat(entities, dim=1), torch.cat(relations, dim=1) / 2
-    return simple_form(DOT, [both], [half], 1, lambda e, r: e[0] * r[0])
+    return simple_form(DOT, [both], [half], 1, Turning(PRODUCT))
 
 
 def clamped(interaction: Any, entities: list, relations: list) -> Description:

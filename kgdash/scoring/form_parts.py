@@ -1,14 +1,35 @@
 """What recognisers of forms have in common: kinds of φ, shapes, sums in a fixed order."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from kgdash.engine.microkernels import L1, L2, L2_SQUARED
+from kgdash.engine.turned_kernels import PRODUCT, SUM
 
 #: a vector of each pair: (entity's representations, relation's representations) → (n, K)
 Map = Callable[[list[torch.Tensor], list[torch.Tensor]], torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Turning:
+    """A map that the kernels know: one of the relation's vectors turns the entity's.
+
+    ``kind``: see `kgdash.engine.turned_kernels`; ``relation``: the place of that vector.
+    """
+
+    kind: int
+    relation: int = 0
+
+    def __call__(self, e: list[torch.Tensor], r: list[torch.Tensor]) -> torch.Tensor:
+        """Make the vectors of pairs."""
+        own, by = e[0], r[self.relation]
+        if self.kind == PRODUCT:
+            return own * by
+        return own + by if self.kind == SUM else times_complex(own, by)
+
 
 #: what `kgdash.scoring.pykeen_forms.PyKEENForm` is made of, or None if there is no form
 Description = dict[str, Any] | None
@@ -73,6 +94,17 @@ def summed(values: torch.Tensor) -> torch.Tensor:
     for k in range(1, values.shape[1]):
         total += values[:, k : k + 1]
     return total
+
+
+def times_complex(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Multiply complex vectors given as pairs.
+
+    Spelled out, since PyTorch's complex product rounds differently at the end of an array.
+    """
+    a, b = a.unflatten(-1, (-1, 2)), b.unflatten(-1, (-1, 2))
+    real = a[..., 0] * b[..., 0] - a[..., 1] * b[..., 1]
+    imaginary = a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0]
+    return torch.stack([real, imaginary], dim=-1).flatten(-2)
 
 
 def times_matrix(vectors: torch.Tensor, matrices: torch.Tensor) -> torch.Tensor:

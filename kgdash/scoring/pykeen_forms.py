@@ -7,9 +7,19 @@ from typing import Any
 import torch
 from pykeen.nn import modules
 
+from kgdash.engine.form import Turn
 from kgdash.engine.microkernels import DOT, L2
+from kgdash.engine.turned_kernels import COMPLEX, PRODUCT, SUM
 from kgdash.scoring import bilinear_forms, projected_forms
-from kgdash.scoring.form_parts import Description, Map, are_vectors, norm_kind, simple_form, within
+from kgdash.scoring.form_parts import (
+    Description,
+    Map,
+    Turning,
+    are_vectors,
+    norm_kind,
+    simple_form,
+    within,
+)
 from kgdash.scoring.own_models import DotInteraction
 
 #: weights beyond this could overflow in a product of a few of them
@@ -93,6 +103,16 @@ class PyKEENForm:
         """Tell whether a candidate's vector is the same under every relation."""
         return self.right_fixed if side == "tail" or self.inverse else self.left_fixed
 
+    def turn(self, side: str) -> Turn | None:
+        """Return how the kernels can make the bits of `vectors`; None if they can not."""
+        use = self.right if side == "tail" or self.inverse else self.left
+        if not isinstance(use, Turning):
+            return None
+        relations = self.relations[use.relation]
+        if self.inverse:
+            relations = relations[int(side == "head") :: 2]
+        return Turn(use.kind, self.entities[0], relations.contiguous().numpy())
+
     def _apply(
         self, use: Map, side: str, entities: torch.Tensor, relations: torch.Tensor
     ) -> torch.Tensor:
@@ -157,21 +177,10 @@ def _pair(value: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(value).flatten(-2)
 
 
-def _times(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    """Multiply complex vectors given as pairs.
-
-    Spelled out, since PyTorch's complex product rounds differently at the end of an array.
-    """
-    a, b = a.unflatten(-1, (-1, 2)), b.unflatten(-1, (-1, 2))
-    real = a[..., 0] * b[..., 0] - a[..., 1] * b[..., 1]
-    imaginary = a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0]
-    return torch.stack([real, imaginary], dim=-1).flatten(-2)
-
-
 def _distmult(_i: Any, entities: list, relations: list) -> Description:
     if entities[0].is_complex():
         return None
-    return simple_form(DOT, entities, relations, 1, lambda e, r: e[0] * r[0])
+    return simple_form(DOT, entities, relations, 1, Turning(PRODUCT))
 
 
 def _complex(_i: Any, entities: list, relations: list) -> Description:
@@ -179,7 +188,7 @@ def _complex(_i: Any, entities: list, relations: list) -> Description:
         return None
     # Re(h r conj(t)) is the inner product of h r and t as real vectors.
     entities, relations = [_pair(x) for x in entities], [_pair(x) for x in relations]
-    return simple_form(DOT, entities, relations, 1, lambda e, r: _times(e[0], r[0]))
+    return simple_form(DOT, entities, relations, 1, Turning(COMPLEX))
 
 
 def _rotate(interaction: Any, entities: list, relations: list) -> Description:
@@ -189,14 +198,12 @@ def _rotate(interaction: Any, entities: list, relations: list) -> Description:
 
 
 def _transe(interaction: Any, entities: list, relations: list) -> Description:
-    return simple_form(norm_kind(interaction), entities, relations, 1, lambda e, r: e[0] + r[0])
+    return simple_form(norm_kind(interaction), entities, relations, 1, Turning(SUM))
 
 
 def _pairre(interaction: Any, entities: list, relations: list) -> Description:
     kind = norm_kind(interaction)
-    return simple_form(
-        kind, entities, relations, 2, lambda e, r: e[0] * r[0], lambda e, r: e[0] * r[1]
-    )
+    return simple_form(kind, entities, relations, 2, Turning(PRODUCT), Turning(PRODUCT, 1))
 
 
 def _lineare(interaction: Any, entities: list, relations: list) -> Description:
@@ -207,7 +214,7 @@ def _lineare(interaction: Any, entities: list, relations: list) -> Description:
         relations,
         3,
         lambda e, r: e[0] * r[0] + r[1],
-        lambda e, r: e[0] * r[2],
+        Turning(PRODUCT, 2),
     )
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kgdash.engine import both_sides, counting, tasks
 from kgdash.engine.both_sides import count_both_sides
 from kgdash.engine.counting import count_negatives, count_ranks
+from kgdash.engine.form import Panels
 from kgdash.graph.known_triples import KnownTriples
 from tests.support import brute_force
 from tests.support.fakes import array
@@ -83,7 +84,8 @@ def worlds(draw):
     seed = draw(st.integers(0, 2**32 - 5))
     kind, fixed, inverse = draw(st.sampled_from(SHAPES))
     entities, relations = draw(st.integers(1, 6)), draw(st.integers(1, 3))
-    form = WholeNumbers.of(kind, entities, relations, seed, fixed, inverse)
+    turns = draw(st.booleans())
+    form = WholeNumbers.of(kind, entities, relations, seed, fixed, inverse, turns=turns)
     numbers = np.random.default_rng(seed)
     triples = draw_triples(numbers, form, draw(st.integers(1, 8)))
     known = draw_triples(numbers, form, draw(st.sampled_from([0, 1, 10, 40])))
@@ -254,10 +256,11 @@ class TestLarger:
         ("fixed", "inverse", "elementwise"),
         [(True, False, True), (False, False, True), (True, True, True), (True, True, False)],
     )
+    @pytest.mark.parametrize("turns", [True, False])
     def test_chunks_tasks_and_threads_change_nothing(
-        self, monkeypatch, threads, budget, fixed, inverse, elementwise
+        self, monkeypatch, threads, budget, fixed, inverse, elementwise, turns
     ):
-        form, triples, known = self.world(0, fixed, inverse, elementwise=elementwise)
+        form, triples, known = self.world(0, fixed, inverse, elementwise=elementwise, turns=turns)
         triples, facts = triples[::5], index(form, known)
 
         def everything(memory=2**31):
@@ -345,7 +348,7 @@ class TestProgress:
         """There are some twenty tasks or more; the third one begins and waits for the end."""
         threads(2)
         monkeypatch.setattr(tasks, "_TASK", 1)
-        room, kernel = (both_sides, "count_both") if name == "both" else (counting, "count_rows")
+        room, kernel = (both_sides, "count_both") if name == "both" else (counting, "count_turned")
         real, begun, raised = getattr(room, kernel), [], threading.Event()
 
         def slow(*args):
@@ -373,7 +376,7 @@ class TestProgress:
         def broken(*_):
             raise MemoryError("no room for panels")
 
-        monkeypatch.setattr(tasks, "candidate_panels", broken)
+        monkeypatch.setattr(Panels, "of", broken)
         with pytest.raises(MemoryError, match="no room"):
             self.counts(name, lambda done, total: None)
         assert not [t for t in threading.enumerate() if t.name.startswith("kgdash_")]

@@ -9,8 +9,9 @@ from pykeen.datasets import Nations
 from pykeen.models import ERModel, model_resolver
 from pykeen.nn import modules
 
-from kgdash.engine.form import InteractionForm
+from kgdash.engine.form import InteractionForm, Panels
 from kgdash.engine.microkernels import DOT, L1, L2, L2_SQUARED
+from kgdash.engine.turned_kernels import turn_panel
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.ranking.ranks import rank_triples
@@ -63,6 +64,8 @@ MODELS = {
     "ConvE": ("ConvE", CONVE, DOT),
     "ConvE without norms": ("ConvE", {**CONVE, "apply_batch_normalization": False}, DOT),
 }
+#: those of which the kernels know how a relation makes a candidate's vector
+TURNED = {"TransE", "DistMult", "ComplEx", "RotatE", "PairRE", "SimplE"}
 CASES = [(name, inverse) for name in MODELS for inverse in (False, True)]
 cases = pytest.mark.parametrize(
     ("name", "inverse"), CASES, ids=[f"{name}{', inverse' * inverse}" for name, inverse in CASES]
@@ -170,6 +173,18 @@ def test_the_form_is_told_right(name, inverse):
         ]
         same = all(torch.equal(under[0], vectors) for vectors in under)
         assert same == form.is_fixed(side)
+        turn = form.turn(side)
+        whole = MODELS[name][0] in TURNED or ("LineaRE" in name and (inverse or side == "tail"))
+        assert (turn is not None) == (whole and not same)
+        if turn is not None:
+            for relation, vectors in zip(range(0, 55, 9), under, strict=True):
+                out = np.empty((form.dimension, 16), dtype=np.float32)
+                panel = Panels.of(turn.entities.numpy()).blocks[0]
+                parts = panel, turn.relations[relation], out
+                turn_panel(
+                    turn.kind, *(np.uintp(part.ctypes.data) for part in parts), form.dimension
+                )
+                assert np.array_equal(out.T[:ENTITIES], vectors.numpy())
     table = table_of(scorer)
     if form.one_function:
         assert torch.equal(table.heads, table.tails)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from kgdash.engine.form import Turn
 from kgdash.engine.microkernels import DOT
+from kgdash.engine.turned_kernels import PRODUCT, SUM
 from tests.support.fakes import FakeScorer
 from tests.support.plain_counts import integers, reference
 
@@ -26,6 +28,8 @@ class WholeNumbers:
     inverse: torch.Tensor | None = None
     #: how the model tells that its vectors are cheap and do not depend on the batch
     elementwise: bool = True
+    #: the model tells how relations turn candidates
+    turns: bool = True
     name = "Fake"
     device = torch.device("cpu")
 
@@ -40,6 +44,7 @@ class WholeNumbers:
         inverse: bool = False,
         dimension: int = 2,
         elementwise: bool = True,
+        turns: bool = True,
     ) -> WholeNumbers:
         vectors = (
             torch.from_numpy(integers((n, dimension), seed + i))
@@ -48,7 +53,7 @@ class WholeNumbers:
         entity, relation, right, inverted = vectors
         return cls(
             *(kind, entity, relation, None if fixed else right),
-            *(inverted if inverse else None, elementwise),
+            *(inverted if inverse else None, elementwise, turns),
         )
 
     @property
@@ -69,6 +74,13 @@ class WholeNumbers:
 
     def is_fixed(self, side: str) -> bool:
         return self.right_relations is None and (side == "tail" or self.inverse is not None)
+
+    def turn(self, side: str) -> Turn | None:
+        if not self.turns or self.is_fixed(side):
+            return None
+        if side == "tail" or self.inverse is not None:
+            return Turn(PRODUCT, self.entities, self.right_relations.numpy())
+        return Turn(SUM, self.entities, self.relations.numpy())
 
     def _left(self, side: str, entities: torch.Tensor, relations: torch.Tensor) -> torch.Tensor:
         inverted = self.inverse is not None and side == "head"

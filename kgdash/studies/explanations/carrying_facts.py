@@ -39,7 +39,7 @@ REPRODUCED = 2
 #: what stored results depend on besides run and triple; the version changes with the refit
 _SETTINGS = {
     "settings": [CANDIDATES, MOST, ENOUGH, REPRODUCED],
-    "version of the refit": 2,
+    "version of the refit": 3,
 }
 
 

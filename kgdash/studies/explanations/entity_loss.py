@@ -185,8 +185,8 @@ class EntityLoss:
         """Return the covariance of the candidates' slopes, of those that have any probability."""
         kept = np.flatnonzero(p > _NEGLIGIBLE / len(p))
         slopes, p = self._panels.slopes(asked, panel.vectors[kept]), p[kept]
-        centred = ((slopes - p @ slopes / p.sum()) * np.sqrt(p)[:, None]) @ query.matrix.T
-        return np.asarray(centred.T @ centred)
+        centred = (slopes - p @ slopes / p.sum()) * np.sqrt(p)[:, None]
+        return np.asarray(query.matrix @ (centred.T @ centred) @ query.matrix.T)
 
     @cached_property
     def _answers(self) -> np.ndarray:

@@ -81,28 +81,30 @@ def leading_rules(
 class _Steps:
     """The steps that a body can take for a triple (h, ·, t), on train without it.
 
-    ``leaving``, ``reaching``: from h to each entity, from each entity to t: bool, ``(steps, |E|)``.
+    ``entities``: ids, int64, ``(m,)``, ascending: t, and those between h and t. ``leaving``,
+    ``reaching``: from h to each of them, from each of them to t: bool, ``(steps, m)``.
     """
 
     triple: np.ndarray
+    entities: np.ndarray
     leaving: np.ndarray
     reaching: np.ndarray
 
     @classmethod
     def of(cls, graph: KnowledgeGraph, triple: np.ndarray) -> _Steps:
-        head, tail = int(triple[0]), int(triple[2])
-        leaving, reaching = np.zeros((2, 2 * graph.num_relations, graph.num_entities), dtype=bool)
-        for end, of, inner in ((head, leaving, 2), (tail, reaching, 0)):
-            facts = facts_around(graph, end, loops=True)
-            facts = with_inverses(facts[(facts != triple).any(axis=1)], graph.num_relations)
-            facts = facts[facts[:, 2 - inner] == end]
-            of[facts[:, 1], facts[:, inner]] = True
-        return cls(triple, leaving, reaching)
+        head, _, tail = triple.tolist()
+        out, into = _facts(graph, triple, head, 0)[:, 1:], _facts(graph, triple, tail, 2)[:, 1::-1]
+        entities = np.union1d(np.intersect1d(out[:, 1], into[:, 1]), [tail])
+        leaving, reaching = np.zeros((2, 2 * graph.num_relations, len(entities)), dtype=bool)
+        for steps, of in ((out, leaving), (into, reaching)):
+            steps = steps[np.isin(steps[:, 1], entities)]
+            of[steps[:, 0], np.searchsorted(entities, steps[:, 1])] = True
+        return cls(triple, entities, leaving, reaching)
 
     def groundings(self, rules: pd.DataFrame) -> np.ndarray:
         """Count the groundings of rules' bodies: int64, ``(n,)``."""
         first, second = (rules[name].to_numpy() for name in ("first", "second"))
-        here = self.leaving[:, self.triple[2]]
+        here = self.leaving[:, np.searchsorted(self.entities, self.triple[2])]
         ways = self.leaving.astype(np.float64) @ self.reaching.T
         joint = here[first] & (here[second] | (rules["atoms"] == 1).to_numpy())
         chained = ((rules["atoms"] == 2) & ~rules["joint"]).to_numpy()
@@ -119,7 +121,7 @@ class _Steps:
                 rows += [(place, 0, *step) for step in steps]
                 continue
             inner = np.flatnonzero(self.leaving[first] & self.reaching[second])[:PATHS]
-            for number, entity in enumerate(inner.tolist()):
+            for number, entity in enumerate(self.entities[inner].tolist()):
                 rows += [
                     (place, number, head, first, entity),
                     (place, number, entity, second, tail),
@@ -128,3 +130,10 @@ class _Steps:
         back = table[:, 3] >= relations
         table[back] = table[back][:, [0, 1, 4, 3, 2]] - np.array([0, 0, 0, relations, 0])
         return pd.DataFrame(table, columns=["place", "grounding", *IDS])
+
+
+def _facts(graph: KnowledgeGraph, triple: np.ndarray, entity: int, column: int) -> np.ndarray:
+    """Return the facts in train but a triple, inverses too, whose head (0) or tail (2) is given."""
+    facts = facts_around(graph, entity, loops=True)
+    facts = with_inverses(facts[(facts != triple).any(axis=1)], graph.num_relations)
+    return facts[facts[:, column] == entity]
