@@ -42,7 +42,7 @@ OPEN = (
 
 #: beginnings and ends of log-ins, of all people: at once, and a second after that. Each asks the
 #: provider for its addresses anew
-_BURST, _PER_SECOND = 10, 1.0
+_BURST, _PER_SECOND = 3, 1.0
 
 #: of those, how many wait; who comes then is asked to come again
 _WAITING = 10
