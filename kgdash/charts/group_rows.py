@@ -16,8 +16,8 @@ from kgdash.statistics.estimate import number
 #: groups drawn per figure
 _MOST_GROUPS = 20
 
-#: letters of a name, and pixels of a row whose name takes two lines
-_NAME_LENGTH, _TWO_LINES = 54, 98
+#: letters of a name, of each of its lines if it takes two, and pixels of a row then
+_NAME_LENGTH, _LINE, _TWO_LINES = 54, 62, 108
 
 #: letters of an atom below which the body is cut as a whole
 _FEWEST = 15
@@ -102,14 +102,14 @@ def _above(name: str) -> str:
     if not arrow or len(name) <= _NAME_LENGTH:
         return escape(shortened(name, _NAME_LENGTH))
     atoms = body.split(" ∧ ")
-    share = (_NAME_LENGTH - 3 * (len(atoms) - 1)) // len(atoms)
+    share = (_LINE - 3 * (len(atoms) - 1)) // len(atoms)
     longer = sum(len(atom) > share for atom in atoms)
     spare = sum(max(share - len(atom), 0) for atom in atoms) // max(longer, 1)
     lines = [
         " ∧ ".join(shortened(atom, share + spare) for atom in atoms)
         if share >= _FEWEST
-        else shortened(body, _NAME_LENGTH),
-        f"⇒ {shortened(head, _NAME_LENGTH - 2)}",
+        else shortened(body, _LINE),
+        f"⇒ {shortened(head, _LINE - 2)}",
     ]
     return "<br>".join(map(escape, lines))
 

@@ -134,13 +134,14 @@ def test_long_names_are_cut_and_whole_on_hover():
 def test_rules_that_differ_in_one_atom_are_told_apart_in_two_lines():
     head = "⇒ was nominated together with(a, b)"
     names = tuple(
-        f"was nominated for work in({ends}) ∧ won an award for its(h, b) {head}"
+        f"is played by athletes who also play({ends}) ∧ was nominated for work in(h, b) {head}"
         for ends in ("a, h", "h, a")
     )
     figure = auc_figure({"relik": separation(scored(names))})
     lines = [label.text.split("<br>") for label in figure.layout.annotations[:2]]
     assert sorted(first for first, _ in lines) == [
-        f"was nominate…ork in({ends}) ∧ won an award…or its(h, b)" for ends in ("a, h", "h, a")
+        f"is played by a…lso play({ends}) ∧ was nominated … work in(h, b)"
+        for ends in ("a, h", "h, a")
     ]
     assert [second for _, second in lines] == [head, head]
     short = auc_figure({"relik": separation(scored(("rule 1", "rule 2")))})

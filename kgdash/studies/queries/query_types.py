@@ -11,7 +11,7 @@ Leskovec, "Beta Embeddings for Multi-Hop Logical Reasoning in Knowledge Graphs",
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +80,12 @@ QUERY_TYPES = {
         QueryType("up", "either of two, then one more", (1, 1), "or", 1),
     )
 }
+
+
+def in_words(names: Iterable[str]) -> dict[str, str]:
+    """Say what query types are, those among names: "2p" is "2p: two relations in a row"."""
+    return {name: f"{name}: {QUERY_TYPES[name].words}" for name in names if name in QUERY_TYPES}
+
 
 #: the types of the ReliK paper
 PAPER_TYPES = ("1p", "2p", "3p", "2i", "3i")

@@ -5,9 +5,7 @@ git repository, and install what helps programmers; each message may start a thr
 page.
 """
 
-import asyncio
 import re
-import time
 from collections import Counter
 
 from google.protobuf.message import DecodeError
@@ -16,6 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
 from kgdash.files.event_log import note
+from kgdash.ui.runtime.pace import Pace
 from kgdash.ui.runtime.visitors import OWNER, server_settings
 
 _OPERATION = "backend_operation_request"
@@ -55,7 +54,7 @@ class KnownMessages:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._tabs: Counter[str] = Counter()
-        self._paces: dict[str, _Pace] = {}
+        self._paces: dict[str, Pace] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Drop messages of other kinds than `NEEDED`, where a server has settings.
@@ -67,7 +66,9 @@ class KnownMessages:
             await self._app(scope, receive, send)
             return
         owner = scope.get(OWNER)
-        pace = self._paces.setdefault(owner, _Pace()) if owner else _Pace()
+        pace = Pace(_BURST, _PER_SECOND)
+        if owner:
+            pace = self._paces.setdefault(owner, pace)
         if owner and self._tabs[owner] >= MOST_TABS:
             note("refused", reason="tabs")
             await send({"type": "websocket.close", "code": 1008})
@@ -93,26 +94,6 @@ class KnownMessages:
             await self._app(scope, receive_needed, send)
         finally:
             self._tabs -= opened
-
-
-class _Pace:
-    """How many messages may be passed on, in whole and in part."""
-
-    def __init__(self) -> None:
-        self._left, self._since = float(_BURST), time.monotonic()
-
-    def left(self) -> float:
-        """Return how many may be passed on at once."""
-        now = time.monotonic()
-        self._left = min(_BURST, self._left + (now - self._since) * _PER_SECOND)
-        self._since = now
-        return self._left
-
-    async def keep(self, count: float) -> None:
-        """Wait until so many more may be."""
-        self._left = self.left() - count
-        if self._left < 0:
-            await asyncio.sleep(-self._left / _PER_SECOND)
 
 
 def _is_look(content: bytes) -> bool:

@@ -11,7 +11,7 @@ from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import messages
+from kgdash.ui.runtime import messages, pace
 from kgdash.ui.runtime.messages import NEEDED, OPERATIONS, KnownMessages
 from kgdash.ui.runtime.visitors import OWNER
 
@@ -125,8 +125,8 @@ def waited(_served, monkeypatch) -> list[float]:
     async def wait(seconds: float) -> None:
         found.append(seconds)
 
-    monkeypatch.setattr(messages.asyncio, "sleep", wait)
-    monkeypatch.setattr(messages.time, "monotonic", lambda: 5.0)
+    monkeypatch.setattr(pace.asyncio, "sleep", wait)
+    monkeypatch.setattr(pace.time, "monotonic", lambda: 5.0)
     return found
 
 
