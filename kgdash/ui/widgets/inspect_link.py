@@ -21,6 +21,9 @@ _LIST = "inspection_list"
 #: pixels of a row, so that ten candidates stand on the first screen
 ROW = 28
 
+#: pixels of a table of tall rows: ten of them
+_TALL = 700
+
 #: columns that hold a triple's ids
 IDS = ["head", "relation", "tail"]
 
@@ -144,6 +147,7 @@ def pick_triple(
         placeholder="–",
         column_config=number_columns(table, **labels),
         row_height=row_height,
+        height="auto" if row_height == ROW else min(_TALL, 40 + row_height * len(table)),
         on_select="rerun",
         selection_mode="single-row",
         key=key,
