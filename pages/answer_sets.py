@@ -6,7 +6,7 @@ import streamlit as st
 
 from kgdash.charts.group_rows import coverage_figure
 from kgdash.runs.call import Call
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, whole_or_half
 from kgdash.studies.probability.answer_scores import SCORES
 from kgdash.studies.probability.answer_sets import (
     EPSILONS,
@@ -24,7 +24,6 @@ from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.choices import choice, choose_one, group_name
-from kgdash.ui.widgets.table import whole_or_half
 
 run = current_run()
 st.title("Answer sets")
@@ -44,7 +43,7 @@ with st.container(horizontal=True):
     show_card("Mean size ↓", number(found["mean_size"]), f"of {run.graph.num_entities:,} entities")
     show_card("Median size ↓", whole_or_half(found["median_size"]), "half of the sets hold no more")
     empty = float((sets.queries["size"] == 0).mean())
-    show_card("Empty sets ↓", f"{empty:.1%}", "no candidate is usual enough")
+    show_card("Empty sets ↓", f"{empty:.1%}", "hold no candidate at all")
 
 st.header("Where is the promise kept?")
 by = choose_one("Queries by", list(GROUPINGS), "asked_by", "community", format_func=group_name)

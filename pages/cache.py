@@ -6,7 +6,13 @@ from kgdash.files.table_cache import cache_directory, cache_limit, list_cache
 from kgdash.files.visitor import visitor
 from kgdash.ui.runtime.navigation import ensure_navigation
 from kgdash.ui.runtime.visitors import lets
-from kgdash.ui.widgets.cache_table import choose_tables, confirm, show_cleared, size_text
+from kgdash.ui.widgets.cache_table import (
+    choose_tables,
+    confirm,
+    duration_text,
+    show_cleared,
+    size_text,
+)
 from kgdash.ui.widgets.table import download
 
 ensure_navigation()
@@ -23,7 +29,7 @@ with st.container(horizontal=True):
     st.metric("Tables", f"{len(listed):,}", border=True)
     st.metric("Size", size_text(size), border=True)
     st.metric("Limit", size_text(cache_limit()), border=True)
-    st.metric("Computing them took", f"{listed['seconds'].sum():,.0f} s", border=True)
+    st.metric("Computing them took", duration_text(float(listed["seconds"].sum())), border=True)
 if visitor().folder == "":
     st.caption(
         f"In `{cache_directory()}`. `KGDASH_CACHE` moves it, `KGDASH_CACHE_LIMIT` bounds it."

@@ -2,15 +2,14 @@
 
 import streamlit as st
 
-from kgdash.graph import IDS
 from kgdash.runs.call import Call
 from kgdash.studies.discovery.discovery import discover
 from kgdash.studies.discovery.discovery_verdict import discovery_verdict
 from kgdash.ui.inspection.discovery_form import choose_discovery
+from kgdash.ui.inspection.new_facts import show_new_facts
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import current_run
-from kgdash.ui.widgets.inspect_link import show_triples
 
 run = current_run()
 st.title("New facts")
@@ -22,14 +21,4 @@ st.caption(
     "All triples under these settings were compared. Probabilities are learnt from what is "
     "recorded: true facts that nobody wrote down count as wrong there. Select a row to inspect it."
 )
-named = run.graph.with_names(found)
-first = [*IDS, *(["probability"] if "probability" in named else []), "score"]
-show_triples(
-    run.graph,
-    found[IDS].to_numpy(),
-    named[[*first, *named.columns.difference(first, sort=False)]],
-    "new_facts",
-    f"{run.name}-new-facts",
-    named,
-    softmax=None,
-)
+show_new_facts(run, found, f"{run.name}-new-facts")

@@ -10,6 +10,7 @@ from kgdash.studies.correlation.performance_prediction import (
     predict_performance_of_run,
     predict_subgraphs,
 )
+from kgdash.studies.correlation.prediction_verdict import prediction_verdict
 from kgdash.ui.correlation.prediction import show_checks, show_expected
 from kgdash.ui.correlation.prediction_form import choose_prediction
 from kgdash.ui.runtime.computed import computed
@@ -22,7 +23,8 @@ from kgdash.ui.widgets.table import show_table
 run = current_run()
 graph = run.graph
 st.title("Expected performance")
-st.caption(
+said = st.empty()
+said.caption(
     "ReliK needs no test triples. What performance does it lead to expect in a part of the graph "
     "that has none, and how often would that have been right?"
 )
@@ -36,6 +38,8 @@ prediction, learnt = computed(
     key,
     Call(predict_performance_of_run, run, *way),
 )
+if verdict := prediction_verdict(prediction, task_label(task)):
+    said.markdown(verdict)
 subgraph = computed(
     "Walking the graph",
     (run.digest, here, "subgraph"),

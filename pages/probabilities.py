@@ -80,13 +80,12 @@ by = choose_one(
 groups = computed("Probabilities by group", (*key, by), Call(calibration_by_groups, run, by))
 shown = ["group", "queries", "right", "confidence", "ece", "ece_low", "ece_high", "nll"]
 show_table(
-    groups[shown],
+    groups[shown].rename(columns={"right": "share_right", "confidence": "mean_confidence"}),
     "groups",
     f"{run.name}-calibration-by-{by}",
     groups,
     group={"relik": "ReliK of the entity", "degree": "degree of the entity"}.get(by, by),
-    right="share right ↑",
-    confidence="mean confidence",
+    share_right="share right ↑",
     ece="ECE ↓",
     ece_low="95% low",
     ece_high="95% high",

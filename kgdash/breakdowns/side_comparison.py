@@ -12,6 +12,7 @@ from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.known_triples import RANK_TYPES, SIDES
 from kgdash.ranking.metric_lookup import DEFAULT_KS, metric_calculators
 from kgdash.ranking.metrics import pooled
+from kgdash.statistics.estimate import whole_or_half
 
 _METRICS = (
     "inverse_harmonic_mean_rank",
@@ -82,7 +83,8 @@ def describe_sides(table: pd.DataFrame) -> list[str]:
     texts.append(
         f"“both” pools the {rows.loc['both', 'ranks']:,} ranks of the two sides, as many of each. "
         f"So its MRR {mrr['both']:.3f} is the mean of the two; its median rank "
-        f"{median['both']:g} need not be that of {median['head']:g} and {median['tail']:g}."
+        f"{whole_or_half(median['both'])} need not be that of {whole_or_half(median['head'])} and "
+        f"{whole_or_half(median['tail'])}."
     )
     return texts
 

@@ -137,6 +137,8 @@ def run_heatmap(
     :param scale: colours from the first of ``ends`` to the second, dark enough for white text
     :param ends: of the values
     """
+    lying = len(runs) < ROOMY
+    names_above = [escape(shortened(run, _ABOVE)) for run in runs]
     texts, abouts = (
         np.array(each, dtype=object).reshape(cells.values.shape)
         for each in (cells.texts, cells.abouts)
@@ -162,8 +164,9 @@ def run_heatmap(
     figure.update_xaxes(
         side="top",
         tickvals=list(range(len(runs))),
-        ticktext=[escape(shortened(run, _ABOVE)) for run in runs],
-        tickangle=0 if len(runs) < ROOMY else -90,
+        # In two lines, so that names do not run into each other on a phone.
+        ticktext=[name.replace("-", "-<br>", int(lying)) for name in names_above],
+        tickangle=0 if lying else -90,
         showgrid=False,
         fixedrange=True,
     )

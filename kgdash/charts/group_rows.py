@@ -16,7 +16,11 @@ from kgdash.statistics.estimate import number
 #: groups drawn per figure
 _MOST_GROUPS = 20
 
-_NAME_LENGTH = 54
+#: letters of a name, of each of its lines if it takes two, and pixels of a row then
+_NAME_LENGTH, _LINE, _TWO_LINES = 54, 62, 108
+
+#: letters of an atom below which the body is cut as a whole
+_FEWEST = 15
 
 #: groups of queries drawn, letters of a name, and queries below which a point is hollow
 _MOST_POINTS, _SHORT, _FEW = 24, 28, 30
@@ -46,13 +50,17 @@ def group_rows(
 
     :param message: as `finish` takes it
     :param figure: group i is drawn about y = −i
-    :param height: of a row, in pixels
+    :param height: of a row, in pixels; where a rule takes two lines, rows may be higher
     """
+    texts = [_above(group_name(group, names)) for group in groups]
+    if any("<br>" in text for text in texts):
+        height = max(height, _TWO_LINES)
     # All at once: one by one, Plotly would check all that there are again at each.
     figure.update_layout(
         annotations=[
             {
-                "text": escape(shortened(group_name(group, names), _NAME_LENGTH)),
+                "text": text,
+                "align": "left",
                 "hovertext": group_label(group, names),
                 "showarrow": False,
                 "xref": "paper",
@@ -61,7 +69,7 @@ def group_rows(
                 "y": 0.29 - place,
                 "yanchor": "bottom",
             }
-            for place, group in enumerate(groups)
+            for place, (group, text) in enumerate(zip(groups, texts, strict=True))
         ],
         shapes=[
             *figure.layout.shapes,
@@ -83,6 +91,27 @@ def group_rows(
         range=[-len(groups) + 0.55, 0.7], showgrid=False, showticklabels=False, fixedrange=True
     )
     return finish(figure, message, height=120 + height * len(groups), **layout)
+
+
+def _above(name: str) -> str:
+    """Write a group's name above its row; of a rule that is too long, what follows stands beneath.
+
+    The body's atoms share a line, so that each keeps its ends: rules often differ in one of them.
+    """
+    body, arrow, head = name.partition(" ⇒ ")
+    if not arrow or len(name) <= _NAME_LENGTH:
+        return escape(shortened(name, _NAME_LENGTH))
+    atoms = body.split(" ∧ ")
+    share = (_LINE - 3 * (len(atoms) - 1)) // len(atoms)
+    longer = sum(len(atom) > share for atom in atoms)
+    spare = sum(max(share - len(atom), 0) for atom in atoms) // max(longer, 1)
+    lines = [
+        " ∧ ".join(shortened(atom, share + spare) for atom in atoms)
+        if share >= _FEWEST
+        else shortened(body, _LINE),
+        f"⇒ {shortened(head, _LINE - 2)}",
+    ]
+    return "<br>".join(map(escape, lines))
 
 
 def group_label(group: str, names: Mapping[str, str] | None) -> str:

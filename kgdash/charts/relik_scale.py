@@ -12,6 +12,9 @@ from kgdash.statistics.estimate import number
 #: the ends of a scale, as shares of the triples below
 _ENDS = (0.01, 0.5, 0.99)
 
+#: ticks nearer to the median, in lengths of the scale, run into its text on a phone
+_MEDIAN = 0.17
+
 #: two scales' ends closer than this, as a factor, would be one colour
 _LEAST = 1.01
 
@@ -46,7 +49,7 @@ class ReliKScale:
         kept = [
             (place, text)
             for place, text in zip(places, texts, strict=True)
-            if abs(place - 0.5) > 0.06
+            if abs(place - 0.5) > _MEDIAN
         ]
         kept.append((0.5, f"median {number(self.median)}"))
         return [place for place, _ in kept], [text for _, text in kept]

@@ -120,7 +120,8 @@ def tie_bars(table: pd.DataFrame) -> go.Figure:
         customdata=list(range(len(rows))),
         showlegend=False,
     )
-    figure.update_xaxes(title="tied candidates", rangemode="tozero")
+    ticks = {"dtick": 1} if rows["equal_scores"].max() < 5 else {}  # else there are halves
+    figure.update_xaxes(title="tied candidates", rangemode="tozero", **ticks)
     name_rows(figure, [shortened(name, _BESIDE) for name in names], 0.6)
     message = f"Candidates that tie with the true answer: {of_each(names, rows['equal_scores'])}."
     return finish(figure, message, height=90 + 24 * len(rows), top=8, clickmode="event+select")

@@ -40,10 +40,12 @@ def predict_performance(
     output: Output,
 ) -> None:
     """Predict the performance in unseen subgraphs from their ReliK, with an interval."""
+    from kgdash.charts.correlation import task_label
     from kgdash.studies.correlation.performance_prediction import (
         predict_performance_of_run,
         predict_subgraphs,
     )
+    from kgdash.studies.correlation.prediction_verdict import prediction_verdict
     from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
     from kgdash.studies.reliability.subgraph_table import default_size
 
@@ -70,5 +72,6 @@ def predict_performance(
     about = {"run": loaded.name, "task": task, "level": level, "subgraphs": sampling.count}
     about |= {"left_out": prediction.left_out, "size": sampling.size, "method": sampling.method}
     about |= {"seed": sampling.seed, "evaluated": evaluation.evaluated}
+    about |= {"verdict": prediction_verdict(prediction, task_label(task)).replace("**", "")}
     about |= {"relik_method": evaluation.relik_method, "notes": loaded.notes}
     output.show(tables[shown], lambda: about | records(tables))

@@ -11,6 +11,7 @@
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from kgdash.files.regular import file_digest, open_regular
 from kgdash.files.text import parse_json
 from kgdash.formats.run_record import check_record
 from kgdash.graph import SPLITS, KnowledgeGraph
-from kgdash.scoring.model_spec import ModelSpec
+from kgdash.scoring.model_spec import ModelSpec, OwnWeights
 
 FORMAT = "kgdash-run"
 VERSION = 1
@@ -120,19 +121,24 @@ def read_run(
 ) -> tuple[KnowledgeGraph, ModelSpec, dict[str, torch.Tensor], dict[str, Any]]:
     """Read a directory that `write_run` wrote.
 
-    :return: graph, model configuration, weights, manifest
+    :return: graph, model configuration, weights (mapped from their file), manifest
     :raises KgdashError: if a file is missing, does not have the checksum that ``run.json`` gives,
         or is malformed
     """
     manifest = read_manifest(folder)
-    for name in (WEIGHTS, GRAPH, TRIPLES):
-        _check_sum(folder / name, manifest["sha256"].get(name))
-    spec = ModelSpec.from_json(manifest["model"], str(folder / MANIFEST))
+    # Of gigabytes each takes seconds, on a core of its own.
+    with ThreadPoolExecutor(1) as pool:
+        summed = pool.submit(_check_sum, folder / WEIGHTS, manifest["sha256"].get(WEIGHTS))
+        for name in (GRAPH, TRIPLES):
+            _check_sum(folder / name, manifest["sha256"].get(name))
+        spec = ModelSpec.from_json(manifest["model"], str(folder / MANIFEST))
+        graph = _read_graph(folder)
+        summed.result()
     try:
         state = safetensors.torch.load_file(folder / WEIGHTS)
     except (SafetensorError, OSError) as error:
         raise KgdashError(f"{folder / WEIGHTS} is not a whole safetensors file: {error}") from error
-    return _read_graph(folder), spec, single_precision(state), manifest
+    return graph, spec, OwnWeights(single_precision(state)), manifest
 
 
 def single_precision(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -201,7 +207,7 @@ def _strings(
     values = names.get(key)
     if values is None and default is not None:
         return default
-    if not isinstance(values, list) or not all(isinstance(v, str) for v in values) or not values:
+    if not isinstance(values, list) or set(map(type, values)) != {str}:
         raise KgdashError(f"{where}: expected a list of names under {key!r}")
     if default is not None and len(values) != len(default):
         raise KgdashError(f"{where}: expected {len(default)} {key}; found {len(values)}")

@@ -154,8 +154,11 @@ class KnowledgeGraph:
     def degrees(self) -> np.ndarray:
         """Return the number of known triples that each entity is an end of: int64, ``(|E|,)``."""
         heads, _, tails = self.all_triples.T
-        ends = np.concatenate([heads, tails[tails != heads]])
-        return np.bincount(ends, minlength=self.num_entities)
+        counts = (
+            np.bincount(ends, minlength=self.num_entities)
+            for ends in (heads, tails[tails != heads])
+        )
+        return np.add(*counts)
 
     def adjacency(self, direction: str) -> csr_matrix:
         """Return who neighbours whom: each once, with the number of triples that join them.
@@ -166,14 +169,10 @@ class KnowledgeGraph:
         :return: ``(|E|, |E|)``, kept: not to be changed
         """
         if direction not in self._adjacencies:
-            heads, _, tails = self.all_triples[self.all_triples[:, 0] != self.all_triples[:, 2]].T
-            rows, columns = (heads, tails) if direction == "outgoing" else (tails, heads)
-            if direction == "either":
-                rows, columns = np.concatenate([heads, tails]), np.concatenate([tails, heads])
-            ones, shape = np.ones(len(rows), dtype=np.int32), (self.num_entities,) * 2
-            adjacency = csr_matrix((ones, (rows, columns)), shape=shape)
-            adjacency.sum_duplicates()
-            self._adjacencies[direction] = adjacency
+            heads, _, tails = self.all_triples.T
+            ends = {"outgoing": [(heads, tails)], "incoming": [(tails, heads)]}
+            pairs = ends.get(direction, [(heads, tails), (tails, heads)])
+            self._adjacencies[direction] = _counted_pairs(pairs, self.num_entities)
         return self._adjacencies[direction]
 
     @cached_property
@@ -223,6 +222,25 @@ class KnowledgeGraph:
     def _relation_lookup(self) -> NameLookup:
         where = f"graph {self.name}"
         return NameLookup(self.relations, self.relation_labels, "relation", where)
+
+
+def _counted_pairs(pairs: list[tuple[np.ndarray, np.ndarray]], size: int) -> csr_matrix:
+    """Count pairs of two different numbers: ``(size, size)``.
+
+    Sorting them as one number each takes a third of the memory of SciPy's conversion.
+
+    :param pairs: rows and columns, int64, ``(n,)``
+    """
+    keys = np.concatenate([(row * size + column)[row != column] for row, column in pairs])
+    keys.sort()
+    first = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    place = np.flatnonzero(first)
+    counts = np.diff(place, append=len(keys)).astype(np.int32)
+    rows, columns = np.divmod(keys[place], max(1, size))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))])
+    dtype = np.int32 if max(len(place), size) <= np.iinfo(np.int32).max else np.int64
+    return csr_matrix((counts, columns.astype(dtype), starts.astype(dtype)), shape=(size, size))
 
 
 def default_filter(split: str | None) -> str:

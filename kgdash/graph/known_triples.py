@@ -43,25 +43,20 @@ class KnownTriples:
     def __init__(self, triples: np.ndarray, num_entities: int, num_relations: int) -> None:
         """Index ``triples``: shape ``(n, 3)``, ids of head, relation, tail; duplicates are fine."""
         self.num_entities, self.num_relations = num_entities, num_relations
-        self._triples = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
+        rows = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
+        self._by_head = SortedSlices(distinct(triple_keys(rows, num_entities, num_relations)))
 
-    # Each order is sorted when it is first asked for: membership needs one of the three.
-    @cached_property
-    def _by_head(self) -> SortedSlices:
-        return SortedSlices(
-            distinct(triple_keys(self._triples, self.num_entities, self.num_relations))
-        )
-
+    # The other orders are sorted when they are first asked for: membership needs none of them.
     @cached_property
     def _by_tail(self) -> SortedSlices:
-        head, relation, tail = self._triples.T
+        head, relation, tail = self.triples().T
         return SortedSlices(
             distinct((tail * self.num_relations + relation) * self.num_entities + head)
         )
 
     @cached_property
     def _by_pair(self) -> SortedSlices:
-        head, relation, tail = self._triples.T
+        head, relation, tail = self.triples().T
         return SortedSlices(
             distinct((head * self.num_entities + tail) * self.num_relations + relation)
         )
@@ -72,8 +67,10 @@ class KnownTriples:
 
     def triples(self) -> np.ndarray:
         """Return the distinct known triples: int64, shape ``(n, 3)``, sorted."""
-        queries, tails = np.divmod(self._by_head.keys, self.num_entities)
-        return np.stack([*np.divmod(queries, self.num_relations), tails], axis=1)
+        found = np.empty((len(self), 3), dtype=np.int64)
+        queries, found[:, 2] = np.divmod(self._by_head.keys, max(1, self.num_entities))
+        np.divmod(queries, max(1, self.num_relations), out=(found[:, 0], found[:, 1]))
+        return found
 
     def contains(self, triples: np.ndarray) -> np.ndarray:
         """Tell for each triple, shape ``(n, 3)``, whether it is known: bool, shape ``(n,)``."""

@@ -86,7 +86,7 @@ class NameLookup:
 
     @cached_property
     def _folded(self) -> list[pa.Array]:
-        return [_array([t.casefold() for t in texts]) for texts in (self._names, self._labels)]
+        return [_folded(texts) for texts in self._exact]
 
 
 def _matches(name: str, tables: list[dict[str, list[int]]]) -> list[int]:
@@ -96,6 +96,13 @@ def _matches(name: str, tables: list[dict[str, list[int]]]) -> list[int]:
 
 def _array(texts: Sequence[str]) -> pa.Array:
     return pa.array(texts, type=pa.large_string())
+
+
+def _folded(texts: pa.Array) -> pa.Array:
+    """Fold the case of texts: those of ASCII at once."""
+    other = pc.invert(pc.string_is_ascii(texts))
+    folded = [text.casefold() for text in texts.filter(other).to_pylist()]
+    return pc.replace_with_mask(pc.ascii_lower(texts), other, _array(folded))
 
 
 def _is_text(text: str) -> bool:

@@ -29,7 +29,9 @@ def distinct(numbers: np.ndarray) -> np.ndarray:
     :param numbers: integers, shape ``(n,)``
     """
     found = np.sort(numbers)
-    return found[np.diff(found, prepend=found[:1] - 1) != 0]
+    first = np.ones(len(found), dtype=bool)
+    np.not_equal(found[1:], found[:-1], out=first[1:])
+    return found if first.all() else found[first]
 
 
 @dataclass(frozen=True)

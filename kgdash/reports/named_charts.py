@@ -32,6 +32,7 @@ from kgdash.studies.classification.scores import confusion
 from kgdash.studies.instances.thresholds import best_of, measured, rates_at, threshold_curve
 from kgdash.studies.probability.answer_sets import IN_ORDER
 from kgdash.studies.probability.query_groups import GROUPINGS as QUERY_GROUPINGS
+from kgdash.studies.queries.query_types import in_words
 from kgdash.studies.reliability.reliability_map import between
 from kgdash.studies.reliability.run_relik import run_relik
 from kgdash.studies.rules.rule import readings
@@ -133,6 +134,7 @@ def _instances(kind: str, what: str) -> Draw:
     def draw(source: ChartSource) -> go.Figure:
         table = source.instances(kind).table
         names = readings(table["group"].unique(), source.run.graph)
+        names |= in_words(names)
         if what == "thresholds":
             labels, values, _ = measured(table, "relik", "max")
             curve = threshold_curve(labels, values)

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 
 import pandas as pd
 
+from kgdash.charts.classification import CALIBRATION_NAMES
 from kgdash.charts.separation import MEASURE_NAMES
 from kgdash.errors import KgdashError
 from kgdash.progress import Progress, phases, silent
@@ -17,8 +18,12 @@ from kgdash.statistics.estimate import Estimate, number, with_interval
 from kgdash.studies.instances.separation import Comparison
 from kgdash.studies.instances.separation_verdict import separation_verdict
 from kgdash.studies.overview.overview import VALUES, Overview
+from kgdash.studies.queries.query_types import in_words
 from kgdash.studies.reliability.local_verdict import local_estimates, local_verdict, whole_estimates
 from kgdash.studies.reliability.run_relik import run_relik_known
+
+#: values of classification -> what people read
+_FIGURES = {"f1": "F1", "roc_auc": "ROC-AUC", "pr_auc": "PR-AUC"}
 
 #: relations in a table of the weakest
 WEAKEST = 10
@@ -89,6 +94,7 @@ def separation_table(found: Comparison) -> pd.DataFrame:
         table.assign(measure=MEASURE_NAMES[measure]) for measure, table in found.by_measure.items()
     ]
     rows = pd.concat(tables).sort_index(kind="stable")
+    rows = rows.assign(group=rows["group"].replace(in_words(rows["group"].unique())))
     return rows.rename(
         columns={
             "roc_auc": "ROC-AUC ↑",
@@ -145,7 +151,12 @@ def _where(source: ChartSource, found: Overview) -> Section:
                 "intervals hold jointly.",
                 overview,
                 found.communities[columns].rename(
-                    columns={"label": "community", "evaluated": "test triples"}
+                    columns={
+                        "label": "community",
+                        "relik": "mean ReliK",
+                        "mrr": "MRR",
+                        "evaluated": "test triples",
+                    }
                 ),
             ),
         ),
@@ -241,12 +252,14 @@ def _calibration(source: ChartSource, progress: Progress) -> Section:
         Shown(
             "How far probabilities are from the truth: lower is better.",
             command(f"classify {name} --table calibration_errors"),
-            tables["calibration_errors"].rename(columns=lambda column: column.replace("_", " ")),
+            _calibration_named(tables["calibration_errors"]),
         ),
         Shown(
             "Classified by the threshold; 95% intervals.",
             command(f"classify {name}"),
-            tables["figures"].rename(columns={"figure": "value of"}),
+            tables["figures"]
+            .replace({"figure": _FIGURES})
+            .rename(columns={"figure": "value of", "validation": "on validation"}),
         ),
     ]
     if run_relik_known(source.run):
@@ -274,3 +287,8 @@ def _or_why_not(make: Callable[[], Section], title: str) -> Section:
         return make()
     except KgdashError as error:
         return refused_section(title, error)
+
+
+def _calibration_named(errors: pd.DataFrame) -> pd.DataFrame:
+    columns = {"expected_calibration_error": "calibration error ↓", "brier_score": "Brier score ↓"}
+    return errors.replace({"calibration": CALIBRATION_NAMES}).rename(columns=columns)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +83,12 @@ def assemble(
     :param provenance: where the run comes from; its ``notes``, a list of texts, become the run's
     :raises KgdashError: if weights, configuration and graph do not fit
     """
-    model = build_model(
-        spec, graph.splits["train"], graph.num_entities, graph.num_relations, state, name
-    )
+    # Of gigabytes it takes seconds, on a core of its own.
+    with ThreadPoolExecutor(1) as pool:
+        digest = pool.submit(weights_digest, spec, state)
+        model = build_model(
+            spec, graph.splits["train"], graph.num_entities, graph.num_relations, state, name
+        )
     scorer, remarks = fastest_scorer(model, best_device())
     check_fit(graph, scorer, name)
     recorded = provenance.get("notes")
@@ -97,7 +101,7 @@ def assemble(
         graph=graph,
         scorer=scorer,
         spec=spec,
-        weights_digest=weights_digest(spec, state),
+        weights_digest=digest.result(),
         training=training,
         provenance=provenance,
         notes=(*(map(str, recorded) if isinstance(recorded, list) else ()), *left_out, *remarks),

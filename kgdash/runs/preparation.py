@@ -12,6 +12,9 @@ from kgdash.scoring import ENTITY_SIDES
 #: what the ranks take of the time
 _RANKS = 0.03
 
+#: multiply-adds that a core does in a second at best (benchmarks/README.md)
+_RATE = 7.5e10
+
 
 def prepare(run: Run, progress: Progress = silent, gives_way: bool = False) -> None:
     """Count what is still missing of ReliK on the whole graph and of the test triples' ranks.
@@ -39,6 +42,16 @@ def prepare(run: Run, progress: Progress = silent, gives_way: bool = False) -> N
     for _ in tables.relik.count(anchors, second, gives_way):
         pass
     progress(1.0, 1.0)
+
+
+def least_hours(run: Run) -> float:
+    """Reckon the hours of a core that ReliK of all known triples takes at least, from nothing.
+
+    |E|²·|R| scores of K multiply-adds each (docs/engine.md), for a model without a form of 64.
+    """
+    graph, form = run.graph, run.scorer.form
+    scores = float(graph.num_entities) ** 2 * graph.num_relations
+    return scores * (form.dimension if form is not None else 64) / _RATE / 3600
 
 
 def prepared_share(run: Run) -> float:

@@ -17,7 +17,8 @@ from pykeen.triples import CoreTriplesFactory
 from pykeen.utils import NoRandomSeedNecessary
 
 from kgdash.errors import KgdashError
-from kgdash.scoring.model_spec import ModelSpec, check_arguments
+from kgdash.scoring.form_parts import within
+from kgdash.scoring.model_spec import ModelSpec, OwnWeights, check_arguments
 
 __all__ = ["ModelSpec", "build_model", "is_train_only", "scoring_state", "skeleton"]
 
@@ -27,6 +28,9 @@ _MOST_FLOATS, _DENSEST = 2**30, 50
 #: likewise numbers that are passed along all edges at once (CompGCN), or that relations' matrices
 #: are (RGCN)
 _MOST_PASSED, _DENSEST_PASSED = 2**28, 16
+
+#: bytes of a tensor from which on it stays where it is, such as mapped from its file
+_LARGE = 2**26
 
 #: tensors of edges
 _EDGES = ("sources", "targets", "edge_index", "edge_types", "edge_type")
@@ -101,7 +105,8 @@ def build_model(
 
     :param training_triples: int64, shape ``(n, 3)``
     :param num_relations: |R| of the graph, inverse relations not counted
-    :param state: name → tensor, as :func:`scoring_state` gives them; copied
+    :param state: name → tensor, as :func:`scoring_state` gives them; copied, but for large ones
+        that are nobody else's
     :param where: named in messages, e.g. the path of the run
     :return: the model in evaluation mode on the CPU, no parameter requiring a gradient
     :raises KgdashError: if configuration, weights and graph do not fit, or weights are not finite
@@ -120,7 +125,7 @@ def build_model(
     _check_aliases(model, given, where)
     _check_indices(model, given, where)
     filled = {
-        name: given[name].detach().to("cpu", copy=True).contiguous()
+        name: given[name].detach().to("cpu", copy=not _stays(given[name], state)).contiguous()
         if name in given
         else torch.zeros(tensor.shape, dtype=tensor.dtype)
         for name, tensor in wanted.items()
@@ -128,6 +133,10 @@ def build_model(
     # Assigning skips the random initialisation, which is slow and would draw random numbers.
     model.load_state_dict(filled, strict=True, assign=True)
     return model.eval().requires_grad_(False)
+
+
+def _stays(tensor: torch.Tensor, state: Mapping[str, torch.Tensor]) -> bool:
+    return isinstance(state, OwnWeights) and tensor.nbytes > _LARGE
 
 
 @contextmanager
@@ -171,6 +180,8 @@ def _check_tensor(
     if found.shape != wanted.shape:
         raise KgdashError(f"{where}: {name}: {_shape_difference(name, found, wanted, model)}")
     if found.is_floating_point() or found.is_complex():
+        if within(math.inf, found):  # many: nothing as large is made of them
+            return
         nan, finite = int(found.isnan().sum()), int(found.isfinite().sum())
         if finite < found.numel():
             raise KgdashError(

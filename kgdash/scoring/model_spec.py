@@ -12,12 +12,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from pykeen.models import Model, model_resolver
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.scoring.own_models import OWN_MODELS
 
 Scalar = int | float | bool | str | None
+
+
+class OwnWeights(dict[str, torch.Tensor]):
+    """A model's tensors by name, which nobody else changes: a model may keep them as they are."""
+
 
 MAX_SIZE = 65_536
 MAX_COUNT = 64

@@ -48,6 +48,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.{decimals}f}".removesuffix(".0") + "%"
 
 
+def whole_or_half(value: float) -> str:
+    """Write a rank or a median of counts: "4", "1,203.5"; "–" for NaN."""
+    return "–" if math.isnan(value) else f"{value:,.1f}".removesuffix(".0")
+
+
 def p_value(value: float) -> str:
     """Write a p-value as `number` does; one that floats can not hold is no zero."""
     return "< 1e-300" if value < 1e-300 else number(value)

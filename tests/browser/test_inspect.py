@@ -4,6 +4,7 @@ from urllib.parse import parse_qs, urlparse
 
 from kgdash.breakdowns.grouping import group_ranks
 from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.graph import triple_text
 from kgdash.runs.loading import load
 from kgdash.statistics.estimate import number
 from kgdash.studies.explanations.explanation import explain
@@ -14,6 +15,7 @@ from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import reliability_map
 from kgdash.studies.trust.card import trust_card
 from kgdash.studies.trust.competing import competing_names
+from kgdash.ui.widgets.table import TALL_ROW
 from tests.browser.driver import CARDS, expect_cards, open_page, press, settle, table_texts
 
 #: pixels of a table's header, and of its rows
@@ -32,13 +34,13 @@ def figures(run, triple) -> list[tuple[str, str]]:
     return [*trust, ("Score", number(found.score)), *ranks]
 
 
-def select_row(tab, key: str, row: int) -> None:
-    """Click the box of a row; the table's canvas has the boxes on the left."""
+def select_row(tab, key: str, row: int, height: int = ROW) -> None:
+    """Click the box of a row, so many pixels high; the table's canvas has the boxes on the left."""
     grid = tab.locator(f".st-key-{key} [data-testid=stDataFrame]")
     grid.scroll_into_view_if_needed()
     grid.locator("td").first.wait_for(state="attached")
     box = grid.bounding_box()
-    tab.mouse.click(box["x"] + 16, box["y"] + HEADER + ROW * (row + 0.5))
+    tab.mouse.click(box["x"] + 16, box["y"] + HEADER + height * (row + 0.5))
 
 
 def names_in(address: str) -> list[str]:
@@ -145,8 +147,8 @@ def test_a_new_fact_by_score(address, tab, bundled):
     press(tab, "new_by", "score")
     tab.get_by_text("with a score of").wait_for()
     settle(tab)
-    assert table_texts(tab)[1][:3] == expected
-    select_row(tab, "new_facts", 1)
+    assert table_texts(tab)[1][0] == triple_text(*expected)
+    select_row(tab, "new_facts", 1, TALL_ROW)
     tab.wait_for_url("**/inspect**")
     tab.get_by_role("heading", name="Inspect a prediction").wait_for()
     settle(tab)

@@ -125,10 +125,27 @@ def test_long_names_are_cut_and_whole_on_hover():
     name = "lives in(a, h) ∧ part of(h, b) ∧ " * 3 + "⇒ lives <in>(a, b)"
     figure = auc_figure({"relik": separation(scored((name,)))})
     label = figure.layout.annotations[0]
-    assert len(label.text) < 70
+    assert all(len(line) < 70 for line in label.text.split("<br>"))
     assert label.text.endswith("lives &lt;in&gt;(a, b)")
     assert "∧ part of(h, b) ∧ lives in(a, h) ∧ part of" in label.hovertext
     assert figure.data[0].customdata[0] == name
+
+
+def test_rules_that_differ_in_one_atom_are_told_apart_in_two_lines():
+    head = "⇒ was nominated together with(a, b)"
+    names = tuple(
+        f"is played by athletes who also play({ends}) ∧ was nominated for work in(h, b) {head}"
+        for ends in ("a, h", "h, a")
+    )
+    figure = auc_figure({"relik": separation(scored(names))})
+    lines = [label.text.split("<br>") for label in figure.layout.annotations[:2]]
+    assert sorted(first for first, _ in lines) == [
+        f"is played by a…lso play({ends}) ∧ was nominated … work in(h, b)"
+        for ends in ("a, h", "h, a")
+    ]
+    assert [second for _, second in lines] == [head, head]
+    short = auc_figure({"relik": separation(scored(("rule 1", "rule 2")))})
+    assert figure.layout.height > short.layout.height
 
 
 def test_means_and_intervals():

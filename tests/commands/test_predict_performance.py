@@ -8,6 +8,7 @@ from kgdash.studies.correlation.performance_prediction import (
     predict_performance_of_run,
     predict_subgraphs,
 )
+from kgdash.studies.correlation.prediction_verdict import prediction_verdict
 from kgdash.studies.reliability.subgraph_evaluation import SubgraphEvaluation
 from tests.support.cli import strict_json, without_nan
 
@@ -32,6 +33,9 @@ def test_json(call, umls, expected):
     assert found["errors"] == without_nan(prediction.errors.to_dict("records"))
     assert found["coverage"] == without_nan(prediction.coverage.to_dict("records"))
     assert (found["task"], found["left_out"]) == ("both_mrr", prediction.left_out)
+    said = prediction_verdict(prediction, "both MRR")
+    assert said
+    assert found["verdict"] == said.replace("**", "")
     parts = [umls.subgraph(entity, size=9, seed=2) for entity in ("virus", "cell")]
     table = predict_subgraphs(umls, prediction, learnt, parts, SubgraphEvaluation("all")).assign(
         seed_entity=["virus", "cell"]

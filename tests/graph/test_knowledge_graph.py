@@ -52,6 +52,24 @@ def test_split_of_names_the_first_that_holds_it():
     assert GRAPH.split_of(asked).tolist() == ["test", "train", "valid", "none"]
 
 
+@pytest.mark.parametrize("direction", ["either", "outgoing", "incoming"])
+@pytest.mark.parametrize(("entities", "count"), [(1, 1), (6, 60), (40, 100)])
+def test_neighbours_and_the_triples_that_join_them(direction, entities, count):
+    draw = np.random.default_rng(entities)
+    triples = draw.integers([entities, 3, entities], size=(count, 3)).tolist()
+    graph = make_graph(triples, entities=entities, relations=3)
+    expected = np.zeros((entities, entities), dtype=int)
+    for head, _, tail in set(map(tuple, triples)):
+        if head != tail and direction != "incoming":
+            expected[head, tail] += 1
+        if head != tail and direction != "outgoing":
+            expected[tail, head] += 1
+    found = graph.adjacency(direction)
+    assert found.toarray().tolist() == expected.tolist()
+    assert found.nnz == (expected > 0).sum()
+    assert found.has_canonical_format
+
+
 def test_degrees_count_triples():
     # e0 is an end of all but (1, 1, 2); the loop (0, 1, 0) is one triple.
     assert GRAPH.degrees.tolist() == [3, 2, 2]

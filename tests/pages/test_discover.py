@@ -33,3 +33,14 @@ def test_a_large_graph_opens_on_its_most_frequent_relation(bundled, monkeypatch)
     app = open_page("discover", run="umls-complex")
     assert app.get_by_key("new_relations").value == [graph.relations[most.index[0]]]
     assert set(table(app, "softmax")["relation"]) == {graph.relation_labels[most.index[0]]}
+
+
+def test_facts_of_several_relations_are_sentences_those_of_one_name_it_above(bundled):
+    graph = bundled("umls-complex").graph
+    shown = table(open_page("discover", run="umls-complex"), "fact")
+    first = shown.iloc[0]
+    assert first["fact"] == f"{first['head']} — {first['relation']} → {first['tail']}"
+    app = open_page("discover", run="umls-complex", new_relations=graph.relations[0])
+    shown = table(app, "probability")
+    assert shown.columns[:3].tolist() == ["head", "tail", "probability"]
+    assert "fact" not in shown

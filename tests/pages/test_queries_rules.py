@@ -23,7 +23,7 @@ from kgdash.studies.labelling.queue import label_queue
 from kgdash.studies.labelling.results import labelled_instances
 from kgdash.studies.labelling.session import judge
 from kgdash.studies.labelling.sources import instance_predictions
-from kgdash.studies.queries.query_types import PAPER_TYPES
+from kgdash.studies.queries.query_types import PAPER_TYPES, QUERY_TYPES
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from kgdash.studies.rules.selection import RuleSelection
@@ -62,7 +62,7 @@ def test_queries_at_first_then_other_choices_and_measures(run):
     app = open_page("queries")
     assert_shows(app, run, sample_queries(run.graph))
     first = sorted(table(app, "group", "cohens_d")["group"])
-    assert first == sorted([*PAPER_TYPES, "all"])
+    assert first == sorted([*(f"{name}: {QUERY_TYPES[name].words}" for name in PAPER_TYPES), "all"])
     choose(app, types=["3p", "1p"], per_type=7, query_seed=3, hard="outside train+valid")
     chosen = {"per_type": 7, "seed": 3, "hard": "outside train+valid"}
     instances = sample_queries(run.graph, QuerySampling(("1p", "3p"), **chosen))

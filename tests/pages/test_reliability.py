@@ -27,7 +27,7 @@ def test_regions(run, map_):
     low, high = ((sure["kind"] == kind).sum() for kind in ("low", "high"))
     said = next(each.value for each in app.main.markdown if "connected region" in each.value)
     assert said.startswith(f"**{low}** connected")
-    assert f"**{high}** more" in said
+    assert f"**{high}** {'is' if high == 1 else 'are'} more reliable" in said
     ordered = pd.concat([sure[sure["kind"] == "low"], sure[sure["kind"] == "high"]])
     np.testing.assert_array_equal(table(app, "p", "z")["z"], ordered["z"])
     first = found.members[int(ordered.index[0])]

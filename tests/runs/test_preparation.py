@@ -13,7 +13,8 @@ from kgdash.files.turns import first_in_line
 from kgdash.ranking import relik_table
 from kgdash.ranking.relik import relik_values
 from kgdash.ranking.relik_exact import relik_exact
-from kgdash.runs.preparation import prepare, prepared_share
+from kgdash.runs.loading import load
+from kgdash.runs.preparation import least_hours, prepare, prepared_share
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.fakes import fake_run, make_graph, random_scorer
@@ -85,3 +86,11 @@ def test_without_test_triples():
     run = fake_run(graph, random_scorer(40, 2))
     prepare(run)
     assert prepared_share(run) == 1
+
+
+def test_least_hours_are_those_of_all_scores():
+    """A core does 7.5e10 multiply-adds a second: an hour is 2.7e14 of them."""
+    run = load("umls-distmult")
+    graph, width = run.graph, run.scorer.form.dimension
+    operations = graph.num_entities * graph.num_entities * graph.num_relations * width
+    assert least_hours(run) == pytest.approx(operations / 2.7e14)

@@ -24,7 +24,7 @@ from kgdash.errors import KgdashError
 from kgdash.runs.loading import weights_digest
 from kgdash.scoring import build_model as build_model_module
 from kgdash.scoring.build_model import ModelSpec, build_model, is_train_only, scoring_state
-from kgdash.scoring.model_spec import ARGUMENTS, constructor_arguments, model_class
+from kgdash.scoring.model_spec import ARGUMENTS, OwnWeights, constructor_arguments, model_class
 
 ENTITIES, RELATIONS, WHERE = 14, 55, "runs/nations"
 TRAINING = Nations().training.mapped_triples.numpy()
@@ -91,6 +91,16 @@ def test_rebuilt_model_shares_no_memory_with_the_given_weights(state):
     for tensor in state.values():
         tensor.zero_()
     assert all(torch.equal(value, before[name]) for name, value in scoring_state(model).items())
+
+
+def test_large_weights_that_are_nobody_elses_stay_where_they_are(state, monkeypatch):
+    name = "entity_representations.0._embeddings.weight"
+    monkeypatch.setattr(build_model_module, "_LARGE", state[name].nbytes - 1)
+    others = {key: tensor for key, tensor in state.items() if tensor.nbytes < state[name].nbytes}
+    kept = rebuild(TRANSE, OwnWeights(state)).state_dict()
+    assert kept[name].data_ptr() == state[name].data_ptr()
+    assert all(kept[key].data_ptr() != tensor.data_ptr() for key, tensor in others.items())
+    assert rebuild(TRANSE, state).state_dict()[name].data_ptr() != state[name].data_ptr()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,14 @@ import math
 
 import pytest
 
-from kgdash.statistics.estimate import Estimate, number, p_value, percent, with_interval
+from kgdash.statistics.estimate import (
+    Estimate,
+    number,
+    p_value,
+    percent,
+    whole_or_half,
+    with_interval,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,3 +62,8 @@ def test_above_is_wholly_above():
 )
 def test_percent(share, text):
     assert percent(share) == text
+
+
+def test_ranks_and_medians_of_counts_are_whole_or_half():
+    assert [whole_or_half(value) for value in (4, 1203.5, 0.0)] == ["4", "1,203.5", "0"]
+    assert whole_or_half(float("nan")) == "–"

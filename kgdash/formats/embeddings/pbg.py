@@ -14,6 +14,7 @@ the head is transformed where tails are asked for, and the tail where heads are,
 of its own; without, the tail is, always.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,9 @@ _PARAMETERS = {
     "complex_diagonal": ("real", "imag"),
     "linear": ("linear_transformation",),
 }
+
+#: bytes of parameters that are made for relations without any: a line of the configuration each
+_MOST_MADE = 2**26
 
 #: what torch adds to a norm by which it scales a vector down
 _EPSILON = 1e-7
@@ -237,6 +241,7 @@ def _operators(
             whole = f"model/relations/0/operator/{side}/{plural}"
             found.append(_array(file, path, whole, (count, *size)))
             continue
+        _check_made(config.operators.count("none"), size, path)
         rows = [
             _array(file, path, f"model/relations/{number}/operator/{side}/{name}", size)
             if operator == config.operator
@@ -245,6 +250,14 @@ def _operators(
         ]
         found.append(np.stack(rows))
     return np.concatenate(found, axis=1)
+
+
+def _check_made(count: int, size: tuple[int, ...], path: Path) -> None:
+    if count * math.prod(size) * 4 > _MOST_MADE:
+        raise KgdashError(
+            f"{path}: {count:,} relations without parameters take more than "
+            f"{_MOST_MADE // 2**20} MiB; save the vectors as arrays"
+        )
 
 
 def _unchanging(name: str, size: tuple[int, ...]) -> np.ndarray:
@@ -266,6 +279,7 @@ def _scored(
     if r is None:
         if config.comparator == "dot":
             return "dot", e, None
+        _check_made(count, e.shape[1:], config.path)
         return "TransE", e, np.zeros((count, e.shape[1]), np.float32)
     match config.operator:
         case "translation" if config.comparator == "dot":

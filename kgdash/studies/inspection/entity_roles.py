@@ -10,7 +10,7 @@ from kgdash.runs.saved_groupings import saved_groupings
 
 
 def entity_roles(graph: KnowledgeGraph) -> EntityTypes:
-    """Call each entity by its most frequent role in known triples, such as "tail of genre".
+    """Call each entity by its most frequent role in known triples, such as "tail of “genre”".
 
     Of equally frequent roles that of the first relation is taken, as head before as tail. Entities
     without a known triple have none.
@@ -25,7 +25,7 @@ def entity_roles(graph: KnowledgeGraph) -> EntityTypes:
     chosen = role[order][first]
     used, number = np.unique(chosen, return_inverse=True)
     names = tuple(
-        f"{('head', 'tail')[code % 2]} of {graph.relation_labels[code // 2]}"
+        f"{('head', 'tail')[code % 2]} of “{graph.relation_labels[code // 2]}”"
         for code in used.tolist()
     )
     return EntityTypes(names, entities, number.astype(np.int64))

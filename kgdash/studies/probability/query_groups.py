@@ -14,6 +14,7 @@ from kgdash.errors import check_name
 from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
+from kgdash.statistics.estimate import number
 
 #: what queries are grouped by
 GROUPINGS = {
@@ -90,20 +91,20 @@ def grouping(run: Run, by: str, progress: Progress = silent) -> Grouping:
         found = values[queries.anchor]
         return np.where(np.isfinite(found), np.searchsorted(edges, found, side="left"), -1)
 
-    return Grouping(codes, lambda number: _span(number, edges, by == "degree"))
+    return Grouping(codes, lambda part: _span(part, edges, by == "degree"))
 
 
-def _span(number: int, edges: np.ndarray, is_whole: bool) -> str:
+def _span(part: int, edges: np.ndarray, is_whole: bool) -> str:
     """Say which values the part holds: "≤ 0.12", "0.12 to 0.3", "> 0.3"; "13 to 16", "17"."""
     if not len(edges):
         return "all"
-    if number == 0:
-        return f"≤ {edges[0]:,.0f}" if is_whole else f"≤ {edges[0]:.3g}"
-    if number == len(edges):
-        return f"> {edges[-1]:,.0f}" if is_whole else f"> {edges[-1]:.3g}"
-    low, high = edges[number - 1 : number + 1]
+    if part == 0:
+        return f"≤ {edges[0]:,.0f}" if is_whole else f"≤ {number(edges[0])}"
+    if part == len(edges):
+        return f"> {edges[-1]:,.0f}" if is_whole else f"> {number(edges[-1])}"
+    low, high = edges[part - 1 : part + 1]
     if not is_whole:
-        return f"{low:.3g} to {high:.3g}"
+        return f"{number(low)} to {number(high)}"
     return f"{high:,.0f}" if high == low + 1 else f"{low + 1:,.0f} to {high:,.0f}"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import number, whole_or_half
 from kgdash.studies.probability.answer_sets import AnswerSets
 
 #: what the groups of a grouping are called, several and one
@@ -34,8 +34,8 @@ def coverage_verdict(sets: AnswerSets) -> str:
     return (
         f"The true answer is in its set for **{found['coverage']:.1%}** of {len(sets.queries):,} "
         f"test queries ({found['low']:.1%} to {found['high']:.1%}), {kept}; a set holds "
-        f"**{number(found['mean_size'])}** candidates on average, half of them "
-        f"{found['median_size']:g} or fewer."
+        f"**{number(found['mean_size'])}** candidates on average, half of the sets "
+        f"{whole_or_half(found['median_size'])} or fewer."
     )
 
 

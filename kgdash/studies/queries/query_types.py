@@ -11,7 +11,7 @@ Leskovec, "Beta Embeddings for Multi-Hop Logical Reasoning in Knowledge Graphs",
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,10 +27,11 @@ class QueryType:
 
     ``branches`` are numbers of relations, each followed from an anchor of its own; where there are
     several, their ends are joined: "and" keeps the entities at which all of them end, "or" those of
-    any. ``after`` relations are followed from there to the answer.
+    any. ``after`` relations are followed from there to the answer. ``words`` say it.
     """
 
     name: str
+    words: str
     branches: tuple[int, ...]
     join: str = ""
     after: int = 0
@@ -68,17 +69,23 @@ class QueryType:
 QUERY_TYPES = {
     kind.name: kind
     for kind in (
-        QueryType("1p", (1,)),
-        QueryType("2p", (2,)),
-        QueryType("3p", (3,)),
-        QueryType("2i", (1, 1), "and"),
-        QueryType("3i", (1, 1, 1), "and"),
-        QueryType("pi", (2, 1), "and"),
-        QueryType("ip", (1, 1), "and", 1),
-        QueryType("2u", (1, 1), "or"),
-        QueryType("up", (1, 1), "or", 1),
+        QueryType("1p", "one relation", (1,)),
+        QueryType("2p", "two relations in a row", (2,)),
+        QueryType("3p", "three relations in a row", (3,)),
+        QueryType("2i", "two relations that meet", (1, 1), "and"),
+        QueryType("3i", "three relations that meet", (1, 1, 1), "and"),
+        QueryType("pi", "two in a row and one that meet", (2, 1), "and"),
+        QueryType("ip", "two that meet, then one more", (1, 1), "and", 1),
+        QueryType("2u", "either of two relations", (1, 1), "or"),
+        QueryType("up", "either of two, then one more", (1, 1), "or", 1),
     )
 }
+
+
+def in_words(names: Iterable[str]) -> dict[str, str]:
+    """Say what query types are, those among names: "2p" is "2p: two relations in a row"."""
+    return {name: f"{name}: {QUERY_TYPES[name].words}" for name in names if name in QUERY_TYPES}
+
 
 #: the types of the ReliK paper
 PAPER_TYPES = ("1p", "2p", "3p", "2i", "3i")

@@ -245,7 +245,7 @@ def _reason(why: Explanation | None) -> CardFigure:
 _SAID: dict[str, Callable[[CardFigure], str]] = {
     "answer_set": lambda figure: _set_text(figure.values),
     "probability": lambda figure: f"probability {figure.text}",
-    "relik": lambda figure: "the sets of this region miss more than promised",
+    "relik": lambda figure: "answer sets of this region miss the truth more often than promised",
     "agreement": lambda figure: f"among the first {TOP} by {figure.text} runs",
 }
 

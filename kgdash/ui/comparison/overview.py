@@ -203,7 +203,7 @@ def _show_wide(
         shown[name] = wide[("value", name)].to_numpy(dtype=float)
         shown[f"{name} · position"] = wide[("position", name)].astype("Int64").to_numpy()
     config = number_columns(shown) | {
-        rows: st.column_config.TextColumn(rows, pinned=True, width="large" if guide else "medium"),
+        rows: st.column_config.TextColumn(rows, pinned=True, width=220 if guide else 180),
         **{f"{n} · position": st.column_config.NumberColumn("position") for n in compared.runs},
         **{n: st.column_config.NumberColumn(n) for n in compared.runs},
     }

@@ -71,7 +71,7 @@ def show_values(found: ProtocolOrders, metric: str, name: str) -> None:
     st.header("Expected and exact values")
     arrow = find_metric(metric).arrow
     rows = _sampled(found, metric)
-    columns = ["run", "protocol", "exact", "value", "sd", "corrected", "corrected_sd", "candidates"]
+    columns = ["run", "protocol", "value", "exact", "sd", "corrected", "corrected_sd", "candidates"]
     show_table(
         rows[columns],
         "values",
@@ -83,7 +83,7 @@ def show_values(found: ProtocolOrders, metric: str, name: str) -> None:
         corrected_sd=None,
         candidates="candidates, mean",
         run="run" if rows["run"].nunique() > 1 else None,
-        protocol=st.column_config.TextColumn("protocol", width=250),
+        protocol=st.column_config.TextColumn("protocol", width=160),
     )
 
 

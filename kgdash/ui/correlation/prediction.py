@@ -11,6 +11,7 @@ from kgdash.charts.correlation import task_label
 from kgdash.statistics.estimate import number, percent
 from kgdash.studies.correlation.performance_prediction import PerformancePrediction
 from kgdash.studies.correlation.prediction_intervals import FEWEST
+from kgdash.studies.correlation.prediction_verdict import checked_scheme
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.table import show_table
 
@@ -70,8 +71,7 @@ def show_checks(prediction: PerformancePrediction, drawn: int, name: str) -> Non
     :param drawn: subgraphs, those left out too
     :param name: of the files
     """
-    disjoint = prediction.errors.loc[prediction.errors["scheme"] == "disjoint", "subgraphs"]
-    scheme = "disjoint" if (disjoint >= FEWEST).any() else "overlapping"
+    scheme = checked_scheme(prediction)
     _show_check_cards(prediction, scheme, drawn)
     if scheme == "overlapping":
         st.info(
@@ -105,7 +105,7 @@ def _show_check_cards(prediction: PerformancePrediction, scheme: str, drawn: int
     errors = prediction.errors.set_index(["scheme", "curve"])
     line, mean = errors.loc[(scheme, "linear")], errors.loc[(scheme, "mean")]
     coverage = prediction.coverage.set_index(["scheme", "level"]).loc[(scheme, prediction.level)]
-    ends = [percent(coverage[name]) for name in ("covered_low", "covered_high")]
+    ends = [f"{coverage[name]:.1%}" for name in ("covered_low", "covered_high")]
     left_out = prediction.left_out
     with st.container(horizontal=True):
         show_card("R² ↑", number(line["r2"]), "against the mean, without ReliK")
@@ -114,7 +114,7 @@ def _show_check_cards(prediction: PerformancePrediction, scheme: str, drawn: int
         )
         show_card(
             f"Inside the {percent(prediction.level)} interval",
-            percent(coverage["covered"]),
+            f"{coverage['covered']:.1%}",
             f"95%: {ends[0]} to {ends[1]}",
         )
         show_card("Mean width ↓", number(coverage["width"]), "of the interval")

@@ -109,7 +109,9 @@ def show_candidate_rows(
         shown,
         f"{key}_{'_'.join(map(str, found.triple.parts))}",
         f"candidates for the {side}",
-        rank=st.column_config.NumberColumn("rank", help=explained("rank", _RANK)),
+        rank=st.column_config.NumberColumn(
+            "rank", format="localized", help=explained("rank", _RANK)
+        ),
     )
 
 

@@ -71,7 +71,8 @@ def show_way_through(run: Run, triple: InspectedTriple) -> None:
                 if outside
                 else partial(inspect_here, run.graph, found.triples[to].tolist()),
             )
-        st.caption(f"{place + 1:,} of {len(found.triples):,}: {plain(found.title)}")
+        title = found.title.removeprefix(f"{run.name}-")  # lists are called as their files are
+        st.caption(f"{place + 1:,} of {len(found.triples):,}: {plain(title)}")
 
 
 def _sentence(graph: KnowledgeGraph, triple: InspectedTriple) -> str:

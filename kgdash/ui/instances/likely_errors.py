@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -80,7 +82,11 @@ def _show_triples(graph: KnowledgeGraph, table: pd.DataFrame, key: str, name: st
     shown = table[[*first, *others]].head(_MOST)
     names = table[IDS].head(_MOST).to_numpy().tolist()
     ids = [[graph.entity_id(h), graph.relation_id(r), graph.entity_id(t)] for h, r, t in names]
-    headings = {**_LABELS, "mirror": "mirror image", "pca_confidence": "PCA confidence"}
+    headings: dict[str, Any] = {
+        **_LABELS,
+        "mirror": "mirror image",
+        "pca_confidence": "PCA confidence",
+    }
     pick_triple(graph, np.array(ids, dtype=np.int64), shown, key, name, **headings)
     if len(table) > _MOST:
         st.caption(f"The first {_MOST} of {len(table):,}; the files hold all.")

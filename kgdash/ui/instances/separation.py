@@ -20,7 +20,7 @@ from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.choices import choose_one
 from kgdash.ui.widgets.selection import selected_row
-from kgdash.ui.widgets.table import download, number_columns, show_table, written
+from kgdash.ui.widgets.table import TALL_ROW, download, number_columns, show_table, written
 
 #: intervals, which the charts show, and more are in the table's menu
 _HEADINGS = {
@@ -31,6 +31,10 @@ _HEADINGS = {
     **dict.fromkeys(("auc_low", "auc_high", "average_precision", "ap_low", "ap_high")),
     **dict.fromkeys(("share_true", "cohens_d")),
 }
+
+
+#: letters of a group's name above which it takes several lines, and pixels of its column then
+_ONE_LINE, _RULE = 40, 260
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,17 @@ def show_groups(separated: Separated) -> None:
         "the number of groups."
     )
     named = table.assign(group=[separated.names.get(g, g) for g in table["group"]])
-    show_table(named, "groups", f"{separated.name}-separation", **_HEADINGS)
+    long = bool(named["group"].str.len().max() > _ONE_LINE)
+    wide = {"group": st.column_config.Column("group", width=_RULE)} if long else {}
+    st.dataframe(
+        written(named),
+        hide_index=True,
+        placeholder="–",
+        column_config=number_columns(named, **_HEADINGS, **wide),
+        row_height=TALL_ROW if long else None,
+        key="groups",
+    )
+    download(named, f"{separated.name}-separation")
     with st.expander("How much larger the ROC-AUC of ReliK is than the others'"):
         against = separated.found.differences
         named = against.assign(

@@ -9,6 +9,7 @@ from kgdash.runs.call import Call
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import compare_measures
 from kgdash.studies.instances.separation_verdict import separation_verdict
+from kgdash.studies.queries.query_types import in_words
 from kgdash.studies.rules.rule import readings
 from kgdash.ui.instances.likely_errors import show_likely_errors
 from kgdash.ui.instances.separation import (
@@ -51,10 +52,11 @@ def show_instances(run: Run, source: InstancesChoice) -> None:
         ),
     )
     names = readings(scored.table["group"].unique(), run.graph)
+    names |= in_words(names)
     shown = Separated(run, scored, choice, found, names, key)
     for sentence in separation_verdict(found):
         st.markdown(sentence)
     show_cards(shown)
     _VIEWS[choose_view(list(_VIEWS))](shown)
     for note in instances.notes:
-        st.caption(plain(note[:1].upper() + note[1:]))
+        st.caption(f"{plain(note[:1].upper() + note[1:].removesuffix('.'))}.")

@@ -1,5 +1,7 @@
 """The ranked triples of a group, the worst or the best first, each to be inspected."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -24,5 +26,7 @@ def show_group_triples(graph: KnowledgeGraph, ranks: pd.DataFrame, group: str, n
     st.caption("Select a row to inspect its triple.")
     rows = ranks[::-1] if first == "worst first" else ranks
     key = f"triples_of_group_{group}"  # one for both orders: made anew, a table blinks
-    narrow = {name: st.column_config.TextColumn(name, width=110) for name in IDS}
+    narrow: dict[str, Any] = {name: st.column_config.TextColumn(name, width=110) for name in IDS}
+    if rows["relation"].nunique() == 1:
+        narrow["relation"] = None  # the group says it
     show_triples(graph, rows[IDS].to_numpy(), graph.with_names(rows), key, name, **narrow)

@@ -18,16 +18,20 @@ from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
+from kgdash.ui.runtime.pace import Pace
 from kgdash.ui.runtime.plain_page import plain_page
 from kgdash.ui.runtime.visitors import OWNER, server_settings
 
 #: where the provider leads back to, and Streamlit makes its cookie
 _CALLBACK = "/oauth2callback"
 
+#: where Streamlit asks the provider for its addresses
+_BEGINNING = "/auth/login"
+
 #: what strangers need to log in, and monitors to see that the server lives; what more there is to
 #: see, `kgdash.ui.runtime.health` tells this machine alone
 OPEN = (
-    "/auth/login",
+    _BEGINNING,
     AUTH_LOGOUT_ENDPOINT,
     _CALLBACK,
     "/_stcore/health",
@@ -36,11 +40,20 @@ OPEN = (
 )
 
 
+#: beginnings and ends of log-ins, of all people: at once, and a second after that. Each asks the
+#: provider for its addresses anew
+_BURST, _PER_SECOND = 3, 1.0
+
+#: of those, how many wait; who comes then is asked to come again
+_WAITING = 10
+
+
 class LogInDoor:
     """Middleware of the dashboard's server (ASGI)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._pace = Pace(_BURST, _PER_SECOND)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
@@ -50,6 +63,11 @@ class LogInDoor:
             assert settings is not None
             end_log_in(_claims(HTTPConnection(scope).cookies, settings), settings)
         if scope["type"] not in ("http", "websocket") or not asks or scope["path"] in OPEN:
+            if asks and scope["path"] in (_BEGINNING, AUTH_LOGOUT_ENDPOINT):
+                if self._pace.left() <= -_WAITING:
+                    await _busy()(scope, receive, send)
+                    return
+                await self._pace.keep(1)
             seals = asks and scope["path"] == _CALLBACK
             await self._app(scope, receive, sealing(send) if seals else send)
             return
@@ -65,6 +83,11 @@ class LogInDoor:
             await send({"type": "websocket.close", "code": 1008})
         else:
             await _answer(scope, claims)(scope, receive, send)
+
+
+def _busy() -> ASGIApp:
+    body = "<p>Many people are logging in. Come again in a few seconds.</p>"
+    return plain_page("kgdash", body, 429)
 
 
 def _answer(scope: Scope, claims: dict) -> ASGIApp:

@@ -5,9 +5,7 @@ git repository, and install what helps programmers; each message may start a thr
 page.
 """
 
-import asyncio
 import re
-import time
 from collections import Counter
 
 from google.protobuf.message import DecodeError
@@ -16,6 +14,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
 from kgdash.files.event_log import note
+from kgdash.ui.runtime.pace import Pace
 from kgdash.ui.runtime.visitors import OWNER, server_settings
 
 _OPERATION = "backend_operation_request"
@@ -27,11 +26,23 @@ OPERATIONS = frozenset({"deferred_file", "dataframe_chunk"})
 #: connections of one visitor, each a tab
 MOST_TABS = 32
 
-#: messages of a tab that are passed on at once, and a second after that
-_BURST, _PER_SECOND = 40, 10.0
+#: messages and new tabs of one visitor, or of a tab where nobody logs in, that are passed on at
+#: once, and a second after that
+_BURST, _PER_SECOND = 16, 4.0
+
+#: of those at once, what is kept for clicks: looks of pages for progress, by themselves, are left
+#: out then, and count as so much of a message
+_FOR_CLICKS, _LEFT_OUT = 8, 0.02
+
+#: bytes of a message that count as one message more
+_COUNTS_AS_ONE = 2**16
 
 #: characters of an address in a message, as many as one of HTTP may have
 _LONGEST = 2**16
+
+#: fields, entries of lists and the like that a message may hold: one of two bytes takes fifty times
+#: that, and its session keeps it
+_MOST_PARTS = 20_000
 
 #: numbers of downloads, as Streamlit makes them
 _PLAIN = re.compile(r"[0-9a-f]{0,32}")
@@ -43,65 +54,68 @@ class KnownMessages:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._tabs: Counter[str] = Counter()
+        self._paces: dict[str, Pace] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Drop messages of other kinds than `NEEDED`, where a server has settings.
 
-        What comes faster than people click waits. Who has too many tabs gets no further one.
+        What one visitor's tabs send faster than people click waits, and so does one tab more.
+        Who has too many tabs gets no further one.
         """
         if scope["type"] != "websocket" or server_settings() is None:
             await self._app(scope, receive, send)
             return
-        owner, pace = scope.get(OWNER), _Pace()
+        owner = scope.get(OWNER)
+        pace = Pace(_BURST, _PER_SECOND)
+        if owner:
+            pace = self._paces.setdefault(owner, pace)
         if owner and self._tabs[owner] >= MOST_TABS:
             note("refused", reason="tabs")
             await send({"type": "websocket.close", "code": 1008})
             return
 
         async def receive_needed() -> Message:
-            while not _is_needed(message := await receive()):
-                continue
-            if message["type"] == "websocket.receive":
-                await pace.keep()
-            return message
+            while True:
+                message = await receive()
+                if message["type"] != "websocket.receive":
+                    return message
+                content = message.get("bytes") or b""
+                if _is_look(content) and pace.left() < _FOR_CLICKS:
+                    await pace.keep(_LEFT_OUT)
+                    continue
+                await pace.keep(1 + len(content) // _COUNTS_AS_ONE)
+                if _is_needed(message):
+                    return message
 
         opened = Counter([owner or ""])
         self._tabs += opened
         try:
+            await pace.keep(1)
             await self._app(scope, receive_needed, send)
         finally:
             self._tabs -= opened
 
 
-class _Pace:
-    """How many messages of a tab may be passed on, in whole and in part."""
-
-    def __init__(self) -> None:
-        self._left, self._since = float(_BURST), time.monotonic()
-
-    async def keep(self) -> None:
-        """Wait until one more may be."""
-        now = time.monotonic()
-        self._left = min(_BURST, self._left + (now - self._since) * _PER_SECOND) - 1
-        self._since = now
-        if self._left < 0:
-            await asyncio.sleep(-self._left / _PER_SECOND)
+def _is_look(content: bytes) -> bool:
+    """Tell whether a page sent a message by itself, to show how far something is."""
+    if len(content) >= _COUNTS_AS_ONE:
+        return False
+    try:
+        return BackMsg.FromString(content).rerun_script.is_auto_rerun
+    except DecodeError:
+        return False
 
 
 def _is_needed(message: Message) -> bool:
     content = message.get("bytes")
-    if (
-        message["type"] != "websocket.receive"
-        or not content
-        or len(content) > get_max_widget_state_size_bytes()
-    ):
+    if not content or len(content) > get_max_widget_state_size_bytes():
         return True  # Streamlit ends a connection with longer ones
     try:
         asked = BackMsg.FromString(content)
     except DecodeError:  # Streamlit ends such a connection
         return True
     kind = asked.WhichOneof("type")
-    if len(asked.rerun_script.query_string) > _LONGEST:
+    if len(asked.rerun_script.query_string) > _LONGEST or _is_crowded(asked):
         return False
     if kind != _OPERATION:
         return kind in NEEDED
@@ -112,3 +126,16 @@ def _is_needed(message: Message) -> bool:
         "session_id",
         *OPERATIONS,
     }
+
+
+def _is_crowded(asked: BackMsg) -> bool:
+    """Tell whether a message has more parts than `_MOST_PARTS`."""
+    pending, parts = [asked], 0
+    while pending:
+        for field, value in pending.pop().ListFields():
+            parts += len(value) if field.is_repeated else 0
+            if parts > _MOST_PARTS:
+                return True
+            if field.message_type is not None:
+                pending += value if field.is_repeated else [value]
+    return False

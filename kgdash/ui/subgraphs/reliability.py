@@ -157,7 +157,8 @@ def show_regions(map_: ReliabilityMap, key: tuple[Any, ...]) -> None:
     low, high = (int((sure["kind"] == kind).sum()) for kind in ("low", "high"))
     st.markdown(
         f"**{low}** connected {'region is' if low == 1 else 'regions are'} less reliable than "
-        f"chance explains, **{high}** more (5% over the whole graph)."
+        f"chance explains, **{high}** {'is' if high == 1 else 'are'} more reliable (5% error over "
+        "the whole graph)."
     )
     if len(table):
         ids = table["region"].astype(str).tolist()

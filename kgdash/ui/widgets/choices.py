@@ -70,6 +70,7 @@ def choose_one(
         key=key,
         bind="query-params",
         help=explained(label, help),
+        wrap=True,
         **more,
     )
     return str(chosen if chosen in options else first)

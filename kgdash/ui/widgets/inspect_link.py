@@ -1,5 +1,7 @@
 """The way from any triple on a page to the page Inspect, and through the list that it stood in."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -17,7 +19,10 @@ _PAGE = "pages/inspect.py"
 _LIST = "inspection_list"
 
 #: pixels of a row, so that ten candidates stand on the first screen
-_ROW = 28
+ROW = 28
+
+#: pixels of a table of tall rows: ten of them
+_TALL = 700
 
 #: columns that hold a triple's ids
 IDS = ["head", "relation", "tail"]
@@ -33,6 +38,15 @@ class TripleList:
     digest: str
     triples: np.ndarray
     title: str
+
+    @classmethod
+    def of(cls, digest: str, rows: np.ndarray, title: str) -> TripleList:
+        """Make a list of a table's rows, each triple once, where it stands first.
+
+        Tables of ranks have a row per side of a triple: to the same one there is no next step.
+        """
+        triples = pd.DataFrame(np.asarray(rows, dtype=np.int64).reshape(-1, 3))
+        return cls(digest, triples.drop_duplicates().to_numpy(), title)
 
     def place(self, triple: Sequence[int | None]) -> int | None:
         """Return where a triple stands first, or None."""
@@ -50,14 +64,13 @@ def open_inspection(
 
     :param graph: of that run
     :param triple: ids of head, relation and tail
-    :param siblings: the list that it stands in, ids, ``(n, 3)``, to go through there
+    :param siblings: the list that it stands in, ids, ``(n, 3)``, to go through there, each once
     :param title: what the list is
     """
     if siblings is None:
         st.session_state.pop(_LIST, None)
     else:
-        rows = np.asarray(siblings, dtype=np.int64).reshape(-1, 3)
-        st.session_state[_LIST] = TripleList(graph.digest, rows, title)
+        st.session_state[_LIST] = TripleList.of(graph.digest, siblings, title)
     if shows(MENU["Predictions"]["inspect"]):
         # To the page itself, Streamlit would take the run and all else out of the address.
         st.query_params.update(triple_address(graph, triple))
@@ -115,18 +128,26 @@ def show_triples(
 
 
 def pick_triple(
-    graph: KnowledgeGraph, ids: np.ndarray, table: pd.DataFrame, key: str, title: str, **labels: Any
+    graph: KnowledgeGraph,
+    ids: np.ndarray,
+    table: pd.DataFrame,
+    key: str,
+    title: str,
+    row_height: int = ROW,
+    **labels: Any,
 ) -> None:
     """Show a table as `show_triples` does, without files.
 
     :param title: of the list that its rows are
+    :param row_height: pixels
     """
     event = st.dataframe(
         written(table),
         hide_index=True,
         placeholder="–",
         column_config=number_columns(table, **labels),
-        row_height=_ROW,
+        row_height=row_height,
+        height="auto" if row_height == ROW else min(_TALL, 40 + row_height * len(table)),
         on_select="rerun",
         selection_mode="single-row",
         key=key,

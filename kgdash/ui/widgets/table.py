@@ -14,12 +14,15 @@ from kgdash.files.table import for_spreadsheets, to_csv
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
-from kgdash.statistics.estimate import number, p_value
+from kgdash.statistics.estimate import number, p_value, whole_or_half
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.selection import selected_row
 
 #: column of floats -> what writes its values
 _Forms = dict[Any, Callable[[float], str]]
+
+#: pixels of a row whose texts take three lines: below 65, Streamlit cuts them after one
+TALL_ROW = 66
 
 #: cells beyond which floats keep the browser's format: writing each takes too long
 _MOST_CELLS = 10_000
@@ -35,7 +38,7 @@ _P_VALUES = frozenset({"p", "p_holm", "p_max"})
 
 #: columns of shares, and the ends of their intervals
 _SHARES = frozenset(
-    {"coverage", "covered", "level", "covgap", "worst"}
+    {"coverage", "covered", "level", "covgap", "worst", "share_right", "mean_confidence"}
     | {"ambiguity", "pairwise", "vote_pairwise", "overlap", "discrepancy"}
 )
 _ENDS = frozenset({"low", "high"})
@@ -144,11 +147,6 @@ def _form(column: str, values: pd.Series) -> Callable[[float], str]:
 
 def _percent(share: float) -> str:
     return f"{share:.1%}"
-
-
-def whole_or_half(value: float) -> str:
-    """Write a rank or a median of counts: "4", "1,203.5"."""
-    return f"{value:,.1f}".removesuffix(".0")
 
 
 def value_bar(info: Metric, heading: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from kgdash.errors import KgdashError
+from kgdash.formats.embeddings import pbg
 from kgdash.formats.embeddings.options import Options
 from kgdash.formats.embeddings.pbg import read_pbg
 from kgdash.runs.importing import import_embedding
@@ -280,4 +281,17 @@ def test_what_is_refused(name, tmp_path):
     write(tmp_path)
     change(tmp_path)
     with pytest.raises(KgdashError, match=message):
+        read_pbg(tmp_path, Options())
+
+
+@pytest.mark.parametrize(("operator", "comparator"), [("none", "l2"), ("linear", "dot")])
+def test_relations_without_parameters_take_little(operator, comparator, tmp_path, monkeypatch):
+    write(tmp_path, operator, comparator, False)
+    more = relations(operator, *["none"] * 54)
+    with_config(relations=more)(tmp_path)
+    monkeypatch.setattr(pbg, "_MOST_MADE", 55 * D * 4)
+    if operator == "none":
+        read_pbg(tmp_path, Options())
+        monkeypatch.setattr(pbg, "_MOST_MADE", 55 * D * 4 - 1)
+    with pytest.raises(KgdashError, match=r"5[45] relations without parameters take more"):
         read_pbg(tmp_path, Options())

@@ -20,10 +20,10 @@ def test_the_most_frequent_role_in_all_splits():
     # 0: head and tail of R0, once each; 2: head of R0, tail of R1; 3: head of R0 and of R1.
     # 1: tail of R0 twice, head and tail of R1 once. 4 is in no triple.
     assert roles_of(entity_roles(GRAPH)) == {
-        0: "head of R0",
-        1: "tail of R0",
-        2: "head of R0",
-        3: "head of R0",
+        0: "head of “R0”",
+        1: "tail of “R0”",
+        2: "head of “R0”",
+        3: "head of “R0”",
     }
 
 

@@ -142,8 +142,9 @@ def figure(name, level, **values):
                 ("relik", "unsure", {}),
                 ("agreement", "likely", {}),
             ],
-            "Doubt it: probability 3 of 5, one of 1,200 answers in the 90% set, the sets of this "
-            "region miss more than promised; but among the first 10 by 3 of 5 runs.",
+            "Doubt it: probability 3 of 5, one of 1,200 answers in the 90% set, answer sets of "
+            "this region miss the truth more often than promised; but among the first 10 by 3 of "
+            "5 runs.",
         ),
         ([("agreement", "unsure", {})], "Unsure: among the first 10 by 3 of 5 runs."),
         (

@@ -12,7 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import login, login_cookies
+from kgdash.ui.runtime import login, login_cookies, pace
 from kgdash.ui.runtime.login import OPEN, LogInDoor
 from kgdash.ui.runtime.visitors import OWNER
 from tests.support.servers import SECRETS, write_settings
@@ -201,3 +201,21 @@ def test_without_settings_everybody_is_this_machines(client, monkeypatch):
     monkeypatch.delenv(SETTING)
     assert is_inside(client)
     assert opens_socket(client)
+
+
+def test_log_ins_begin_at_a_pace_of_all_people(client, monkeypatch):
+    waited: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(pace.asyncio, "sleep", wait)
+    now = time.monotonic()
+    monkeypatch.setattr(pace.time, "monotonic", lambda: now)
+    answers = [client.get("/auth/login").status_code for _ in range(25)]
+    assert answers == [200] * 13 + [429] * 12
+    assert waited == pytest.approx(range(1, 11))
+    come_as(client, ADA)
+    assert is_inside(client)
+    assert client.get("/auth/logout").status_code == 429
+    assert not is_inside(client)

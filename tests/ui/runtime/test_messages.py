@@ -11,7 +11,7 @@ from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import messages
+from kgdash.ui.runtime import messages, pace
 from kgdash.ui.runtime.messages import NEEDED, OPERATIONS, KnownMessages
 from kgdash.ui.runtime.visitors import OWNER
 
@@ -117,29 +117,84 @@ def test_what_streamlit_refuses_unread_is_not_read_here(client, monkeypatch):
     assert messages._is_needed({"type": "websocket.receive", "bytes": b"1234"})
 
 
-@pytest.mark.usefixtures("_served")
-def test_what_comes_faster_than_clicks_waits(client, monkeypatch):
-    waited: list[float] = []
+@pytest.fixture
+def waited(_served, monkeypatch) -> list[float]:
+    """Return the waits, in seconds, while the clock stands still."""
+    found: list[float] = []
 
     async def wait(seconds: float) -> None:
-        waited.append(seconds)
+        found.append(seconds)
 
-    monkeypatch.setattr(messages.asyncio, "sleep", wait)
-    monkeypatch.setattr(messages.time, "monotonic", lambda: 5.0)
-    assert len(arrived(client, *[message("rerun_script")] * 42)) == 42
-    assert waited == pytest.approx([0.1, 0.2, 0.3])  # the one that ends the test, too
+    monkeypatch.setattr(pace.asyncio, "sleep", wait)
+    monkeypatch.setattr(pace.time, "monotonic", lambda: 5.0)
+    return found
+
+
+def test_what_comes_faster_than_clicks_waits(client, waited):
+    sent = [message("rerun_script")] * 15 + [message("clear_cache")] * 2
+    assert len(arrived(client, *sent)) == 15
+    # The tab counts, and the message that ends the test.
+    assert waited == pytest.approx([0.25, 0.5, 0.75])
+
+
+def test_long_messages_count_as_many(client, waited):
+    made = BackMsg()
+    made.rerun_script.page_name = "a" * 2**20
+    assert arrived(client, made.SerializeToString())
+    assert waited == pytest.approx([2 / 4, 3 / 4])
+
+
+def test_looks_leave_room_for_clicks(client, waited):
+    look = BackMsg()
+    look.rerun_script.is_auto_rerun = True
+    found = arrived(client, *[look.SerializeToString()] * 50, *[message("rerun_script")] * 5)
+    assert len(found) == 8 + 5
+    assert not waited
+
+
+def tab_of(door, owner: str):
+    async def of(scope, receive, send):
+        await door({**scope, OWNER: owner}, receive, send)
+
+    return TestClient(of).websocket_connect("/")
+
+
+def test_tabs_of_one_visitor_share_their_pace(client, waited):
+    for _ in range(16):
+        with tab_of(client.app, "ada"):
+            pass
+    assert not waited
+    with tab_of(client.app, "ada") as first, tab_of(client.app, "ada"):
+        first.send_bytes(message("rerun_script"))
+        first.receive_text()
+    assert waited == pytest.approx([0.25, 0.5, 0.75])
+    with tab_of(client.app, "bob"), tab_of(client.app, ""):
+        assert len(waited) == 3
+
+
+@pytest.mark.usefixtures("_served")
+def test_a_message_has_no_more_parts_than_pages_need(client):
+    def holding(fields: int, entries: int) -> bytes:
+        made = BackMsg()
+        states = made.rerun_script.widget_states.widgets
+        for number in range(fields):
+            states.add().id = str(number)
+        states[0].string_array_value.data.extend([""] * entries)
+        return made.SerializeToString()
+
+    names = BackMsg()
+    names.file_urls_request.file_names.extend([""] * 20_001)
+    crowded = [holding(20_001, 0), holding(1, 20_000), names.SerializeToString()]
+    assert not arrived(client, *crowded)
+    assert arrived(client, holding(2_000, 18_000)) == ["rerun_script"]
 
 
 @pytest.mark.usefixtures("_served")
 def test_one_visitor_has_so_many_tabs(client, monkeypatch):
     monkeypatch.setattr(messages, "MOST_TABS", 2)
-    door = client.app
 
     def tab(owner: str):
-        async def of(scope, receive, send):
-            await door({**scope, OWNER: owner}, receive, send)
-
-        return TestClient(of).websocket_connect("/")
+        return tab_of(client.app, owner)
 
     with tab("ada"), tab("ada"):
         with pytest.raises(WebSocketDisconnect), tab("ada"):

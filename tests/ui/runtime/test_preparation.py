@@ -239,3 +239,15 @@ def test_switched_off(work, monkeypatch):
     app = open_page(make_run())
     assert "preparation" not in app.session_state
     assert work.begun == []
+
+
+def test_what_would_take_days_is_prepared_only_if_somebody_says_so(work, monkeypatch):
+    monkeypatch.setattr(preparation, "least_hours", lambda run: 72.4)
+    app = open_page(make_run())
+    assert not work.begun
+    (caption,) = app.sidebar.caption
+    assert caption.value.startswith("ReliK of all 4 triples would take 3 days of a core or more")
+    press(app, "Prepare")
+    await_begun(work)
+    assert [button.label for button in again(app).sidebar.button] == ["Stop"]
+    assert len(work.begun) == 1

@@ -21,3 +21,9 @@ def test_addresses_are_names():
         "relation": "r0",
         "tail": "e1",
     }
+
+
+def test_a_list_of_rows_has_each_triple_once_in_order():
+    found = TripleList.of("digest", np.array([[3, 1, 2], [3, 1, 2], [0, 1, 3], [3, 1, 2]]), "some")
+    assert found.triples.tolist() == [[3, 1, 2], [0, 1, 3]]
+    assert TripleList.of("digest", np.empty((0, 3)), "none").triples.shape == (0, 3)
