@@ -10,6 +10,7 @@ import pytest
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.charts.classification import CALIBRATION_NAMES
 from kgdash.charts.export import FigureSize, figure_bytes
 from kgdash.charts.message import message_of
 from kgdash.charts.separation import MEASURE_NAMES
@@ -129,7 +130,7 @@ class TestEveryFigureIsMadeByItsCommand:
             assert values[column].tolist() == [row[key] for row in expected]
         for column, key in (
             ("community", "label"),
-            ("relik", "relik"),
+            ("mean ReliK", "relik"),
             ("test triples", "evaluated"),
         ):
             assert communities[column].tolist() == [row[key] for row in told["communities"]]
@@ -169,7 +170,9 @@ class TestEveryFigureIsMadeByItsCommand:
 
     def test_calibration(self, call, tables):
         for command, shown in tables["Calibration"]:
-            printed = self._rows(call(*arguments_of(command)))
+            printed = self._rows(call(*arguments_of(command))).replace(
+                CALIBRATION_NAMES | {"f1": "F1", "roc_auc": "ROC-AUC", "pr_auc": "PR-AUC"}
+            )
             assert len(printed) == len(shown)
             for column, expected in zip(shown, printed, strict=True):
                 values = printed[expected].astype(shown[column].dtype)
