@@ -15,6 +15,7 @@ import numpy as np
 from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.known_triples import triple_keys
 from kgdash.progress import Progress
 from kgdash.runs import Run
 from kgdash.studies.discovery.best import Best
@@ -150,8 +151,7 @@ class _Search:
         return np.stack([self.part.heads[row], np.full(len(row), self.part.relation), tail], axis=1)
 
     def _keys(self, triples: np.ndarray) -> np.ndarray:
-        head, relation, tail = triples.T
-        return (head * self.graph.num_relations + relation) * self.graph.num_entities + tail
+        return triple_keys(triples, self.graph.num_entities, self.graph.num_relations)
 
 
 class _HeadSoftmax:
