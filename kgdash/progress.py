@@ -29,6 +29,16 @@ class Estimate:
         return elapsed / done * (total - done) if done > 0 and elapsed > 0.5 else None
 
 
+def duration_text(seconds: float) -> str:
+    """Write how long something takes: "48 s", "34 min", "2.5 h", "3 days"."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    hours = seconds / 3600
+    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:,.0f} days"
+
+
 def phases(progress: Progress, weights: list[float]) -> list[Progress]:
     """Split one progress into consecutive ones that together run from nothing to all.
 
@@ -57,7 +67,7 @@ def terminal(label: str) -> Progress:
         ended = done >= total
         left = estimate.remaining(done, total)
         text = f"\r{label}: {done / max(total, 1e-9):4.0%}"
-        sys.stderr.write(text + (f", {left:.0f} s left   " if left is not None else ""))
+        sys.stderr.write(text + (f", {duration_text(left)} left   " if left is not None else ""))
         sys.stderr.write("\n" if ended else "")
         sys.stderr.flush()
 

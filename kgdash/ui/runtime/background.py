@@ -13,7 +13,7 @@ from typing import Any
 
 from kgdash.files.event_log import Stopwatch, note
 from kgdash.files.visitor import visitor
-from kgdash.progress import Progress
+from kgdash.progress import Progress, duration_text
 from kgdash.runs.call import Call
 from kgdash.ui.runtime.long_work import call_results
 
@@ -163,11 +163,7 @@ def time_left(job: Job) -> str:
     if job.place:
         return f", {ordinal(job.place)} in line"
     left = job.remaining()
-    if left is None:
-        return ""
-    return (
-        f", about {max(left, 1):.0f} s left" if left < 120 else f", about {left / 60:.0f} min left"
-    )
+    return "" if left is None else f", about {duration_text(max(left, 1))} left"
 
 
 def ordinal(number: int) -> str:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from kgdash.errors import InterruptedWork, KgdashError
 from kgdash.files.event_log import Stopwatch, note
-from kgdash.progress import Estimate, Progress
+from kgdash.progress import Estimate, Progress, duration_text
 from kgdash.ui.runtime.background import Job, ordinal
 from kgdash.ui.runtime.long_work import goes_out
 from kgdash.ui.runtime.markdown import plain
@@ -138,7 +138,7 @@ def reporter(
             return
         state["last"] = now
         left = estimate.remaining(done, total)
-        text = f"{label}: about {left:.0f} s left" if left is not None else label
+        text = f"{label}: about {duration_text(left)} left" if left is not None else label
         if where := place():
             text = f"{label}: {ordinal(where)} in line"
         if state["bar"] is None:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from kgdash.files.turns import others_first
+from kgdash.progress import duration_text
 from kgdash.runs import Run
 from kgdash.runs.call import Call
 from kgdash.runs.preparation import least_hours, prepared_share
@@ -60,17 +61,14 @@ def _is_asked(run: Run, hours: float) -> bool:
     with slot.container(gap="xsmall"):
         st.caption(
             f"ReliK of all {len(run.graph.known()):,} triples would take "
-            f"{_time(hours)} of a core or more: it is not prepared unasked. Figures of the whole "
-            "graph have to wait for it; those of subgraphs and of single triples do not."
+            f"{duration_text(3600 * hours)} of a core or more: it is not prepared unasked. Figures "
+            "of the whole graph have to wait for it; those of subgraphs and of single triples do "
+            "not."
         )
         asked = st.button("Prepare", type="tertiary", icon=":material/schedule:")
     if asked:
         slot.empty()
     return asked
-
-
-def _time(hours: float) -> str:
-    return f"{hours:,.0f} hours" if hours < 48 else f"{hours / 24:,.0f} days"
 
 
 def _start(run: Run, keep: Callable[[Any], None]) -> Job:

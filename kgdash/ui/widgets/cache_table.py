@@ -35,13 +35,6 @@ def size_text(size: float) -> str:
     return f"{size:,.3g} GiB"
 
 
-def duration_text(seconds: float) -> str:
-    """Write how long something took: "48 s", "34 min", "2.5 h"."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
 def choose_tables(listed: pd.DataFrame) -> list[str]:
     """Show the stored tables and return the keys of the selected ones.
 
