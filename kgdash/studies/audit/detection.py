@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import beta
 
 from kgdash.errors import KgdashError
+from kgdash.statistics.proportions import clopper_pearson
 
 #: shares of the triples that are listed
 TOPS = (0.01, 0.02, 0.03, 0.04, 0.05)
@@ -62,7 +62,5 @@ def _found(values: np.ndarray, planted: np.ndarray, listed: int) -> float:
 
 def _interval(found: float, n: int, level: float) -> tuple[float, float, float]:
     """Return the share and its interval, also for a mean that is no whole number."""
-    tail = (1 - level) / 2
-    low = beta.ppf(tail, found, n - found + 1) if found > 0 else 0.0
-    high = beta.ppf(1 - tail, found + 1, n - found) if found < n else 1.0
+    low, high = clopper_pearson(found, n, level)
     return found / n, float(low), float(high)

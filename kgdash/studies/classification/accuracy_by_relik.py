@@ -8,6 +8,7 @@ import pandas as pd
 
 from kgdash.graph import IDS
 from kgdash.progress import Progress, silent
+from kgdash.statistics.proportions import wilson
 from kgdash.studies.classification.calibration import quantile_bins
 from kgdash.studies.classification.classification import Classification
 
@@ -37,8 +38,6 @@ def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS
         ``accuracy_low``, ``accuracy_high`` (percentile bootstrap over the pairs); these three are
         NaN for given negatives, which belong to no true triple
     """
-    from scipy.stats import binomtest
-
     level = found.setting.level
 
     label, predicted = (found.test[column].to_numpy() for column in ("label", "predicted"))
@@ -52,13 +51,13 @@ def accuracy_by_relik(found: Classification, relik: np.ndarray, bins: int = BINS
     rows = []
     for number in range(int(code.max()) + 1):
         at = code == number
-        wilson = binomtest(int(right[at].sum()), int(at.sum())).proportion_ci(level, "wilson")
+        (least,), (most,) = wilson(right[at].sum(), at.sum(), level)
         low, high = _interval(pairs[at], level, found.setting.seed)
         values = relik[at]
         rows.append(
             {"true": int(at.sum()), "relik": values.mean()}
             | {"relik_least": values.min(), "relik_most": values.max()}
-            | {"recall": right[at].mean(), "recall_low": wilson.low, "recall_high": wilson.high}
+            | {"recall": right[at].mean(), "recall_low": least, "recall_high": most}
             | {"accuracy": pairs[at].mean(), "accuracy_low": low, "accuracy_high": high}
         )
     return pd.DataFrame(rows)

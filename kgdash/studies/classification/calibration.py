@@ -10,6 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from kgdash.statistics.proportions import wilson
+
 #: how scores become probabilities
 CALIBRATIONS = {
     "none": "of the score as it is, nothing fitted",
@@ -119,8 +121,6 @@ def reliability_bins(
     :return: one row per bin, ascending: ``count`` (int64), ``predicted`` (mean probability),
         ``observed`` (share of true triples), ``low``, ``high`` (of that share), float64 in [0, 1]
     """
-    from scipy.stats import binomtest
-
     code = quantile_bins(probabilities, bins)
     table = pd.DataFrame({"bin": code, "predicted": probabilities, "observed": labels})
     grouped = table.groupby("bin", sort=True)
@@ -130,11 +130,7 @@ def reliability_bins(
         observed=("observed", "mean"),
         true=("observed", "sum"),
     ).reset_index(drop=True)
-    ends = [
-        binomtest(int(row.true), int(row.count_)).proportion_ci(level, "wilson")
-        for row in rows.rename(columns={"count": "count_"}).itertuples()
-    ]
-    rows["low"], rows["high"] = [end.low for end in ends], [end.high for end in ends]
+    rows["low"], rows["high"] = wilson(rows["true"], rows["count"], level)
     return rows.drop(columns="true")
 
 

@@ -16,6 +16,7 @@ from scipy.stats import binomtest, pearsonr, permutation_test, rankdata, spearma
 
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.proportions import clopper_pearson
 from kgdash.studies.comparison.part_scores import EQUAL, PartScores
 
 #: over parts
@@ -58,8 +59,8 @@ def strategies(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> pd.DataF
         row = {"strategy": name, "overall_best": name == leader, "correct": correct, "parts": count}
         row |= {"accuracy": correct / count, "low": np.nan, "high": np.nan}
         if number <= runs:
-            interval = binomtest(round(correct), count).proportion_ci(bootstrap.level)
-            row |= {"low": interval.low, "high": interval.high}
+            low, high = clopper_pearson(round(correct), count, bootstrap.level)
+            row |= {"low": float(low), "high": float(high)}
         row |= {"regret": regrets[:, number].mean()}
         row |= {"regret_low": ends[0][number], "regret_high": ends[1][number]}
         row["mrr"] = float(np.average((taken * mrr).sum(axis=1), weights=weights))

@@ -23,7 +23,7 @@ from kgdash.runs.helpers import each_part
 from kgdash.studies.discovery.best import Best
 from kgdash.studies.discovery.one_relation import BYTES_EACH, Found, RelationSearch, search_relation
 from kgdash.studies.discovery.relation_scores import UnknownScores
-from kgdash.studies.probability.calibration import Calibration, fit_calibration
+from kgdash.studies.probability.calibration import FITTED, Calibration, fit_calibration
 
 #: what triples are ordered by
 BY = {
@@ -93,7 +93,7 @@ def discover(run: Run, setting: DiscoverySetting, progress: Progress = silent) -
     first, second = phases(progress, [1.0, 9.0] if setting.by == "probability" else [0.0, 1.0])
     fitted = fit_calibration(run, progress=first) if setting.by == "probability" else None
     known = tuple(split for split in SPLITS if split in setting.known)
-    key = {"kind": "discovery", "discovery": _VERSION, **run.table_key(graph.all_triples)}
+    key = {"kind": "discovery", "discovery": _VERSION, **FITTED, **run.table_key(graph.all_triples)}
     key |= asdict(setting) | {"relations": relations, "known": known}
     about = run.table_about("discovery", graph.all_triples, filter="+".join(known))
     search = _Search(run, setting, fitted, known)

@@ -18,8 +18,9 @@ from kgdash.errors import check_name
 from kgdash.graph import IDS
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
+from kgdash.statistics.proportions import clopper_pearson
 from kgdash.studies.probability.answer_scores import SCORES
-from kgdash.studies.probability.conformal import check_epsilon, clopper_pearson
+from kgdash.studies.probability.conformal import check_epsilon
 from kgdash.studies.probability.query_groups import Grouping, Queries, grouping
 from kgdash.studies.probability.set_tables import CONDITIONS, SetTables, set_tables
 

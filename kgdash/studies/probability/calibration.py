@@ -46,8 +46,8 @@ ENOUGH = 50
 #: folds of validation triples, where these themselves are looked at
 FOLDS = 5
 
-#: raise when the meaning of a stored table changes
-_VERSION = 2
+#: in the keys of all stored tables that rest on what is fitted here: raise when that changes
+FITTED = {"calibration": 2}
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def fit_calibration(
         raise KgdashError(
             f"graph {run.graph.name} has no validation triples to fit probabilities on"
         )
-    key = {"kind": "calibration", "calibration": _VERSION, **run.table_key(triples)}
+    key = {"kind": "calibration", **FITTED, **run.table_key(triples)}
     about = run.table_about("calibration", triples, filter=default_filter("valid"))
     return _from_table(
         cached_table(key, lambda: _to_table(_fit(run, triples, progress)), about, progress)
@@ -204,7 +204,7 @@ def calibration_on_test(run: Run, progress: Progress = silent) -> TestedCalibrat
     first, second = phases(progress, [3.0, 2.0])
     fitted = fit_calibration(run, progress=first)
     triples = run.graph.split("test")
-    key = {"kind": "probabilities", "calibration": _VERSION, **run.table_key(triples)}
+    key = {"kind": "probabilities", **FITTED, **run.table_key(triples)}
     how = {"filter": default_filter("test"), "method": "every query"}
     about = run.table_about("calibration", triples, **how)
     table = cached_table(key, lambda: _queries(run, fitted, triples, second), about, second)

@@ -13,6 +13,7 @@ from kgdash.engine.workers import one_thread
 from kgdash.errors import check_name
 from kgdash.progress import Progress, phases, silent
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
+from kgdash.statistics.proportions import wilson
 from kgdash.studies.probability.calibration import WAYS, TestedCalibration
 from kgdash.studies.probability.query_groups import grouping
 
@@ -131,25 +132,20 @@ def diagram(tested: TestedCalibration, way: str = "fitted") -> pd.DataFrame:
     :return: one row per bin of `equal_mass`: ``count`` (int64), ``predicted`` (mean confidence),
         ``observed`` (share right), ``low``, ``high`` (95%, Wilson), float64 in [0, 1]
     """
-    from scipy.stats import binomtest
-
     table = tested.queries
     confidence = table[f"{way}_confidence"].to_numpy()
     bins = equal_mass(confidence)
     count = np.bincount(bins, minlength=BINS)
     right = np.bincount(bins, table["right"], BINS)
     some = count > 0
-    ends = [
-        binomtest(round(r), int(n)).proportion_ci(method="wilson")
-        for r, n in zip(right[some], count[some], strict=True)
-    ]
+    low, high = wilson(np.round(right[some]), count[some])
     return pd.DataFrame(
         {
             "count": count[some],
             "predicted": np.bincount(bins, confidence, BINS)[some] / count[some],
             "observed": right[some] / count[some],
-            "low": [end.low for end in ends],
-            "high": [end.high for end in ends],
+            "low": low,
+            "high": high,
         }
     )
 

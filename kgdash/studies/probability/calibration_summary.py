@@ -15,7 +15,7 @@ from kgdash.files.table_cache import cached_table
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.statistics.bootstrap import Bootstrap
-from kgdash.studies.probability.calibration import WAYS, calibration_on_test
+from kgdash.studies.probability.calibration import FITTED, WAYS, calibration_on_test
 from kgdash.studies.probability.calibration_report import (
     diagram,
     grouped_errors,
@@ -98,5 +98,6 @@ def _kept(
 ) -> pd.DataFrame:
     test = run.graph.split("test")
     names = {"shown": run.graph.shown_digest} if "by" in what else {}
-    key = {"kind": "calibration", **what, **names, **asdict(bootstrap), **run.table_key(test)}
-    return cached_table(key, compute, run.table_about("calibration", test), progress)
+    about = {"kind": "calibration", **FITTED, **what, **names, **asdict(bootstrap)}
+    note = run.table_about("calibration", test)
+    return cached_table({**about, **run.table_key(test)}, compute, note, progress)

@@ -68,19 +68,3 @@ def allowed_of(thresholds: pd.DataFrame, codes: np.ndarray) -> np.ndarray:
     """
     most = thresholds.set_index("group")["most"]
     return most.reindex(codes).fillna(most[-1]).to_numpy(np.float64)
-
-
-def clopper_pearson(
-    covered: np.ndarray, n: np.ndarray, level: float = 0.95
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the exact interval of shares: of how many, as `scipy.stats.binomtest` has it.
-
-    :param covered: whole numbers, ``(k,)``, up to ``n``, ``(k,)``, ≥ 1
-    :return: low and high, float64, ``(k,)``, in [0, 1]
-    """
-    from scipy.stats import beta
-
-    tail, missed = (1 - level) / 2, n - covered
-    low = np.where(covered > 0, beta.ppf(tail, np.maximum(covered, 1), missed + 1), 0.0)
-    high = np.where(missed > 0, beta.ppf(1 - tail, covered + 1, np.maximum(missed, 1)), 1.0)
-    return low, high

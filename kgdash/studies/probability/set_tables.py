@@ -31,7 +31,7 @@ from kgdash.studies.probability.answer_scores import (
     answer_scores,
     place_in_queries,
 )
-from kgdash.studies.probability.calibration import Calibration, fit_calibration
+from kgdash.studies.probability.calibration import FITTED, Calibration, fit_calibration
 from kgdash.studies.probability.conformal import allowed_of, find_thresholds
 from kgdash.studies.probability.query_groups import GROUPINGS, Queries, grouping
 
@@ -86,8 +86,9 @@ def answer_scores_of(run: Run, split: str, progress: Progress = silent) -> pd.Da
     first, second = phases(progress, [3.0, 2.0])
     fitted = fit_calibration(run, progress=first)
     triples, filter = run.graph.split(split), default_filter(split)
+    about = {"kind": "answer scores", "sets": _VERSION, "filter": filter}
     return cached_table(
-        {"kind": "answer scores", "sets": _VERSION, "filter": filter, **run.table_key(triples)},
+        {**about, **FITTED, **run.table_key(triples)},
         lambda: answer_scores(run, fitted, triples, filter, second),
         run.table_about("calibration", triples, filter=filter),
         second,
@@ -160,4 +161,4 @@ def _stored(run: Run, pair: Pair) -> SetTables | None:
 def _key(run: Run, part: str, pair: Pair | None = None) -> dict[str, Any]:
     """Return what a stored table depends on; communities and parts follow from run and version."""
     about = {"kind": "answer sets", "sets": _VERSION, "part": part, "pair": pair}
-    return {**about, **run.table_key(run.graph.split("test"))}
+    return {**about, **FITTED, **run.table_key(run.graph.split("test"))}

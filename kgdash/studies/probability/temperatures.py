@@ -63,9 +63,10 @@ class _Search:
             gain = slope**2 / curvature / 2  # Newton's decrement
         new = np.where(np.isnan(new), self.beta, new)
         new = np.clip(new, self.beta / _LEAP, self.beta * _LEAP).clip(*self.ends)
-        passed = (new <= self.low) | (new >= self.high)
+        moves = new != self.beta
+        passed = moves & ((new <= self.low) | (new >= self.high))
         new[passed] = np.sqrt(self.low[passed] * self.high[passed])
-        going = self.is_open & (new != self.beta) & ~(gain <= _GAIN * self.queries)
+        going = self.is_open & moves & ~(gain <= _GAIN * self.queries)
         self.beta = np.where(self.is_open, new, self.beta)
         self.is_open = going
 

@@ -20,9 +20,10 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.scoring import ENTITY_SIDES
 from kgdash.statistics.estimate import Estimate
+from kgdash.statistics.proportions import clopper_pearson
 from kgdash.studies.probability.answer_queries import AnswerQueries, softmax
 from kgdash.studies.probability.answer_sets import AnswerSetSetting, answer_sets
-from kgdash.studies.probability.calibration import Calibration, fit_calibration
+from kgdash.studies.probability.calibration import FITTED, Calibration, fit_calibration
 from kgdash.studies.probability.query_groups import Queries
 
 #: share of queries whose set may miss the true answer, and what puts an answer in: by "adaptive",
@@ -104,15 +105,13 @@ class Basis:
 
         :param communities: of `find_communities`; None, as the entity, for the whole graph
         """
-        from scipy.stats import binomtest
-
         at = _ALL if communities is None or entity is None else int(communities[entity])
         rows = self.coverage[self.coverage["community"] == at]
         queries, covered = (int(rows[column].sum()) for column in ("queries", "covered"))
         if not queries:
             return Estimate(np.nan, np.nan, np.nan, 0)
-        ends = binomtest(covered, queries).proportion_ci(0.95, "exact")
-        return Estimate(covered / queries, float(ends.low), float(ends.high), queries)
+        low, high = clopper_pearson(covered, queries)
+        return Estimate(covered / queries, float(low), float(high), queries)
 
 
 def card_basis(run: Run, progress: Progress = silent) -> Basis:
@@ -151,7 +150,7 @@ def is_at_hand(run: Run) -> bool:
 
 def _key(run: Run) -> dict[str, object]:
     about = {"kind": "trust", "trust": _VERSION, "epsilon": EPSILON, "score": SCORE}
-    return about | run.table_key(run.graph.splits["test"])
+    return about | FITTED | run.table_key(run.graph.splits["test"])
 
 
 def _coverage(run: Run, progress: Progress) -> pd.DataFrame:

@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest
+from scipy.stats import binom
 
 from kgdash.errors import KgdashError
 from kgdash.studies.probability.conformal import (
     allowed_of,
     check_epsilon,
-    clopper_pearson,
     conformal_quantile,
     fewest_queries,
     find_thresholds,
@@ -62,14 +61,6 @@ def test_a_group_of_three_queries_promises_nothing_of_its_own():
     table = find_thresholds(np.array([1.0, 5.0, 2.0]), np.zeros(3, dtype=np.int64), 0.1)
     assert table["group"].tolist() == [-1]
     assert table["most"].tolist() == [math.inf]  # all candidates are in: nothing is invented
-
-
-def test_intervals_are_those_of_scipy():
-    covered, n = np.array([0, 3, 7, 40]), np.array([5, 9, 7, 57])
-    low, high = clopper_pearson(covered, n, 0.9)
-    for at in range(4):
-        ends = binomtest(int(covered[at]), int(n[at])).proportion_ci(0.9, "exact")
-        assert (low[at], high[at]) == pytest.approx((ends.low, ends.high))
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1.0, -0.1, math.nan])

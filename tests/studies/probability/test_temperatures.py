@@ -6,7 +6,7 @@ import torch
 from scipy.optimize import minimize_scalar
 
 from kgdash.studies.probability.answer_queries import answer_queries, softmax
-from kgdash.studies.probability.temperatures import fit_betas
+from kgdash.studies.probability.temperatures import _Search, fit_betas
 from tests.support.checks import check_progress
 from tests.support.fakes import FakeScorer, fake_run, make_graph, random_scorer
 
@@ -61,6 +61,17 @@ def test_ties_have_beta_one_and_perfect_models_a_large_one():
     (beta,) = fit_betas(perfect, groups)[0]
     assert np.isfinite(beta)
     assert beta > 10
+
+
+@pytest.mark.parametrize("slope", [-1.0, 1.0])
+def test_a_search_without_a_minimum_stops_at_its_end(slope):
+    search = _Search.around([np.zeros(5, dtype=np.int64)], 2.0, 16.0)
+    steps = 0
+    while search.is_open.any():
+        search.step(np.array([slope]), np.array([1e-3]))
+        steps += 1
+    assert search.beta.tolist() == [2.0 * 16.0**-slope]
+    assert steps == 3
 
 
 def test_progress(sides):
