@@ -145,7 +145,7 @@ def count_scores(tile, row, width, kept, group, bounds, counts, paper):
     if number == 0:
         return
     if paper.crowded[0] == 0:
-        low = max(least, np.float32(-1e38))
+        low = min(max(least, np.float32(-1e38)), np.float32(1e38))
         reach = min(most, np.float32(1e38)) - low
         scale = np.float32(64000) / reach if reach > np.float32(1e-25) else np.float32(6.4e29)
         for i in range(number):

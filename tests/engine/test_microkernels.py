@@ -158,6 +158,10 @@ class TestGivenScores:
         own = np.resize(np.float32([large, -large, 0.0]), triples + 2)
         assert self.check(scores, [0], own, own * 0)[:3] == [[1, 2], [4, 1], [3, 1]]
 
+    @pytest.mark.parametrize("value", [np.inf, -np.inf])
+    def test_rows_of_one_infinity(self, value):
+        assert self.check([[value] * 3], [0], [value, 0.0], [0, 0])[0] == [0, 3]
+
     def test_triples_crowded_apart_or_all_alike(self):
         draw = np.random.default_rng(1)
         near = draw.random(700).astype(np.float32)
