@@ -90,7 +90,7 @@ def sampled_sentence(
         )
     if parts:
         said.append(f"Sampled, at random within relations: {'; '.join(parts)}")
-        said.append(f"95% intervals, those of MRR and ReliK at most {number(width)} wide")
+        said.append(f"95% intervals, those of MRR and ReliK at most {width:g} wide")
     if reliable is None:
         said.append(
             f"A sample of ReliK takes {duration(hours[1])} of a core or more: choose a width, and "
