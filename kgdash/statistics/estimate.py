@@ -64,6 +64,11 @@ def with_interval(estimate: Estimate) -> str:
     return f"{value} ({estimate.ends})" if estimate.ends else value
 
 
+def duration(hours: float) -> str:
+    """Write a time as people say it: "3 hours", "12 days"."""
+    return f"{hours:,.0f} hours" if hours < 48 else f"{hours / 24:,.0f} days"
+
+
 def _scientific(value: float) -> str:
     mantissa, exponent = f"{value:.2e}".split("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
