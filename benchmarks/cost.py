@@ -167,9 +167,8 @@ def main(model: str, sizes: list[int]) -> None:
         own = [m for m in found if m.job == job]
         slope, offset = fitted[job] = fit(own)
         ratios = [(slope * m.dimension + offset) * m.scores / m.seconds for m in own]
-        print(
-            f"{model}, {job}: CPU seconds = scores · ({1e12 * slope:.1f} ps · K + {1e9 * offset:.2f} ns)"
-        )
+        formula = f"scores · ({1e12 * slope:.1f} ps · K + {1e9 * offset:.2f} ns)"
+        print(f"{model}, {job}: CPU seconds = {formula}")
         print("    fitted / measured:", " ".join(f"{ratio:.2f}" for ratio in ratios))
         print(f"    worst: {min(ratios):.2f} and {max(ratios):.2f}")
     if model == "DistMult":
