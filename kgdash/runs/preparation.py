@@ -8,12 +8,16 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.runs.cluster_parts import fill_ranks, fill_relik
 from kgdash.runs.run import Run
 from kgdash.scoring import ENTITY_SIDES
+from kgdash.statistics.sampled_mean import FIRST
 
 #: what the ranks take of the time
 _RANKS = 0.03
 
 #: hours of a core beyond which nothing is counted unasked
 UNASKED = 4.0
+
+#: hours of a core beyond which not even a page's first sample of ReliK is counted unasked
+WAITED = 0.05
 
 #: multiply-adds that a core does in a second at best (benchmarks/README.md)
 _RATE = 7.5e10
@@ -67,6 +71,16 @@ def is_counted_unasked(run: Run) -> bool:
     Where it is not, pages and commands draw samples until somebody asks for more.
     """
     return least_hours(run) <= UNASKED or prepared_share(run) == 1
+
+
+def first_sample_hours(run: Run) -> float:
+    """Reckon the hours of a core that the least sample of ReliK takes at least."""
+    return least_hours(run, 2 * FIRST)
+
+
+def is_sampled_unasked(run: Run) -> bool:
+    """Tell whether ReliK of a sample takes so little that a page counts it unasked."""
+    return first_sample_hours(run) <= WAITED
 
 
 def prepared_share(run: Run) -> float:

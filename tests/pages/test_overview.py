@@ -155,6 +155,7 @@ def test_cards_say_on_hovering_what_they_show():
 def test_where_counting_takes_hours_figures_are_of_samples(monkeypatch):
     """Nothing is counted of ReliK until a width is named; then so much as it asks for."""
     monkeypatch.setattr(preparation, "UNASKED", 0.0)
+    monkeypatch.setattr(preparation, "WAITED", 0.0)
     monkeypatch.setattr("kgdash.ui.runtime.refined._PATIENCE", 60.0)  # for the last result
     app = open_page("overview")
     assert cards(app)["Mean ReliK"] == "–"

@@ -14,11 +14,16 @@ import pandas as pd
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import reciprocal_ranks
 from kgdash.ranking.ratio_metrics import mean_estimate
-from kgdash.runs import Run, preparation
-from kgdash.runs.preparation import is_counted_unasked, least_hours
+from kgdash.runs import Run
+from kgdash.runs.preparation import (
+    first_sample_hours,
+    is_counted_unasked,
+    is_sampled_unasked,
+    least_hours,
+)
 from kgdash.runs.sampled_means import WIDTH
 from kgdash.statistics.estimate import Estimate
-from kgdash.statistics.sampled_mean import FIRST, SampledMean
+from kgdash.statistics.sampled_mean import SampledMean
 from kgdash.studies.overview.overview import Lead, Overview, hits_at, leads_of_ranks, overview
 from kgdash.studies.overview.verdict import performance_verdict, sampled_sentence
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, reliability_steps
@@ -56,14 +61,15 @@ def _sampled(run: Run, width: float | None, progress: Progress) -> Iterator[Over
     found = _ranked(run, wide, first)
     ranked = found.sampled.get("mrr")
     # Whoever names a width asks for it, however long it takes.
-    counted = width is not None or least_hours(run, 2 * FIRST) <= preparation.UNASKED
+    counted = width is not None or is_sampled_unasked(run)
     if counted:
         yield found
         every = run.graph.all_triples
         mean = run.sampled("relik", triples=every, width=wide, progress=second).mean
         values = found.values | {"relik": _estimate(mean)}
         found = replace(found, values=values, sampled=found.sampled | {"relik": mean})
-    how = sampled_sentence(least_hours(run), wide, ranked, found.sampled.get("relik"))
+    hours = least_hours(run), first_sample_hours(run)
+    how = sampled_sentence(hours, wide, ranked, found.sampled.get("relik"))
     yield replace(found, map=replace(found.map, method="sampled"), how=how)
 
 

@@ -68,16 +68,19 @@ def exact_sentence(tested: int, known: int) -> str:
 
 
 def sampled_sentence(
-    hours: float, width: float, ranked: SampledMean | None, reliable: SampledMean | None
+    hours: tuple[float, float],
+    width: float,
+    ranked: SampledMean | None,
+    reliable: SampledMean | None,
 ) -> str:
     """Say what was drawn, and why.
 
-    :param hours: of a core that ReliK of all known triples takes at least
+    :param hours: of a core that ReliK of all known triples takes at least, and that of a sample
     :param width: of the intervals, at most
     :param ranked: the MRR; None without test triples; ``reliable``: ReliK; None if it is not
         counted
     """
-    parts = []
+    parts, said = [], []
     if ranked is not None:
         parts.append(f"the ranks of {_share(ranked)} test triples")
     if reliable is not None:
@@ -85,9 +88,18 @@ def sampled_sentence(
             f"the ReliK of {_share(reliable)} known triples, each counted exactly, and of all "
             "that share their heads or tails"
         )
-    why = f"ReliK of all triples would take {duration(hours)} of a core or more: Prepare counts it"
-    intervals = f"95% intervals, those of MRR and ReliK at most {number(width)} wide"
-    return f"Sampled, at random within relations: {'; '.join(parts)}. {intervals}. {why}."
+    if parts:
+        said.append(f"Sampled, at random within relations: {'; '.join(parts)}")
+        said.append(f"95% intervals, those of MRR and ReliK at most {width:g} wide")
+    if reliable is None:
+        said.append(
+            f"A sample of ReliK takes {duration(hours[1])} of a core or more: choose a width, and "
+            "it is counted"
+        )
+    said.append(
+        f"ReliK of all triples would take {duration(hours[0])} of a core or more: Prepare counts it"
+    )
+    return ". ".join(said) + "."
 
 
 def _share(drawn: SampledMean) -> str:

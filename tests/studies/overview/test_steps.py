@@ -42,10 +42,13 @@ def test_a_named_width_draws(run):
 def test_unasked_only_where_it_would_take_hours(tmp_path, monkeypatch):
     run = kgdash.load(altered_run(tmp_path / "run"))
     monkeypatch.setattr(preparation, "UNASKED", 0.0)
+    *_, found = overview_steps(run)
+    assert found.values["relik"].n >= 100
+    monkeypatch.setattr(preparation, "WAITED", 0.0)
     (found,) = overview_steps(run)  # not even the least sample of ReliK
     assert found.values["relik"].n == 0
     assert "ReliK of" not in found.how.split(". ")[0]
-    assert preparation.prepared_share(run) == 0
+    assert "A sample of ReliK takes 1 minute of a core or more: choose a width" in found.how
     *_, asked = overview_steps(run, 0.1)
     assert asked.values["relik"].n >= 100
     assert preparation.prepared_share(run) < 1
