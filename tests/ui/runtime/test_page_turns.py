@@ -1,13 +1,22 @@
 """Of one visitor's pages a few run at once, whatever tabs they are in; others' run beside them."""
 
+import asyncio
 import threading
 from types import SimpleNamespace
 
 import pytest
 
+from kgdash.errors import KgdashError
 from kgdash.files.visitor import Visitor, working_for
 from kgdash.ui.runtime import page_turns
-from kgdash.ui.runtime.page_turns import AT_ONCE, page_turn, turn_given_back
+from kgdash.ui.runtime.page_turns import (
+    AT_ONCE,
+    FILES_AT_ONCE,
+    made_later,
+    page_turn,
+    turn_given_back,
+    with_threads,
+)
 
 PATIENCE = 30
 
@@ -15,6 +24,7 @@ PATIENCE = 30
 @pytest.fixture(autouse=True)
 def _afresh(monkeypatch):
     page_turns._turns.cache_clear()
+    page_turns._files.cache_clear()
     monkeypatch.setattr(page_turns, "st", SimpleNamespace(session_state={}))
     monkeypatch.setattr(page_turns, "_BEAT", 0.01)
     yield
@@ -92,3 +102,52 @@ def test_a_page_that_is_left_while_it_waits_holds_no_turn(monkeypatch):
             with page_turn(), turn_given_back():
                 pass
     running[1].leave()
+
+
+def test_files_of_one_visitor_keep_no_threads_from_others():
+    begun, end, made = threading.Semaphore(0), threading.Event(), []
+
+    def file() -> bytes:
+        begun.release()
+        end.wait(PATIENCE)
+        return b"drawn"
+
+    with working_for(Visitor(folder="ada")):
+        slow, quick = made_later(file), made_later(lambda: b"quick")
+    drawing = [
+        threading.Thread(target=lambda: made.append(slow()), daemon=True)
+        for _ in range(FILES_AT_ONCE)
+    ]
+    for thread in drawing:
+        thread.start()
+        assert begun.acquire(timeout=PATIENCE)
+    with pytest.raises(KgdashError, match="3 files are being made for you"):
+        quick()
+    with working_for(Visitor(folder="bob")):
+        assert made_later(lambda: b"his")() == b"his"
+    end.set()
+    for thread in drawing:
+        thread.join(PATIENCE)
+    assert made == [b"drawn"] * FILES_AT_ONCE
+    assert quick() == b"quick"
+
+
+def test_a_file_that_fails_counts_no_more():
+    def fails() -> bytes:
+        raise ValueError("no browser")
+
+    with working_for(Visitor(folder="ada")):
+        make = made_later(fails)
+    for _ in range(FILES_AT_ONCE + 1):
+        with pytest.raises(ValueError, match="no browser"):
+            make()
+
+
+def test_the_server_has_threads_for_several_visitors_files():
+    async def at_once() -> int:
+        async with with_threads(None):
+            together = threading.Barrier(5 * FILES_AT_ONCE)
+            waits = [asyncio.to_thread(together.wait, PATIENCE) for _ in range(5 * FILES_AT_ONCE)]
+            return len(await asyncio.gather(*waits))
+
+    assert asyncio.run(at_once()) == 5 * FILES_AT_ONCE
