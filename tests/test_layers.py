@@ -10,6 +10,8 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
+
 from tests.support.paths import ROOT
 
 #: from right to left: a module may import modules of its own row and of those above it.
@@ -167,10 +169,14 @@ def test_imports_are_seen(tmp_path):
     assert imports(path) == {"streamlit", "kgdash", "scoring", "scoring.protocol", "typing", "runs"}
 
 
-def test_what_takes_seconds_to_import_waits_until_it_is_needed():
-    code = (
-        "import sys, kgdash.files.table_cache, kgdash.cli; "
-        "print(*{'torch', 'pykeen'} & set(sys.modules))"
-    )
+@pytest.mark.parametrize(
+    ("work", "heavy"),
+    [
+        ("import kgdash.files.table_cache, kgdash.cli", {"torch", "pykeen"}),
+        ("import kgdash; kgdash.load('umls-pairre').ranks(split='test')", {"torch._dynamo"}),
+    ],
+)
+def test_what_takes_seconds_to_import_waits_until_it_is_needed(work, heavy):
+    code = f"import sys; {work}; print(*{heavy} & set(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.split() == []

@@ -12,8 +12,8 @@ import numpy as np
 
 from kgdash.engine.compiled import compiled
 
-#: values that are compared side by side, and that are summed at once
-_LANES, _BLOCK = 16, 512
+#: values that are summed at once, a power of two
+_BLOCK = 512
 
 #: e to the power of less than this is 0 in float32
 _LEAST = np.float32(-87.0)
@@ -66,17 +66,19 @@ def exponentials(x, out):
 
 
 @compiled
-def greatest(row, lanes):
-    """Return the greatest score of a row, -inf if it has none; ``lanes``: likewise, ``(16,)``."""
-    lanes[:] = -np.inf
-    whole = len(row) // _LANES * _LANES
-    for start in range(0, whole, _LANES):
-        for lane in range(_LANES):
-            score = row[start + lane]
-            lanes[lane] = score if score > lanes[lane] else lanes[lane]
-    for j in range(whole, len(row)):
-        lanes[0] = row[j] if row[j] > lanes[0] else lanes[0]
-    return lanes.max()
+def greatest(block, values):
+    """Return the greatest of some scores, -inf if there is none; ``values``: room for as many."""
+    for j in range(len(block)):
+        values[j] = block[j] if block[j] == block[j] else -np.inf
+    values[len(block) :] = -np.inf
+    half = len(values) // 2
+    while half:
+        # As two arrays that do not overlap they are compared side by side.
+        low, high = values[:half], values[half : 2 * half]
+        for j in range(half):
+            low[j] = high[j] if high[j] > low[j] else low[j]
+        half //= 2
+    return values[0]
 
 
 @compiled
@@ -100,7 +102,7 @@ def gather_softmax(tile, first, betas, sums):
     :param betas: each row's inverse temperature β > 0, float64, ``(rows,)``
     :param sums: `SoftmaxSums`
     """
-    tops = np.empty(_LANES, tile.dtype)
+    tops = np.empty(_BLOCK, tile.dtype)
     x, e = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32)
     product = np.empty(_BLOCK, np.float32)
     for i in range(tile.shape[0]):

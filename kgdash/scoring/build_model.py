@@ -6,7 +6,7 @@ anything is allocated.
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
@@ -19,6 +19,7 @@ from pykeen.utils import NoRandomSeedNecessary
 from kgdash.errors import KgdashError
 from kgdash.scoring.form_parts import within
 from kgdash.scoring.model_spec import ModelSpec, OwnWeights, check_arguments
+from kgdash.scoring.without_data import without_data
 
 __all__ = ["ModelSpec", "build_model", "is_train_only", "scoring_state", "skeleton"]
 
@@ -70,7 +71,7 @@ def skeleton(
     :param training_triples: int64, shape ``(n, 3)``; some models pass messages along them
     :raises KgdashError: if the configuration is not one that PyKEEN can build
     """
-    build: Callable[..., Model] = check_arguments(spec, where)
+    kind = check_arguments(spec, where)
     with _random_states_kept():
         # Constructors are PyKEEN's and raise whatever they please on a bad combination.
         try:
@@ -80,10 +81,9 @@ def skeleton(
                 num_relations=num_relations,
                 create_inverse_triples=spec.create_inverse_triples,
             )
-            with torch.device("meta"):
-                return build(
-                    triples_factory=factory, random_seed=NoRandomSeedNecessary, **spec.kwargs
-                )
+            return without_data(
+                kind, triples_factory=factory, random_seed=NoRandomSeedNecessary, **spec.kwargs
+            )
         except Exception as error:
             arguments = ", ".join(f"{k}={v!r}" for k, v in spec.kwargs.items())
             inverse = "with" if spec.create_inverse_triples else "without"

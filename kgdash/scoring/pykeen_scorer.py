@@ -6,12 +6,20 @@ from functools import cached_property, partial
 from typing import Any
 
 import torch
-from pykeen.nn.modules import ConvEInteraction
+from pykeen.nn.modules import (
+    ComplExInteraction,
+    ConvEInteraction,
+    DistMultInteraction,
+    PairREInteraction,
+    RotatEInteraction,
+    TransEInteraction,
+)
 from pykeen.nn.representation import Embedding
 
 from kgdash.engine.form import InteractionForm
 from kgdash.engine.memory import memory_budget
 from kgdash.scoring.reckoned_memory import most_bytes, shadow
+from kgdash.scoring.without_data import without_data
 
 #: bytes that the temporaries of one call into PyKEEN may take, whatever the memory budget
 _TEMPORARY_BYTES = 256 * 2**20
@@ -22,6 +30,15 @@ _LAYER_BYTES = 2**31
 
 #: scores of triples through the inverses of their relations
 _INVERSE = "inverse"
+
+#: interactions that make nothing wider than the vectors that they are given
+_ELEMENTWISE = (
+    ComplExInteraction,
+    DistMultInteraction,
+    PairREInteraction,
+    RotatEInteraction,
+    TransEInteraction,
+)
 
 _KINDS = ("entity_representations", "relation_representations")
 
@@ -80,7 +97,8 @@ class PyKEENScorer:
         """Return what scoring one row takes: reckoned, or by the widest layer where that fails."""
         if method not in self._rows:
             row = torch.zeros((1, width), dtype=torch.long, device="meta")
-            tried = (most_bytes(partial(_scoring(bare, method), row)) for bare in self._shadows)
+            bare = [] if _is_elementwise(self.model) else self._shadows
+            tried = (most_bytes(partial(_scoring(each, method), row)) for each in bare)
             found = next((most for most in tried if most is not None), None)
             if found is None:
                 found = 4 * columns * _widest_layer(self.model)
@@ -98,8 +116,7 @@ class PyKEENScorer:
             plain = copy.deepcopy(whole)
             for kind in _KINDS:
                 kept = getattr(plain, kind, ())
-                with torch.device("meta"):
-                    vectors = [Embedding(max_id=r.max_id, shape=r.shape) for r in kept]
+                vectors = [without_data(Embedding, max_id=r.max_id, shape=r.shape) for r in kept]
                 setattr(plain, kind, torch.nn.ModuleList(vectors))
             return [whole, plain]
         except Exception:  # a model is PyKEEN's: some hold what can not be copied
@@ -118,6 +135,13 @@ def _score_inverse(model: Any, triples: torch.Tensor) -> torch.Tensor:
     prepared = model.relation_inverter.map(batch=triples, index=1, invert=False)
     scores: torch.Tensor = model.score_hrt_inverse(hrt_batch=prepared)
     return torch.sigmoid(scores) if model.predict_with_sigmoid else scores
+
+
+def _is_elementwise(model: Any) -> bool:
+    """Tell whether vectors are looked up and combined number by number: no need to reckon."""
+    kept = [each for kind in _KINDS for each in getattr(model, kind, ())]
+    kind = type(getattr(model, "interaction", None))
+    return kind in _ELEMENTWISE and all(type(each) is Embedding for each in kept)
 
 
 def _widest_representation(model: Any) -> int:

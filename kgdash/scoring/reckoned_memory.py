@@ -44,6 +44,10 @@ def _without_data(tensor: torch.Tensor) -> torch.Tensor:
 class _Counting(TorchDispatchMode):
     """Counts the bytes of tensors that are made while it is on, as long as they live."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # to be kept from the compiler would import it, for a second or two
+
     def __init__(self) -> None:
         super().__init__()
         self.most = self._now = 0

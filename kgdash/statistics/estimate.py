@@ -64,6 +64,14 @@ def with_interval(estimate: Estimate) -> str:
     return f"{value} ({estimate.ends})" if estimate.ends else value
 
 
+def duration(hours: float) -> str:
+    """Write a time as people say it: "5 minutes", "3 hours", "12 days"; less than one as one."""
+    sizes = ((48, 24, "days"), (2, 1, "hours"), (0, 1 / 60, "minutes"))
+    size, unit = next((size, unit) for least, size, unit in sizes if hours >= least)
+    count = max(1, round(hours / size))
+    return f"{count:,} {unit if count > 1 else unit.removesuffix('s')}"
+
+
 def _scientific(value: float) -> str:
     mantissa, exponent = f"{value:.2e}".split("e")
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"

@@ -6,6 +6,7 @@ import pytest
 
 from kgdash.statistics.estimate import (
     Estimate,
+    duration,
     number,
     p_value,
     percent,
@@ -67,3 +68,9 @@ def test_percent(share, text):
 def test_ranks_and_medians_of_counts_are_whole_or_half():
     assert [whole_or_half(value) for value in (4, 1203.5, 0.0)] == ["4", "1,203.5", "0"]
     assert whole_or_half(float("nan")) == "–"
+
+
+def test_durations_as_people_say_them():
+    told = {1e-6: "1 minute", 0.05: "3 minutes", 1.5: "90 minutes", 2: "2 hours", 47: "47 hours"}
+    told |= {72.4: "3 days", 24e3: "1,000 days"}
+    assert {hours: duration(hours) for hours in told} == told

@@ -47,7 +47,7 @@ ENOUGH = 50
 FOLDS = 5
 
 #: raise when the meaning of a stored table changes
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)

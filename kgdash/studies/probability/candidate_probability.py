@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgdash.engine.softmax_kernels import gather_log_probabilities
-from kgdash.engine.sweep_kernels import Extremes, gather_bins, gather_extremes
+from kgdash.engine.sweep_kernels import gather_bins
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.probability.answer_queries import AnswerQueries, Softmax, softmax
 
@@ -91,15 +91,14 @@ def _softmax_and_edges(
 ) -> tuple[list[Softmax], np.ndarray]:
     """Return the softmax of each side, and edges from the least to the greatest score of all."""
     found, least = [], []
+
+    def look(tile, row):
+        least.append(np.fmin.reduce(tile, axis=None))
+
     for side, beta, report in zip(sides, betas, phases(progress, [1.0] * len(sides)), strict=True):
-        extremes = Extremes.of_nothing(len(side.asked.anchors))
-
-        def look(tile, row, extremes=extremes):
-            gather_extremes(tile, row, extremes)
-
         found += softmax(side, [beta], report, look)
-        least += [extremes.low.min(), found[-1].own.min()]
-    low, high = min(least), max(soft.high.max() for soft in found)
+    low = np.fmin.reduce([*least, *(soft.own.min() for soft in found)])
+    high = max(soft.high.max() for soft in found)
     return found, np.linspace(low, high if high > low else low + 1.0, _SCORES + 1)
 
 

@@ -15,8 +15,9 @@ import numpy as np
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.probability.answer_queries import AnswerQueries, softmax
 
-#: relative step after which the next one would change nothing that is shown
-_SMALL = 0.01
+#: what a step must promise to take off the mean −log p, for another one to follow: that would
+#: promise about its square
+_GAIN = 1e-4
 
 #: β of a model is looked for between these, and that of a group within a factor of the model's:
 #: where all true answers win, the loss has no minimum
@@ -25,8 +26,8 @@ _BOUNDS, _FACTOR = (2.0**-24, 2.0**24), 16.0
 #: most that one step multiplies β by, and steps at most
 _LEAP, _STEPS = 4.0, 24
 
-#: triples of each side that the search begins with
-_FIRST = 128
+#: triples of each side that the search for the model's β begins with, and goes on with
+_SAMPLES = (128, 2048)
 
 #: of each side, the group of each triple: int64, ``(n,)``, from 0; -1 for none; equal within a row
 Groups = list[np.ndarray]
@@ -34,22 +35,22 @@ Groups = list[np.ndarray]
 
 @dataclass
 class _Search:
-    """The β of some groups, and where each one's minimum is known to lie."""
+    """The β of some groups, between two ends, and where each one's minimum is known to lie."""
 
     groups: Groups
     beta: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    ends: tuple[float, float]
 
     def __post_init__(self) -> None:
+        self.low, self.high = np.zeros(len(self.beta)), np.full(len(self.beta), np.inf)
         codes = np.concatenate(self.groups)
-        self.is_open = np.bincount(codes[codes >= 0], minlength=len(self.beta)) > 0
+        self.queries = np.bincount(codes[codes >= 0], minlength=len(self.beta))
+        self.is_open = self.queries > 0
 
     @classmethod
     def around(cls, groups: Groups, start: float, factor: float) -> _Search:
         count = 1 + max(int(codes.max(initial=-1)) for codes in groups)
-        ends = np.full(count, start / factor), np.full(count, start * factor)
-        return cls(groups, np.full(count, start), *ends)
+        return cls(groups, np.full(count, start), (start / factor, start * factor))
 
     def step(self, slope: np.ndarray, curvature: np.ndarray) -> None:
         """Take Newton's step where the search goes on, or halve what holds the minimum."""
@@ -59,13 +60,14 @@ class _Search:
         self.high = np.where(slope > 0, self.beta, self.high)
         with np.errstate(divide="ignore", invalid="ignore"):
             new = self.beta - slope / curvature
+            gain = slope**2 / curvature / 2  # Newton's decrement
         new = np.where(np.isnan(new), self.beta, new)
-        new = np.clip(new, self.beta / _LEAP, self.beta * _LEAP)
-        middle = np.sqrt(self.low * self.high)
-        new = np.where((new <= self.low) | (new >= self.high), middle, new)
-        moved = np.abs(new / self.beta - 1)
+        new = np.clip(new, self.beta / _LEAP, self.beta * _LEAP).clip(*self.ends)
+        passed = (new <= self.low) | (new >= self.high)
+        new[passed] = np.sqrt(self.low[passed] * self.high[passed])
+        going = self.is_open & (new != self.beta) & ~(gain <= _GAIN * self.queries)
         self.beta = np.where(self.is_open, new, self.beta)
-        self.is_open &= moved > _SMALL
+        self.is_open = going
 
 
 def fit_betas(
@@ -76,17 +78,22 @@ def fit_betas(
     :param sides: queries whose true answers are known, of one or both sides
     :return: for each grouping: β > 0, float64, ``(groups,)``; 1 where all scores of a group tie
     """
-    chosen = [np.zeros(len(side.triples), dtype=bool) for side in sides]
-    for some in chosen:
-        some[:: max(1, len(some) // _FIRST)] = True
-    few = [side.some(some) for side, some in zip(sides, chosen, strict=True)]
-    first = _Search.around(
-        [np.zeros(len(side.triples), dtype=np.int64) for side in few], 1.0, _BOUNDS[1]
-    )
-    _newton(few, [first])
-    searches = [_Search.around(groups, float(first.beta[0]), _FACTOR) for groups in groupings]
+    start, factor = 1.0, _BOUNDS[1]
+    for size in _SAMPLES:
+        some = [side.some(_even(len(side.triples), size)) for side in sides]
+        first = _Search.around([np.zeros(len(s.triples), np.int64) for s in some], start, factor)
+        _newton(some, [first])
+        start, factor = float(first.beta[0]), _FACTOR
+    searches = [_Search.around(groups, start, factor) for groups in groupings]
     _newton(sides, searches, progress)
     return [search.beta for search in searches]
+
+
+def _even(count: int, size: int) -> np.ndarray:
+    """Choose about as many of some triples as wished: bool, ``(count,)``."""
+    chosen = np.zeros(count, dtype=bool)
+    chosen[:: max(1, count // size)] = True
+    return chosen
 
 
 def _newton(

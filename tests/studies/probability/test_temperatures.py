@@ -49,7 +49,7 @@ def test_against_scipy(sides):
             assert beta == pytest.approx(np.exp(best.x), rel=2e-3)
 
 
-def test_ties_have_beta_one_and_perfect_models_a_bound():
+def test_ties_have_beta_one_and_perfect_models_a_large_one():
     graph = make_graph([(0, 0, 1)], [(0, 0, 2), (1, 0, 3)], entities=4)
     valid = graph.split("valid")
     groups = [[np.zeros(len(valid), dtype=np.int64)] * 2]
@@ -60,7 +60,7 @@ def test_ties_have_beta_one_and_perfect_models_a_bound():
     perfect = answer_queries(fake_run(graph, FakeScorer(tails)), valid, "train+valid")
     (beta,) = fit_betas(perfect, groups)[0]
     assert np.isfinite(beta)
-    assert beta > 20
+    assert beta > 10
 
 
 def test_progress(sides):
