@@ -2,6 +2,7 @@
 
 from kgdash.ui.library.trainings import show_training_line
 from kgdash.ui.runtime.navigation import navigation, needs_run
+from kgdash.ui.runtime.page_turns import page_turn
 from kgdash.ui.runtime.page_view import noted_view
 from kgdash.ui.runtime.run_picker import current_run, pick_run
 from kgdash.ui.runtime.stopover import leave_no_stopovers
@@ -14,7 +15,7 @@ admit()
 warm_in_background()
 page = navigation()
 leave_no_stopovers()
-with noted_view(page):
+with page_turn(), noted_view(page):
     pick_run(needs_run(page))
     run = current_run() if needs_run(page) else None
     if run is not None:

@@ -38,6 +38,9 @@ class InterruptedWork(KgdashError):
         )
 
 
+#: pairs of characters that are compared for a suggestion, in seconds at most
+_COMPARED = 2**25
+
 #: up to so many names, a message lists them all
 _FEW = 8
 
@@ -59,7 +62,9 @@ def unknown_name(kind: str, name: str, known: Sequence[str], where: str) -> Kgda
     :param where: the thing that does not have it, e.g. ``"graph umls"``
     :return: the error, to be raised by the caller
     """
-    folded = {candidate.casefold(): candidate for candidate in reversed(known)}
+    # A stranger's names may be many, and long.
+    short = known if len(name) * sum(map(len, known)) <= _COMPARED else ()
+    folded = {candidate.casefold(): candidate for candidate in reversed(short)}
     near = [folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)]
     hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     choices = ", ".join(known) if 0 < len(known) <= _FEW else f"{len(known):,} known"

@@ -30,9 +30,9 @@ class Estimate:
 
 
 def duration_text(seconds: float) -> str:
-    """Write how long something takes: "48 s", "34 min", "2.5 h", "3 days"."""
+    """Write how long something takes: "48 s", "34 min", "2.5 h", "3 days"; at least "1 s"."""
     if seconds < 120:
-        return f"{seconds:.0f} s"
+        return f"{max(seconds, 1):.0f} s"
     if seconds < 7200:
         return f"{seconds / 60:.0f} min"
     hours = seconds / 3600

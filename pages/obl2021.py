@@ -9,6 +9,7 @@ from kgdash.studies.obl2021.evaluation import compare, evaluate, scores_table
 from kgdash.studies.obl2021.submission_writing import submission_bytes, submission_line
 from kgdash.studies.obl2021.top_ten import predict
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.page_turns import made_later
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.card import show_card
@@ -82,7 +83,7 @@ if source == _SOURCES[0]:
     st.code(submission_line(scores[0].h10), language=None)
     st.download_button(
         "Download submission",
-        lambda: submission_bytes(*written(heads, tails, run.graph, ids)),
+        made_later(lambda: submission_bytes(*written(heads, tails, run.graph, ids))),
         file_name=f"{run.name}-{split}-obl2021.npz",
         mime="application/octet-stream",
         icon=":material/download:",

@@ -3,10 +3,12 @@
 import streamlit as st
 
 from kgdash.runs.call import Call
-from kgdash.studies.overview.overview import overview_steps
+from kgdash.runs.preparation import is_counted_unasked
+from kgdash.studies.overview.steps import overview_steps
 from kgdash.ui.metrics.report_button import offer_report
 from kgdash.ui.overview.answer import show_leads, show_map, show_values
 from kgdash.ui.overview.training import show_training
+from kgdash.ui.overview.width import choose_width
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run, show_notes
@@ -14,11 +16,12 @@ from kgdash.ui.runtime.tour import offer_tour
 
 run = current_run()
 st.title(f"Where can {plain(run.spec.name)} on {plain(run.graph.name)} be trusted?")
-key = (run.digest, "overview")
+width = choose_width(run)
+key = (run.digest, "overview", is_counted_unasked(run), width)
 found = refined(
     "Ranking held-out triples and counting ReliK",
     key,
-    Call(overview_steps, run),
+    Call(overview_steps, run, width),
 )
 show_refinement(lambda _: "ReliK is being counted.")
 for sentence in found.verdict:

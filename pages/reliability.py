@@ -8,6 +8,7 @@ from kgdash.studies.reliability.reliability_map import reliability_steps
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run
 from kgdash.ui.subgraphs.reliability import (
+    ask_first,
     mapped_so_far,
     show_communities,
     show_groups,
@@ -22,6 +23,7 @@ st.caption(
     "ReliK of every known triple, averaged over entities, relations and communities; and the "
     "connected regions where it is lower or higher than chance would have it."
 )
+ask_first(run)
 map_ = refined(
     "Mapping the ReliK of all triples",
     (run.digest, "reliability map"),

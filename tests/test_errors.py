@@ -16,3 +16,10 @@ def test_halves_of_characters_are_written_visibly():
     error = KgdashError("a \ud800 in \U0001f600 (x.json, line 3)")
     assert str(error) == "a \\ud800 in \U0001f600 (x.json, line 3)"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_a_suggestion_is_looked_for_among_names_that_are_few_or_short():
+    names = [f"entity {number:05}" for number in range(5_000)]
+    assert "did you mean 'entity 00012'" in str(unknown_name("entity", "Entity 00012", names, "g"))
+    long = [f"{number:05}{'ab' * 500}" for number in range(2_000)]
+    assert "did you mean" not in str(unknown_name("entity", "x" + long[7], long, "g"))

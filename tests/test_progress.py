@@ -8,7 +8,7 @@ from kgdash.progress import duration_text
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0.4, "0 s"),
+        (0.4, "1 s"),
         (119, "119 s"),
         (120, "2 min"),
         (7199, "120 min"),

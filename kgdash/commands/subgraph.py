@@ -8,7 +8,6 @@ import typer
 from kgdash.commands.options.common import (
     DirectionOption,
     HopsOption,
-    RelikMethodOption,
     RestartOption,
     SeedOption,
     SubgraphMethodOption,
@@ -29,7 +28,12 @@ def subgraph(
     direction: DirectionOption = "either",
     seed: SeedOption = 0,
     evaluated: Annotated[str, typer.Option(help="Triples behind the MRRs: test or all.")] = "test",
-    relik_method: RelikMethodOption = "exact",
+    relik_method: Annotated[
+        str | None,
+        typer.Option(
+            help="As --method of relik; default: exact, or sampled where the graph is large."
+        ),
+    ] = None,
     *,
     output: Output,
 ) -> None:
@@ -40,12 +44,13 @@ def subgraph(
         local_verdict,
         whole_estimates,
     )
+    from kgdash.studies.reliability.run_relik import relik_method as default_method
 
     loaded = run.load()
     part = loaded.subgraph(
         entity, method, size, restart=restart, seed=seed, hops=hops, direction=direction
     )
-    choices = (loaded, part, evaluated, relik_method)
+    choices = (loaded, part, evaluated, relik_method or default_method(loaded))
     if sys.stderr.isatty():
         for comparison in compare_steps(*choices, progress=terminal("subgraph")):
             if comparison.share < 1 and comparison.means["relik"].value > 0:

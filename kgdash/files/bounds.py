@@ -1,11 +1,17 @@
 """How much of a file that a visitor hands in is read."""
 
+import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
 
 _Rows = Iterator[tuple[int, list[str]]]
+
+#: bytes of a disk that visitors' runs leave free: two of the largest that may be added
+_ROOM = 2**31
 
 
 def bounded(rows: _Rows, shown: str) -> _Rows:
@@ -28,6 +34,20 @@ def check_count(count: int, shown: str, what: str = "rows") -> None:
     :raises KgdashError: saying how many they may
     """
     _check_count(count, shown, visitor().most_rows, what)
+
+
+def check_room(folder: Path) -> None:
+    """Refuse a visitor's what would take a disk's last room: that is for labels.
+
+    :param folder: on the disk; need not exist
+    :raises KgdashError: saying so
+    """
+    if not visitor().folder:
+        return
+    there = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
+    with suppress(OSError):
+        if shutil.disk_usage(there).free < _ROOM:
+            raise KgdashError("the server's disk is nearly full: remove runs, or ask who runs it")
 
 
 def check_labels(labels: Iterable[str], where: str) -> None:

@@ -25,7 +25,7 @@ SETTING = "KGDASH_LOG"
 EVENTS: dict[str, dict[str, tuple[str, ...]]] = {
     "start": {"version": (), "python": (), "cores": ()},
     "page": {"page": ("",), "outcome": ("shown", "left", "failed"), "seconds": ()},
-    "refused": {"error": ("",), "reason": ("input", "origin", "host", "login", "upload")},
+    "refused": {"error": ("",), "reason": ("input", "origin", "host", "login", "upload", "tabs")},
     "failed": {"error": ("",)},
     "cache": {"kind": ("",), "found": ("memory", "disk", "computed"), "seconds": ()},
     "job": {

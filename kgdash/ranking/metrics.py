@@ -138,6 +138,16 @@ def mean_reciprocal_rank(
     return float(np.mean(1.0 / values)) if len(values) else float("nan")
 
 
+def reciprocal_ranks(ranks: pd.DataFrame) -> np.ndarray:
+    """Return the mean of each triple's two reciprocal ranks, realistic: float64, ``(n,)``.
+
+    :param ranks: of heads and of tails, the triples in the same order
+    """
+    sides = [1 / ranks.loc[ranks["side"] == side, "realistic"] for side in ("head", "tail")]
+    means: np.ndarray = np.mean([values.to_numpy() for values in sides], axis=0)
+    return means
+
+
 def tie_summary(ranks: pd.DataFrame) -> dict[str, float]:
     """Tell how much equal scores blur a table of ranks (numbers.md#1-ranks).
 

@@ -7,6 +7,7 @@ so that nobody ever finds half of one; what begins with a dot is not a run.
 import contextlib
 import os
 import re
+import unicodedata
 from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from typing import Any
 
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.atomic import draft_folder, move, publish, sweep_drafts
+from kgdash.files.bounds import check_room
 from kgdash.files.roots import opened
 from kgdash.files.user_data import data_folder
 from kgdash.files.visitor import check_right
@@ -92,6 +94,7 @@ def keep_run(write: Callable[[Path], Any], name: str = "", numbered: bool = Fals
     if name:
         check_new_name(name, free=not numbered)
     folder = runs_folder()
+    check_room(folder)
     with ExitStack() as stack:
         try:
             hidden = stack.enter_context(draft_folder(folder / "new"))
@@ -149,8 +152,9 @@ def check_new_name(name: str, free: bool = True) -> None:
             "expected a name of letters and digits, between them also dots, hyphens and spaces, "
             f"at most {_LONGEST} characters; found {name[: _LONGEST + 1]!r}"
         )
-    if name in bundled_names():
-        raise KgdashError(f"{name} is the name of a bundled run; choose another one")
+    looks = _look(name)
+    if bundled := [each for each in bundled_names() if _look(each) == looks]:
+        raise KgdashError(f"{bundled[0]} is the name of a bundled run; choose another one")
     if free and os.path.lexists(runs_folder() / name):
         raise _taken(name)
 
@@ -166,6 +170,11 @@ def _taken(name: str) -> _Taken:
 def _stem(about: dict[str, Any]) -> str:
     text = f"{about['graph'] or ''}-{about['model'] or ''}".lower().replace("_", "-")
     return "-".join(re.findall(r"\w+", text))[: _LONGEST // 2].rstrip("-") or "run"
+
+
+def _look(name: str) -> str:
+    """Return what names have in common that differ in capitals, or in the width of letters."""
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def _is_name(name: str) -> bool:

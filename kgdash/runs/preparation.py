@@ -8,9 +8,16 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.runs.cluster_parts import fill_ranks, fill_relik
 from kgdash.runs.run import Run
 from kgdash.scoring import ENTITY_SIDES
+from kgdash.statistics.sampled_mean import FIRST
 
 #: what the ranks take of the time
 _RANKS = 0.03
+
+#: hours of a core beyond which nothing is counted unasked
+UNASKED = 4.0
+
+#: hours of a core beyond which not even a page's first sample of ReliK is counted unasked
+WAITED = 0.05
 
 #: multiply-adds that a core does in a second at best (benchmarks/README.md)
 _RATE = 7.5e10
@@ -44,14 +51,36 @@ def prepare(run: Run, progress: Progress = silent, gives_way: bool = False) -> N
     progress(1.0, 1.0)
 
 
-def least_hours(run: Run) -> float:
-    """Reckon the hours of a core that ReliK of all known triples takes at least, from nothing.
+def least_hours(run: Run, anchors: int | None = None) -> float:
+    """Reckon the hours of a core that exact ReliK takes at least, from nothing.
 
-    |E|²·|R| scores of K multiply-adds each (docs/engine.md), for a model without a form of 64.
+    |R|·|E| scores of K multiply-adds for each anchor (docs/engine.md), for a model without a form
+    of 64.
+
+    :param anchors: heads and tails; without, all entities once, for ReliK of all known triples
     """
     graph, form = run.graph, run.scorer.form
-    scores = float(graph.num_entities) ** 2 * graph.num_relations
+    scores = float(graph.num_entities) * graph.num_relations
+    scores *= graph.num_entities if anchors is None else anchors
     return scores * (form.dimension if form is not None else 64) / _RATE / 3600
+
+
+def is_counted_unasked(run: Run) -> bool:
+    """Tell whether exact ReliK of all known triples is there, or takes so little that no one asks.
+
+    Where it is not, pages and commands draw samples until somebody asks for more.
+    """
+    return least_hours(run) <= UNASKED or prepared_share(run) == 1
+
+
+def first_sample_hours(run: Run) -> float:
+    """Reckon the hours of a core that the least sample of ReliK takes at least."""
+    return least_hours(run, 2 * FIRST)
+
+
+def is_sampled_unasked(run: Run) -> bool:
+    """Tell whether ReliK of a sample takes so little that a page counts it unasked."""
+    return first_sample_hours(run) <= WAITED
 
 
 def prepared_share(run: Run) -> float:

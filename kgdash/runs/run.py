@@ -26,6 +26,7 @@ from kgdash.ranking.relik_growing import GrowingReliK, growing_relik
 from kgdash.ranking.relik_sampled import NegativeSample, SamplingOptions, estimate, relik_sampled
 from kgdash.runs.exact_tables import ExactTables
 from kgdash.runs.questions import Questions
+from kgdash.runs.sampled_means import WIDTH, SampledFigure, sampled_figure
 from kgdash.scoring import Scorer
 from kgdash.statistics.estimate import number
 
@@ -183,6 +184,29 @@ class Run(Questions):
         rows = self._triples(split, triples)
         for counts, anchors, done in self.exact_tables.relik_steps(rows, progress):
             yield growing_relik(counts, anchors, done)
+
+    def sampled(
+        self,
+        measure: str = "relik",
+        split: str = "test",
+        triples: np.ndarray | None = None,
+        width: float = WIDTH,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> SampledFigure:
+        """Estimate a mean over triples from some of them (numbers.md#31-figures-of-samples).
+
+        :param measure: "relik" (exact, optimistic) or "mrr" (realistic, both sides, filtered by all
+            splits)
+        :param split: "train", "valid" or "test"; ignored if ``triples`` are given
+        :param triples: known ones, int64 ids, shape ``(n, 3)``
+        :param width: of the mean's 95% interval at most, in (0, 1]: so many are drawn
+        :param seed: of the draw, ≥ 0
+        :param progress: called with (done, total); may raise to cancel: what was counted is kept
+        :return: ``mean`` (``value``, ``low``, ``high``, ``n`` of ``population``), ``triples`` drawn
+        :raises KgdashError: as `ranks` and `relik`; on a width out of range or unknown triples
+        """
+        return sampled_figure(self, measure, self._triples(split, triples), width, seed, progress)
 
     def probabilities(
         self,

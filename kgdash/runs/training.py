@@ -3,7 +3,7 @@
 import gc
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from pykeen.version import get_version
 from kgdash.errors import KgdashError
 from kgdash.formats.run_directory import check_free, write_run
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.datasets import load_dataset
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import metrics
 from kgdash.runs import Run
@@ -213,17 +212,6 @@ def _fit_with_pykeen(
     finally:
         gc.unfreeze()
     return Trained(result.model, [float(loss) for loss in result.losses])
-
-
-def rehearse(config: TrainingConfig) -> None:
-    """Train one epoch on a few triples of Nations: in tenths of a second it says what is wrong.
-
-    :raises KgdashError: if the configuration is not one that PyKEEN can train
-    """
-    graph = load_dataset("nations")
-    few = replace(graph, splits={split: rows[:200] for split, rows in graph.splits.items()})
-    # Some models refuse batches larger than what there is.
-    fit(few, replace(config, epochs=1, batch_size=min(config.batch_size or 64, 64)))
 
 
 def _factories(graph: KnowledgeGraph, inverse: bool) -> dict[str, TriplesFactory]:

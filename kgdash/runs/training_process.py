@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgdash.errors import InterruptedWork, KgdashError
+from kgdash.files.priority import give_way
 from kgdash.files.visitor import Visitor, visitor, working_for
 from kgdash.progress import Progress
 
@@ -208,8 +209,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, interrupt)
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(_POLITE)
+    give_way(_POLITE)
     try:
         _train(json.load(sys.stdin), say)
     except KgdashError as error:

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 from kgdash.errors import KgdashError
 from kgdash.files.lock import locks_awaited
+from kgdash.files.priority import give_way
 from kgdash.files.visitor import NOBODY, ask_who
 
 #: by how much the processes of pages go first, in steps of the system's scheduler
@@ -146,8 +147,7 @@ def main() -> None:
     ask_who(lambda: NOBODY)  # whoever asks is not known here
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(_POLITE)
+    give_way(_POLITE)
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         _Worker(sys.stdin.buffer, out).work()
     os._exit(0)

@@ -2,7 +2,7 @@
 
 import json
 
-from kgdash.studies.overview.overview import overview_steps
+from kgdash.studies.overview.steps import overview_steps
 
 
 def test_json_and_text(call, bundled):
@@ -14,3 +14,19 @@ def test_json_and_text(call, bundled):
     text = call("overview", "umls-transe")
     assert found.verdict[0].replace("**", "") in text
     assert "mrr          0.754 (0.732 to 0.776)  (n = 661)" in text
+
+
+def test_a_named_width_is_of_samples(call, refused, bundled):
+    *_, found = overview_steps(bundled("umls-transe"), 0.1)
+    text = call("overview", "umls-transe", "--width", "0.1")
+    assert f"(n = {found.count('relik')})" in text
+    assert found.how in " ".join(text.split())
+    told = json.loads(call("overview", "umls-transe", "--width", "0.1", "--json"))
+    assert told["method"] == "sampled"
+    assert told["values"]["relik"]["value"] == found.values["relik"].value
+    assert told["sampled"]["relik"]["population"] == 6529
+    assert told["communities"] == []
+    assert "leave out --out" in refused(
+        "overview", "umls-transe", "--width", "0.1", "--out", "a.csv"
+    )
+    assert "found 2" in refused("overview", "umls-transe", "--width", "2")

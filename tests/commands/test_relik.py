@@ -69,3 +69,17 @@ def test_names_like_formulas_in_safe_csv(tmp_path, monkeypatch, capsys):
         assert run_cli(monkeypatch, capsys, [*arguments, *options])[0] == 0
         heads[options] = set(pd.read_csv(out)["head"].str[:1])
     assert heads == {(): {"="}, ("--safe-csv",): {"'"}}
+
+
+def test_a_mean_to_a_width(call, refused, tmp_path, bundled):
+    out = tmp_path / "mean.csv"
+    call("relik", "umls-transe", "--split", "train", "--width", "0.05", "--seed", "3", "--out", out)
+    (row,) = pd.read_csv(out).to_dict("records")
+    run = bundled("umls-transe")
+    mean = run.sampled("relik", "train", width=0.05, seed=3).mean
+    assert row["relik"] == pytest.approx(mean.value)
+    assert (row["n"], row["of"]) == (mean.n, len(run.graph.splits["train"]))
+    assert row["low"] <= run.relik("train")["relik"].mean() <= row["high"]
+    assert "leave --method out" in refused(
+        "relik", "umls-transe", "--width", "0.1", "--method", "sampled"
+    )

@@ -1,9 +1,12 @@
 """How much of a file that a visitor hands in is read."""
 
+import shutil
+from types import SimpleNamespace
+
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.bounds import bounded, check_count, check_labels
+from kgdash.files.bounds import bounded, check_count, check_labels, check_room
 from kgdash.files.text import table_rows
 from kgdash.graph.triple_files import read_rows
 
@@ -35,3 +38,18 @@ def test_only_what_is_handed_in_is_bounded(as_visitor, tmp_path):
     assert len(list(read_rows(path))) == 2
     with pytest.raises(KgdashError, match=r"train\.tsv holds more than 1 rows"):
         list(read_rows(path.relative_to(tmp_path), path.read_bytes()))
+
+
+def test_runs_of_visitors_leave_room_on_the_disk(as_visitor, tmp_path, monkeypatch):
+    asked = []
+
+    def usage(folder):
+        asked.append(folder)
+        return SimpleNamespace(free=2**31 - 1)
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    check_room(tmp_path / "runs")
+    as_visitor(folder="ada")
+    with pytest.raises(KgdashError, match="disk is nearly full"):
+        check_room(tmp_path / "runs" / "new")
+    assert asked == [tmp_path]

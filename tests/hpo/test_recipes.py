@@ -8,7 +8,8 @@ from pykeen.losses import loss_resolver
 from kgdash.errors import KgdashError
 from kgdash.hpo.recipes import MODELS, RECIPES, recipe, trainable_models
 from kgdash.hpo.space import fixed_configuration
-from kgdash.runs.training import TrainingConfig, rehearse
+from kgdash.runs.rehearsal import rehearse
+from kgdash.runs.training import TrainingConfig
 from tests.support.paths import ROOT
 
 DEMO = json.loads((ROOT / "scripts" / "demo_configs.json").read_text(encoding="utf-8"))

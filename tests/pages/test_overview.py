@@ -6,9 +6,10 @@ import pytest
 
 import kgdash
 from kgdash.ranking.glossary import explained
+from kgdash.runs import preparation
 from kgdash.runs.bundled import DEMO, FOLDER_CHOICE, bundled_names
 from kgdash.statistics.estimate import number
-from kgdash.studies.overview.overview import overview_steps
+from kgdash.studies.overview.steps import overview_steps
 from kgdash.ui.runtime.markdown import plain
 from tests.pages.driver import assert_refused, cards, choose, choose_folder, open_page, table
 from tests.pages.driver import run as run_again
@@ -148,3 +149,34 @@ def test_cards_say_on_hovering_what_they_show():
     about = {card.label: card.help for card in page.main.metric}
     assert about == {label: explained(label) for label in about}
     assert len(set(about.values())) == 4
+
+
+@pytest.mark.own_cache
+def test_where_counting_takes_hours_figures_are_of_samples(monkeypatch):
+    """Nothing is counted of ReliK until a width is named; then so much as it asks for."""
+    monkeypatch.setattr(preparation, "UNASKED", 0.0)
+    monkeypatch.setattr(preparation, "WAITED", 0.0)
+    monkeypatch.setattr("kgdash.ui.runtime.refined._PATIENCE", 60.0)  # for the last result
+    app = open_page("overview")
+    assert cards(app)["Mean ReliK"] == "–"
+    (how,) = (c.value for c in app.main.caption if c.value.startswith("Sampled"))
+    assert "of 661 test triples" in how
+    assert "of a core or more" in how
+    run = kgdash.load("umls-transe")
+    assert preparation.prepared_share(run) == 0
+    choose(app, width="0.1")
+    *_, found = overview_steps(run, 0.1)
+    assert cards(app)["Mean ReliK"] == number(found.values["relik"].value)
+    assert cards(app)["Test MRR"] == number(found.values["mrr"].value)
+    assert 0 < preparation.prepared_share(run) < 1
+
+
+@pytest.mark.own_cache
+def test_pages_that_count_everything_ask_first(monkeypatch):
+    monkeypatch.setattr(preparation, "UNASKED", 0.0)
+    app = open_page("reliability")
+    (info,) = (box.value for box in app.main.info)
+    assert "ReliK of all 6,529 triples" in info
+    assert not app.main.metric
+    local = open_page("local", size="20")
+    assert any("1,000 negatives a side" in box.value for box in local.main.info)

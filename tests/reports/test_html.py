@@ -25,7 +25,7 @@ from kgdash.reports import groups as report_groups
 from kgdash.reports.content import report_content
 from kgdash.reports.html import report_html, table_rows, write_report
 from kgdash.runs.bundled import DEMO
-from kgdash.studies.overview.overview import overview_steps
+from kgdash.studies.overview.steps import overview_steps
 from tests.support.checks import check_progress
 from tests.support.fakes import FakeScorer, fake_run, make_graph, random_scorer
 from tests.support.report_page import read_page, table

@@ -218,3 +218,9 @@ def test_a_folder_that_can_not_be_written(monkeypatch, tmp_path):
     monkeypatch.setenv("KGDASH_RUNS", str(tmp_path / "file" / "runs"))
     with pytest.raises(KgdashError, match="can not write"):
         keep_run(copy_demo, "mine")
+
+
+@pytest.mark.parametrize("name", ["UMLS-transe", "ｕmls-TransE"])
+def test_no_name_looks_like_a_bundled_run_s(name):
+    with pytest.raises(KgdashError, match="umls-transe is the name of a bundled run"):
+        check_new_name(name)

@@ -13,8 +13,9 @@ from kgdash.files.turns import first_in_line
 from kgdash.ranking import relik_table
 from kgdash.ranking.relik import relik_values
 from kgdash.ranking.relik_exact import relik_exact
+from kgdash.runs import preparation as module
 from kgdash.runs.loading import load
-from kgdash.runs.preparation import least_hours, prepare, prepared_share
+from kgdash.runs.preparation import is_counted_unasked, least_hours, prepare, prepared_share
 from kgdash.studies.reliability.local_comparison import compare
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.fakes import fake_run, make_graph, random_scorer
@@ -94,3 +95,13 @@ def test_least_hours_are_those_of_all_scores():
     graph, width = run.graph, run.scorer.form.dimension
     operations = graph.num_entities * graph.num_entities * graph.num_relations * width
     assert least_hours(run) == pytest.approx(operations / 2.7e14)
+
+
+def test_what_takes_hours_is_not_counted_unasked(run, monkeypatch):
+    hours = least_hours(run)
+    assert least_hours(run, 2 * 40) == pytest.approx(2 * hours)
+    assert is_counted_unasked(run)
+    monkeypatch.setattr(module, "UNASKED", hours / 2)
+    assert not is_counted_unasked(run)
+    prepare(run)
+    assert is_counted_unasked(run)  # it is there

@@ -53,6 +53,12 @@ SeedOption = Annotated[
     int, typer.Option(help="Of the random generator, ≥ 0.", callback=_no_negative)
 ]
 LevelOption = Annotated[float, typer.Option(help="Of the intervals, in (0, 1).")]
+WidthOption = Annotated[
+    float | None,
+    typer.Option(
+        help="Draw so many triples that the 95% interval of their mean is no wider than this."
+    ),
+]
 RelikMethodOption = Annotated[str, typer.Option(help="As --method of relik.")]
 RunsArgument = Annotated[
     list[str], typer.Argument(metavar="RUN RUN [RUN ...]", help="2 to 8 runs on the same graph.")

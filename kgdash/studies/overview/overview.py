@@ -6,7 +6,7 @@ Values are those of the pages that they lead to; intervals are bootstrapped over
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,16 @@ from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.files.html import facts_html
 from kgdash.graph import IDS, KnowledgeGraph, triple_text
 from kgdash.graph.communities import find_communities
-from kgdash.progress import Progress, phases, silent
+from kgdash.progress import Progress, silent
 from kgdash.ranking.metrics import tie_summary
 from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
-from kgdash.studies.overview.verdict import performance_verdict, region_verdict
+from kgdash.statistics.sampled_mean import SampledMean
+from kgdash.studies.overview.verdict import exact_sentence, performance_verdict, region_verdict
 from kgdash.studies.reliability.reliability_map import (
     ReliabilityMap,
     averages,
-    reliability_steps,
 )
 
 #: values of an overview, as people read them
@@ -57,8 +57,9 @@ class Overview:
     ``values``: "mrr", "hits_at_1", "hits_at_10" (realistic, both sides, filtered by all splits, of
     the test triples; n counts triples) and "relik" (of all known triples), each with a 95%
     interval. ``communities``: of `ReliabilityMap.by`, with ``mrr_low`` and ``mrr_high``; its
-    intervals hold jointly (Bonferroni); empty while ReliK is counted. ``leads``: what to look at
-    first, the gravest first.
+    intervals hold jointly (Bonferroni); empty while ReliK is counted, and where it is sampled.
+    ``leads``: what to look at first, the gravest first. ``sampled``: of the values that are of
+    samples, how many triples of how many; ``how``: a sentence that tells what was computed how.
     """
 
     map: ReliabilityMap
@@ -66,6 +67,13 @@ class Overview:
     communities: pd.DataFrame
     verdict: tuple[str, ...]
     leads: tuple[Lead, ...]
+    sampled: dict[str, SampledMean] = field(default_factory=dict)
+    how: str = ""
+
+    def count(self, name: str) -> str:
+        """Write of how many triples a value is: "661", "100 of 4,500,000"."""
+        drawn, n = self.sampled.get(name), self.values[name].n
+        return f"{n:,} of {drawn.population:,}" if drawn and not drawn.exact else f"{n:,}"
 
     def __repr__(self) -> str:
         """Return the verdict."""
@@ -73,10 +81,10 @@ class Overview:
 
     def _repr_html_(self) -> str:
         values = {
-            label: f"{with_interval(self.values[name])}, n = {self.values[name].n:,}"
+            label: f"{with_interval(self.values[name])}, n = {self.count(name)}"
             for name, label in VALUES.items()
         }
-        said = (*self.verdict, *(lead.text for lead in self.leads))
+        said = (*self.verdict, *(lead.text for lead in self.leads), self.how)
         title = f"Where {self.map.run.name} can be trusted"
         return facts_html(title, values, [sentence.replace("**", "") for sentence in said])
 
@@ -85,21 +93,11 @@ class Overview:
         return {
             "verdict": list(self.verdict),
             "method": self.map.method,
+            "how": self.how,
+            "sampled": {name: asdict(drawn) for name, drawn in self.sampled.items()},
             "values": {name: asdict(value) for name, value in self.values.items()},
             "leads": [asdict(lead) for lead in self.leads],
         }
-
-
-def overview_steps(run: Run, progress: Progress = silent) -> Iterator[Overview]:
-    """Look at a run, once while ReliK is being counted, and when it is.
-
-    :param progress: called with (done, total); may raise to cancel
-    :raises KgdashError: on NaN scores
-    """
-    first, second = phases(progress, [0.95, 0.05])
-    for step, map_ in enumerate(reliability_steps(run, first)):
-        if map_.method == "exact" or not step:
-            yield overview(map_, second)
 
 
 def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
@@ -117,8 +115,8 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
     leads: list[Lead] = []
     if len(map_.test):
         ranks = run.ranks("test", progress=progress)
-        hits = {k: _hits(ranks, k) for k in hits}
-        leads += [*_weakest_relation(run, ranks), *_ties(ranks)]
+        hits = {k: hits_at(ranks, k) for k in hits}
+        leads += leads_of_ranks(run, ranks)
     values |= {f"hits_at_{k}": mean_estimate(share) for k, share in hits.items()}
     communities = pd.DataFrame() if counting else _communities(map_)
     is_exact = map_.method == "exact"
@@ -128,7 +126,8 @@ def overview(map_: ReliabilityMap, progress: Progress = silent) -> Overview:
         region_verdict(communities, is_exact),
         performance_verdict(values["mrr"], values["hits_at_10"]),
     )
-    return Overview(map_, values, communities, verdict, tuple(leads))
+    how = exact_sentence(len(map_.test), len(relik)) if is_exact else ""
+    return Overview(map_, values, communities, verdict, tuple(leads), how=how)
 
 
 def least_reliable_fact(graph: KnowledgeGraph, relik: pd.DataFrame) -> tuple[str, str, str]:
@@ -140,10 +139,18 @@ def least_reliable_fact(graph: KnowledgeGraph, relik: pd.DataFrame) -> tuple[str
     return graph.entities[head], graph.relations[relation], graph.entities[tail]
 
 
-def _hits(ranks: pd.DataFrame, k: int) -> np.ndarray:
+def hits_at(ranks: pd.DataFrame, k: int) -> np.ndarray:
     """Return, per triple, the share of its two queries whose answer is among the k best."""
     sides = [ranks.loc[ranks["side"] == side, "realistic"] <= k for side in ("head", "tail")]
     return np.mean([hit.to_numpy() for hit in sides], axis=0)
+
+
+def leads_of_ranks(run: Run, ranks: pd.DataFrame) -> list[Lead]:
+    """Say what the ranks of test triples, all or some, give to look at.
+
+    :param ranks: of `Run.ranks`
+    """
+    return [*_weakest_relation(run, ranks), *_ties(ranks)]
 
 
 def _communities(map_: ReliabilityMap) -> pd.DataFrame:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL
+from kgdash.progress import duration_text
 from kgdash.statistics.estimate import Estimate, number, with_interval
+from kgdash.statistics.sampled_mean import SampledMean
 
 
 def performance_verdict(mrr: Estimate, hits_at_10: Estimate) -> str:
@@ -34,7 +36,7 @@ def region_verdict(communities: pd.DataFrame, is_exact: bool = True) -> str:
     :param communities: ``label``, ``relik``, ``low``, ``high``, ``triples``; and of the held-out
         triples inside ``mrr``, ``mrr_low``, ``mrr_high``, ``evaluated``. Intervals of a level
         that allows for picking the extremes of so many
-    :param is_exact: False while ReliK is sampled
+    :param is_exact: False while ReliK is counted
     """
     if not is_exact:
         return "ReliK is still being counted: where the model can be trusted follows."
@@ -55,6 +57,55 @@ def region_verdict(communities: pd.DataFrame, is_exact: bool = True) -> str:
         f"ReliK {number(best.value)} against {number(worst.value)}, more than chance. "
         + _agreement(_mrr(highest), _mrr(lowest))
     )
+
+
+def exact_sentence(tested: int, known: int) -> str:
+    """Say that the values are exact.
+
+    :param tested: test triples; ``known``: known triples
+    """
+    ranked = f"the ranks of all {tested:,} test triples, and " if tested else ""
+    return f"Exact: {ranked}the ReliK of all {known:,} known triples."
+
+
+def sampled_sentence(
+    hours: tuple[float, float],
+    width: float,
+    ranked: SampledMean | None,
+    reliable: SampledMean | None,
+) -> str:
+    """Say what was drawn, and why.
+
+    :param hours: of a core that ReliK of all known triples takes at least, and that of a sample
+    :param width: of the intervals, at most
+    :param ranked: the MRR; None without test triples; ``reliable``: ReliK; None if it is not
+        counted
+    """
+    parts, said = [], []
+    if ranked is not None:
+        parts.append(f"the ranks of {_share(ranked)} test triples")
+    if reliable is not None:
+        parts.append(
+            f"the ReliK of {_share(reliable)} known triples, each counted exactly, and of all "
+            "that share their heads or tails"
+        )
+    if parts:
+        said.append(f"Sampled, at random within relations: {'; '.join(parts)}")
+        said.append(f"95% intervals, those of MRR and ReliK at most {width:g} wide")
+    if reliable is None:
+        said.append(
+            f"A sample of ReliK takes {duration_text(3600 * hours[1])} of a core or more: choose a width, and "
+            "it is counted"
+        )
+    said.append(
+        f"ReliK of all triples would take {duration_text(3600 * hours[0])} of a core or more: "
+        "Prepare counts it"
+    )
+    return ". ".join(said) + "."
+
+
+def _share(drawn: SampledMean) -> str:
+    return f"all {drawn.n:,}" if drawn.exact else f"{drawn.n:,} of {drawn.population:,}"
 
 
 def _agreement(best: Estimate, worst: Estimate) -> str:

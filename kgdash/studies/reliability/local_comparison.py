@@ -17,6 +17,7 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS, mean_reciprocal_rank
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
+from kgdash.studies.reliability.run_relik import relik_or_middle
 from kgdash.studies.reliability.subgraph_evaluation import EVALUATED, check_evaluated
 
 #: of the ranks, by default
@@ -151,8 +152,7 @@ def _with_relik(ranked: LocalComparison, method: str, relik: pd.DataFrame) -> Lo
         for offset, (end, values) in enumerate((("low", low), ("high", high)), start=1):
             table.insert(int(table.columns.get_loc("relik")) + offset, f"relik_{end}", values)
             means[f"relik_{end}"] = Mean(float(values.mean()), len(table))
-        # A triple that no sampled negative beats would count as 1: far too high a mean.
-        table["relik"] = np.sqrt(low * high)
+        table["relik"] = relik_or_middle(relik)
         means["relik"] = Mean(float(np.sqrt(low.mean() * high.mean())), len(table))
     else:
         means["relik"] = Mean(float(table["relik"].mean()), len(table))

@@ -1,10 +1,11 @@
 """The ReliK that a run's triples have, for a scale that all its drawings share."""
 
 import numpy as np
+import pandas as pd
 
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
-from kgdash.runs.preparation import prepared_share
+from kgdash.runs.preparation import is_counted_unasked, prepared_share
 
 #: triples drawn where not all are known yet
 _SAMPLE = 300
@@ -21,17 +22,39 @@ def run_relik_known(run: Run) -> bool:
 
 
 def run_relik(run: Run, progress: Progress = silent) -> tuple[np.ndarray, str]:
-    """Return the exact ReliK of the run's known triples, and of which: a text.
+    """Return the ReliK of the run's known triples, and of which: a text.
 
     Of all of them where `run_relik_known`, as the reliability map leaves it; else of 300 drawn at
-    random (the same each time), whose percentiles 1, 50 and 99 estimate those of all.
+    random (the same each time), whose percentiles 1, 50 and 99 estimate those of all. Where nothing
+    is counted unasked (`kgdash.runs.preparation.is_counted_unasked`), the geometric middles of
+    their intervals by 1,000 negatives a side.
 
     :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on NaN scores
     """
     triples = run.graph.all_triples
     source = f"all {len(triples):,} known triples"
+    method = "exact"
     if not run_relik_known(run):
         rows = np.random.default_rng(0).choice(len(triples), _SAMPLE, replace=False)
         triples, source = triples[np.sort(rows)], f"{_SAMPLE:,} known triples drawn at random"
-    return run.relik(triples=triples, progress=progress)["relik"].to_numpy(), source
+        if not is_counted_unasked(run):
+            method, source = "sampled", f"{source}, their ReliK sampled"
+    return relik_or_middle(run.relik(triples=triples, method=method, progress=progress)), source
+
+
+def relik_or_middle(relik: pd.DataFrame) -> np.ndarray:
+    """Return each triple's ReliK or, of sampled ones, the geometric middle of its interval.
+
+    A triple that no sampled negative beats would count as 1, far too high.
+
+    :param relik: of `Run.relik`
+    """
+    if "relik_low" in relik:
+        return np.sqrt(relik["relik_low"].to_numpy() * relik["relik_high"].to_numpy())
+    return relik["relik"].to_numpy()
+
+
+def relik_method(run: Run) -> str:
+    """Return the method of `Run.relik` for a part of the graph where nobody chose one."""
+    return "exact" if is_counted_unasked(run) else "sampled"

@@ -17,8 +17,9 @@ from kgdash.hpo.recipes import MODELS, RECIPES, STRONG, Recipe, recipe, trainabl
 from kgdash.hpo.space import SearchSpace, fixed_configuration
 from kgdash.hpo.text import read_settings, training_command
 from kgdash.runs.library import check_new_name, own_names, runs_folder, suggested_name
+from kgdash.runs.rehearsal import rehearse
 from kgdash.runs.softmax_training import SOFTMAX
-from kgdash.runs.training import TrainingConfig, rehearse
+from kgdash.runs.training import TrainingConfig
 from kgdash.scoring.model_spec import check_arguments
 from kgdash.ui.library.trainings import trainings
 from kgdash.ui.runtime.markdown import plain

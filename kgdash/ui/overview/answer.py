@@ -41,12 +41,16 @@ def show_values(found: Overview) -> None:
     with st.container(horizontal=True):
         for name, label in _CARDS.items():
             estimate = found.values[name]
-            if name == "relik" and found.map.method != "exact":
+            if name == "relik" and found.map.method == "growing":
                 show_card(label, "…", "being counted")
+            elif name == "relik" and not estimate.n:
+                show_card(label, "–", "not counted")
             else:
-                count = f"n = {estimate.n:,}"
+                count = f"n = {found.count(name)}"
                 beneath = f"{estimate.ends} · {count}" if estimate.ends else count
                 show_card(label, number(estimate.value), beneath)
+    if found.how:
+        st.caption(plain(found.how))
 
 
 def show_map(found: Overview, key: tuple[Hashable, ...]) -> None:

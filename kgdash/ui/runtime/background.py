@@ -163,7 +163,7 @@ def time_left(job: Job) -> str:
     if job.place:
         return f", {ordinal(job.place)} in line"
     left = job.remaining()
-    return "" if left is None else f", about {duration_text(max(left, 1))} left"
+    return "" if left is None else f", about {duration_text(left)} left"
 
 
 def ordinal(number: int) -> str:

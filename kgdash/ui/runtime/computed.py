@@ -14,6 +14,7 @@ from kgdash.progress import Estimate, Progress, duration_text
 from kgdash.ui.runtime.background import Job, ordinal
 from kgdash.ui.runtime.long_work import goes_out
 from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.runtime.page_turns import turn_given_back
 from kgdash.ui.runtime.result_cache import memory, shown_key
 from kgdash.ui.runtime.shared_jobs import shared_jobs
 
@@ -81,8 +82,9 @@ def _result_beside(slot: Any, label: str, key: tuple[Hashable, ...], work: Any) 
         st.session_state[_WAITED] = waited
     job = waited.job
     report = reporter(slot, label, key, lambda: job.place)
-    while not job.wait(0.1):
-        report(*job.progress)
+    with turn_given_back():
+        while not job.wait(0.1):
+            report(*job.progress)
     stop_waiting()
     if isinstance(job.error, KgdashError):
         raise job.error

@@ -6,8 +6,11 @@ only asked whose cookie comes with a request, before Streamlit makes a session.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import nullcontext
+from functools import cache
 from html import escape
 
 from starlette.requests import HTTPConnection
@@ -18,14 +21,13 @@ from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
-from kgdash.ui.runtime.pace import Pace
 from kgdash.ui.runtime.plain_page import plain_page
 from kgdash.ui.runtime.visitors import OWNER, server_settings
 
 #: where the provider leads back to, and Streamlit makes its cookie
 _CALLBACK = "/oauth2callback"
 
-#: where Streamlit asks the provider for its addresses
+#: where Streamlit leads to the provider
 _BEGINNING = "/auth/login"
 
 #: what strangers need to log in, and monitors to see that the server lives; what more there is to
@@ -40,12 +42,10 @@ OPEN = (
 )
 
 
-#: beginnings and ends of log-ins, of all people: at once, and a second after that. Each asks the
-#: provider for its addresses anew
-_BURST, _PER_SECOND = 3, 1.0
-
-#: of those, how many wait; who comes then is asked to come again
-_WAITING = 10
+#: where Streamlit works for strangers, in part with the provider's help; how many at once. Who
+#: comes then waits: a pace would let whoever begins more log-ins than it keep all others out
+_WORK = (_BEGINNING, _CALLBACK, AUTH_LOGOUT_ENDPOINT)
+_AT_ONCE = 8
 
 
 class LogInDoor:
@@ -53,7 +53,7 @@ class LogInDoor:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._pace = Pace(_BURST, _PER_SECOND)
+        self._working = asyncio.Semaphore(_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
@@ -63,13 +63,12 @@ class LogInDoor:
             assert settings is not None
             end_log_in(_claims(HTTPConnection(scope).cookies, settings), settings)
         if scope["type"] not in ("http", "websocket") or not asks or scope["path"] in OPEN:
-            if asks and scope["path"] in (_BEGINNING, AUTH_LOGOUT_ENDPOINT):
-                if self._pace.left() <= -_WAITING:
-                    await _busy()(scope, receive, send)
-                    return
-                await self._pace.keep(1)
+            works = asks and scope["path"] in _WORK
+            if works:
+                _spare_provider()
             seals = asks and scope["path"] == _CALLBACK
-            await self._app(scope, receive, sealing(send) if seals else send)
+            async with self._working if works else nullcontext():
+                await self._app(scope, receive, sealing(send) if seals else send)
             return
         assert settings is not None
         cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
@@ -85,9 +84,12 @@ class LogInDoor:
             await _answer(scope, claims)(scope, receive, send)
 
 
-def _busy() -> ASGIApp:
-    body = "<p>Many people are logging in. Come again in a few seconds.</p>"
-    return plain_page("kgdash", body, 429)
+@cache
+def _spare_provider() -> None:
+    # Imported here: who logs in nowhere needs none of it.
+    from kgdash.serving.provider import spare_provider
+
+    spare_provider()
 
 
 def _answer(scope: Scope, claims: dict) -> ASGIApp:

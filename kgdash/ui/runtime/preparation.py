@@ -12,7 +12,7 @@ from kgdash.files.turns import others_first
 from kgdash.progress import duration_text
 from kgdash.runs import Run
 from kgdash.runs.call import Call
-from kgdash.runs.preparation import least_hours, prepared_share
+from kgdash.runs.preparation import is_counted_unasked, least_hours, prepared_share
 from kgdash.studies.overview.preparation import prepare_pages
 from kgdash.ui.runtime.background import Job, time_left
 from kgdash.ui.runtime.markdown import plain
@@ -24,9 +24,6 @@ SETTING = "KGDASH_PREPARE"
 
 #: seconds before a job is shown, so that small graphs do not flicker, and between two looks at it
 _PATIENCE, _POLL = 1.5, 2.0
-
-#: hours of a core beyond which nothing is prepared unasked
-_UNASKED = 4.0
 
 _OPEN = "preparation"
 
@@ -48,7 +45,7 @@ def show_preparation(run: Run) -> None:
         st.session_state.pop(_OPEN).leave()
         held = None
     if held is None and not memory().get(key):
-        if (hours := least_hours(run)) > _UNASKED and not _is_asked(run, hours):
+        if not is_counted_unasked(run) and not _is_asked(run, least_hours(run)):
             return
         held = shared_jobs().join(key, "preparation", partial(_start, run))
         st.session_state[_OPEN] = held
@@ -61,9 +58,8 @@ def _is_asked(run: Run, hours: float) -> bool:
     with slot.container(gap="xsmall"):
         st.caption(
             f"ReliK of all {len(run.graph.known()):,} triples would take "
-            f"{duration_text(3600 * hours)} of a core or more: it is not prepared unasked. Figures "
-            "of the whole graph have to wait for it; those of subgraphs and of single triples do "
-            "not."
+            f"{duration_text(3600 * hours)} of a core or more: it is not prepared unasked. Until "
+            "then, figures of the whole graph are of samples, and the reliability map has to wait."
         )
         asked = st.button("Prepare", type="tertiary", icon=":material/schedule:")
     if asked:

@@ -50,6 +50,9 @@ a download.</p><p style="overflow-wrap:anywhere"><a href="{address}">{address}</
 #: where the log-in's provider leads back to; Streamlit checks that it began here
 _CALLBACK = "/oauth2callback"
 
+#: characters of what the provider, or whoever says to be it, gives as the reason of an error
+_LOGGED = 200
+
 #: asked by monitors, which know the server by its number
 _HEALTH = ("/_stcore/health", "/healthz")
 
@@ -111,9 +114,11 @@ def _refused(scope: Scope) -> str:
 
 
 def _printable(scope: Scope) -> Scope:
-    """Return a call of the provider's whose words, which Streamlit logs, command no terminal."""
+    """Return a call of the provider's whose words, which are logged, are few and no commands."""
     said = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    if all(text.isprintable() for pair in said for text in pair):
+    errors = [(name, text[:_LOGGED]) for name, text in said if name.startswith("error")]
+    said = [pair for pair in said if not pair[0].startswith("error")] + errors
+    if not errors and all(text.isprintable() for pair in said for text in pair):
         return scope
     plain = [["".join(c if c.isprintable() else " " for c in text) for text in p] for p in said]
     return {**scope, "query_string": urlencode([(name, text) for name, text in plain]).encode()}

@@ -19,6 +19,7 @@ from kgdash.ui.runtime.computed import (
     was_stopped,
 )
 from kgdash.ui.runtime.long_work import goes_out
+from kgdash.ui.runtime.page_turns import turn_given_back
 from kgdash.ui.runtime.result_cache import memory, shown_key
 from kgdash.ui.runtime.shared_jobs import Waiting, own_jobs, shared_jobs
 
@@ -59,10 +60,11 @@ def refined(label: str, key: tuple[Hashable, ...], steps: Steps | Call) -> Any:
         st.session_state[_JOB] = waiting
     job = waiting.job
     report = reporter(slot, label, key, lambda: job.place)
-    while not job.wait_for_result(0.1):
-        report(*job.progress)
-    slot.empty()
-    job.wait(job.started + _PATIENCE - time.monotonic())
+    with turn_given_back():
+        while not job.wait_for_result(0.1):
+            report(*job.progress)
+        slot.empty()
+        job.wait(job.started + _PATIENCE - time.monotonic())
     if job.status == "failed":
         stop_refining()
         if isinstance(job.error, KgdashError):

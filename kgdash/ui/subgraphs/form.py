@@ -10,6 +10,7 @@ import streamlit as st
 from kgdash.graph import DIRECTIONS
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
+from kgdash.studies.reliability.run_relik import relik_method
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_relik_method
 from kgdash.ui.widgets.entity_choice import choose_entity, show_unknown_entity
@@ -52,11 +53,12 @@ def choose_subgraph(
         direction = choice("Direction", DIRECTIONS, f"{before}direction")
         extra = walk_widgets(METHODS[method_name], before)
         evaluated = choose_evaluated(evaluated_label, before)
-        relik_method = choose_relik_method(
+        chosen_method = choose_relik_method(
             f"{before}relik_method",
             "Exact counts every negative; on large graphs an estimate of the mean shows until "
             "it is done. Sampled draws 1,000 negatives per entity and side and gives a 95% "
-            "interval.",
+            "interval; graphs that take hours to count begin with it.",
+            relik_method(run),
         )
     show_unknown_entity(f"{before}entity")
     arguments = {
@@ -66,7 +68,7 @@ def choose_subgraph(
         "direction": direction,
         **extra,
     }
-    return SubgraphChoice(tuple(arguments.items()), evaluated, relik_method)
+    return SubgraphChoice(tuple(arguments.items()), evaluated, chosen_method)
 
 
 def choose_evaluated(label: str = "Reciprocal ranks of", before: str = "") -> str:

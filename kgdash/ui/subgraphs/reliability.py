@@ -13,8 +13,10 @@ from kgdash.charts.reliability_map import baseline_figure, community_map, reliab
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.communities import find_communities
 from kgdash.graph.relation_names import end_first
+from kgdash.progress import duration_text
 from kgdash.runs import Run
 from kgdash.runs.call import Call
+from kgdash.runs.preparation import is_counted_unasked, least_hours
 from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
@@ -44,11 +46,32 @@ _REGIONS = [
 #: regions that chance explains are listed only on demand
 _SIGNIFICANT = 0.05
 
+#: the run whose map somebody asked for, though it takes hours
+_ASKED = "map_asked_for"
+
 #: of the chart of communities; and which region was drawn when the page was opened
 _BUBBLES, _FIRST = "community_map", "region_at_first"
 
 #: entities drawn of a community or region
 _DRAWN = 150
+
+
+def ask_first(run: Run) -> None:
+    """End the page's run with a question where counting all takes hours that nobody asked for."""
+    if is_counted_unasked(run) or st.session_state.get(_ASKED) == run.digest:
+        return
+    slot = st.empty()
+    with slot.container():
+        st.info(
+            f"The map takes the ReliK of all {len(run.graph.all_triples):,} triples: "
+            f"{duration_text(3600 * least_hours(run))} of a core or more. Overview estimates its "
+            "mean from a sample; Local reliability shows it around an entity.",
+            icon=":material/schedule:",
+        )
+        if not st.button("Count all", icon=":material/play_arrow:"):
+            st.stop()
+    st.session_state[_ASKED] = run.digest
+    slot.empty()
 
 
 def mapped_so_far(map_: ReliabilityMap) -> str:

@@ -13,6 +13,7 @@ import streamlit as st
 from kgdash.charts.export import FIGURE_TYPES, figure_bytes, find_browser
 from kgdash.charts.message import message_of
 from kgdash.files.visible import visible
+from kgdash.ui.runtime.page_turns import made_later
 from kgdash.ui.runtime.run_picker import about_page
 from kgdash.ui.runtime.sidebar import noted_settings
 from kgdash.ui.widgets.file_name import file_name
@@ -77,7 +78,7 @@ def _offer(figure: go.Figure, key: str, name: str) -> None:
         for extension, label in _OFFERED.items():
             st.download_button(
                 label,
-                partial(figure_bytes, figure, extension, name, caption=_caption()),
+                made_later(partial(figure_bytes, figure, extension, name, caption=_caption())),
                 file_name=file_name(name, extension),
                 mime=FIGURE_TYPES[extension],
                 key=f"save_{key}_{extension[1:]}",

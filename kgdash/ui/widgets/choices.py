@@ -191,9 +191,14 @@ def choose_view(views: Sequence[str]) -> str:
 def choose_relik_method(
     key: str = "relik_method",
     help: str = "Exact counts every negative. Sampled draws 1,000 negatives per entity and side.",
+    default: str = "exact",
 ) -> str:
-    """Show how ReliK can be computed and return a method of `Run.relik`; exact at first."""
-    chosen = choose_one("ReliK", list(_RELIK), key, "exact", help=help)
+    """Show how ReliK can be computed and return a method of `Run.relik`.
+
+    :param default: the method at first
+    """
+    first = next(text for text, method in _RELIK.items() if method == default)
+    chosen = choose_one("ReliK", list(_RELIK), key, first, help=help)
     return _RELIK[str(chosen)]
 
 

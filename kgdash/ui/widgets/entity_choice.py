@@ -1,5 +1,6 @@
 """The choice of entities, kept in the URL: any name, label or part of one can be typed."""
 
+import numpy as np
 import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
@@ -116,7 +117,12 @@ def show_unknown_entity(key: str) -> None:
 
 
 def _offered(graph: KnowledgeGraph) -> list[int]:
-    return (-graph.degrees).argsort(kind="stable")[:_OFFERED].tolist()
+    degrees = graph.degrees
+    few = min(_OFFERED, len(degrees))
+    # Of millions, only those of high degree are sorted.
+    high = np.flatnonzero(degrees >= np.partition(degrees, -few)[-few])
+    found: list[int] = high[(-degrees[high]).argsort(kind="stable")][:few].tolist()
+    return found
 
 
 def _found(graph: KnowledgeGraph, typed: str, key: str, otherwise: int) -> int:

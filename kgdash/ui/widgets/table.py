@@ -15,6 +15,7 @@ from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
 from kgdash.statistics.estimate import number, p_value, whole_or_half
+from kgdash.ui.runtime.page_turns import made_later
 from kgdash.ui.widgets.file_name import file_name
 from kgdash.ui.widgets.selection import selected_row
 
@@ -216,7 +217,7 @@ def download(table: pd.DataFrame, name: str) -> None:
         for kind, (content, mime) in files.items():
             st.download_button(
                 f"Download {kind}",
-                content,
+                made_later(content),
                 file_name=file_name(name, f".{kind.lower()}"),
                 mime=mime,
                 icon=":material/download:",

@@ -5,7 +5,8 @@ import pytest
 
 import kgdash
 from kgdash.graph.communities import find_communities
-from kgdash.studies.overview.overview import overview, overview_steps
+from kgdash.studies.overview.overview import overview
+from kgdash.studies.overview.steps import overview_steps
 from kgdash.studies.reliability.reliability_map import reliability_map
 from tests.support.tiny_runs import altered_run
 

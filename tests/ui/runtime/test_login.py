@@ -1,5 +1,6 @@
 """Nothing behind the door answers to strangers; who is let in gets what was asked for."""
 
+import asyncio
 import json
 import time
 
@@ -12,7 +13,7 @@ from starlette.websockets import WebSocketDisconnect
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import login, login_cookies, pace
+from kgdash.ui.runtime import login, login_cookies
 from kgdash.ui.runtime.login import OPEN, LogInDoor
 from kgdash.ui.runtime.visitors import OWNER
 from tests.support.servers import SECRETS, write_settings
@@ -203,19 +204,26 @@ def test_without_settings_everybody_is_this_machines(client, monkeypatch):
     assert opens_socket(client)
 
 
-def test_log_ins_begin_at_a_pace_of_all_people(client, monkeypatch):
-    waited: list[float] = []
+def test_nobody_keeps_others_from_logging_in(tmp_path, monkeypatch):
+    monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
+    at_once: list[int] = []
+    answered: list[str] = []
 
-    async def wait(seconds: float) -> None:
-        waited.append(seconds)
+    async def provider(scope, receive, send):
+        at_once.append(len(at_once) - len(answered) + 1)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        answered.append(scope["path"])
 
-    monkeypatch.setattr(pace.asyncio, "sleep", wait)
-    now = time.monotonic()
-    monkeypatch.setattr(pace.time, "monotonic", lambda: now)
-    answers = [client.get("/auth/login").status_code for _ in range(25)]
-    assert answers == [200] * 13 + [429] * 12
-    assert waited == pytest.approx(range(1, 11))
-    come_as(client, ADA)
-    assert is_inside(client)
-    assert client.get("/auth/logout").status_code == 429
-    assert not is_inside(client)
+    async def many():
+        door = LogInDoor(provider)
+        paths = ["/auth/login", "/oauth2callback", "/auth/logout", "/auth/login"] * 25
+        scopes = [
+            {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": []}
+            for path in paths
+        ]
+        await asyncio.gather(*(door(scope, None, None) for scope in scopes))
+
+    asyncio.run(many())
+    assert len(answered) == 100
+    assert max(at_once) == 8

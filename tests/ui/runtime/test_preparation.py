@@ -243,6 +243,7 @@ def test_switched_off(work, monkeypatch):
 
 def test_what_would_take_days_is_prepared_only_if_somebody_says_so(work, monkeypatch):
     monkeypatch.setattr(preparation, "least_hours", lambda run: 72.4)
+    monkeypatch.setattr(preparation, "is_counted_unasked", lambda run: False)
     app = open_page(make_run())
     assert not work.begun
     (caption,) = app.sidebar.caption

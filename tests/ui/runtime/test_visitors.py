@@ -30,6 +30,7 @@ from kgdash.studies.labelling.session import judge
 from kgdash.studies.labelling.sources import instance_predictions
 from kgdash.ui.instances.rules_form import _labelled
 from kgdash.ui.library.trainings import trainings
+from kgdash.ui.runtime import page_turns
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.visitors import server_settings, session_visitor
 from tests.pages.driver import APP
@@ -89,6 +90,22 @@ def test_a_pages_file_alone_asks_too(page):
     """Streamlit runs one alone where it does not know dashboard.py's pages yet."""
     app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
     assert_asks_for_log_in(app.run())
+
+
+def test_each_page_takes_a_turn_of_the_visitors_pages(monkeypatch):
+    taken = []
+
+    class Turns:
+        def acquire(self, timeout):
+            taken.append(1)
+            return True
+
+        def release(self):
+            taken.append(-1)
+
+    monkeypatch.setattr(page_turns, "_turns", lambda owner: Turns())
+    visit("ada", "metric_guide")
+    assert taken == [1, -1]
 
 
 def test_threads_without_a_session_are_nobodys():

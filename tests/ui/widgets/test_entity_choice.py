@@ -1,5 +1,8 @@
 """Entities are found by what is typed; what fits none is said."""
 
+from types import SimpleNamespace
+
+import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from kgdash.ui.widgets import entity_choice
@@ -67,3 +70,13 @@ def test_several_of_which_the_browser_was_sent_few(monkeypatch):
     assert set(app.text[0].value.split()) == {"virus", "neoplastic_process", among.value}
     among.set_value("cell_function").run()
     assert "cell_function" in app.text[0].value.split()
+
+
+def test_offered_are_those_of_highest_degree_equal_ones_by_id(monkeypatch):
+    rng = np.random.default_rng(0)
+    for few in (1, 7, 50, 60):
+        monkeypatch.setattr(entity_choice, "_OFFERED", few)
+        for most in (1, 4, 40):
+            graph = SimpleNamespace(degrees=rng.integers(0, most, 50))
+            in_order = sorted(range(50), key=lambda e, d=graph.degrees: (-d[e], e))
+            assert entity_choice._offered(graph) == in_order[:few]

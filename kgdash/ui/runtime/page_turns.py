@@ -1,0 +1,109 @@
+"""How much is done for one visitor at once in threads of the server's process: pages, downloads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from typing import TypeVar
+
+import streamlit as st
+
+from kgdash.errors import KgdashError
+from kgdash.files.visitor import visitor
+
+Content = TypeVar("Content", bytes, str)
+
+#: pages of one visitor that run at once, in whichever tabs; those that wait for a computation
+#: beside them count as none
+AT_ONCE = 2
+
+#: seconds between two looks whether the page is still wanted
+_BEAT = 0.2
+
+#: files of one visitor that are made at once, and threads that make those of all and look up the
+#: provider's number: Streamlit's are six
+FILES_AT_ONCE, _THREADS = 3, 32
+
+_own = threading.local()
+
+
+@cache
+def _turns(owner: str) -> threading.BoundedSemaphore:
+    return threading.BoundedSemaphore(AT_ONCE)
+
+
+@cache
+def _files(owner: str) -> threading.BoundedSemaphore:
+    return threading.BoundedSemaphore(FILES_AT_ONCE)
+
+
+@contextmanager
+def page_turn() -> Iterator[None]:
+    """Run a page once fewer than `AT_ONCE` of the visitor's run; at this machine, at once."""
+    owner = visitor().folder
+    if not owner:
+        yield
+        return
+    _own.turns = _turns(owner)
+    _take()
+    try:
+        yield
+    finally:
+        _give_back()
+        _own.turns = None
+
+
+@contextmanager
+def turn_given_back() -> Iterator[None]:
+    """Let other pages of the visitor run while this one waits; then wait for another turn."""
+    _give_back()
+    yield
+    _take()
+
+
+def _take() -> None:
+    turns = getattr(_own, "turns", None)
+    if turns is not None:
+        while not turns.acquire(timeout=_BEAT):
+            _ = "run" in st.session_state  # ends this run if another one, or none, is wanted
+        _own.has_turn = True
+
+
+def _give_back() -> None:
+    if getattr(_own, "has_turn", False):
+        _own.has_turn = False
+        _own.turns.release()
+
+
+def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
+    """Return what makes a file at a click, for `st.download_button`.
+
+    It raises `KgdashError` while `FILES_AT_ONCE` of the visitor are being made: those who wait
+    would keep the threads that others' need.
+    """
+    owner = visitor().folder
+    if not owner:
+        return make
+
+    def made() -> Content:
+        files = _files(owner)
+        if not files.acquire(blocking=False):
+            raise KgdashError(f"{FILES_AT_ONCE} files are being made for you: try again then")
+        try:
+            return make()
+        finally:
+            files.release()
+
+    return made
+
+
+@asynccontextmanager
+async def with_threads(app: object) -> AsyncIterator[None]:
+    """Have threads enough for all while the server runs (lifespan of an application, ASGI)."""
+    with ThreadPoolExecutor(_THREADS, thread_name_prefix="kgdash-files") as pool:
+        asyncio.get_running_loop().set_default_executor(pool)
+        yield

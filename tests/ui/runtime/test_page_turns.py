@@ -1,0 +1,153 @@
+"""Of one visitor's pages a few run at once, whatever tabs they are in; others' run beside them."""
+
+import asyncio
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.files.visitor import Visitor, working_for
+from kgdash.ui.runtime import page_turns
+from kgdash.ui.runtime.page_turns import (
+    AT_ONCE,
+    FILES_AT_ONCE,
+    made_later,
+    page_turn,
+    turn_given_back,
+    with_threads,
+)
+
+PATIENCE = 30
+
+
+@pytest.fixture(autouse=True)
+def _afresh(monkeypatch):
+    page_turns._turns.cache_clear()
+    page_turns._files.cache_clear()
+    monkeypatch.setattr(page_turns, "st", SimpleNamespace(session_state={}))
+    monkeypatch.setattr(page_turns, "_BEAT", 0.01)
+    yield
+    page_turns._turns.cache_clear()
+
+
+class Page(threading.Thread):
+    """A page of a visitor, which runs until it is told to end."""
+
+    def __init__(self, owner, waits=False):
+        super().__init__(daemon=True)
+        self.owner, self.waits = owner, waits
+        self.runs, self.end = threading.Event(), threading.Event()
+        self.start()
+
+    def run(self):
+        with working_for(Visitor(folder=self.owner)), page_turn():
+            if self.waits:
+                with turn_given_back():
+                    self.runs.set()
+                    self.end.wait(PATIENCE)
+            else:
+                self.runs.set()
+                self.end.wait(PATIENCE)
+
+    def leave(self):
+        self.end.set()
+        self.join(PATIENCE)
+
+
+def test_pages_of_one_visitor_wait_for_each_other():
+    first = [Page("ada") for _ in range(AT_ONCE)]
+    assert all(page.runs.wait(PATIENCE) for page in first)
+    more = Page("ada")
+    others = [Page("bob"), *(Page("") for _ in range(AT_ONCE + 1))]  # "": at this machine
+    assert all(page.runs.wait(PATIENCE) for page in others)
+    assert not more.runs.wait(0.1)
+    first[0].leave()
+    assert more.runs.wait(PATIENCE)
+    for page in (*first, more, *others):
+        page.leave()
+
+
+def test_who_waits_for_a_computation_holds_no_turn():
+    waiting = [Page("ada", waits=True) for _ in range(3 * AT_ONCE)]
+    assert all(page.runs.wait(PATIENCE) for page in waiting)
+    running = [Page("ada") for _ in range(AT_ONCE)]
+    assert all(page.runs.wait(PATIENCE) for page in running)
+    waiting[0].end.set()  # goes on once it has a turn again
+    waiting[0].join(0.1)
+    assert waiting[0].is_alive()
+    for page in (*running, *waiting):
+        page.leave()
+        assert not page.is_alive()
+
+
+def test_a_page_that_is_left_while_it_waits_holds_no_turn(monkeypatch):
+    class Left(BaseException):
+        pass
+
+    class Session(dict):
+        def __contains__(self, key):
+            raise Left
+
+    running = [Page("ada") for _ in range(AT_ONCE)]
+    assert all(page.runs.wait(PATIENCE) for page in running)
+    monkeypatch.setattr(page_turns, "st", SimpleNamespace(session_state=Session()))
+    with working_for(Visitor(folder="ada")):
+        with pytest.raises(Left), page_turn():
+            raise AssertionError
+        running[0].leave()
+        with pytest.raises(Left), page_turn(), turn_given_back():
+            raise Left
+        for _ in range(3):
+            with page_turn(), turn_given_back():
+                pass
+    running[1].leave()
+
+
+def test_files_of_one_visitor_keep_no_threads_from_others():
+    begun, end, made = threading.Semaphore(0), threading.Event(), []
+
+    def file() -> bytes:
+        begun.release()
+        end.wait(PATIENCE)
+        return b"drawn"
+
+    with working_for(Visitor(folder="ada")):
+        slow, quick = made_later(file), made_later(lambda: b"quick")
+    drawing = [
+        threading.Thread(target=lambda: made.append(slow()), daemon=True)
+        for _ in range(FILES_AT_ONCE)
+    ]
+    for thread in drawing:
+        thread.start()
+        assert begun.acquire(timeout=PATIENCE)
+    with pytest.raises(KgdashError, match="3 files are being made for you"):
+        quick()
+    with working_for(Visitor(folder="bob")):
+        assert made_later(lambda: b"his")() == b"his"
+    end.set()
+    for thread in drawing:
+        thread.join(PATIENCE)
+    assert made == [b"drawn"] * FILES_AT_ONCE
+    assert quick() == b"quick"
+
+
+def test_a_file_that_fails_counts_no_more():
+    def fails() -> bytes:
+        raise ValueError("no browser")
+
+    with working_for(Visitor(folder="ada")):
+        make = made_later(fails)
+    for _ in range(FILES_AT_ONCE + 1):
+        with pytest.raises(ValueError, match="no browser"):
+            make()
+
+
+def test_the_server_has_threads_for_several_visitors_files():
+    async def at_once() -> int:
+        async with with_threads(None):
+            together = threading.Barrier(5 * FILES_AT_ONCE)
+            waits = [asyncio.to_thread(together.wait, PATIENCE) for _ in range(5 * FILES_AT_ONCE)]
+            return len(await asyncio.gather(*waits))
+
+    assert asyncio.run(at_once()) == 5 * FILES_AT_ONCE
