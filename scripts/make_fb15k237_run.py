@@ -60,8 +60,11 @@ SPEC = CONFIG.spec()
 #: of the run's files, so that all bundled runs take less than 12 MB
 MOST_BYTES = 11_200_000
 
-#: tables that others were made from, and pages do not read as they open
-NOT_ASKED_FOR = ("grown regions", "every query")
+#: bytes up to which there is always room for a table
+SMALL = 16_384
+
+#: tables that others were made from, and those of groups: pages do not read them as they open
+NOT_ASKED_FOR = re.compile(r"grown regions|every query|(sets|thresholds), (?!none).*")
 
 ATTRIBUTION = (
     "FB15k-237 (Toutanova and Chen 2015), a part of Freebase, CC BY 2.5; names of entities as "
@@ -137,7 +140,7 @@ def renew_tables(out: Path) -> None:
 
 
 def add_tables(out: Path) -> None:
-    """Put tables of the cache into a run: those that save most time per byte, while there is room.
+    """Put tables of the cache into a run, while there is room: small ones, then by time per byte.
 
     They are packed well, and ``run.json`` gives their SHA-256.
     """
@@ -150,11 +153,12 @@ def add_tables(out: Path) -> None:
     for source in cache_directory().glob("*.parquet"):
         table, path = pq.read_table(source), out / "tables" / source.name
         about = json.loads(table.schema.metadata[b"kgdash"])
-        if about.get("method") in NOT_ASKED_FOR:
+        if NOT_ASKED_FOR.fullmatch(about.get("method") or ""):
             continue
         path.write_bytes(min(packed(table), key=len))
-        saved[path] = about["seconds"] / path.stat().st_size
-    for path in sorted(saved, key=lambda path: (-saved[path], path.name)):
+        size = path.stat().st_size
+        saved[path] = (size > SMALL, -about["seconds"] / size, path.name)
+    for path in sorted(saved, key=saved.__getitem__):
         if path.stat().st_size > room:
             path.unlink()
             continue

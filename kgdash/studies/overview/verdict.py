@@ -94,8 +94,8 @@ def sampled_sentence(
         said.append(f"95% intervals, those of MRR and ReliK at most {width:g} wide")
     if reliable is None:
         said.append(
-            f"A sample of ReliK takes {duration_text(3600 * hours[1])} of a core or more: choose a width, and "
-            "it is counted"
+            f"A sample of ReliK takes {duration_text(3600 * hours[1])} of a core or more: choose a "
+            "width, and it is counted"
         )
     said.append(
         f"ReliK of all triples would take {duration_text(3600 * hours[0])} of a core or more: "

@@ -19,6 +19,7 @@ from kgdash.files.table_cache import (
     replace_table,
     stored_table,
     table_lock,
+    table_note,
     worth_keeping,
 )
 from kgdash.graph import default_filter
@@ -150,6 +151,11 @@ def _codes(run: Run, condition: str) -> list[np.ndarray]:
         return [np.full(len(queries.anchor), -1) for queries in splits]
     made = grouping(run, condition)
     return [made.codes(queries) for queries in splits]
+
+
+def are_stored(run: Run, pair: Pair) -> bool:
+    """Tell whether the tables of a condition and ε are on disk."""
+    return all(table_note(_key(run, part, pair)) for part in ("thresholds", "sets"))
 
 
 def _stored(run: Run, pair: Pair) -> SetTables | None:

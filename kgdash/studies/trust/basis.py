@@ -25,6 +25,7 @@ from kgdash.studies.probability.answer_queries import AnswerQueries, softmax
 from kgdash.studies.probability.answer_sets import AnswerSetSetting, answer_sets
 from kgdash.studies.probability.calibration import FITTED, Calibration, fit_calibration
 from kgdash.studies.probability.query_groups import Queries
+from kgdash.studies.probability.set_tables import are_stored
 
 #: share of queries whose set may miss the true answer, and what puts an answer in: by "adaptive",
 #: the set of a query can leave out the one answer that the model is sure of
@@ -145,7 +146,8 @@ def questions(run: Run, triples: np.ndarray, side: str, filter: str) -> AnswerQu
 def is_at_hand(run: Run) -> bool:
     """Tell whether cards need not wait: it is prepared, or the graph is small."""
     queries = 2 * sum(len(run.graph.splits[split]) for split in ("valid", "test"))
-    return queries * run.graph.num_entities <= _FEW_SCORES or bool(table_note(_key(run)))
+    few = queries * run.graph.num_entities <= _FEW_SCORES
+    return few or bool(table_note(_key(run))) or are_stored(run, ("none", EPSILON))
 
 
 def _key(run: Run) -> dict[str, object]:
