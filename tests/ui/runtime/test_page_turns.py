@@ -68,6 +68,20 @@ def test_pages_of_one_visitor_wait_for_each_other():
         page.leave()
 
 
+def test_what_runs_within_a_page_takes_no_turn_of_its_own():
+    with working_for(Visitor(folder="ada")):
+        for _ in range(AT_ONCE + 1):
+            with page_turn():
+                with page_turn():
+                    pass
+                others = [Page("ada") for _ in range(AT_ONCE)]
+                assert others[0].runs.wait(PATIENCE)
+                assert not others[-1].runs.wait(0.05)
+                others[0].end.set()
+            for other in others:
+                other.leave()
+
+
 def test_who_waits_for_a_computation_holds_no_turn():
     waiting = [Page("ada", waits=True) for _ in range(3 * AT_ONCE)]
     assert all(page.runs.wait(PATIENCE) for page in waiting)
