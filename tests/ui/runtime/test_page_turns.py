@@ -12,10 +12,10 @@ from kgdash.ui.runtime import page_turns
 from kgdash.ui.runtime.page_turns import (
     AT_ONCE,
     FILES_AT_ONCE,
+    have_threads,
     made_later,
     page_turn,
     turn_given_back,
-    with_threads,
 )
 
 PATIENCE = 30
@@ -159,9 +159,10 @@ def test_a_file_that_fails_counts_no_more():
 
 def test_the_server_has_threads_for_several_visitors_files():
     async def at_once() -> int:
-        async with with_threads(None):
-            together = threading.Barrier(5 * FILES_AT_ONCE)
-            waits = [asyncio.to_thread(together.wait, PATIENCE) for _ in range(5 * FILES_AT_ONCE)]
-            return len(await asyncio.gather(*waits))
+        for _ in range(2):
+            have_threads(asyncio.get_running_loop())
+        together = threading.Barrier(5 * FILES_AT_ONCE)
+        waits = [asyncio.to_thread(together.wait, PATIENCE) for _ in range(5 * FILES_AT_ONCE)]
+        return len(await asyncio.gather(*waits))
 
     assert asyncio.run(at_once()) == 5 * FILES_AT_ONCE
