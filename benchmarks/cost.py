@@ -23,6 +23,7 @@ from pykeen.models import DistMult, TransE
 from pykeen.triples import CoreTriplesFactory
 
 from kgdash.engine.counting import count_negatives, count_ranks
+from kgdash.engine.form import InteractionForm
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.scoring.kernel_scorer import fastest_scorer
 
@@ -78,7 +79,7 @@ def graph_of(entities: int) -> tuple[np.ndarray, KnownTriples]:
     return rows, KnownTriples(rows, entities, RELATIONS)
 
 
-def form_of(model: str, entities: int, dimension: int) -> object:
+def form_of(model: str, entities: int, dimension: int) -> InteractionForm:
     """Make the form of a model with the vectors of synthetic_graph.py."""
     few = torch.tensor([[0, 0, 1]])
     factory = CoreTriplesFactory(few, num_entities=entities, num_relations=RELATIONS)
@@ -90,7 +91,9 @@ def form_of(model: str, entities: int, dimension: int) -> object:
             strict=True,
         ):
             part[0]._embeddings.weight.copy_(torch.from_numpy(values[:, :dimension]))
-    return fastest_scorer(made)[0].form
+    form = fastest_scorer(made)[0].form
+    assert form is not None
+    return form
 
 
 def padded(triples: np.ndarray) -> float:

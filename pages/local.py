@@ -40,11 +40,12 @@ part_name = f"{run.name}-{graph.entities[subgraph.seed_entity]}-subgraph"
 
 show_refinement(counted_so_far)
 show_local_answer(run, comparison)
+counted = "being counted" if comparison.method == "growing" else comparison.method
 evaluated = "test triples" if choice.evaluated == "test" else "known triples"
 st.caption(
-    f"{len(subgraph.entities)} entities, {len(triples):,} known triples inside; MRRs are "
-    f"realistic, filtered by train+valid+test, over the {evaluated} inside, with all "
-    f"{graph.num_entities:,} entities as candidates. {subgraph.note}"
+    f"{len(subgraph.entities)} entities, {len(triples):,} known triples inside, their ReliK "
+    f"{counted}; MRRs are realistic, filtered by train+valid+test, over the {evaluated} inside, "
+    f"with all {graph.num_entities:,} entities as candidates. {subgraph.note}"
 )
 if not len(triples):
     st.info(

@@ -18,11 +18,15 @@ ELSEWHERE = {
 
 #: kernels that Numba compiles faster code for with bare arrays than with records of them
 KERNELS = {
-    "engine/kernels.py: _count",
     "engine/kernels.py: count_both",
     "engine/kernels.py: count_rows",
     "engine/kernels.py: count_tile",
     "engine/kernels.py: mask_row",
+    "engine/row_kernels.py: count_scores",
+    "engine/row_kernels.py: _settle",
+    "engine/row_kernels.py: _look_up",
+    "engine/comparing_microkernels.py: count_compared",
+    "engine/comparing_microkernels.py: count_levels",
     "engine/scoring_kernels.py: fill",
     "engine/scoring_kernels.py: fill_panel",
     "engine/turned_kernels.py: count_turned",

@@ -1,8 +1,6 @@
 """Bounds of groups: what scores are compared with, and the counts turned back to triples.
 
-Each triple puts two bounds into its group: its own score, and the float next below it. A score that
-exceeds the first is strictly greater; one that exceeds the second but not the first is equal. So
-one strict comparison gives both, for +inf and -0.0 too.
+Each triple's own score is a bound of its group; equal ones are one bound.
 """
 
 from __future__ import annotations
@@ -11,37 +9,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgdash.engine.kernels import Bounds, Counts, finish, tabulate
+from kgdash.engine.row_kernels import Bounds, Counts, finish, tabulate
 
-#: from this many bounds on, a group gets a table (see `kgdash.engine.kernels.Bounds`)
-_TABLE_FROM = 80
+#: from this many bounds on, a group gets a table (see `kgdash.engine.row_kernels.Bounds`)
+_TABLE_FROM = 512
 #: bins that a table has at most: float32, in which bins are computed, holds no more whole numbers
 _MOST_BINS = 2**24
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The bounds of all triples, and where each triple's two stand."""
+    """The bounds of all triples, and where each triple's stands."""
 
     bounds: Bounds
-    own: np.ndarray
-    below: np.ndarray
+    place: np.ndarray
 
     @classmethod
     def of(cls, scores: np.ndarray, group: np.ndarray, groups: int) -> Thresholds:
         """Sort the bounds of triples into their groups.
 
-        :param scores: each triple's own score, float32, ``(n,)``, finite
+        :param scores: each triple's own score, float32, ``(n,)``, no NaN
         :param group: the group of each triple, int64, ``(n,)``, in ``[0, groups)``
         """
-        with np.errstate(over="ignore"):
-            below = np.nextafter(scores, np.float32(-np.inf))
-        values = np.concatenate([scores, below]).astype(np.float32, copy=False)
-        both = np.concatenate([group, group])
-        order = np.lexsort((values, both))
+        order = np.lexsort((scores, group))
+        values, owner = scores[order].astype(np.float32, copy=False), group[order]
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (values[1:] != values[:-1]) | (owner[1:] != owner[:-1])
         place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        sizes = np.bincount(both, minlength=groups)
+        place[order] = np.cumsum(new) - 1
+        sizes = np.bincount(owner[new], minlength=groups)
         bins = np.zeros(groups, dtype=np.int64)
         many = sizes > _TABLE_FROM
         # Four bins per bound: most of them then hold one bound or none.
@@ -49,7 +45,7 @@ class Thresholds:
         bins = np.minimum(bins, _MOST_BINS)
         lengths = np.where(many, bins + 1, 0)
         bounds = Bounds(
-            values=values[order],
+            values=values[new],
             starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
             bins=bins,
             places=(np.cumsum(lengths) - lengths).astype(np.int64),
@@ -57,12 +53,13 @@ class Thresholds:
             scales=np.zeros(groups, dtype=np.float32),
         )
         tabulate(bounds)
-        return cls(bounds, place[: len(scores)], place[len(scores) :])
+        return cls(bounds, place)
 
     def counts(self) -> Counts:
         """Return counts of nothing yet, for one thread."""
         size, groups = len(self.bounds.values), len(self.bounds.bins)
-        return Counts(np.zeros(size, dtype=np.int64), np.zeros(size + groups, dtype=np.int64))
+        above, equal, tally = (np.zeros(n, dtype=np.int64) for n in (size, size, size + groups))
+        return Counts(above, equal, tally)
 
     def result(self, parts: list[Counts]) -> tuple[np.ndarray, np.ndarray]:
         """Add up the threads' counts.
@@ -70,10 +67,5 @@ class Thresholds:
         :return: for each triple the scores counted in its group that are strictly greater than its
             own, and those equal to it: int64, ``(n,)`` each
         """
-        whole = Counts(
-            sum((p.above for p in parts[1:]), parts[0].above),
-            sum((p.tally for p in parts[1:]), parts[0].tally),
-        )
-        total = finish(self.bounds, whole)
-        greater = total[self.own]
-        return greater, total[self.below] - greater
+        whole = Counts(*(sum(of[1:], of[0]) for of in zip(*parts, strict=True)))
+        return finish(self.bounds, whole)[self.place], whole.equal[self.place]

@@ -19,8 +19,6 @@ from numba.extending import intrinsic
 
 #: entities that lie side by side in a panel, and are scored at once
 LANES = 16
-#: floats that are compared with a bound at once
-_WIDTH = 8
 
 DOT, L1, L2, L2_SQUARED = range(4)
 
@@ -137,92 +135,6 @@ def _point(form: int) -> Callable[..., float]:
 point_dot, point_l1, point_l2, point_l2_squared = (
     _point(form) for form in (DOT, L1, L2, L2_SQUARED)
 )
-
-
-def _count_above(bounds_at_once: int) -> Callable[..., None]:
-    vector = ir.VectorType(_FLOAT, _WIDTH)
-    counter = ir.VectorType(_INT32, _WIDTH)
-
-    @intrinsic
-    def count_above(_context, scores, width, bounds, above):
-        signature = types.void(types.uintp, types.intp, types.uintp, types.uintp)
-
-        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-            scores, width, bounds, above = arguments
-            scores, bounds = (builder.inttoptr(a, _FLOAT.as_pointer()) for a in (scores, bounds))
-            above = builder.inttoptr(above, _INT.as_pointer())
-            each = range(bounds_at_once)
-            spread = [
-                _spread(builder, builder.load(builder.gep(bounds, [_int(i)])), vector) for i in each
-            ]
-            counts = [cgutils.alloca_once(builder, counter) for _ in each]
-            for count in counts:
-                builder.store(ir.Constant(counter, [0] * _WIDTH), count)
-            with cgutils.for_range(builder, builder.udiv(width, _int(_WIDTH))) as loop:
-                place = builder.gep(scores, [builder.mul(loop.index, _int(_WIDTH))])
-                score = builder.load(builder.bitcast(place, vector.as_pointer()), align=4)
-                for bound, count in zip(spread, counts, strict=True):
-                    # A true comparison is -1 in each lane; NaN compares false.
-                    hit = builder.sext(builder.fcmp_ordered(">", score, bound), counter)
-                    builder.store(builder.sub(builder.load(count), hit), count)
-            add = cgutils.get_or_insert_function(
-                builder.module,
-                ir.FunctionType(_INT32, [counter]),
-                f"llvm.vector.reduce.add.v{_WIDTH}i32",
-            )
-            for i, count in enumerate(counts):
-                place = builder.gep(above, [_int(i)])
-                new = builder.zext(builder.call(add, [builder.load(count)]), _INT)
-                builder.store(builder.add(builder.load(place), new), place)
-            return context.get_dummy_value()
-
-        return signature, generate
-
-    return count_above
-
-
-#: Add to ``above[i]`` how many of the first ``width`` scores (a multiple of 8) exceed
-#: ``bounds[i]``: (scores, width, bounds, above), for 6, 2 or 1 bounds. NaN exceeds nothing.
-count_above_6, count_above_2, count_above_1 = (_count_above(n) for n in (6, 2, 1))
-
-
-def _spread_of(_context, scores, width):
-    """Return the least and greatest of ``width`` scores (a multiple of 8), NaN left out.
-
-    Without any they are +inf and -inf.
-    """
-    vector = ir.VectorType(_FLOAT, _WIDTH)
-    signature = types.UniTuple(types.float32, 2)(types.uintp, types.intp)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        scores = builder.inttoptr(arguments[0], _FLOAT.as_pointer())
-        ends = []
-        for value in ("inf", "-inf"):
-            end = cgutils.alloca_once(builder, vector)
-            builder.store(ir.Constant(vector, [float(value)] * _WIDTH), end)
-            ends.append(end)
-        with cgutils.for_range(builder, builder.udiv(arguments[1], _int(_WIDTH))) as loop:
-            place = builder.gep(scores, [builder.mul(loop.index, _int(_WIDTH))])
-            score = builder.load(builder.bitcast(place, vector.as_pointer()), align=4)
-            for end, order in zip(ends, "<>", strict=True):
-                so_far = builder.load(end)
-                closer = builder.fcmp_ordered(order, score, so_far)
-                builder.store(builder.select(closer, score, so_far), end)
-        results = []
-        for end, order in zip(ends, "<>", strict=True):
-            lanes = builder.load(end)
-            best = builder.extract_element(lanes, ir.Constant(_INT32, 0))
-            for i in range(1, _WIDTH):
-                lane = builder.extract_element(lanes, ir.Constant(_INT32, i))
-                best = builder.select(builder.fcmp_ordered(order, lane, best), lane, best)
-            results.append(best)
-        return context.make_tuple(builder, signature.return_type, results)
-
-    return signature, generate
-
-
-#: see `_spread_of`
-spread_of: Any = intrinsic(_spread_of)
 
 
 def _transpose_8(_context, source, source_stride, target, target_stride):

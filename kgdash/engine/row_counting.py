@@ -4,7 +4,8 @@ import numpy as np
 import torch
 
 from kgdash.engine.bounds import Thresholds
-from kgdash.engine.kernels import Counts, count_given
+from kgdash.engine.kernels import count_given
+from kgdash.engine.row_kernels import Counts
 from kgdash.engine.workers import run_in_threads
 from kgdash.progress import silent
 
@@ -44,9 +45,6 @@ def _count_on_cpu(scores: np.ndarray, own: np.ndarray, own_row: np.ndarray) -> n
     threads = min(len(starts), torch.get_num_threads())
     parts = run_in_threads(starts, work, thresholds.counts, len(starts), silent, max(1, threads))
     greater, equal = thresholds.result(parts)
-    for i in np.flatnonzero(np.isneginf(own)):
-        # No float lies below -inf, so that the bounds do not show what equals it.
-        equal[i] = np.isneginf(scores[own_row[i]]).sum()
     return np.stack([greater, equal], axis=1)
 
 

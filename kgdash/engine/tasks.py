@@ -8,8 +8,9 @@ import numpy as np
 import torch
 
 from kgdash.engine.form import InteractionForm, Panels, Turn, candidate_panels
-from kgdash.engine.kernels import Counts, Masks
+from kgdash.engine.kernels import Masks
 from kgdash.engine.memory import memory_budget
+from kgdash.engine.row_kernels import Counts
 from kgdash.engine.scoring_kernels import COLUMNS
 
 #: multiplications that a task takes: some hundredths of a second

@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from kgdash.engine.compiled import compiled
 from kgdash.engine.kernels import count_tile
 from kgdash.engine.microkernels import LANES, _int, _spread
+from kgdash.engine.row_kernels import scratch
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS, fill_panel
 
 #: how a relation's vector r makes a candidate's of an entity's e: e · r, e + r, or the product of
@@ -111,11 +112,11 @@ def count_turned(form, queries, relations, candidates, groups, masks, bounds, co
     :param candidates: `Turned`
     """
     rows, panels, dimension = len(relations), candidates.panels, queries.shape[1]
-    tile = np.empty((ROWS, COLUMNS), np.float32)
+    tile, paper = np.empty((ROWS, COLUMNS), np.float32), scratch()
     turned, per_tile = np.empty((dimension, LANES), np.float32), COLUMNS // LANES
     for first in range(0, panels.shape[0], per_tile):
         last = min(first + per_tile, panels.shape[0])
-        column, width = first * LANES, (last - first) * LANES
+        column = first * LANES
         real, column = min(candidates.real - column, COLUMNS), candidates.begin + column
         row = 0
         while row < rows:
@@ -128,5 +129,5 @@ def count_turned(form, queries, relations, candidates, groups, masks, bounds, co
                 turn_panel(candidates.turn, own, relation, np.uintp(turned.ctypes.data), dimension)
                 out = np.uintp(tile.ctypes.data + (panel - first) * LANES * 4)
                 fill_panel(form, queries, row, stop, np.uintp(turned.ctypes.data), out, COLUMNS)
-            count_tile(tile, row, stop, column, real, width, groups, masks, bounds, counts)
+            count_tile(tile, row, stop, column, real, groups, masks, bounds, counts, paper)
             row = stop

@@ -12,7 +12,7 @@ from kgdash.engine.ordering_kernels import stable_order
 from kgdash.engine.protocol_kernels import Answers, Draws, Rivals, expect, gather_rivals
 from kgdash.engine.refit_kernels import Panel, distance_softmax
 from kgdash.engine.region_kernels import Incidence, grow_groups, scan_groups, shuffle_within
-from kgdash.engine.resampling_kernels import resample_groups
+from kgdash.engine.resampling_kernels import resample_groups, resample_separation
 from kgdash.engine.rule_kernels import (
     Groups,
     Hits,
@@ -23,7 +23,6 @@ from kgdash.engine.rule_kernels import (
     count_chains_backwards,
 )
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS, points, score_block
-from kgdash.engine.separation_kernels import resample_separation
 from kgdash.engine.softmax_kernels import (
     SoftmaxSums,
     gather_log_probabilities,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from kgdash.engine.both_sides import count_both_sides
+from kgdash.engine.counting import count_both_sides
 from kgdash.engine.counting import count_negatives as count_by_form
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, phases, silent

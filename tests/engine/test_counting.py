@@ -12,9 +12,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdash.engine import both_sides, counting, tasks
-from kgdash.engine.both_sides import count_both_sides
-from kgdash.engine.counting import count_negatives, count_ranks
+from kgdash.engine import counting, tasks
+from kgdash.engine.counting import count_both_sides, count_negatives, count_ranks
 from kgdash.engine.form import Panels
 from kgdash.graph.known_triples import KnownTriples
 from tests.support import brute_force
@@ -348,8 +347,8 @@ class TestProgress:
         """There are some twenty tasks or more; the third one begins and waits for the end."""
         threads(2)
         monkeypatch.setattr(tasks, "_TASK", 1)
-        room, kernel = (both_sides, "count_both") if name == "both" else (counting, "count_turned")
-        real, begun, raised = getattr(room, kernel), [], threading.Event()
+        kernel = "count_both" if name == "both" else "count_turned"
+        real, begun, raised = getattr(counting, kernel), [], threading.Event()
 
         def slow(*args):
             begun.append(args)
@@ -363,7 +362,7 @@ class TestProgress:
                 raised.set()
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(room, kernel, slow)
+        monkeypatch.setattr(counting, kernel, slow)
         with pytest.raises(KeyboardInterrupt):
             self.counts(name, progress)
         assert not [t for t in threading.enumerate() if t.name.startswith("kgdash_")]

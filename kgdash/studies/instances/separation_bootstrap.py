@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kgdash.engine.separation_kernels import resample_separation
+from kgdash.engine.resampling_kernels import resample_separation
 from kgdash.statistics.bootstrap import Bootstrap
 
 #: metrics of a resample, in the order of the kernel

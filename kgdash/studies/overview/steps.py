@@ -30,9 +30,7 @@ from kgdash.studies.reliability.reliability_map import ReliabilityMap, reliabili
 
 _NOTHING = Estimate(np.nan, np.nan, np.nan, 0)
 
-_NOT_TOLD = (
-    "Where it can be trusted most takes the ReliK of all known triples, which nobody has asked for."
-)
+_NOT_TOLD = "Which part can be trusted most is told when the ReliK of all known triples is counted."
 
 
 def overview_steps(
@@ -89,7 +87,7 @@ def _ranked(run: Run, width: float, progress: Progress) -> Overview:
         values |= {name: _estimate(mean, of_triples[name]) for name, mean in sampled.items()}
         leads = leads_of_ranks(run, ranks)
     map_ = ReliabilityMap(run, "growing", pd.DataFrame(), test, reciprocal)
-    verdict = (_NOT_TOLD, performance_verdict(values["mrr"], values["hits_at_10"]))
+    verdict = (performance_verdict(values["mrr"], values["hits_at_10"]), _NOT_TOLD)
     return Overview(map_, values, pd.DataFrame(), verdict, tuple(leads), sampled)
 
 

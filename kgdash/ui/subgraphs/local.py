@@ -8,6 +8,7 @@ import streamlit as st
 from kgdash.charts.graph_drawing import GraphDrawing
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
+from kgdash.runs.preparation import is_counted_unasked
 from kgdash.statistics.estimate import Estimate, number
 from kgdash.studies.reliability.local_comparison import LocalComparison
 from kgdash.studies.reliability.local_verdict import local_estimates, local_verdict, whole_estimates
@@ -51,6 +52,8 @@ def show_local_answer(run: Run, comparison: LocalComparison) -> None:
     estimates = drawn(local_estimates, comparison)
     _show_verdict(run, comparison, estimates)
     _show_cards(comparison, estimates)
+    if comparison.method == "sampled":
+        _tell_sample(run)
 
 
 def _show_verdict(run: Run, comparison: LocalComparison, estimates: dict[str, Estimate]) -> None:
@@ -89,13 +92,17 @@ def _show_cards(comparison: LocalComparison, estimates: dict[str, Estimate]) -> 
             )
             here = f"Here realistic, filtered, among {among}. {explained('interval')}"
             show_card(label, text, unit, None if name == "relik" else here)
-    if method == "sampled":
-        st.info(
-            "ReliK is sampled, 1,000 negatives a side: the true mean lies in the interval shown "
-            "(95%), and where in it is not known. Single triples show the geometric middle of "
-            "their intervals. Choose exact for the true values.",
-            icon=":material/casino:",
-        )
+
+
+def _tell_sample(run: Run) -> None:
+    """Say what sampled ReliK is, and why it is where nobody chose it."""
+    why = "" if is_counted_unasked(run) else " Graphs that take hours to count begin with it."
+    st.info(
+        "ReliK is sampled, 1,000 negatives a side: the true mean lies in the interval shown "
+        "(95%), and where in it is not known. Single triples show the geometric middle of "
+        f"their intervals. Choose exact for the true values.{why}",
+        icon=":material/casino:",
+    )
 
 
 def show_drawing(

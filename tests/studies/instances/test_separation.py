@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from kgdash.engine.separation_kernels import weighted_separation
+from kgdash.engine.resampling_kernels import weighted_separation
 from kgdash.errors import KgdashError
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
