@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,10 @@ Content = TypeVar("Content", bytes, str)
 #: pages of one visitor that run at once, in whichever tabs; those that wait for a computation
 #: beside them count as none
 AT_ONCE = 2
+
+#: seconds for which a thread that computes keeps others from Python: the loop that answers all is
+#: one of them, and waits so long for each that computes, at each step
+_SWITCH = 0.0005
 
 #: seconds between two looks whether the page is still wanted
 _BEAT = 0.2
@@ -106,5 +111,6 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
 
 @lru_cache(maxsize=1)
 def have_threads(loop: asyncio.AbstractEventLoop) -> None:
-    """Have threads enough for all while a server's loop runs; done once."""
+    """Have threads enough for all while a server's loop runs, which waits for none long; once."""
+    sys.setswitchinterval(_SWITCH)
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="kgdash-files"))

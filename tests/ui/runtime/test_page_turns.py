@@ -157,7 +157,10 @@ def test_a_file_that_fails_counts_no_more():
             make()
 
 
-def test_the_server_has_threads_for_several_visitors_files():
+def test_the_server_has_threads_for_several_visitors_files(monkeypatch):
+    intervals = []
+    monkeypatch.setattr(page_turns.sys, "setswitchinterval", intervals.append)
+
     async def at_once() -> int:
         for _ in range(2):
             have_threads(asyncio.get_running_loop())
@@ -166,3 +169,4 @@ def test_the_server_has_threads_for_several_visitors_files():
         return len(await asyncio.gather(*waits))
 
     assert asyncio.run(at_once()) == 5 * FILES_AT_ONCE
+    assert intervals == [0.0005]
