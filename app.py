@@ -9,7 +9,6 @@ from kgdash.ui.runtime.health import ROUTES
 from kgdash.ui.runtime.login import LogInDoor
 from kgdash.ui.runtime.messages import KnownMessages
 from kgdash.ui.runtime.navigation import to_start
-from kgdash.ui.runtime.page_turns import with_threads
 from kgdash.ui.runtime.page_view import note_failure, note_start
 from kgdash.ui.runtime.preloading import Preloading
 from kgdash.ui.runtime.protection import Protection
@@ -23,6 +22,5 @@ app = App(
     middleware=[*map(Middleware, layers)],
     routes=(*ROUTES, Route("/overview", to_start)),
     on_script_error=note_failure,
-    lifespan=with_threads,
 )
 keep_imported()

@@ -23,6 +23,7 @@ from kgdash.runs.training import TrainingConfig
 from kgdash.scoring.model_spec import check_arguments
 from kgdash.ui.library.trainings import trainings
 from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.runtime.page_turns import page_turn
 
 _BUNDLED = {"nations": "Nations", "kinships": "Kinships", "umls": "UMLS"}
 _FOLDER = "A folder on this machine …"
@@ -210,7 +211,7 @@ def _accepted(check: Callable[[], Any]) -> bool:
 
 def _start(dataset: str, config: TrainingConfig, name: str, command: str) -> None:
     def start() -> None:
-        with st.spinner("Trying the settings …"):
+        with st.spinner("Trying the settings …"), page_turn():
             rehearse(config)
         trainings().start(dataset, config, name, command)
 

@@ -5,6 +5,7 @@ git repository, and install what helps programmers; each message may start a thr
 page.
 """
 
+import asyncio
 import re
 from collections import Counter
 
@@ -15,6 +16,7 @@ from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
 from kgdash.files.event_log import note
 from kgdash.ui.runtime.pace import Pace
+from kgdash.ui.runtime.page_turns import have_threads
 from kgdash.ui.runtime.visitors import OWNER, server_settings
 
 _OPERATION = "backend_operation_request"
@@ -65,6 +67,7 @@ class KnownMessages:
         if scope["type"] != "websocket" or server_settings() is None:
             await self._app(scope, receive, send)
             return
+        have_threads(asyncio.get_running_loop())
         owner = scope.get(OWNER)
         pace = Pace(_BURST, _PER_SECOND)
         if owner:

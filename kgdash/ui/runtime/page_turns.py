@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
-from functools import cache
+from contextlib import contextmanager
+from functools import cache, lru_cache
 from typing import TypeVar
 
 import streamlit as st
@@ -20,6 +21,10 @@ Content = TypeVar("Content", bytes, str)
 #: pages of one visitor that run at once, in whichever tabs; those that wait for a computation
 #: beside them count as none
 AT_ONCE = 2
+
+#: seconds for which a thread that computes keeps others from Python: the loop that answers all is
+#: one of them, and waits so long for each that computes, at each step
+_SWITCH = 0.0005
 
 #: seconds between two looks whether the page is still wanted
 _BEAT = 0.2
@@ -43,9 +48,12 @@ def _files(owner: str) -> threading.BoundedSemaphore:
 
 @contextmanager
 def page_turn() -> Iterator[None]:
-    """Run a page once fewer than `AT_ONCE` of the visitor's run; at this machine, at once."""
+    """Run a page once fewer than `AT_ONCE` of the visitor's run; at this machine, at once.
+
+    So does what takes long in a dialog, which runs without the page around it.
+    """
     owner = visitor().folder
-    if not owner:
+    if not owner or getattr(_own, "has_turn", False):
         yield
         return
     _own.turns = _turns(owner)
@@ -101,9 +109,8 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
     return made
 
 
-@asynccontextmanager
-async def with_threads(app: object) -> AsyncIterator[None]:
-    """Have threads enough for all while the server runs (lifespan of an application, ASGI)."""
-    with ThreadPoolExecutor(_THREADS, thread_name_prefix="kgdash-files") as pool:
-        asyncio.get_running_loop().set_default_executor(pool)
-        yield
+@lru_cache(maxsize=1)
+def have_threads(loop: asyncio.AbstractEventLoop) -> None:
+    """Have threads enough for all while a server's loop runs, which waits for none long; once."""
+    sys.setswitchinterval(_SWITCH)
+    loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="kgdash-files"))

@@ -12,10 +12,10 @@ from kgdash.ui.runtime import page_turns
 from kgdash.ui.runtime.page_turns import (
     AT_ONCE,
     FILES_AT_ONCE,
+    have_threads,
     made_later,
     page_turn,
     turn_given_back,
-    with_threads,
 )
 
 PATIENCE = 30
@@ -66,6 +66,20 @@ def test_pages_of_one_visitor_wait_for_each_other():
     assert more.runs.wait(PATIENCE)
     for page in (*first, more, *others):
         page.leave()
+
+
+def test_what_runs_within_a_page_takes_no_turn_of_its_own():
+    with working_for(Visitor(folder="ada")):
+        for _ in range(AT_ONCE + 1):
+            with page_turn():
+                with page_turn():
+                    pass
+                others = [Page("ada") for _ in range(AT_ONCE)]
+                assert others[0].runs.wait(PATIENCE)
+                assert not others[-1].runs.wait(0.05)
+                others[0].end.set()
+            for other in others:
+                other.leave()
 
 
 def test_who_waits_for_a_computation_holds_no_turn():
@@ -143,11 +157,16 @@ def test_a_file_that_fails_counts_no_more():
             make()
 
 
-def test_the_server_has_threads_for_several_visitors_files():
+def test_the_server_has_threads_for_several_visitors_files(monkeypatch):
+    intervals = []
+    monkeypatch.setattr(page_turns.sys, "setswitchinterval", intervals.append)
+
     async def at_once() -> int:
-        async with with_threads(None):
-            together = threading.Barrier(5 * FILES_AT_ONCE)
-            waits = [asyncio.to_thread(together.wait, PATIENCE) for _ in range(5 * FILES_AT_ONCE)]
-            return len(await asyncio.gather(*waits))
+        for _ in range(2):
+            have_threads(asyncio.get_running_loop())
+        together = threading.Barrier(5 * FILES_AT_ONCE)
+        waits = [asyncio.to_thread(together.wait, PATIENCE) for _ in range(5 * FILES_AT_ONCE)]
+        return len(await asyncio.gather(*waits))
 
     assert asyncio.run(at_once()) == 5 * FILES_AT_ONCE
+    assert intervals == [0.0005]
