@@ -4,12 +4,12 @@ import streamlit as st
 
 from kgdash.files.table_cache import cache_directory, cache_limit, list_cache
 from kgdash.files.visitor import visitor
+from kgdash.progress import duration_text
 from kgdash.ui.runtime.navigation import ensure_navigation
 from kgdash.ui.runtime.visitors import lets
 from kgdash.ui.widgets.cache_table import (
     choose_tables,
     confirm,
-    duration_text,
     show_cleared,
     size_text,
 )
