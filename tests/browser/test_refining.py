@@ -23,10 +23,10 @@ _KEEP_TEXTS = """
     }).observe(document, {childList: true, subtree: true, characterData: true});
 """
 
-ENTITIES, RELATIONS = 15_000, 200
+ENTITIES, RELATIONS = 15_000, 500
 
 #: exact ReliK of so many entities takes seconds; of so many, longer than a person is patient
-SOME, MANY = 700, 1000
+SOME, MANY = 400, 1000
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from authlib.integrations.base_client.async_app import AsyncOAuth2Mixin
 
 from kgdash.serving import provider
 from kgdash.serving.provider import ProviderApp, ProviderClient, spare_provider
+from tests.support.own_loop import run_apart
 
 ADDRESS = "https://id.example.org/.well-known/openid-configuration"
 
@@ -55,7 +56,7 @@ def test_addresses_are_asked_for_once_by_all(monkeypatch):
         now[0] += 2
         assert (await ask(1))[0]["authorization_endpoint"] == "https://id/3"
 
-    asyncio.run(all_asked())
+    run_apart(all_asked())
 
 
 def test_streamlit_makes_such_clients(monkeypatch):

@@ -16,6 +16,7 @@ from kgdash.serving.settings import SETTING
 from kgdash.ui.runtime import login, login_cookies
 from kgdash.ui.runtime.login import OPEN, LogInDoor
 from kgdash.ui.runtime.visitors import OWNER
+from tests.support.own_loop import run_apart
 from tests.support.servers import SECRETS, write_settings
 
 SECRET = SECRETS["cookie_secret"]
@@ -224,6 +225,6 @@ def test_nobody_keeps_others_from_logging_in(tmp_path, monkeypatch):
         ]
         await asyncio.gather(*(door(scope, None, None) for scope in scopes))
 
-    asyncio.run(many())
+    run_apart(many())
     assert len(answered) == 100
     assert max(at_once) == 8

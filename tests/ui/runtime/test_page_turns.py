@@ -17,6 +17,7 @@ from kgdash.ui.runtime.page_turns import (
     page_turn,
     turn_given_back,
 )
+from tests.support.own_loop import run_apart
 
 PATIENCE = 30
 
@@ -168,5 +169,5 @@ def test_the_server_has_threads_for_several_visitors_files(monkeypatch):
         waits = [asyncio.to_thread(together.wait, PATIENCE) for _ in range(5 * FILES_AT_ONCE)]
         return len(await asyncio.gather(*waits))
 
-    assert asyncio.run(at_once()) == 5 * FILES_AT_ONCE
+    assert run_apart(at_once()) == 5 * FILES_AT_ONCE
     assert intervals == [0.0005]
