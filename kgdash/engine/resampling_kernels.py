@@ -4,13 +4,29 @@ import numpy as np
 
 from kgdash.engine.compiled import compiled
 
+#: what SplitMix64's state grows by from number to number
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+@compiled
+def drawn(state, count):
+    """Return the number below ``count`` that a state of SplitMix64 gives, by its upper 32 bits.
+
+    Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+
+    :param state: uint64; ``count``: uint64, 1 to 2³¹
+    """
+    word = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    word ^= word >> np.uint64(31)
+    return np.int64(((word >> np.uint64(32)) * count) >> np.uint64(32))
+
 
 @compiled
 def resample_groups(part, weight, starts, seeds, groups, out):
     """Fill the ratios of resamples of some groups: Σ part / Σ weight over as many draws as members.
 
-    Random numbers are those of SplitMix64 (Steele, Lea and Flood 2014), each group's from its own
-    seed; a member is drawn by the upper 32 bits times the size of its group.
+    Members are `drawn`, each group's from its own seed.
 
     :param part: float64, members of all groups, one group after the other
     :param weight: likewise
@@ -25,12 +41,8 @@ def resample_groups(part, weight, starts, seeds, groups, out):
         for resample in range(out.shape[1]):
             above, below = 0.0, 0.0
             for _ in range(count):
-                state += np.uint64(0x9E3779B97F4A7C15)
-                word = state
-                word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-                word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-                word ^= word >> np.uint64(31)
-                at = first + np.int64(((word >> np.uint64(32)) * count) >> np.uint64(32))
+                state += _STEP
+                at = first + drawn(state, count)
                 above += part[at]
                 below += weight[at]
             out[g, resample] = above / below if below != 0.0 else np.nan
@@ -40,8 +52,7 @@ def resample_groups(part, weight, starts, seeds, groups, out):
 def resample_separation(values, labels, units, seed, times, out):
     """Fill the values of resamples: units drawn with replacement, as many as there are.
 
-    All measures see the same draws. Random numbers are those of SplitMix64 (Steele, Lea and Flood
-    2014).
+    All measures see the same draws (`drawn`).
 
     :param values: float64, ``(measures, n)``, ascending, without NaN
     :param labels: int32, ``(measures, n)``: 1 for true, 0 for false
@@ -54,12 +65,8 @@ def resample_separation(values, labels, units, seed, times, out):
     for resample in range(out.shape[0]):
         times[:] = 0
         for _ in range(count):
-            state += np.uint64(0x9E3779B97F4A7C15)
-            word = state
-            word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            word ^= word >> np.uint64(31)
-            times[np.int64(((word >> np.uint64(32)) * count) >> np.uint64(32))] += 1
+            state += _STEP
+            times[drawn(state, count)] += 1
         for measure in range(values.shape[0]):
             weighted_separation(
                 values[measure], labels[measure], units[measure], times, out[resample, measure]
