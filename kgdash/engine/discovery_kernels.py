@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kgdash.engine.comparing_microkernels import STEP, spread_of
+from kgdash.engine.comparing_microkernels import spread_of
 from kgdash.engine.compiled import compiled
 from kgdash.engine.kernels import Masks, mask_row
 from kgdash.engine.microkernels import LANES
+from kgdash.engine.row_kernels import filled_up
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS, fill
 from kgdash.engine.softmax_kernels import exponentials, folded
 
@@ -74,7 +75,7 @@ def normalise_rows(scored, beta, high, total):
             last_panel = min(first_panel + per_tile, panels.shape[0])
             column = first_panel * LANES
             real = min(columns - column, COLUMNS)
-            width = (real + STEP - 1) // STEP * STEP
+            width = filled_up(real)
             fill(form, queries, first_row, last_row, panels, first_panel, last_panel, tile)
             for row in range(first_row, last_row):
                 inside = row - first_row
@@ -116,7 +117,7 @@ def collect_above(scored, bounds, found):
         last_panel = min(first_panel + per_tile, panels.shape[0])
         column = first_panel * LANES
         real = min(columns - column, COLUMNS)
-        width = (real + STEP - 1) // STEP * STEP
+        width = filled_up(real)
         fill(form, queries, first_row, last_row, panels, first_panel, last_panel, tile)
         for row in range(first_row, last_row):
             inside, bound = row - first_row, bounds[row]

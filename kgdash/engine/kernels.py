@@ -10,7 +10,7 @@ import numpy as np
 from kgdash.engine.comparing_microkernels import STEP
 from kgdash.engine.compiled import compiled
 from kgdash.engine.microkernels import LANES, transpose_8
-from kgdash.engine.row_kernels import count_scores, lower, scratch
+from kgdash.engine.row_kernels import count_scores, filled_up, lower, scratch
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS, fill
 
 #: rows and columns of a tile that is counted both ways: so many floats, and their transpose, fit
@@ -47,7 +47,7 @@ def mask_row(tile, inside, row, column, real, width, masks):
 @compiled
 def count_tile(tile, first_row, last_row, column, real, groups, masks, bounds, counts, paper):
     """Count rows of scores, of which ``real`` are candidates' from ``column`` on."""
-    width = (real + STEP - 1) // STEP * STEP
+    width = filled_up(real)
     for row in range(first_row, last_row):
         group = groups[row]
         if bounds.starts[group] < bounds.starts[group + 1]:
@@ -107,7 +107,7 @@ def count_both(
         last_panel = min(first_panel + per_tile, panels.shape[0])
         column = first_panel * LANES
         real = min(columns - column, BOTH_COLUMNS)
-        width = (real + STEP - 1) // STEP * STEP
+        width = filled_up(real)
         for first_row in range(0, rows, BOTH_ROWS):
             last_row = min(first_row + BOTH_ROWS, rows)
             height = last_row - first_row
@@ -120,7 +120,7 @@ def count_both(
                     kept_in_column[masks.columns[index] - column] -= 1
                 if row_bounds.starts[group] < row_bounds.starts[group + 1]:
                     count_scores(tile, inside, width, kept, group, row_bounds, row_counts, paper)
-            padded = (height + STEP - 1) // STEP * STEP
+            padded = filled_up(height)
             for i in range(height, padded):
                 tile[i, :width] = np.nan
             for i in range(0, padded, 8):
@@ -154,7 +154,7 @@ def count_given(scores, groups, bounds, counts):
             continue
         for column in range(0, columns, COLUMNS):
             real = min(columns - column, COLUMNS)
-            width = (real + STEP - 1) // STEP * STEP
+            width = filled_up(real)
             kept = 0
             for i in range(real):
                 score = scores[row, column + i]

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kgdash.engine.comparing_microkernels import (
+    STEP,
     address,
     count_compared,
     count_levels,
@@ -62,6 +63,12 @@ class Scratch(NamedTuple):
     above: np.ndarray
     hits: np.ndarray
     crowded: np.ndarray
+
+
+@compiled_bare
+def filled_up(scores):
+    """Return how many places a row of scores is filled up to."""
+    return (scores + STEP - 1) // STEP * STEP
 
 
 @compiled_bare

@@ -138,13 +138,20 @@ def mean_reciprocal_rank(
     return float(np.mean(1.0 / values)) if len(values) else float("nan")
 
 
-def reciprocal_ranks(ranks: pd.DataFrame) -> np.ndarray:
-    """Return the mean of each triple's two reciprocal ranks, realistic: float64, ``(n,)``.
+def side_rows(ranks: pd.DataFrame, side: str) -> np.ndarray:
+    """Return where the ranks of a side stand in a table of ranks.
 
-    :param ranks: of heads and of tails, the triples in the same order
+    :param side: of `POOLS`
+    :return: int64, shape ``(sides, triples)``: a column is a triple, in the order of the split
     """
-    sides = [1 / ranks.loc[ranks["side"] == side, "realistic"] for side in ("head", "tail")]
-    means: np.ndarray = np.mean([values.to_numpy() for values in sides], axis=0)
+    sides = ranks["side"].to_numpy()
+    return np.stack([np.flatnonzero(sides == single) for single in POOLS[side]])
+
+
+def triple_reciprocal_ranks(ranks: pd.DataFrame) -> np.ndarray:
+    """Return the mean of each triple's two reciprocal ranks, realistic: float64, ``(n,)``."""
+    values = ranks["realistic"].to_numpy()[side_rows(ranks, "both")]
+    means: np.ndarray = (1 / values).mean(axis=0)
     return means
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError, check_name
 from kgdash.progress import Progress, phases
-from kgdash.ranking.metrics import reciprocal_ranks
+from kgdash.ranking.metrics import triple_reciprocal_ranks
 from kgdash.ranking.relik import SideCounts
 from kgdash.scoring import ENTITY_SIDES
 from kgdash.statistics.sampled_mean import (
@@ -122,4 +122,4 @@ def _reliks(run: Run, at: np.ndarray, rows: np.ndarray, progress: Progress) -> n
 def _reciprocal_ranks(run: Run, at: np.ndarray, rows: np.ndarray, progress: Progress) -> np.ndarray:
     """Return of each triple drawn the mean of its two reciprocal ranks, realistic and filtered."""
     triples = run.graph.all_triples[at[rows]]
-    return reciprocal_ranks(run.ranks(triples=triples, progress=progress))
+    return triple_reciprocal_ranks(run.ranks(triples=triples, progress=progress))

@@ -16,7 +16,7 @@ from kgdash.graph import IDS
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_records
-from kgdash.ranking.metrics import POOLS, MetricsTable
+from kgdash.ranking.metrics import MetricsTable, side_rows
 from kgdash.ranking.metrics import metrics as all_metrics
 from kgdash.runs import Run
 
@@ -178,6 +178,7 @@ def stacked_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realistic"
     """
     check_aligned(ranks)
     check_name("rank type", rank_type, RANK_TYPES, "comparisons")
+    check_name("side", side, COMPARED_SIDES, "comparisons")
     rows = side_rows(next(iter(ranks.values())), side)
     columns = [table[rank_type].to_numpy(dtype=np.float64)[rows] for table in ranks.values()]
     return np.stack(columns, axis=2)
@@ -196,19 +197,9 @@ def reciprocal_ranks(ranks: Ranks, side: str = "both", rank_type: str = "realist
     return (1.0 / stacked_ranks(ranks, side, rank_type)).mean(axis=0)
 
 
-def side_rows(table: pd.DataFrame, side: str) -> np.ndarray:
-    """Return where the ranks of a side stand in a table of ranks.
-
-    :return: int64, shape ``(sides, triples)``: a column is a triple, in the order of the split
-    :raises KgdashError: if the side is unknown
-    """
-    check_name("side", side, COMPARED_SIDES, "comparisons")
-    sides = table["side"].to_numpy()
-    return np.stack([np.flatnonzero(sides == single) for single in POOLS[side]])
-
-
 def triples_of(ranks: Ranks, side: str = "both") -> np.ndarray:
     """Return the ranked triples in the order of `reciprocal_ranks`: ids, ``(triples, 3)``."""
+    check_name("side", side, COMPARED_SIDES, "comparisons")
     table = next(iter(ranks.values()))
     return table[IDS].to_numpy()[side_rows(table, side)[0]]
 

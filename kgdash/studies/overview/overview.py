@@ -18,7 +18,7 @@ from kgdash.files.html import facts_html
 from kgdash.graph import IDS, KnowledgeGraph, triple_text
 from kgdash.graph.communities import find_communities
 from kgdash.progress import Progress, silent
-from kgdash.ranking.metrics import tie_summary
+from kgdash.ranking.metrics import side_rows, tie_summary
 from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.runs import Run
 from kgdash.statistics.estimate import Estimate, number, with_interval
@@ -141,8 +141,9 @@ def least_reliable_fact(graph: KnowledgeGraph, relik: pd.DataFrame) -> tuple[str
 
 def hits_at(ranks: pd.DataFrame, k: int) -> np.ndarray:
     """Return, per triple, the share of its two queries whose answer is among the k best."""
-    sides = [ranks.loc[ranks["side"] == side, "realistic"] <= k for side in ("head", "tail")]
-    return np.mean([hit.to_numpy() for hit in sides], axis=0)
+    hits = ranks["realistic"].to_numpy()[side_rows(ranks, "both")] <= k
+    share: np.ndarray = hits.mean(axis=0)
+    return share
 
 
 def leads_of_ranks(run: Run, ranks: pd.DataFrame) -> list[Lead]:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.progress import Progress, phases, silent
-from kgdash.ranking.metrics import reciprocal_ranks
+from kgdash.ranking.metrics import triple_reciprocal_ranks
 from kgdash.ranking.ratio_metrics import mean_estimate
 from kgdash.runs import Run
 from kgdash.runs.preparation import (
@@ -80,7 +80,7 @@ def _ranked(run: Run, width: float, progress: Progress) -> Overview:
     if len(test):
         figure = run.sampled("mrr", width=width, progress=progress)
         test, ranks = figure.triples, run.ranks(triples=figure.triples)
-        reciprocal = reciprocal_ranks(ranks)
+        reciprocal = triple_reciprocal_ranks(ranks)
         of_triples = {"mrr": reciprocal, "hits_at_1": hits_at(ranks, 1)}
         of_triples["hits_at_10"] = hits_at(ranks, 10)
         sampled = {name: figure.of(each) for name, each in of_triples.items()}

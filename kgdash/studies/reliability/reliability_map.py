@@ -17,7 +17,7 @@ from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.communities import describe_communities, find_communities
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metric import RatioMetric
-from kgdash.ranking.metrics import reciprocal_ranks
+from kgdash.ranking.metrics import triple_reciprocal_ranks
 from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.ranking.relik_growing import GrowingReliK
 from kgdash.runs import Run
@@ -181,7 +181,7 @@ def _reciprocal(run: Run, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     test = run.graph.splits["test"]
     if not len(test):
         return test, np.zeros(0)
-    return test, reciprocal_ranks(run.ranks("test", progress=progress))
+    return test, triple_reciprocal_ranks(run.ranks("test", progress=progress))
 
 
 def _spread(
