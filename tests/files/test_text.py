@@ -66,3 +66,11 @@ def test_no_more_room_is_asked_for_than_a_file_needs(tmp_path, monkeypatch):
     assert asked == [4]
     with pytest.raises(KgdashError, match="f holds more than 0 MiB"):
         read_content(tmp_path / "f", "f", 2)
+
+
+@pytest.mark.parametrize("text", ["ab," * 2**19, "a\tb\n" + "ab\t" * 2**19, 'a,"' + "b,\n" * 2**19])
+def test_a_row_is_refused_before_it_fills_the_memory(text):
+    with pytest.raises(
+        KgdashError, match=r"(rows of less than 1,048,576|field larger) .*\(f, line"
+    ):
+        list(table_rows(text, "f"))
