@@ -24,6 +24,9 @@ _FREE, _DENSEST = 2**22, 100
 #: characters at which a row of a table is refused: its cells take twenty-five times that
 MAX_ROW = 2**20
 
+#: objects and lists that a record may have, and texts in JSON, which may hold brackets
+_MOST_PARTS, _TEXTS = 2**18, re.compile(rb'"(?:[^"\\]+|\\.)*"', re.DOTALL)
+
 #: half a pair of surrogates in JSON: a character that no file and no page can hold
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -73,6 +76,23 @@ def decode_text(content: bytes, shown: str) -> str:
             f"expected UTF-8 text; found byte 0x{content[error.start]:02x} ({shown}, line {line}). "
             "Save the file as UTF-8"
         ) from error
+
+
+def parse_plain_json(content: bytes) -> Any:
+    """Parse JSON as `parse_json` does, of few objects and lists: each takes thirty times its text.
+
+    Python also looks at all of them again and again while it parses, and others wait.
+
+    :raises ValueError: as there, or if there are more
+    :raises RecursionError: as there
+    """
+    if _parts(content) > _MOST_PARTS and _parts(_TEXTS.sub(b"", content)) > _MOST_PARTS:
+        raise ValueError(f"more than {_MOST_PARTS:,} objects and lists")
+    return parse_json(content)
+
+
+def _parts(content: bytes) -> int:
+    return content.count(b"[") + content.count(b"{")
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -11,8 +11,9 @@ from kgdash.progress import Progress
 
 T = TypeVar("T")
 
-#: seconds between two reports
-_POLL = 0.1
+#: seconds between two reports, and how often it is asked to end, which may fall on a step of
+#: Python's own that passes over it
+_POLL, _TRIES = 0.1, 20
 
 
 def python_call(make: Callable[[], T], progress: Progress) -> T:
@@ -54,11 +55,14 @@ class _Call(threading.Thread, Generic[T]):
 
     def end(self) -> None:
         """Raise SystemExit in it, which no thread tells of."""
-        with self._guard:
-            if self._runs and self.ident is not None:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(self.ident), ctypes.py_object(SystemExit)
-                )
+        for _ in range(_TRIES):
+            with self._guard:
+                if self._runs and self.ident is not None:
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(self.ident), ctypes.py_object(SystemExit)
+                    )
+            if self.ended.wait(_POLL):
+                return
 
     def result(self) -> T:
         if self._error is not None:
