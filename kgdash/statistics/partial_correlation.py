@@ -163,7 +163,7 @@ def _of_residuals(columns: np.ndarray) -> tuple[float, float, int]:
         return np.nan, np.nan, max(freedom, 0)
     value = float(pearsonr(*residuals.T).statistic)
     with np.errstate(divide="ignore"):
-        statistic = abs(value) * np.sqrt(freedom / (1 - min(value**2, 1.0)))
+        statistic = abs(value) * np.sqrt(np.float64(freedom) / (1 - min(value**2, 1.0)))
     return value, float(2 * student.sf(statistic, freedom)), freedom
 
 

@@ -142,6 +142,15 @@ def test_nothing_remains_where_there_is_nothing(coefficient):
     assert stats.kstest(plain, "uniform").pvalue < 1e-6
 
 
+def test_what_is_explained_in_full_leaves_no_chance():
+    found = one(np.array([1.0, 2.0]), np.array([3.0, 5.0]), {}, resamples=1)
+    assert np.isnan(found.value)
+    for n in range(3, 9):
+        found = one(np.arange(n, dtype=float), -2.0 * np.arange(n), {}, resamples=1)
+        assert found.value == pytest.approx(-1)
+        assert found.p == pytest.approx(0, abs=1e-6)
+
+
 def test_refusals():
     x, y, controls = data(rows=5)
     with pytest.raises(KgdashError, match="unknown coefficient 'kendall'"):

@@ -83,7 +83,9 @@ def grouping(run: Run, by: str, progress: Progress = silent) -> Grouping:
         )
     values = mean_relik(run, progress) if by == "relik" else training_degrees(run)
     at = values[Queries.of(graph.split("valid")).anchor]
-    edges = np.quantile(at[np.isfinite(at)], np.arange(1, _PARTS) / _PARTS)
+    at = at[np.isfinite(at)]
+    # Validation queries of entities that train lacks have no ReliK to be cut by.
+    edges = np.quantile(at, np.arange(1, _PARTS) / _PARTS) if len(at) else at
     # Degrees are whole numbers: between 44 and 45 an edge parts what 44 does.
     edges = np.unique(np.floor(edges) if by == "degree" else edges)
 

@@ -7,6 +7,7 @@ import pytest
 import kgdash
 from kgdash.errors import KgdashError
 from kgdash.runs.bundled import bundled_names
+from kgdash.studies.inspection import other_runs
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import inspect_triple
 from kgdash.studies.inspection.other_runs import runs_on_same_graph, same_triple
@@ -33,6 +34,18 @@ def test_folders_beside_a_run(bundled, tmp_path):
     assert runs_on_same_graph(kgdash.load(tmp_path / "other")) == []
     for name in found[-2:]:
         assert kgdash.load(name).graph.digest == graph.digest
+
+
+def test_a_manifest_is_read_once_as_long_as_it_stays(bundled, tmp_path, monkeypatch):
+    """Others' may be long, and every page that offers runs asks for all of them."""
+    first, second = (altered_run(tmp_path / name, weights=lambda w: w * 2) for name in "ab")
+    run = kgdash.load(first)
+    assert runs_on_same_graph(run) == [*UMLS, str(second)]
+    with monkeypatch.context() as patched:
+        patched.setattr(other_runs, "read_manifest", lambda path: pytest.fail("read again"))
+        assert runs_on_same_graph(run) == [*UMLS, str(second)]
+    (second / "run.json").write_text("{}")
+    assert runs_on_same_graph(run) == UMLS
 
 
 def test_a_run_without_a_folder_has_no_others():

@@ -11,6 +11,7 @@ from kgdash.studies.probability.query_groups import (
     mean_relik,
     training_degrees,
 )
+from tests.support.fakes import fake_run, make_graph, random_scorer
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,15 @@ def test_relik_and_degree_of_entities(graph_run):
         own = table[(table["head"] == entity) | (table["tail"] == entity)]["relik"]
         assert relik[entity] == pytest.approx(own.mean(), nan_ok=True)
         assert degree[entity] == len(own)
+
+
+@pytest.mark.parametrize("by", GROUPINGS)
+def test_validation_queries_of_entities_that_train_lacks(by):
+    graph = make_graph([(0, 0, 1), (1, 0, 0)], valid=[(2, 0, 3)], test=[(0, 0, 0)], entities=4)
+    groups = grouping(fake_run(graph, random_scorer(4, 1)), by)
+    codes = groups.codes(Queries.of(graph.split("test")))
+    assert all(groups.name(int(code)) for code in codes)
+    assert (codes >= 0).all()
 
 
 def test_unknown_grouping(graph_run):
