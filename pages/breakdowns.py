@@ -5,6 +5,7 @@ import streamlit as st
 from kgdash.breakdowns.breakdown import SMALL, breakdown
 from kgdash.breakdowns.custom_grouping import groups_by
 from kgdash.breakdowns.grouping import group_ranks
+from kgdash.breakdowns.verdicts import groups_verdict
 from kgdash.charts.breakdowns import side_heatmap
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
@@ -23,7 +24,6 @@ from kgdash.ui.widgets.table import download
 
 run = current_run()
 st.title("Breakdowns")
-st.caption("One metric by groups of triples: where the model ranks well, and where badly.")
 chosen = choose_breakdown(run)
 info, side, rank_type = chosen.metric, chosen.side, chosen.rank_type
 
@@ -41,6 +41,8 @@ table = computed(
 )
 groups, overall = chosen.in_order(table), values.value(info.key, side, rank_type)
 tied = groups.loc[groups["gap"].fillna(0).idxmax()]
+named = groups.assign(group=[plain(end_first(group)) for group in groups["group"]])
+st.markdown(groups_verdict(named, overall, info))
 with st.container(horizontal=True):
     st.metric(f"{info.label}, all groups {info.arrow}", number(overall), border=True)
     st.metric("Groups", f"{len(groups):,}", border=True)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from kgdash.breakdowns.verdicts import sides_verdict
 from kgdash.charts.metrics import metric_bars, rank_ecdf
 from kgdash.graph.filter_advice import leak_warning, use_case
 from kgdash.ranking.main_table import evaluated_text
@@ -43,6 +44,7 @@ ranks = ranks_of(run, split, filter_name, only)
 values = metrics_of(run, split, filter_name, ks, only)
 guide = metric_records(ks)
 
+st.markdown(sides_verdict(ranks, rank_type))
 slot, filtered = st.empty(), filter_name != "none"
 show_cards(slot, guide, int(k), values.values(side, rank_type), awaited=filtered)
 candidates = run.graph.num_entities if only.entities is None else len(only.entities)

@@ -7,14 +7,13 @@ reductions; all others by PyKEEN's classes, group by group. Tests hold both agai
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
+from kgdash.breakdowns.grouped_ranks import GroupedRanks, SideRanks
 from kgdash.breakdowns.grouping import Groups, groups_of
 from kgdash.breakdowns.rank_facts import SINGLE_SIDES
-from kgdash.engine.ordering_kernels import stable_order
 from kgdash.errors import KgdashError, check_name
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric import Metric, RatioMetric
@@ -59,26 +58,27 @@ def breakdown(
     """
     asked = check_choices(metric, rank_type, level)
     places, codes, groups = groups_of(annotated, by)
-    columns = ("triple", "candidates", *RANK_TYPES)
-    arrays = {column: annotated[column].to_numpy()[places] for column in columns}
-    side_codes = annotated["side"].cat.codes.to_numpy()[places]
+    sides, triples, *ranks = (
+        values[places]
+        for values in (
+            annotated["side"].cat.codes.to_numpy(),
+            *(annotated[name].to_numpy() for name in ("triple", "candidates", *RANK_TYPES)),
+        )
+    )
+    rows = _Rows(GroupedRanks(sides, codes, triples, len(groups)), *ranks)
+    sums = _Sums.of(rows, asked)
     tables = []
     for side, pool in POOLS.items():
         wanted = [SINGLE_SIDES.index(s) for s in pool]
-        if not np.isin(wanted, side_codes).all():
+        if not sums.count[wanted].any(axis=1).all():
             continue
-        at = np.isin(side_codes, wanted)
-        every = bool(at.all())
-        rows = _Rows(
-            codes if every else codes[at],
-            {name: values if every else values[at] for name, values in arrays.items()},
-            len(groups),
-        )
-        table = _table(rows, asked)
+        part = SideRanks(rows.grouped, wanted)
+        table = _table(rows, part, sums, asked)
         table["value"] = table[rank_type]
         table["low"], table["high"] = np.nan, np.nan
         if asked.ratio is not None and level is not None:
-            table[["low", "high"]] = _intervals(rows, asked.ratio, rank_type, level, seed)
+            ends = _intervals(rows, part, asked.ratio, rank_type, level, seed)
+            table[["low", "high"]] = ends
             certain = (table["triples"] < FEWEST) | (table["low"] == table["high"])
             table.loc[certain, ["low", "high"]] = np.nan
         table.insert(0, "group", groups)
@@ -104,92 +104,94 @@ def check_choices(metric: str, rank_type: str, level: float | None) -> Metric:
     return record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Rows:
-    """The ranks that one side pools: group of each row, its columns, number of groups."""
+    """Ranks in groups, their numbers of candidates, and their values of each type."""
 
-    codes: np.ndarray
-    columns: dict[str, np.ndarray]
-    groups: int
+    grouped: GroupedRanks
+    candidates: np.ndarray
+    optimistic: np.ndarray
+    realistic: np.ndarray
+    pessimistic: np.ndarray
 
-    def sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum per group: float64, shape ``(groups,)``."""
-        return np.bincount(self.codes, weights=values, minlength=self.groups)
-
-    @cached_property
-    def order(self) -> np.ndarray:
-        """Return the rows by group, then by triple: int64."""
-        triples = self.columns["triple"]
-        by_triple = stable_order(triples, int(triples.max(initial=0)) + 1)
-        return by_triple[stable_order(self.codes[by_triple], self.groups)]
-
-    @cached_property
-    def starts(self) -> np.ndarray:
-        """Return where, in that order, the rows of each triple of a group start: int64."""
-        codes, triples = self.codes[self.order], self.columns["triple"][self.order]
-        new = np.ones(len(codes), dtype=bool)
-        new[1:] = (codes[1:] != codes[:-1]) | (triples[1:] != triples[:-1])
-        return np.flatnonzero(new)
-
-    @cached_property
-    def triples(self) -> np.ndarray:
-        """Return the number of triples per group: int64, shape ``(groups,)``."""
-        return np.bincount(self.codes[self.order[self.starts]], minlength=self.groups)
-
-    def sums_of_triples(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum per triple of a group, one group's after the other's: float64."""
-        return np.add.reduceat(values[self.order].astype(np.float64), self.starts)
+    def of_type(self, rank_type: str) -> np.ndarray:
+        """Return the ranks of a type, ``(n,)``."""
+        ranks: np.ndarray = getattr(self, rank_type)
+        return ranks
 
 
-def _table(rows: _Rows, metric: Metric) -> pd.DataFrame:
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Per single side and group: ranks, those that are tied, and their largest tie's others.
+
+    ``below``, and ``above`` by rank type: the sums of a `RatioMetric`; empty for other metrics.
+    """
+
+    count: np.ndarray
+    tied: np.ndarray
+    largest: np.ndarray
+    below: np.ndarray
+    above: dict[str, np.ndarray]
+
+    @classmethod
+    def of(cls, rows: _Rows, metric: Metric) -> "_Sums":
+        """Add up."""
+        grouped, candidates = rows.grouped, rows.candidates
+        others = rows.pessimistic - rows.optimistic
+        count, tied = grouped.sums(), grouped.sums(others > 0)
+        below, above, ratio = np.empty(0), {}, metric.ratio
+        if ratio is not None:
+            below = grouped.sums(ratio.denominator(rows.optimistic, candidates))
+            above = {
+                kind: grouped.sums(ratio.numerator(rows.of_type(kind), candidates))
+                for kind in RANK_TYPES
+            }
+        return cls(count, tied, grouped.largest(others), below, above)
+
+
+def _table(rows: _Rows, part: SideRanks, sums: _Sums, metric: Metric) -> pd.DataFrame:
     """Compute all columns but the names and the intervals: one row per group, empty ones too."""
-    columns = rows.columns
-    counts = np.bincount(rows.codes, minlength=rows.groups)
-    table = pd.DataFrame({"count": counts, "triples": rows.triples})
+    counts = sums.count[part.sides].sum(axis=0)
+    table = pd.DataFrame({"count": counts, "triples": part.triples})
     table["small"] = table["triples"] < SMALL
     if metric.ratio is None:
-        by_type = _by_pykeen(rows, metric.key)
+        by_type = _by_pykeen(rows, part, metric.key)
     else:
-        ratio, candidates = metric.ratio, columns["candidates"]
-        below = rows.sums(ratio.denominator(columns["optimistic"], candidates))
+        below = sums.below[part.sides].sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             by_type = {
-                kind: ratio.transform(rows.sums(ratio.numerator(columns[kind], candidates)) / below)
-                for kind in RANK_TYPES
+                kind: metric.ratio.transform(above[part.sides].sum(axis=0) / below)
+                for kind, above in sums.above.items()
             }
     for kind, values in by_type.items():
         table[kind] = values
     table["gap"] = (table["optimistic"] - table["pessimistic"]).abs()
-    others = columns["pessimistic"] - columns["optimistic"]
-    table["tied_share"] = rows.sums(others > 0) / np.maximum(counts, 1)
-    largest = np.zeros(rows.groups, dtype=np.int64)
-    np.maximum.at(largest, rows.codes, others)
-    table["largest_tie"] = largest + 1
+    table["tied_share"] = sums.tied[part.sides].sum(axis=0) / np.maximum(counts, 1)
+    table["largest_tie"] = sums.largest[part.sides].max(axis=0) + 1
     return table
 
 
-def _by_pykeen(rows: _Rows, metric: str) -> dict[str, np.ndarray]:
+def _by_pykeen(rows: _Rows, part: SideRanks, metric: str) -> dict[str, np.ndarray]:
     """Compute a metric by PyKEEN's class, group by group: rank type -> ``(groups,)``."""
-    calculator = metric_calculators(DEFAULT_KS)[metric]
-    values = {kind: np.full(rows.groups, np.nan) for kind in RANK_TYPES}
-    stops = np.cumsum(np.bincount(rows.codes, minlength=rows.groups))
-    for group, part in enumerate(np.split(rows.order, stops[:-1])):
-        for kind in RANK_TYPES if len(part) else ():
+    calculator, groups = metric_calculators(DEFAULT_KS)[metric], rows.grouped.groups
+    values = {kind: np.full(groups, np.nan) for kind in RANK_TYPES}
+    for group, at in enumerate(part.positions()):
+        for kind in RANK_TYPES if len(at) else ():
             # As `kgdash.ranking.metrics.metrics` has it: PyKEEN keeps realistic ranks in float32.
             dtype = np.float32 if kind == "realistic" else np.int64
-            ranks = rows.columns[kind][part].astype(dtype)
-            values[kind][group] = calculator(ranks, rows.columns["candidates"][part])
+            ranks = rows.of_type(kind)[at].astype(dtype)
+            values[kind][group] = calculator(ranks, rows.candidates[at])
     return values
 
 
 def _intervals(
-    rows: _Rows, ratio: RatioMetric, rank_type: str, level: float, seed: int
+    rows: _Rows, part: SideRanks, ratio: RatioMetric, rank_type: str, level: float, seed: int
 ) -> np.ndarray:
     """Return the low and high end per group: ``(groups, 2)``, NaN for empty ones."""
-    ranks, candidates = rows.columns[rank_type], rows.columns["candidates"]
+    ranks, candidates = rows.of_type(rank_type)[part.at], rows.candidates[part.at]
     above, below = (
-        rows.sums_of_triples(values(ranks, candidates))
+        part.sums_of_triples(values(ranks, candidates))
         for values in (ratio.numerator, ratio.denominator)
     )
-    seeds = [(seed, group) for group in range(rows.groups)]
-    return ratio_intervals(ratio, above, below, rows.triples, level, seeds)
+    seeds = [(seed, group) for group in range(rows.grouped.groups)]
+    return ratio_intervals(ratio, above, below, part.triples, level, seeds)

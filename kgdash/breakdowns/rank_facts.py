@@ -71,7 +71,8 @@ class RankFacts:
         """Count the known answers of each row's query, the true one included: int64 ``(n,)``."""
         triples, graph = self.triples, self.graph
         counts = np.ones(len(triples), dtype=np.int64)
-        is_known = graph.known().contains(triples)
+        found, places = self._distinct
+        is_known = graph.known().contains(found)[places]
         for code, columns in enumerate(SIDES[side][0] for side in SINGLE_SIDES):
             at = np.flatnonzero(self.sides.codes == code)
             facts = _keys(graph.all_triples, columns, graph)
@@ -80,6 +81,22 @@ class RankFacts:
             places = pd.Index(queries).get_indexer(_keys(triples[at], columns, graph))
             counts[at] = np.where(places < 0, 0, times[places]) + ~is_known[at]
         return counts
+
+    @property
+    def triple(self) -> np.ndarray:
+        """Number the triples, ascending, the same for the rows of the same one: int64 ``(n,)``."""
+        return self._distinct[1]
+
+    @cached_property
+    def _distinct(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distinct triples, ``(m, 3)``, and which of them each row has, ``(n,)``.
+
+        They are sorted, so that those that are looked up are near one another: a third of the time.
+        """
+        sizes = (self.graph.num_entities, self.graph.num_relations)
+        keys, places = np.unique(_keys(self.triples, (0, 1, 2), self.graph), return_inverse=True)
+        queries, tails = np.divmod(keys, sizes[0])
+        return np.stack([*np.divmod(queries, sizes[1]), tails], axis=1), places
 
     def kind(self, column: str) -> pd.Categorical:
         """Return the relation's "cardinality" or "pattern" as an ordered category."""
@@ -118,7 +135,7 @@ def add_rank_facts(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
     table["tail_degree"] = _buckets(facts.degree("tail"))
     table["answers"] = _buckets(facts.answers)
     table["frequency"] = _buckets(facts.frequency)
-    table["triple"] = np.unique(_keys(facts.triples, (0, 1, 2), graph), return_inverse=True)[1]
+    table["triple"] = facts.triple
     return table
 
 
@@ -137,7 +154,8 @@ def _distinct_labels(graph: KnowledgeGraph) -> list[str]:
 
 def _buckets(counts: np.ndarray) -> pd.Categorical:
     """Name the bucket of each count; only buckets up to the largest count are categories."""
-    codes = np.searchsorted(_STARTS, counts, side="right") - 1
+    every = np.arange(int(counts.max()) + 1)
+    codes = (np.searchsorted(_STARTS, every, side="right") - 1)[counts]
     names = [
         f"{start:,}" if stop == start + 1 else f"{start:,}–{stop - 1:,}"
         for start, stop in pairwise(_STARTS.tolist())

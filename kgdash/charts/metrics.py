@@ -16,6 +16,9 @@ from kgdash.statistics.estimate import number
 #: rank types whose values differ by a smaller share tell the same
 _EQUAL = 1e-3
 
+#: epochs drawn; more are finer than a screen, and a record may name millions
+_EPOCHS = 2_000
+
 #: ranks drawn of each tenfold range; more are finer than a screen
 _PER_DECADE = 150
 
@@ -122,9 +125,10 @@ def loss_curve(losses: Sequence[float]) -> go.Figure:
     if not losses:
         return empty("this run keeps no losses")
     figure = go.Figure()
+    drawn = _thinned(len(losses))
     figure.add_scatter(
-        x=np.arange(1, len(losses) + 1),
-        y=list(losses),
+        x=drawn + 1,
+        y=np.asarray(losses, dtype=float)[drawn],
         mode="lines",
         line={"color": SIDE_COLOURS["head"], "width": 2},
         hovertemplate="epoch %{x}: %{y:.4g}<extra></extra>",
@@ -133,6 +137,11 @@ def loss_curve(losses: Sequence[float]) -> go.Figure:
     figure.update_yaxes(title="training loss")
     run = along("Training loss", "epoch", np.arange(1, len(losses) + 1), losses)
     return finish(figure, f"{run}.", height=280)
+
+
+def _thinned(count: int) -> np.ndarray:
+    """Return which of so many points of a line are drawn: int64, the first and the last among."""
+    return np.unique(np.linspace(0, count - 1, min(count, _EPOCHS)).round().astype(np.int64))
 
 
 def training_curves(
@@ -159,9 +168,10 @@ def training_curves(
         ),
     )
     for name, x, y, mode, colour, axis in lines:
+        drawn = _thinned(len(y))
         figure.add_scatter(
-            x=x,
-            y=list(y),
+            x=np.asarray(x)[drawn],
+            y=np.asarray(y, dtype=float)[drawn],
             mode="lines+markers" if len(y) == 1 else mode,
             name=name,
             line={"color": SIDE_COLOURS[colour], "width": 2},

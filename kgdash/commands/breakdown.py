@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from kgdash.commands.groupings import (
@@ -50,10 +51,12 @@ def breakdown(
     from kgdash.breakdowns.breakdown import breakdown as compute
     from kgdash.breakdowns.breakdown import check_choices
     from kgdash.breakdowns.custom_grouping import groups_by
+    from kgdash.breakdowns.grouping import Groups
     from kgdash.breakdowns.rank_facts import add_rank_facts
+    from kgdash.breakdowns.verdicts import groups_verdict
     from kgdash.graph import default_filter
 
-    key = check_choices(metric, rank_type, level).key
+    record = check_choices(metric, rank_type, level)
     loaded = run.load()
     adhoc = bool(condition or types)
     grouping = (
@@ -67,6 +70,16 @@ def breakdown(
     groups = grouping if isinstance(grouping, str) else groups_by(annotated, loaded.graph, grouping)
     table = compute(annotated, groups, metric, rank_type, level, seed)
     about: dict[str, Any] = {"run": loaded.name, "split": split, "filter": chosen}
-    about |= {"by": "own groups" if adhoc else by, "metric": key, "rank_type": rank_type}
+    about |= {"by": "own groups" if adhoc else by, "metric": record.key, "rank_type": rank_type}
     about |= {"level": level, "seed": seed, "notes": loaded.notes}
-    output.show(table, lambda: about | records({"groups": table}))
+
+    def as_json() -> dict[str, Any]:
+        everything = Groups(slice(None), np.zeros(len(annotated), dtype=np.int64), ["all"])
+        whole = compute(annotated, everything, metric, rank_type, None).set_index("side")["value"]
+        verdict = {
+            side: groups_verdict(rows, whole[side], record).replace("**", "")
+            for side, rows in table.groupby("side", sort=False)
+        }
+        return about | {"verdict": verdict} | records({"groups": table})
+
+    output.show(table, as_json)

@@ -52,6 +52,7 @@ def metrics(
     out: MetricsOutOption = None,
 ) -> None:
     """Print all rank-based metrics per side and rank type."""
+    from kgdash.breakdowns.verdicts import sides_verdict
     from kgdash.graph import FILTERS, default_filter
     from kgdash.graph.filter_advice import leak_warning
     from kgdash.graph.restriction import read_entities, restrict
@@ -78,6 +79,7 @@ def metrics(
         print_latex(loaded, compared, out, split, chosen, only)
         return
     values = compute(ranks, tuple(k) if k else DEFAULT_KS)
+    verdict = sides_verdict(ranks).replace("**", "")
     if as_json:
         print_json(
             {
@@ -85,6 +87,7 @@ def metrics(
                 "split": split,
                 "filter": chosen,
                 "notes": loaded.notes,
+                "verdict": verdict,
                 "evaluated": only.count(loaded.graph, loaded.graph.split(split)),
                 "ties": tie_summary(ranks),
                 "metrics": values.nested(),

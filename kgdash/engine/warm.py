@@ -8,7 +8,7 @@ from kgdash.engine.discovery_kernels import Found, Scored, collect_above, normal
 from kgdash.engine.form import Panels, padded
 from kgdash.engine.kernels import Masks, count_both, count_given, count_rows
 from kgdash.engine.microkernels import DOT, L1
-from kgdash.engine.ordering_kernels import stable_order
+from kgdash.engine.ordering_kernels import pair_slots, stable_order
 from kgdash.engine.protocol_kernels import Answers, Draws, Rivals, expect, gather_rivals
 from kgdash.engine.refit_kernels import Panel, distance_softmax
 from kgdash.engine.region_kernels import Incidence, grow_groups, scan_groups, shuffle_within
@@ -89,6 +89,7 @@ def warm() -> None:
     label, figures = np.zeros((1, 1), dtype=np.int32), np.empty((1, 1, 4))
     resample_separation(np.ones((1, 1)), label, label, seeds[0], label[0], figures)
     stable_order(group, 1)
+    pair_slots(group, group, 1, 1)
     keys = scrambled(seeds, seeds)[:, None]
     best_of_rows(out, masks, seeds, group[:, None], out.copy(), keys)
     rivals = Rivals(group, group, group, one, one)

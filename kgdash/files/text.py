@@ -7,7 +7,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,12 @@ _GZIP = b"\x1f\x8b"
 #: bytes that any compressed file may unpack to, and how many times its size (tables of rules, which
 #: repeat every rule: up to 30 times)
 _FREE, _DENSEST = 2**22, 100
+
+#: characters at which a row of a table is refused: its cells take twenty-five times that
+MAX_ROW = 2**20
+
+#: objects and lists that a record may have, and texts in JSON, which may hold brackets
+_MOST_PARTS, _TEXTS = 2**18, re.compile(rb'"(?:[^"\\]+|\\.)*"', re.DOTALL)
 
 #: half a pair of surrogates in JSON: a character that no file and no page can hold
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -72,6 +78,23 @@ def decode_text(content: bytes, shown: str) -> str:
         ) from error
 
 
+def parse_plain_json(content: bytes) -> Any:
+    """Parse JSON as `parse_json` does, of few objects and lists: each takes thirty times its text.
+
+    Python also looks at all of them again and again while it parses, and others wait.
+
+    :raises ValueError: as there, or if there are more
+    :raises RecursionError: as there
+    """
+    if _parts(content) > _MOST_PARTS and _parts(_TEXTS.sub(b"", content)) > _MOST_PARTS:
+        raise ValueError(f"more than {_MOST_PARTS:,} objects and lists")
+    return parse_json(content)
+
+
+def _parts(content: bytes) -> int:
+    return content.count(b"[") + content.count(b"{")
+
+
 def parse_json(text: str | bytes) -> Any:
     """Parse JSON of which every text can be written again.
 
@@ -96,7 +119,8 @@ def table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
     Columns are separated by tabs if the first line that is not blank holds one, else by commas,
     with the usual quoting.
 
-    :raises KgdashError: if a quote is not closed; as `kgdash.files.bounds.bounded`
+    :raises KgdashError: if a quote is not closed, or a row has a million characters; as
+        `kgdash.files.bounds.bounded`
     """
     return bounded(_table_rows(text, shown), shown)
 
@@ -110,19 +134,54 @@ def text_lines(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
-    first = text.lstrip().partition("\n")[0]
-    if "\t" in first:
-        for number, line in enumerate(text_lines(text), start=1):
-            if line.strip():
-                yield number, [column.strip() for column in line.rstrip("\r").split("\t")]
-        return
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+def csv_rows(lines: Iterable[str], shown: str, **form: Any) -> Iterator[tuple[int, list[str]]]:
+    """Yield line number (from 1) and cells of each row of CSV.
+
+    :param lines: with their ends; quotes may hold several together
+    :param shown: the file's name
+    :param form: of `csv.reader`
+    :raises KgdashError: if a row can not be, or has `MAX_ROW` characters, naming the line
+    """
+    held = number = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal held, number
+        for line in lines:
+            number, held = number + 1, held + len(line)
+            check_row(held, f"{shown}, line {number}")
+            yield line
+
+    reader = csv.reader(counted(), **form)
     try:
         for row in reader:
-            if any(column.strip() for column in row):
-                yield reader.line_num, [column.strip() for column in row]
+            held = 0
+            yield reader.line_num, row
     except csv.Error as error:
         raise KgdashError(
             f"not valid CSV: {error} ({shown}, line {reader.line_num}). Close every quote"
         ) from error
+
+
+def check_row(characters: int, where: str) -> None:
+    """Refuse a row of so many characters before it is taken apart.
+
+    :param where: file and line
+    :raises KgdashError: if there are `MAX_ROW` or more
+    """
+    if characters >= MAX_ROW:
+        raise KgdashError(
+            f"expected rows of less than {MAX_ROW:,} characters ({where}). Close every quote"
+        )
+
+
+def _table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
+    first = text.lstrip().partition("\n")[0]
+    if "\t" in first:
+        for number, line in enumerate(text_lines(text), start=1):
+            check_row(len(line), f"{shown}, line {number}")
+            if line.strip():
+                yield number, [column.strip() for column in line.rstrip("\r").split("\t")]
+        return
+    for number, row in csv_rows(io.StringIO(text, newline=""), shown, strict=True):
+        if any(column.strip() for column in row):
+            yield number, [column.strip() for column in row]

@@ -5,7 +5,7 @@ from typing import Any, TypeGuard
 
 from kgdash.errors import KgdashError
 from kgdash.files.regular import open_regular
-from kgdash.files.text import parse_json
+from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import is_loss, is_number
 
 RESULTS_FILE = "results.json"
@@ -29,7 +29,7 @@ def training_record(folder: Path) -> dict[str, Any]:
         return {}
     try:
         with open_regular(path, _MAX_RESULTS_BYTES) as stream:
-            results = parse_json(stream.read())
+            results = parse_plain_json(stream.read())
     except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise KgdashError(

@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import draft_folder, publish, sweep_drafts
 from kgdash.files.regular import file_digest, open_regular
-from kgdash.files.text import parse_json
+from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import check_record
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.scoring.model_spec import ModelSpec, OwnWeights
@@ -223,7 +223,7 @@ def _write_json(path: Path, value: Any) -> None:
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path, _MOST[path.name]) as stream:
-            value = parse_json(stream.read())
+            value = parse_plain_json(stream.read())
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

@@ -29,8 +29,9 @@ FREE_UNPACKED, MOST_DENSE = 2**26, 20
 MOST_FILES = 256
 #: how many times as large as in the zip a file may be, if larger than a MiB
 MOST_RATIO = 200
-#: bytes of a file of JSON, which may take twenty times as much in memory
-MOST_JSON = 2**25
+#: bytes of a file of JSON, which may take twenty times as much in memory, and of what is recorded
+#: of a run, which stays there as long as the run is loaded
+MOST_JSON, MOST_RECORD = 2**25, 2**22
 
 #: the files of a run in our form; those that are read of a PyKEEN directory
 FILES = (MANIFEST, WEIGHTS, GRAPH, TRIPLES, "groupings.json")
@@ -72,10 +73,11 @@ def unpack_run(content: bytes, shown: str, out: Path) -> Path:
                     "instead"
                 )
             for name, info in wanted.items():
-                if name.endswith(".json") and info.file_size > MOST_JSON:
+                most = MOST_RECORD if name in (MANIFEST, RESULTS_FILE) else MOST_JSON
+                if name.endswith(".json") and info.file_size > most:
                     raise KgdashError(
-                        f"{name} in {shown} is larger than {MOST_JSON // 2**20} MiB; name its "
-                        "folder instead"
+                        f"{name} in {shown} is larger than {most // 2**20} MiB; name its folder "
+                        "instead"
                     )
                 path = out / name
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,6 @@
 Blondel, Guillaume, Lambiotte and Lefebvre, "Fast unfolding of communities in large networks", 2008.
 """
 
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import networkx as nx
@@ -13,13 +12,11 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.files.table_cache import cached_table
 from kgdash.graph.knowledge_graph import KnowledgeGraph
+from kgdash.graph.python_call import python_call
 from kgdash.progress import Progress, silent
 
 #: entities and relations that describe a community, and characters that its name may have
 _SHOWN, _LENGTH = 3, 60
-
-#: seconds between two reports of a search that can not report itself
-_POLL = 0.1
 
 
 def find_communities(
@@ -81,8 +78,12 @@ def describe_communities(
     codes = communities[heads[inside]] * graph.num_relations + relations[inside]
     codes, counts = np.unique(codes, return_counts=True)
     about = {}
-    for number in wanted:
-        members = np.flatnonzero(communities == number)
+    # All at once: a graph may have as many communities as entities.
+    order = np.flatnonzero(np.isin(communities, wanted))
+    order = order[np.argsort(communities[order], kind="stable")]
+    ends = np.searchsorted(communities[order], np.add.outer(wanted, [0, 1]))
+    for number, (begin, end) in zip(wanted, ends.tolist(), strict=True):
+        members = order[begin:end]
         central = members[np.argsort(-degrees[members], kind="stable")][:_SHOWN]
         first = number * graph.num_relations
         here = slice(*np.searchsorted(codes, [first, first + graph.num_relations]))
@@ -112,21 +113,31 @@ def _joined(labels: list[str]) -> str:
 
 
 def _louvain(graph: KnowledgeGraph, resolution: float, seed: int, progress: Progress) -> np.ndarray:
-    ends = np.sort(graph.all_triples[:, [0, 2]], axis=1)
-    pairs, times = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0, return_counts=True)
-    joined = nx.Graph()
-    joined.add_nodes_from(range(graph.num_entities))
-    joined.add_weighted_edges_from(np.column_stack([pairs, times]).tolist())
-    pool = ThreadPoolExecutor(1)
-    search = pool.submit(nx.community.louvain_communities, joined, resolution=resolution, seed=seed)
-    try:
-        while wait([search], timeout=_POLL).not_done:
-            progress(0.0, 1.0)
-    finally:
-        # Who cancels does not wait for it: it ends by itself and its result is dropped.
-        pool.shutdown(wait=False)
+    pairs, times = _joined_pairs(graph)
+
+    def search() -> list[set[int]]:
+        joined = nx.Graph()
+        joined.add_nodes_from(range(graph.num_entities))
+        # A list of lists would take half a second of all threads' time.
+        joined.add_weighted_edges_from(
+            zip(*(each.tolist() for each in (*pairs, times)), strict=True)
+        )
+        found: list[set[int]] = nx.community.louvain_communities(
+            joined, resolution=resolution, seed=seed
+        )
+        return found
+
     communities = np.empty(graph.num_entities, dtype=np.int64)
-    by_size = sorted(search.result(), key=lambda members: (-len(members), min(members)))
+    found = python_call(search, progress)
+    by_size = sorted(found, key=lambda members: (-len(members), min(members)))
     for number, members in enumerate(by_size):
         communities[list(members)] = number
     return communities
+
+
+def _joined_pairs(graph: KnowledgeGraph) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Return the pairs of entities that triples join, in order, and how many join each."""
+    low, high = np.sort(graph.all_triples[:, [0, 2]], axis=1).T
+    keys = np.sort((low * graph.num_entities + high)[low != high])
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    return np.divmod(keys[first], max(graph.num_entities, 1)), np.diff(first, append=len(keys))

@@ -1,6 +1,5 @@
 """Reading triples and labels from text files, with errors that name file and line."""
 
-import csv
 import gzip
 import io
 import itertools
@@ -16,6 +15,7 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.files.bounds import bounded
 from kgdash.files.regular import open_regular
+from kgdash.files.text import csv_rows
 from kgdash.graph import KnowledgeGraph
 
 #: first rows that are column names, not a triple
@@ -161,7 +161,7 @@ def read_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int, l
             packed = None
             if path.suffix == ".gz":
                 packed = os.path.getsize(path) if content is None else len(content)
-            rows = _READERS[extension](_lines(stream, path, packed))
+            rows = _READERS[extension](_lines(stream, path, packed), str(path))
             yield from rows if content is None else bounded(rows, str(path))
     except UnicodeDecodeError as error:
         line = _undecodable_line(path, content)
@@ -169,27 +169,24 @@ def read_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int, l
         raise KgdashError(f"{path} is not UTF-8 text{where}; convert it first") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise KgdashError(f"{path} is not a whole gzip file ({error}); fetch it again") from error
-    except csv.Error as error:
-        raise KgdashError(f"{path} is not valid CSV ({error})") from error
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
 
 
-def _tab_separated(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+def _tab_separated(lines: Iterator[str], shown: str) -> Iterator[tuple[int, list[str]]]:
     for number, text in enumerate(lines, start=1):
         if text.strip():
             yield number, [column.strip() for column in text.rstrip("\r\n").split("\t")]
 
 
-def _comma_separated(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(lines)
-    for row in reader:
+def _comma_separated(lines: Iterator[str], shown: str) -> Iterator[tuple[int, list[str]]]:
+    for number, row in csv_rows(lines, shown):
         if any(row):
-            yield reader.line_num, [column.strip() for column in row]
+            yield number, [column.strip() for column in row]
 
 
-#: extension -> what makes rows, with their line's number, of a file's lines
-_READERS: dict[str, Callable[[Iterator[str]], Iterator[tuple[int, list[str]]]]] = {
+#: extension -> what makes rows, with their line's number, of a file's lines and name
+_READERS: dict[str, Callable[[Iterator[str], str], Iterator[tuple[int, list[str]]]]] = {
     ".tsv": _tab_separated,
     ".txt": _tab_separated,
     ".csv": _comma_separated,

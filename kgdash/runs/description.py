@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kgdash.files.regular import open_regular
-from kgdash.files.text import parse_json
+from kgdash.files.text import parse_plain_json
 from kgdash.formats.pykeen_results import RESULTS_FILE, recorded_evaluation
 from kgdash.formats.run_record import is_number
 
@@ -64,7 +64,7 @@ def _described(
 def _content(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path, _MOST_BYTES) as stream:
-            value = parse_json(stream.read())
+            value = parse_plain_json(stream.read())
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -2,11 +2,12 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from kgdash.charts.message import message_of
-from kgdash.charts.metrics import metric_bars, training_curves
+from kgdash.charts.metrics import loss_curve, metric_bars, training_curves
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.ranking.metrics import MetricsTable
 
@@ -63,3 +64,14 @@ def test_training_after_the_first_epoch(checks):
 
 def test_training_before_the_first_epoch():
     assert message_of(training_curves([], [], 3)) == "no epoch has ended yet"
+
+
+@pytest.mark.parametrize("count", [1, 2, 1999, 2000, 2001, 100_000])
+def test_of_many_epochs_some_are_drawn(count):
+    losses = [float(count - epoch) for epoch in range(count)]
+    checks = [(epoch, 0.5) for epoch in range(1, count + 1)]
+    for figure in (loss_curve(losses), training_curves(losses, checks, count)):
+        for line in figure.data:
+            assert len(line.x) == len(line.y) == min(count, 2000)
+            assert (line.x[0], line.x[-1]) == (1, count)
+        assert (np.array(figure.data[0].y) == count + 1 - np.array(figure.data[0].x)).all()

@@ -5,6 +5,8 @@ import pytest
 
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.ranking.metric_lookup import find_metric
+from kgdash.statistics.estimate import number
 from tests.support.cli import strict_json, without_nan
 
 OPTIONS = ["--by", "cardinality", "--metric", "hits_at_7", "--rank-type", "pessimistic"]
@@ -26,6 +28,19 @@ def test_json(call, umls):
         "train+valid+test",
         "cardinality",
     )
+
+
+def test_verdict(call, umls):
+    """Of each side, against all ranks of it."""
+    found = strict_json(call("breakdown", "umls-transe", "--metric", "hits@7", "--json"))["verdict"]
+    ranks, hits = umls.ranks(), find_metric("hits_at_7").ratio
+    table = breakdown(add_rank_facts(ranks, umls.graph), "relation", "hits_at_7")
+    for side, wanted in (("head", ["head"]), ("both", ["head", "tail"])):
+        rows = table[(table["side"] == side) & ~table["small"]]
+        worst = rows["group"][rows["value"].idxmin()]
+        assert found[side].startswith(f"Hits@7 is worst in {worst}, ")
+        of_side = ranks["realistic"][ranks["side"].isin(wanted)].to_numpy()
+        assert f"all together ({number(hits.value(of_side, None))})" in found[side]
 
 
 def test_table_and_file(call, umls, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 import kgdash
+from kgdash.breakdowns.verdicts import sides_verdict
 from kgdash.cli import app
 from kgdash.errors import KgdashError
 from kgdash.graph.restriction import Restriction, restrict
@@ -29,6 +30,7 @@ def test_relations_entities_and_degrees(bundled, tmp_path):
     relations = [graph.relation_id(name) for name in ("causes", "affects")]
     ranks = bundled("umls-distmult").ranks(restriction=Restriction(ids, relations))
     assert found["metrics"] == kgdash.metrics(ranks).nested()
+    assert found["verdict"] == sides_verdict(ranks).replace("**", "")
     only = restrict(graph, ["causes", "affects"], ids)
     assert found["evaluated"] == only.count(graph, graph.split("test"))
     assert found["evaluated"]["triples"] * 2 == len(ranks)

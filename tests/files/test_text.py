@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
 from kgdash.files import text
-from kgdash.files.text import parse_json, read_content, table_rows, text_lines
+from kgdash.files.text import parse_json, parse_plain_json, read_content, table_rows, text_lines
 
 
 def test_json_as_it_is():
@@ -66,3 +66,19 @@ def test_no_more_room_is_asked_for_than_a_file_needs(tmp_path, monkeypatch):
     assert asked == [4]
     with pytest.raises(KgdashError, match="f holds more than 0 MiB"):
         read_content(tmp_path / "f", "f", 2)
+
+
+@pytest.mark.parametrize("text", ["ab," * 2**19, "a\tb\n" + "ab\t" * 2**19, 'a,"' + "b,\n" * 2**19])
+def test_a_row_is_refused_before_it_fills_the_memory(text):
+    with pytest.raises(
+        KgdashError, match=r"(rows of less than 1,048,576|field larger) .*\(f, line"
+    ):
+        list(table_rows(text, "f"))
+
+
+def test_brackets_in_texts_are_no_lists(monkeypatch):
+    monkeypatch.setattr(text, "_MOST_PARTS", 3)
+    content = rb'{"a[{": ["[[[[\"[[", "\\"], "b": "]{"}'
+    assert parse_plain_json(content) == {"a[{": ['[[[["[[', "\\"], "b": "]{"}
+    with pytest.raises(ValueError, match="more than 3 objects and lists"):
+        parse_plain_json(content.replace(b"]{", b'{", "c": [[]], "d": "'))

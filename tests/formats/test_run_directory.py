@@ -232,6 +232,13 @@ class TestManifest:
         with pytest.raises(KgdashError, match=message):
             load(folder)
 
+    @pytest.mark.parametrize("name", ["run.json", "graph.json"])
+    def test_more_lists_than_any_record_has(self, folder, name):
+        """Thirty times their text in memory, and a minute of all others' time."""
+        alter_json(folder, name, more=[[]] * 2**18)
+        with pytest.raises(KgdashError, match=rf"{name} is not valid JSON: more than 262,144 obj"):
+            load(folder)
+
     def test_huge(self, folder, monkeypatch):
         monkeypatch.setitem(safe_format._MOST, MANIFEST, 100)
         with pytest.raises(KgdashError, match=r"can not read .*run.json: it is larger than 0 MiB"):

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import random
 import stat
 import struct
 import tempfile
@@ -138,6 +139,15 @@ def test_json_takes_many_times_its_size_in_memory(tmp_path, monkeypatch):
     files["graph.json"] = b"[" + b"[]," * (2**20 // 3)
     with pytest.raises(KgdashError, match=r"graph.json in a.zip is larger than 0 MiB; name its"):
         unpack_run(packed(files), "a.zip", tmp_path / "more")
+
+
+def test_what_is_recorded_of_a_run_stays_in_memory_with_it(tmp_path):
+    files = WHOLE | {
+        "weights.safetensors": b"x" * 2**20,
+        "run.json": random.Random(0).randbytes(2**22 + 1),
+    }
+    with pytest.raises(KgdashError, match=r"run.json in a.zip is larger than 4 MiB; name its"):
+        unpack_run(packed(files), "a.zip", tmp_path / "out")
 
 
 def test_a_zip_for_more_than_4_gib_is_not_asked_how_large_its_directory_is(tmp_path):

@@ -1,12 +1,14 @@
 """Communities are named by what has the most triples inside."""
 
+import threading
 import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from kgdash.graph.communities import describe_communities, describe_members
+from kgdash.graph import communities
+from kgdash.graph.communities import describe_communities, describe_members, find_communities
 from tests.support.fakes import make_graph
 
 #: entity 2 is an end of three triples inside, 1 of two, 0 of one loop and one more; 3 of none
@@ -52,3 +54,40 @@ def test_memory_is_not_communities_times_relations():
     tracemalloc.stop()
     assert (about[7].relations, about[1999].relations) == ("R7", "R1999")
     assert peak < 2**22
+
+
+class GaveUpError(Exception):
+    pass
+
+
+def test_a_search_that_nobody_waits_for_ends(monkeypatch):
+    ended = threading.Event()
+
+    def for_ever(*_, **__):
+        try:
+            while True:
+                pass
+        finally:
+            ended.set()
+
+    def give_up(done, total):
+        raise GaveUpError
+
+    monkeypatch.setattr(communities.nx.community, "louvain_communities", for_ever)
+    with pytest.raises(GaveUpError):
+        find_communities(GRAPH, 0.123, progress=give_up)
+    assert ended.wait(30)
+
+
+def test_many_communities_are_described_in_one_look_at_the_entities():
+    graph = make_graph([(2 * i, 0, 2 * i + 1) for i in range(20_000)])
+    compared = []
+
+    class Counting(np.ndarray):
+        def __eq__(self, other):
+            compared.append(other)
+            return super().__eq__(other)
+
+    about = describe_communities(graph, (np.arange(40_000) // 2).view(Counting), [*range(20_000)])
+    assert about[19_999].central.tolist() == [39_998, 39_999]
+    assert len(compared) < 10

@@ -154,9 +154,14 @@ class TestRefusals:
             read_triples(path)
         assert max(read) <= 1000
 
+    def test_a_row_of_a_million_characters_over_many_lines(self, tmp_path):
+        path = write(tmp_path, "x.csv", ("ab," * 50_000 + '"x\n",') * 10)
+        with pytest.raises(KgdashError, match=r"rows of less than 1,048,576 .*x.csv, line 7\)"):
+            read_triples(path)
+
     def test_no_csv(self, tmp_path):
         path = write(tmp_path, "x.csv", '"' + "a,b\n" * 60_000)
-        with pytest.raises(KgdashError, match=r"x.csv is not valid CSV"):
+        with pytest.raises(KgdashError, match=r"not valid CSV: field .*x.csv, line \d+\)"):
             read_triples(path)
 
 

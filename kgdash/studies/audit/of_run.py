@@ -82,6 +82,11 @@ def config_of_run(run: Run) -> TrainingConfig:
     config = TrainingConfig(**known)
     _check_negatives(config, len(run.graph.splits["train"]), run.name)
     check_arguments(config.spec(), f"run {run.name}")
+    if config.spec() != run.spec:  # what it holds was bounded when it was loaded
+        raise KgdashError(
+            f"run {run.name} says that another model than its own was trained: "
+            f"{config.spec().to_json()!r:.120}; give its dataset instead, and say how to train"
+        )
     return config
 
 

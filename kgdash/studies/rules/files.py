@@ -11,8 +11,6 @@ comma-separated, its first line holding ``rule`` and any of the columns of
 `kgdash.studies.rules.confidence.count_rules`.
 """
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -23,7 +21,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounds import check_count
-from kgdash.files.text import decode_text, read_content
+from kgdash.files.text import check_row, csv_rows, decode_text, read_content
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.rules.confidence import METRICS
@@ -81,6 +79,8 @@ def read_rules(file: RuleFile, graph: KnowledgeGraph, progress: Progress = silen
     text = decode_text(read_content(file.source, shown, _MAX_BYTES), shown)
     check_count(text.count("\n"), shown, "lines")
     lines = text.replace("\r\n", "\n").split("\n")
+    for number, line in enumerate(lines, start=1):
+        check_row(len(line), f"{shown}, line {number}")
     kind, rows = _rows(lines, shown)
     names, found = Names.of(graph), _Found(graph, shown)
     for number, text, numbers in rows:
@@ -147,21 +147,18 @@ def _anyburl(lines: list[str], shown: str) -> Iterator[_Row]:
 def _table(lines: list[str], shown: str) -> Iterator[_Row]:
     header = next(line for line in lines if line.strip())
     comma = "," if "\t" not in header else "\t"
-    reader = csv.DictReader(io.StringIO("\n".join(lines), newline=""), delimiter=comma)
-    try:
-        fields = {str(field).strip().lower(): field for field in reader.fieldnames or ()}
-        if "rule" not in fields:
-            raise KgdashError(f"expected a column rule in the first line; found none ({shown})")
-        for row in reader:
-            text = row[fields["rule"]]
-            if text is None:
-                raise KgdashError(f"expected a rule; found none ({shown}, line {reader.line_num})")
-            given = {name: row[fields[name]] or "" for name in METRICS if name in fields}
-            yield reader.line_num, text, given
-    except csv.Error as error:
-        raise KgdashError(
-            f"not valid CSV: {error} ({shown}, line {reader.line_num}). Close every quote"
-        ) from error
+    rows = csv_rows((f"{line}\n" for line in lines), shown, delimiter=comma)
+    names = next(row for _, row in rows if "".join(row).strip())
+    places = {name.strip().lower(): place for place, name in enumerate(names)}
+    if "rule" not in places:
+        raise KgdashError(f"expected a column rule in the first line; found none ({shown})")
+    for number, row in rows:
+        cells = {name: row[place] for name, place in places.items() if place < len(row)}
+        if row and "rule" not in cells:
+            raise KgdashError(f"expected a rule; found none ({shown}, line {number})")
+        if row:
+            given = {name: cells.get(name, "") for name in METRICS if name in places}
+            yield number, cells["rule"], given
 
 
 class _Found:

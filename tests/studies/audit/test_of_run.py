@@ -47,6 +47,9 @@ def test_as_it_was_trained(tmp_path):
         {"negative_sampler_kwargs": {"num_negs_per_pos": 0}},
         {"negative_sampler_kwargs": {"num_negs_per_pos": 10**5}, "batch_size": 10**9},
         {"model_kwargs": {"entity_initializer": "x"}},
+        {"model": "RESCAL", "model_kwargs": {"embedding_dim": 4000}},
+        {"model_kwargs": {"embedding_dim": 60_000}},
+        {"create_inverse_triples": True},
     ],
 )
 def test_a_strangers_words_are_no_training(said):

@@ -192,3 +192,13 @@ def _covers_itself(rule, graph):
     relation, *ends = rule.body[0]
     head, tail = (constant if isinstance(term, str) else term for term in ends)
     return bool(graph.known(("train",)).contains(np.array([(head, relation, tail)]))[0])
+
+
+@pytest.mark.parametrize(
+    "text", ["rule," + "ab," * 2**19, "a\tb\tc\n" + "ab\t" * 2**19, "ab " * 2**19]
+)
+def test_a_line_is_refused_before_it_fills_the_memory(text):
+    with pytest.raises(
+        KgdashError, match=r"rows of less than 1,048,576 characters \(rules.txt, li"
+    ):
+        read(text)

@@ -1,0 +1,61 @@
+"""What ranks say at a glance, in sentences made by rules (numbers.md#22-verdicts)."""
+
+import numpy as np
+import pandas as pd
+
+from kgdash.breakdowns.breakdown import SMALL
+from kgdash.ranking.metric import Metric
+from kgdash.ranking.metrics import side_rows
+from kgdash.ranking.ratio_metrics import mean_estimate
+from kgdash.statistics.estimate import Estimate, number, percent, with_interval
+
+
+def sides_verdict(ranks: pd.DataFrame, rank_type: str = "realistic") -> str:
+    """Say how often the true answer is found, and which side is harder.
+
+    :param ranks: of `kgdash.runs.Run.ranks`, heads and tails
+    """
+    values = ranks[rank_type].to_numpy()[side_rows(ranks, "both")]
+    triples = values.shape[1]
+    if triples < SMALL:
+        return f"Only {triples} triples, which say little."
+    first, among_ten = (percent(float((values <= k).mean())) for k in (1, 10))
+    heads, tails = 1 / values
+    difference = mean_estimate(heads - tails)
+    means = number(float(heads.mean())), number(float(tails.mean()))
+    if difference.low > 0:
+        told = f"tails are harder than heads: MRR {means[1]} against {means[0]}"
+    elif difference.high < 0:
+        told = f"heads are harder than tails: MRR {means[0]} against {means[1]}"
+    else:
+        told = f"heads and tails are not told apart: MRR {means[0]} and {means[1]}"
+    return (
+        f"The true answer comes first in **{first}** of {values.size:,} queries and is among the "
+        f"ten best in **{among_ten}**; {told}."
+    )
+
+
+def groups_verdict(groups: pd.DataFrame, overall: float, metric: Metric) -> str:
+    """Say in which group a metric is worst and best, and how many groups differ from the whole.
+
+    :param groups: of `kgdash.breakdowns.breakdown.breakdown`, the rows of one side
+    :param overall: the metric of all groups together
+    """
+    large = groups[groups["triples"] >= SMALL].dropna(subset="value")
+    if len(large) < 2:
+        return f"No two groups have {SMALL} triples: none is told from another."
+    ordered = large.sort_values("value", ascending=metric.increasing, kind="stable")
+    worst, best = _named(ordered.iloc[0]), _named(ordered.iloc[-1])
+    said = f"{metric.short or metric.label} is worst in {worst}, and best in {best}."
+    if np.isnan(large["low"]).all():
+        return f"{said} There are no intervals of it here."
+    below, above = (large["high"] < overall).sum(), (large["low"] > overall).sum()
+    return (
+        f"{said} Of {len(large):,} groups of {SMALL} triples or more, {below:,} lie below all "
+        f"together ({number(overall)}) with their whole interval, {above:,} above."
+    )
+
+
+def _named(row: pd.Series) -> str:
+    value = Estimate(row["value"], row["low"], row["high"], int(row["triples"]))
+    return f"**{row['group']}**, {with_interval(value)}"

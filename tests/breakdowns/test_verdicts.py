@@ -1,0 +1,72 @@
+"""Sentences about ranks against counting by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kgdash.breakdowns.verdicts import groups_verdict, sides_verdict
+from kgdash.ranking.metric_lookup import find_metric
+
+
+def ranks(heads, tails):
+    triples = {"head": 0, "relation": 0, "tail": 0}
+    parts = [
+        pd.DataFrame({**triples, "side": side, "realistic": np.array(values, dtype=float)})
+        for side, values in (("head", heads), ("tail", tails))
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+@pytest.mark.parametrize(
+    ("heads", "tails", "told"),
+    [
+        ([1.0] * 30 + [4.0] * 10, [2.0] * 39 + [11], "tails are harder than heads: MRR 0.490"),
+        ([2.0] * 39 + [11], [1.0] * 30 + [4.0] * 10, "heads are harder than tails: MRR 0.490"),
+        ([1.0, 2.0] * 20, [2.0, 1.0] * 20, "told apart: MRR 0.750 and 0.750"),
+        ([1.5] * 40, [1.5] * 40, "told apart: MRR 0.667 and 0.667"),
+    ],
+)
+def test_sides(heads, tails, told):
+    said = sides_verdict(ranks(heads, tails))
+    first = np.mean(np.array([heads, tails]) <= 1)
+    assert f"first in **{100 * first:.0f}%** of 80 queries" in said
+    assert told in said
+
+
+def test_few_triples_say_little():
+    assert sides_verdict(ranks([1.0] * 29, [9.0] * 29)) == "Only 29 triples, which say little."
+
+
+#: value and interval, and triples; all together 0.5
+GROUPS = pd.DataFrame(
+    [
+        ("a", 0.2, 0.1, 0.3, 40),
+        ("b", 0.4, 0.3, 0.49, 50),
+        ("c", 0.5, 0.4, 0.6, 90),
+        ("d", 0.9, 0.8, 0.95, 30),
+        ("few", 0.01, 0.0, 0.02, 29),
+        ("undefined", np.nan, np.nan, np.nan, 99),
+    ],
+    columns=["group", "value", "low", "high", "triples"],
+)
+
+
+@pytest.mark.parametrize(
+    ("metric", "worst", "best"), [("mrr", "a", "d"), ("arithmetic_mean_rank", "d", "a")]
+)
+def test_groups(metric, worst, best):
+    said = groups_verdict(GROUPS, 0.5, find_metric(metric))
+    assert f"worst in **{worst}**, " in said
+    assert f"best in **{best}**, " in said
+    assert "**a**, 0.200 (0.100 to 0.300)" in said
+    assert "Of 4 groups of 30 triples or more, 2 lie below all together (0.500)" in said
+    assert said.endswith("whole interval, 1 above.")
+
+
+def test_metrics_without_intervals_and_too_few_groups():
+    bare = GROUPS.assign(low=np.nan, high=np.nan)
+    said = groups_verdict(bare, 0.5, find_metric("median_rank"))
+    assert said.endswith("**a**, 0.200. There are no intervals of it here.")
+    assert groups_verdict(GROUPS[3:], 0.5, find_metric("mrr")) == (
+        "No two groups have 30 triples: none is told from another."
+    )
