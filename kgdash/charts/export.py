@@ -149,7 +149,8 @@ def write_figure(
 def on_background(figure: go.Figure, dark: bool = False) -> go.Figure:
     """Return a copy with a background and fonts that can be read outside of a page."""
     colour, template = _BACKGROUNDS[dark]
-    copy = go.Figure(figure)
+    # Plotly's own way takes the traces' types out for a moment: sessions share figures.
+    copy = go.Figure([trace.to_plotly_json() for trace in figure.data], figure.layout)
     copy.update_layout(
         template=template,
         paper_bgcolor=colour,

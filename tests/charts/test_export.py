@@ -11,7 +11,13 @@ from PIL import Image
 from plotly.offline import get_plotlyjs
 
 from kgdash.charts import export as figure_files
-from kgdash.charts.export import FigureSize, check_figure_file, figure_bytes, write_figure
+from kgdash.charts.export import (
+    FigureSize,
+    check_figure_file,
+    figure_bytes,
+    on_background,
+    write_figure,
+)
 from kgdash.charts.message import message_of
 from kgdash.charts.style import finish
 from kgdash.errors import KgdashError
@@ -53,6 +59,25 @@ def test_svg_is_vectors_with_the_texts_as_text():
     inks = {text.get("style") for text in root.iter("{http://www.w3.org/2000/svg}text")}
     assert all("fill: rgb(27, 31, 36)" in ink for ink in inks)
     assert b"http" not in re.sub(rb'"http://www\.w3\.org/[^"]+"', b"", content)
+
+
+def test_what_sessions_share_is_not_changed_while_it_is_copied(monkeypatch):
+    shared, seen = figure(), []
+
+    class Watched(dict):
+        def pop(self, *key):
+            seen.append(key)
+            return super().pop(*key)
+
+        def __deepcopy__(self, memo):
+            return dict(self)
+
+    monkeypatch.setattr(shared, "_data", [Watched(each) for each in shared._data])
+    before = shared.to_dict()
+    copy = on_background(shared)
+    assert not seen
+    assert shared.to_dict() == before
+    assert copy.data == shared.data
 
 
 def test_pdf():

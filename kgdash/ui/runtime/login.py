@@ -6,21 +6,21 @@ only asked whose cookie comes with a request, before Streamlit makes a session.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
-from contextlib import nullcontext
 from functools import cache
 from html import escape
 
+from anyio import CancelScope
 from starlette.requests import HTTPConnection
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_url
 
 from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
+from kgdash.ui.runtime.pace import Turns
 from kgdash.ui.runtime.plain_page import plain_page
 from kgdash.ui.runtime.visitors import OWNER, server_settings
 
@@ -42,10 +42,14 @@ OPEN = (
 )
 
 
-#: where Streamlit works for strangers, in part with the provider's help; how many at once. Who
-#: comes then waits: a pace would let whoever begins more log-ins than it keep all others out
+#: where Streamlit works for strangers, in part with the provider's help
 _WORK = (_BEGINNING, _CALLBACK, AUTH_LOGOUT_ENDPOINT)
-_AT_ONCE = 8
+
+#: how many strangers are served at once; seconds of rest after each, where Streamlit works and
+#: elsewhere. Without them strangers keep the loop that answers all busy, which lets go of Python at
+#: each call of the system's: where others compute, a page comes to its turn as if by chance. And
+#: seconds after which who does not read what is sent, or a provider that is silent, keeps no turn
+_AT_ONCE, _REST, _SHORT_REST, _LONGEST = 8, 0.2, 0.05, 30
 
 
 class LogInDoor:
@@ -53,7 +57,8 @@ class LogInDoor:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._working = asyncio.Semaphore(_AT_ONCE)
+        self._working = Turns(_AT_ONCE, _REST, _LONGEST)
+        self._answering = Turns(_AT_ONCE, _SHORT_REST, _LONGEST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
@@ -63,12 +68,14 @@ class LogInDoor:
             assert settings is not None
             end_log_in(_claims(HTTPConnection(scope).cookies, settings), settings)
         if scope["type"] not in ("http", "websocket") or not asks or scope["path"] in OPEN:
-            works = asks and scope["path"] in _WORK
-            if works:
-                _spare_provider()
-            seals = asks and scope["path"] == _CALLBACK
-            async with self._working if works else nullcontext():
-                await self._app(scope, receive, sealing(send) if seals else send)
+            if not asks or scope["path"] not in _WORK:
+                await self._app(scope, receive, send)
+                return
+            _spare_provider()
+            async with self._working.turn(_address(scope)):
+                if (whole := await _heard(receive)) is not None:
+                    seals = scope["path"] == _CALLBACK
+                    await self._app(scope, whole, sealing(send) if seals else send)
             return
         assert settings is not None
         cookies = HTTPConnection(scope).cookies  # of all headers, as Streamlit reads them
@@ -80,8 +87,30 @@ class LogInDoor:
         note("refused", reason="login")
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
-        else:
+            return
+        async with self._answering.turn(_address(scope)):
             await _answer(scope, claims)(scope, receive, send)
+
+
+def _address(scope: Scope) -> str:
+    """Return where a request comes from; of IPv6 the network, all of which one has."""
+    address = str((scope.get("client") or ("",))[0])
+    return ":".join(address.split(":")[:4])
+
+
+async def _heard(receive: Receive) -> Receive | None:
+    """Return what receives a whole request; None if whoever sent it has gone meanwhile."""
+    heard: list[Message] = []
+    with CancelScope() as now:
+        now.cancel()
+        heard.append(await receive())
+    if heard and heard[0]["type"] == "http.disconnect":
+        return None
+
+    async def again() -> Message:
+        return heard.pop() if heard else await receive()
+
+    return again
 
 
 @cache

@@ -1,7 +1,12 @@
 """A pace: so many things at once, so many a second after that; what comes faster waits."""
 
+from __future__ import annotations
+
 import asyncio
 import time
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 
 class Pace:
@@ -27,3 +32,52 @@ class Pace:
         self._left = self.left() - count
         if self._left < 0:
             await asyncio.sleep(-self._left / self._per_second)
+
+
+class Turns:
+    """Turns of which few are had at once, each with a rest after it; all who wait go round."""
+
+    def __init__(self, at_once: int, rest: float, longest: float) -> None:
+        """Begin with nobody.
+
+        :param rest: seconds after a turn until another has it
+        :param longest: seconds after which a turn is ended
+        """
+        self._free, self._rest, self._longest = at_once, rest, longest
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+
+    @asynccontextmanager
+    async def turn(self, asker: str) -> AsyncIterator[None]:
+        """Wait for a turn: behind all of the same asker, and one of each other."""
+        if self._free:
+            self._free -= 1
+        else:
+            comes = asyncio.get_running_loop().create_future()
+            self._waiting.setdefault(asker, deque()).append(comes)
+            try:
+                await comes
+            except asyncio.CancelledError:
+                if not comes.cancelled():  # it had come
+                    self._next()
+                raise
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._longest):
+                    yield
+        finally:
+            if self._rest:
+                asyncio.get_running_loop().call_later(self._rest, self._next)
+            else:
+                self._next()
+
+    def _next(self) -> None:
+        while self._waiting:
+            asker = next(iter(self._waiting))
+            line = self._waiting.pop(asker)
+            first = line.popleft()
+            if line:
+                self._waiting[asker] = line  # behind all others
+            if not first.done():
+                first.set_result(None)
+                return
+        self._free += 1

@@ -53,6 +53,8 @@ def client(tmp_path, monkeypatch):
     """Return a browser before a server that says yes to everything behind the door."""
     monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
     monkeypatch.setattr(login_cookies, "get_cookie_secret", lambda: SECRET)
+    monkeypatch.setattr(login, "_REST", 0)
+    monkeypatch.setattr(login, "_SHORT_REST", 0)
 
     async def yes(request):
         return PlainTextResponse("inside")
@@ -205,26 +207,84 @@ def test_without_settings_everybody_is_this_machines(client, monkeypatch):
     assert opens_socket(client)
 
 
-def test_nobody_keeps_others_from_logging_in(tmp_path, monkeypatch):
+def scopes(paths, address="10.0.0.1"):
+    rest = {"type": "http", "method": "GET", "query_string": b"", "headers": []}
+    return [{**rest, "path": path, "client": (address, 1)} for path in paths]
+
+
+async def heard():
+    return {"type": "http.request"}
+
+
+async def sent(message):
+    """Take an answer."""
+
+
+@pytest.fixture
+def restless(tmp_path, monkeypatch):
+    """Ask for log-in, and let nobody wait."""
     monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
+    for rest in ("_REST", "_SHORT_REST"):
+        monkeypatch.setattr(login, rest, 0)
+
+
+def test_nobody_keeps_others_from_logging_in(restless):
+    working: list[str] = []
     at_once: list[int] = []
     answered: list[str] = []
 
     async def provider(scope, receive, send):
-        at_once.append(len(at_once) - len(answered) + 1)
+        assert await receive() == {"type": "http.request"}
+        working.append(scope["path"])
+        at_once.append(len(working) - len(answered))
         for _ in range(3):
             await asyncio.sleep(0)
-        answered.append(scope["path"])
+        answered.append(scope["client"][0])
 
     async def many():
         door = LogInDoor(provider)
-        paths = ["/auth/login", "/oauth2callback", "/auth/logout", "/auth/login"] * 25
-        scopes = [
-            {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": []}
-            for path in paths
-        ]
-        await asyncio.gather(*(door(scope, None, None) for scope in scopes))
+        flood = scopes(["/auth/login", "/oauth2callback", "/auth/logout", "/auth/login"] * 25)
+        ada = scopes(["/auth/login"], "2001:db8:0:1::5")
+        await asyncio.gather(*(door(scope, heard, sent) for scope in flood + ada))
 
     run_apart(many())
-    assert len(answered) == 100
+    assert len(answered) == 101
     assert max(at_once) == 8
+    assert answered.index("2001:db8:0:1::5") < 20  # though ninety came before
+
+
+def test_who_has_gone_takes_no_turn(restless):
+    async def never(scope, receive, send):
+        raise AssertionError
+
+    async def gone():
+        return {"type": "http.disconnect"}
+
+    async def many():
+        door = LogInDoor(never)
+        await asyncio.gather(*(door(scope, gone, sent) for scope in scopes(["/auth/login"] * 9)))
+
+    run_apart(many())
+
+
+def test_strangers_leave_the_loop_to_others(tmp_path, monkeypatch):
+    monkeypatch.setenv(SETTING, str(write_settings(tmp_path)))
+    answered = []
+
+    async def app(scope, receive, send):
+        answered.append(scope["path"])
+
+    async def note_answer(message):
+        if message["type"] == "http.response.start":
+            answered.append("/")
+
+    async def many():
+        door = LogInDoor(app)
+        paths = ["/"] * 20 + ["/auth/login"] * 20
+        waits = [asyncio.ensure_future(door(s, heard, note_answer)) for s in scopes(paths)]
+        await asyncio.sleep(0.01)
+        for wait in waits:
+            wait.cancel()
+
+    run_apart(many())
+    assert (answered.count("/"), answered.count("/auth/login")) == (8, 8)

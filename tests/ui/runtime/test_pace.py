@@ -1,0 +1,72 @@
+"""Who waits for a turn, and behind whom."""
+
+import asyncio
+
+from kgdash.ui.runtime.pace import Turns
+from tests.support.own_loop import run_apart
+
+
+def order(turns: Turns, comers: str, leaves: str = "") -> list[str]:
+    """Return who had turns, one after another; some leave while they wait."""
+    had = []
+
+    async def come(asker: str) -> None:
+        async with turns.turn(asker):
+            had.append(asker)
+            await asyncio.sleep(0)
+
+    async def all_come() -> None:
+        waits = [asyncio.ensure_future(come(asker)) for asker in comers]
+        await asyncio.sleep(0)
+        for asker, wait in zip(comers, waits, strict=True):
+            if asker in leaves:
+                wait.cancel()
+        async with asyncio.timeout(30):
+            await asyncio.gather(*waits, return_exceptions=True)
+
+    run_apart(all_come())
+    return had
+
+
+def test_who_sends_many_waits_behind_their_own():
+    assert order(Turns(1, 0, 30), "aaaaaabcb") == list("aabcabaaa")
+
+
+def test_who_leaves_gives_the_turn_to_the_next():
+    assert order(Turns(1, 0, 30), "aabbab", leaves="b") == list("aaa")
+
+
+def test_a_turn_that_does_not_end_is_ended():
+    turns, had = Turns(1, 0, 0.01), []
+
+    async def come(asker: str) -> None:
+        async with turns.turn(asker):
+            had.append(asker)
+            await asyncio.sleep(300)
+
+    async def all_come() -> None:
+        async with asyncio.timeout(30):
+            await asyncio.gather(*map(come, "ab"))
+
+    run_apart(all_come())
+    assert had == ["a", "b"]
+
+
+def test_a_turn_that_comes_to_somebody_who_leaves_goes_on():
+    turns, had = Turns(1, 0, 30), []
+
+    async def come(asker: str) -> None:
+        async with turns.turn(asker):
+            had.append(asker)
+
+    async def all_come() -> None:
+        async with turns.turn("a"):
+            waits = [asyncio.ensure_future(come(asker)) for asker in "bc"]
+            await asyncio.sleep(0)
+            turns._next()
+            waits[0].cancel()
+        async with asyncio.timeout(30):
+            await asyncio.gather(*waits, return_exceptions=True)
+
+    run_apart(all_come())
+    assert had == ["c"]
