@@ -180,7 +180,8 @@ def grouped_errors(
             row |= {error: value, f"{error}_low": low, f"{error}_high": high}
         rows.append(row)
         second(done + 1, len(numbers))
-    table = pd.DataFrame(rows)
+    ends = [f"{error}{end}" for error in ERRORS for end in ("", "_low", "_high")]
+    table = pd.DataFrame(rows, columns=["group", "queries", "right", "confidence", *ends])
     if by in ("degree", "relik"):  # in the order of their values
         return table
     return table.sort_values("ece", ascending=False, ignore_index=True)

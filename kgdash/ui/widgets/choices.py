@@ -86,11 +86,12 @@ def choose_number(
 ) -> int:
     """Show a whole number, kept in the URL.
 
-    :param bounds: the least and the greatest that there may be; the help says them
+    :param bounds: the least and the greatest that there may be; the help says them. Of what has
+        too few for the least, the least alone
     :param value: at first; the nearest within the bounds
     """
     _drop_from_address(key, _is_infinite)  # Streamlit can make no whole number of it
-    least, most = bounds
+    least, most = bounds[0], max(bounds)
     first = min(max(value, least), most)
     about = explained(label, f"{help or ''} From {least:,} to {most:,}.".strip())
     return int(st.number_input(label, least, most, first, key=key, bind="query-params", help=about))

@@ -19,6 +19,7 @@ from kgdash.studies.probability.calibration_report import (
     overall_errors,
 )
 from kgdash.studies.probability.query_groups import GROUPINGS
+from tests.support.fakes import fake_run, make_graph, random_scorer
 
 FEW = Bootstrap(resamples=60)
 
@@ -110,6 +111,14 @@ def test_groups_hold_each_query_at_most_once(tested, by):
         own = tested.queries[tested.queries["relation"] == labels.index(row["group"])]
         assert row["ece"] == pytest.approx(calibration_errors(own, bootstrap=FEW)["ece"][0])
         assert row["right"] == pytest.approx(own["right"].mean())
+
+
+def test_queries_of_no_group():
+    graph = make_graph([(0, 0, 1), (1, 0, 0)], valid=[(0, 0, 0)], test=[(2, 0, 3)], entities=4)
+    found = calibration_on_test(fake_run(graph, random_scorer(4, 1)))
+    table = grouped_errors(found, "relik", FEW)
+    assert table.empty
+    assert {"group", "queries", "ece", "ece_low", "brier_high"} <= set(table)
 
 
 def test_diagram(tested):

@@ -13,6 +13,7 @@ def choices_page():
     st.text(choice("One", {"a": "A", "b": "B"}, "one", "b"))
     st.text(choose_one("Other", ["c", "d"], "other"))
     st.text(choose_number("Number", (1, 5), 3, "number"))
+    choose_number("Of a graph of one entity", (2, 1), 60, "few")
 
 
 def shown(**said) -> list[str]:
