@@ -31,7 +31,7 @@ MOST_FILES = 256
 MOST_RATIO = 200
 #: bytes of a file of JSON, which may take twenty times as much in memory, and of what is recorded
 #: of a run, which stays there as long as the run is loaded
-MOST_JSON, MOST_RECORD = 2**25, 2**22
+MOST_JSON, MOST_RECORD = 2**24, 2**22
 
 #: the files of a run in our form; those that are read of a PyKEEN directory
 FILES = (MANIFEST, WEIGHTS, GRAPH, TRIPLES, "groupings.json")
