@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import re
 import zlib
@@ -23,6 +24,9 @@ _FREE, _DENSEST = 2**22, 100
 
 #: characters at which a row of a table is refused: its cells take twenty-five times that
 MAX_ROW = 2**20
+
+#: bytes from which on JSON is no small file, and takes seconds to be looked through
+_LARGE = 2**26
 
 #: objects and lists that a record may have, and texts in JSON, which may hold brackets
 _MOST_PARTS, _TEXTS = 2**18, re.compile(rb'"(?:[^"\\]+|\\.)*"', re.DOTALL)
@@ -78,21 +82,27 @@ def decode_text(content: bytes, shown: str) -> str:
         ) from error
 
 
-def parse_plain_json(content: bytes) -> Any:
+def parse_plain_json(content: bytes, numbers: float = math.inf) -> Any:
     """Parse JSON as `parse_json` does, of few objects and lists: each takes thirty times its text.
 
-    Python also looks at all of them again and again while it parses, and others wait.
+    Nobody else comes to a turn while Python parses, and it looks at all of them again and again.
 
-    :raises ValueError: as there, or if there are more
+    :param numbers: that there may be about, and other values that are no texts
+    :raises ValueError: as there, or if a file of up to 64 MiB has more
     :raises RecursionError: as there
     """
-    if _parts(content) > _MOST_PARTS and _parts(_TEXTS.sub(b"", content)) > _MOST_PARTS:
-        raise ValueError(f"more than {_MOST_PARTS:,} objects and lists")
+    if len(content) > _LARGE:
+        return parse_json(content)
+    texts = (content.count(b'"') - content.count(b'\\"')) // 2
+    if _is_crowded(content, texts, numbers) and _is_crowded(*_TEXTS.subn(b"", content), numbers):
+        limit = min(numbers, _MOST_PARTS)
+        raise ValueError(f"more than {limit:,} objects, lists or numbers")
     return parse_json(content)
 
 
-def _parts(content: bytes) -> int:
-    return content.count(b"[") + content.count(b"{")
+def _is_crowded(content: bytes, texts: int, numbers: float) -> bool:
+    parts = content.count(b"[") + content.count(b"{")
+    return parts > _MOST_PARTS or content.count(b",") - texts > numbers
 
 
 def parse_json(text: str | bytes) -> Any:

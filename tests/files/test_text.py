@@ -80,5 +80,12 @@ def test_brackets_in_texts_are_no_lists(monkeypatch):
     monkeypatch.setattr(text, "_MOST_PARTS", 3)
     content = rb'{"a[{": ["[[[[\"[[", "\\"], "b": "]{"}'
     assert parse_plain_json(content) == {"a[{": ['[[[["[[', "\\"], "b": "]{"}
-    with pytest.raises(ValueError, match="more than 3 objects and lists"):
+    with pytest.raises(ValueError, match="more than 3 objects, lists or numbers"):
         parse_plain_json(content.replace(b"]{", b'{", "c": [[]], "d": "'))
+
+
+def test_commas_in_texts_part_no_numbers():
+    content = rb'{"a,,,,": ["\"", ",,,,", 1, 2, 3], "b,,,,": "\\"}'
+    assert parse_plain_json(content, 3)["b,,,,"] == "\\"
+    with pytest.raises(ValueError, match="more than 3 objects, lists or numbers"):
+        parse_plain_json(content.replace(b"3]", b"3, 4, 5, 6, 7]"), 3)

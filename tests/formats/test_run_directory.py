@@ -236,8 +236,19 @@ class TestManifest:
     def test_more_lists_than_any_record_has(self, folder, name):
         """Thirty times their text in memory, and a minute of all others' time."""
         alter_json(folder, name, more=[[]] * 2**18)
-        with pytest.raises(KgdashError, match=rf"{name} is not valid JSON: more than 262,144 obj"):
+        with pytest.raises(
+            KgdashError, match=rf"{name} is not valid JSON: more than 262,144 objects"
+        ):
             load(folder)
+
+    def test_numbers_in_place_of_names(self, folder):
+        alter_json(folder, "graph.json", more=["a,b", '"', *[0] * (2**18 + 64)])
+        with pytest.raises(
+            KgdashError, match=r"graph.json is not valid JSON: more than 262,144 ob"
+        ):
+            load(folder)
+        alter_json(folder, "graph.json", more=["a,b,c,d", '"'] * 2**17)
+        assert load(folder)
 
     def test_huge(self, folder, monkeypatch):
         monkeypatch.setitem(safe_format._MOST, MANIFEST, 100)
