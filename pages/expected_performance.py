@@ -16,6 +16,7 @@ from kgdash.ui.correlation.prediction_form import choose_prediction
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import current_run
+from kgdash.ui.subgraphs.form import walked
 from kgdash.ui.subgraphs.link import open_local
 from kgdash.ui.widgets.chart import clicked_point, show_chart
 from kgdash.ui.widgets.table import show_table
@@ -40,11 +41,7 @@ prediction, learnt = computed(
 )
 if verdict := prediction_verdict(prediction, task_label(task)):
     said.markdown(verdict)
-subgraph = computed(
-    "Walking the graph",
-    (run.digest, here, "subgraph"),
-    lambda _: run.subgraph(**dict(here.arguments)),
-)
+subgraph = walked(run, here)
 expected = computed(
     "Comparing ReliK with the true value",
     (*key, here),

@@ -6,11 +6,10 @@ from kgdash.charts.local_reliability import relik_scatter
 from kgdash.graph import triple_text
 from kgdash.runs.call import Call
 from kgdash.studies.reliability.local_comparison import compare_steps
-from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.refined import refined, show_refinement
 from kgdash.ui.runtime.run_picker import current_run
-from kgdash.ui.subgraphs.form import choose_subgraph
+from kgdash.ui.subgraphs.form import choose_subgraph, walked
 from kgdash.ui.subgraphs.local import counted_so_far, show_drawing, show_local_answer
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.drawn import drawn
@@ -25,9 +24,7 @@ title.title("Local reliability")
 choice = choose_subgraph(run)
 key = (run.digest, choice)
 
-subgraph = computed(
-    "Walking the graph", (*key, "subgraph"), lambda _: run.subgraph(**dict(choice.arguments))
-)
+subgraph = walked(run, choice)
 title.title(f"Local reliability around {plain(graph.entity_labels[subgraph.seed_entity])}")
 comparison = refined(
     "Comparing ReliK with MRR",

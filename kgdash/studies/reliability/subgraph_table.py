@@ -9,12 +9,14 @@ the metrics of a subgraph are means over what is inside it.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
 from kgdash.errors import KgdashError
+from kgdash.graph.python_call import python_call
 from kgdash.graph.subgraph import Subgraph, SubgraphSampling, triples_inside
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS
@@ -51,9 +53,10 @@ def draw_subgraphs(
     rng = np.random.default_rng(seed)
     entities = np.flatnonzero(run.graph.degrees)
     chosen = rng.choice(entities, count, replace=count > len(entities))
-    walks, drawn = rng.integers(0, 2**31, count), []
+    walks, drawn = rng.integers(0, 2**31, count), list[Subgraph]()
     for entity, walk in zip(chosen.tolist(), walks.tolist(), strict=True):
-        drawn.append(replace(sampling, seed=walk).pick(run.graph, entity))
+        pick = partial(replace(sampling, seed=walk).pick, run.graph, entity)
+        drawn.append(python_call(pick, lambda *_: progress(len(drawn), count)))
         progress(len(drawn), count)
     return drawn
 

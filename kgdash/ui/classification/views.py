@@ -16,7 +16,7 @@ from kgdash.studies.classification.scores import METRICS
 from kgdash.studies.reliability.subgraph_classification import classify_subgraph
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
-from kgdash.ui.subgraphs.form import choose_subgraph
+from kgdash.ui.subgraphs.form import choose_subgraph, walked
 from kgdash.ui.widgets.card import show_card
 from kgdash.ui.widgets.chart import show_chart
 from kgdash.ui.widgets.drawn import drawn
@@ -144,11 +144,7 @@ def show_local(found: Classification, key: tuple[Hashable, ...], name: str) -> N
     """
     run = found.run
     choice = choose_subgraph(run, "True triples")
-    part = computed(
-        "Walking the graph",
-        (*key, choice, "subgraph"),
-        lambda _: run.subgraph(**dict(choice.arguments)),
-    )
+    part = walked(run, choice)
     local = computed(
         "Judging the triples inside",
         (*key, choice, "local"),

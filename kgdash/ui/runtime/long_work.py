@@ -6,8 +6,11 @@ more than it spares.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from kgdash.engine.workers import lowest_priority
@@ -18,6 +21,9 @@ from kgdash.ui.runtime.line import line
 
 #: seconds that work may take in a thread of the process that serves pages
 LONG = 2.0
+
+#: calls of one visitor that may begin so at once, and seconds between two looks for a turn
+AT_ONCE, _BEAT = 2, 0.1
 
 
 class _TooLong(Exception):
@@ -41,7 +47,8 @@ def call_results(
     if kind == "preparation":
         lowest_priority()
     try:
-        yield from _each(call(_limited(progress, call)))
+        with _turn_to_begin(owner if kind == "page" and goes_out(call) else "", placed):
+            yield from _each(call(_limited(progress, call)))
         return
     except _TooLong as long:
         (sent,) = long.args
@@ -49,6 +56,25 @@ def call_results(
         yield from line().results(sent, kind, progress, placed, owner)
     except NotSent:
         yield from _each(call(progress))
+
+
+@cache
+def _turns(owner: str) -> threading.BoundedSemaphore:
+    return threading.BoundedSemaphore(AT_ONCE)
+
+
+@contextmanager
+def _turn_to_begin(owner: str, placed: Callable[[int], None]) -> Iterator[None]:
+    """Wait while `AT_ONCE` calls of a visitor are here: a tab may begin one at each click."""
+    if not owner:
+        yield
+        return
+    while not _turns(owner).acquire(timeout=_BEAT):
+        placed(0)  # ends it if nobody waits
+    try:
+        yield
+    finally:
+        _turns(owner).release()
 
 
 def _limited(progress: Progress, call: Call) -> Progress:

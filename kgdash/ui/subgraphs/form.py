@@ -8,9 +8,12 @@ from typing import Any
 import streamlit as st
 
 from kgdash.graph import DIRECTIONS
+from kgdash.graph.python_call import python_call
+from kgdash.graph.subgraph import Subgraph
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.studies.reliability.run_relik import relik_method
+from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_relik_method
 from kgdash.ui.widgets.entity_choice import choose_entity, show_unknown_entity
@@ -69,6 +72,16 @@ def choose_subgraph(
         **extra,
     }
     return SubgraphChoice(tuple(arguments.items()), evaluated, chosen_method)
+
+
+def walked(run: Run, choice: SubgraphChoice) -> Subgraph:
+    """Return the subgraph that was chosen; its walk ends with who waits for it."""
+    found: Subgraph = computed(
+        "Walking the graph",
+        (run.digest, choice, "subgraph"),
+        lambda report: python_call(lambda: run.subgraph(**dict(choice.arguments)), report),
+    )
+    return found
 
 
 def choose_evaluated(label: str = "Reciprocal ranks of", before: str = "") -> str:

@@ -1,9 +1,12 @@
 """Random subgraphs and their figures: against the figures of single ones."""
 
+import threading
+
 import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.graph import subgraph
 from kgdash.graph.subgraph import SubgraphSampling
 from kgdash.studies.correlation.correlation import correlations
 from kgdash.studies.reliability.local_comparison import compare
@@ -99,6 +102,29 @@ def test_accuracy_is_that_of_the_classification(umls, corrupt):
     expected = subgraph_accuracies(umls, parts, evaluation)
     pd.testing.assert_frame_equal(table[["labelled", "accuracy"]], expected)
     assert table["labelled"].gt(0).any()
+
+
+class GaveUpError(Exception):
+    pass
+
+
+def test_a_walk_that_nobody_waits_for_ends(umls, monkeypatch):
+    ended = threading.Event()
+
+    def for_ever(*_):
+        try:
+            while True:
+                pass
+        finally:
+            ended.set()
+
+    def give_up(done, total):
+        raise GaveUpError
+
+    monkeypatch.setattr(subgraph, "_walk", for_ever)
+    with pytest.raises(GaveUpError):
+        draw_subgraphs(umls, SubgraphSampling(2, 9), give_up)
+    assert ended.wait(30)
 
 
 def test_refusals(umls):

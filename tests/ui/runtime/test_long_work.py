@@ -73,3 +73,26 @@ def test_what_can_not_come_back_is_computed_here(elsewhere):
     elsewhere.fails = True
     assert results(worker_calls.name_result, "a") == ["result of a"]
     assert elsewhere.kinds == ["page"]
+
+
+class GaveUpError(Exception):
+    pass
+
+
+def test_a_visitor_begins_two_at_once_and_waits_while_wanted(elsewhere, monkeypatch):
+    monkeypatch.setattr(long_work, "LONG", 1000.0)
+    call = Call(worker_calls.count_up, 3)
+
+    def begun(owner, placed=lambda place: None):
+        return call_results(call, "page", silent, placed, owner)
+
+    def give_up(place):
+        raise GaveUpError
+
+    here = [begun("bob"), begun("bob")]
+    assert [next(each) for each in here] == [0, 0]
+    with pytest.raises(GaveUpError):
+        next(begun("bob", give_up))
+    assert next(begun("cy", give_up)) == 0
+    assert list(here[0]) == [1, 2]
+    assert list(begun("bob", give_up)) == [0, 1, 2]
