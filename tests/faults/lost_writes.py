@@ -2,8 +2,9 @@
 
 A file system holds the content of a file and the names of a folder in memory until they are synced
 (fsync). When the power goes after some system call, each file may have its content as last synced,
-as written, or a part of it; each folder its names as last synced, or as they are. All that was
-recorded of a command is replayed, and at every call such disks are written out and looked at.
+as written, or the one before the other; each folder its names as last synced, or as they are. All
+that was recorded of a command is replayed, and at every call such disks are written out and looked
+at.
 """
 
 import os
@@ -222,10 +223,19 @@ def _left(tree: _Folder, how) -> _Folder:
             left[name] = _left(each, how)
         else:
             content = each.now if (kind := how(each)[1]) == "now" else each.kept
-            if kind == "half" and each.now != each.kept:
-                content = each.now[: len(each.now) // 2]
+            if kind == "half":
+                content = _half(each)
             left[name] = _File(content, content)
     return _Folder(left, dict(left))
+
+
+def _half(file: _File) -> bytes:
+    """Return a file of which half is written of what differs: what is behind stays as it was."""
+    pairs = enumerate(zip(file.now, file.kept, strict=False))
+    shorter = min(len(file.now), len(file.kept))
+    same = next((place for place, (new, old) in pairs if new != old), shorter)
+    cut = (same + len(file.now)) // 2
+    return file.now[:cut] + file.kept[cut:]
 
 
 def spread(tree: _Folder) -> dict[str, bytes | None]:
