@@ -128,7 +128,7 @@ def loss_curve(losses: Sequence[float]) -> go.Figure:
     drawn = _thinned(len(losses))
     figure.add_scatter(
         x=drawn + 1,
-        y=np.asarray(losses, dtype=float)[drawn],
+        y=np.asarray(losses, dtype=float)[drawn].tolist(),
         mode="lines",
         line={"color": SIDE_COLOURS["head"], "width": 2},
         hovertemplate="epoch %{x}: %{y:.4g}<extra></extra>",
@@ -171,7 +171,7 @@ def training_curves(
         drawn = _thinned(len(y))
         figure.add_scatter(
             x=np.asarray(x)[drawn],
-            y=np.asarray(y, dtype=float)[drawn],
+            y=np.asarray(y, dtype=float)[drawn].tolist(),
             mode="lines+markers" if len(y) == 1 else mode,
             name=name,
             line={"color": SIDE_COLOURS[colour], "width": 2},
