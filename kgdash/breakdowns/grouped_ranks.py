@@ -48,7 +48,7 @@ class SideRanks:
         :param sides: positions in `SINGLE_SIDES`
         """
         self._ranks, self.sides = ranks, sides
-        at = np.isin(ranks.sides, sides)
+        at = np.isin(np.arange(len(SINGLE_SIDES)), sides)[ranks.sides]
         #: where they stand; all of them are no copy
         self.at: np.ndarray | slice = slice(None) if at.all() else at
 
