@@ -1,6 +1,5 @@
 """Communities are named by what has the most triples inside."""
 
-import threading
 import tracemalloc
 from dataclasses import replace
 
@@ -9,6 +8,7 @@ import pytest
 
 from kgdash.graph import communities
 from kgdash.graph.communities import describe_communities, describe_members, find_communities
+from tests.support.endless import Endless, GaveUpError, give_up
 from tests.support.fakes import make_graph
 
 #: entity 2 is an end of three triples inside, 1 of two, 0 of one loop and one more; 3 of none
@@ -56,27 +56,12 @@ def test_memory_is_not_communities_times_relations():
     assert peak < 2**22
 
 
-class GaveUpError(Exception):
-    pass
-
-
 def test_a_search_that_nobody_waits_for_ends(monkeypatch):
-    ended = threading.Event()
-
-    def for_ever(*_, **__):
-        try:
-            while True:
-                pass
-        finally:
-            ended.set()
-
-    def give_up(done, total):
-        raise GaveUpError
-
-    monkeypatch.setattr(communities.nx.community, "louvain_communities", for_ever)
+    endless = Endless()
+    monkeypatch.setattr(communities.nx.community, "louvain_communities", endless)
     with pytest.raises(GaveUpError):
         find_communities(GRAPH, 0.123, progress=give_up)
-    assert ended.wait(30)
+    assert endless.ended.wait(30)
 
 
 def test_many_communities_are_described_in_one_look_at_the_entities():

@@ -1,7 +1,5 @@
 """Random subgraphs and their figures: against the figures of single ones."""
 
-import threading
-
 import pandas as pd
 import pytest
 
@@ -18,6 +16,7 @@ from kgdash.studies.reliability.subgraph_table import (
     score_subgraphs,
     task_columns,
 )
+from tests.support.endless import Endless, GaveUpError, give_up
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
 
@@ -104,27 +103,12 @@ def test_accuracy_is_that_of_the_classification(umls, corrupt):
     assert table["labelled"].gt(0).any()
 
 
-class GaveUpError(Exception):
-    pass
-
-
 def test_a_walk_that_nobody_waits_for_ends(umls, monkeypatch):
-    ended = threading.Event()
-
-    def for_ever(*_):
-        try:
-            while True:
-                pass
-        finally:
-            ended.set()
-
-    def give_up(done, total):
-        raise GaveUpError
-
-    monkeypatch.setattr(subgraph, "_walk", for_ever)
+    endless = Endless()
+    monkeypatch.setattr(subgraph, "_walk", endless)
     with pytest.raises(GaveUpError):
         draw_subgraphs(umls, SubgraphSampling(2, 9), give_up)
-    assert ended.wait(30)
+    assert endless.ended.wait(30)
 
 
 def test_refusals(umls):
