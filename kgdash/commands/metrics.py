@@ -79,7 +79,6 @@ def metrics(
         print_latex(loaded, compared, out, split, chosen, only)
         return
     values = compute(ranks, tuple(k) if k else DEFAULT_KS)
-    verdict = sides_verdict(ranks).replace("**", "")
     if as_json:
         print_json(
             {
@@ -87,7 +86,7 @@ def metrics(
                 "split": split,
                 "filter": chosen,
                 "notes": loaded.notes,
-                "verdict": verdict,
+                "verdict": sides_verdict(ranks).replace("**", ""),
                 "evaluated": only.count(loaded.graph, loaded.graph.split(split)),
                 "ties": tie_summary(ranks),
                 "metrics": values.nested(),

@@ -7,16 +7,9 @@ import pytest
 
 from kgdash.graph.python_call import python_call
 from kgdash.progress import silent
+from tests.support.endless import GaveUpError, give_up
 
 NAME = "kgdash-python-call"
-
-
-class GaveUpError(Exception):
-    pass
-
-
-def give_up(done: float, total: float) -> None:
-    raise GaveUpError
 
 
 def test_what_is_made_is_returned_and_what_is_raised_comes_out():

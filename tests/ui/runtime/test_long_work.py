@@ -10,6 +10,7 @@ from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime import long_work
 from kgdash.ui.runtime.long_work import call_results, goes_out
 from tests.support import worker_calls
+from tests.support.endless import GaveUpError
 
 
 class Elsewhere:
@@ -73,10 +74,6 @@ def test_what_can_not_come_back_is_computed_here(elsewhere):
     elsewhere.fails = True
     assert results(worker_calls.name_result, "a") == ["result of a"]
     assert elsewhere.kinds == ["page"]
-
-
-class GaveUpError(Exception):
-    pass
 
 
 def test_a_visitor_begins_two_at_once_and_waits_while_wanted(elsewhere, monkeypatch):
