@@ -1,5 +1,6 @@
 """What the train triples say of each relation: its cardinality, and patterns that predict it."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import sparse
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import KnownTriples
-from kgdash.graph.sorted_slices import distinct, expand_slices
+from kgdash.graph.sorted_slices import SortedSlices, distinct, expand_slices
 
 #: a side of a relation with at least so many answers per query on average is "n" (Bordes 2013)
 MANY = 1.5
@@ -33,8 +34,16 @@ _VERSION = 1
 #: triples per relation that the search for paths looks at before it counts exactly
 _LOOKED_AT = 20
 
-#: relations whose matrices are kept meanwhile: each has a number or more for every entity
-_AT_HAND = 512
+#: relations whose matrices are kept meanwhile, and entities of all these together: each matrix has
+#: some numbers for every entity
+_AT_HAND, _ENTITIES_AT_HAND = 512, 2**23
+
+#: what is read in all of reversed triples (beside `_FEW` for each triple), of paths, and of the
+#: triples that begin and end them; and paths that are counted: each relation has an equal share
+_REVERSED, _READ, _COUNTED, _FEW = 2**24, 2**26, 2**16, 8
+
+#: how many of those are in memory at once
+_AT_ONCE = 2**20
 
 
 def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
@@ -50,6 +59,9 @@ def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
     - composed of r₁, r₂: at least 80% of the pairs (x, z) that a path x r₁ y r₂ z joins are
       triples of r, and these are at least half of r's. Paths are looked for around up to 20 triples
       of each relation, then counted exactly.
+
+    Where thousands of relations join the same entities all that could be read without end: there
+    each relation has a share of what is read, and no pattern is one that was not found in it.
 
     :return: one row per relation, in the order of ids: ``train`` (int64: its train triples),
         ``tails_per_head``, ``heads_per_tail`` (float64 means, ≥ 1; NaN without train triples),
@@ -104,14 +116,24 @@ def _patterns(graph: KnowledgeGraph, train: np.ndarray) -> tuple[np.ndarray, np.
         pattern[relation] = "composed"
         partners[relation] = f"{labels[first]}, {labels[second]}"
     one, other, share = _reversed(triples, known, sizes)
-    back = dict(zip(zip(one.tolist(), other.tolist(), strict=True), share.tolist(), strict=True))
-    for (relation, partner), found in sorted(back.items(), key=lambda item: item[1]):
-        mutual = min(found, back.get((partner, relation), 0.0))
-        if relation != partner and mutual >= PATTERN_SHARE:
-            pattern[relation], partners[relation] = "inverse", labels[partner]
-    for relation in one[(one == other) & (share >= PATTERN_SHARE)]:
+    for relation, partner in _inverses(one, other, share, len(train)):
+        pattern[relation], partners[relation] = "inverse", labels[partner]
+    for relation in one[one == other]:
         pattern[relation], partners[relation] = "symmetric", ""
     return pattern, partners
+
+
+def _inverses(
+    one: np.ndarray, other: np.ndarray, share: np.ndarray, count: int
+) -> list[tuple[int, int]]:
+    """List each relation that has an inverse, with the one that reverses most of it."""
+    kept = one != other
+    one, other, share = one[kept], other[kept], share[kept]
+    mutual = np.isin(one * count + other, other * count + one)
+    one, other, share = one[mutual], other[mutual], share[mutual]
+    best = np.lexsort((other, share, one))
+    last = np.append(one[best][1:] != one[best][:-1], True)[: len(best)]
+    return list(zip(one[best][last].tolist(), other[best][last].tolist(), strict=True))
 
 
 def _reversed(
@@ -119,12 +141,43 @@ def _reversed(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find, per pair of relations, the share of the first's triples that the second reverses.
 
-    :return: three of the same length: relation, reversing relation (ids), share in (0, 1]
+    :return: three of the same length: relation, reversing relation (ids), share of at least
+        `PATTERN_SHARE`
     """
-    owner, partner = known.known_answers(triples[:, ::-1], "relation")
-    keys, found = np.unique(triples[owner, 1] * len(sizes) + partner, return_counts=True)
-    one, other = np.divmod(keys, len(sizes))
-    return one, other, found / sizes[one]
+    count, entities = len(sizes), known.num_entities
+    heads, relations, tails = triples[np.argsort(triples[:, 1], kind="stable")].T
+    joining = SortedSlices(distinct((heads * entities + tails) * count + relations))
+    back = tails * entities + heads
+    costs = joining.counts(back, count)
+    most = np.maximum(_FEW * sizes, _REVERSED // count)
+    read = (np.bincount(relations, costs, count) <= most)[relations]
+    back, relations, costs = back[read], relations[read], costs[read]
+    parts = [(np.empty(0, dtype=np.int64), np.empty(0))]
+    for block in _blocks(relations, costs):
+        owner, partner = joining.lookup(back[block], count)
+        keys, found = np.unique(relations[block][owner] * count + partner, return_counts=True)
+        share = found / sizes[keys // count]
+        parts.append((keys[share >= PATTERN_SHARE], share[share >= PATTERN_SHARE]))
+    keys, share = (np.concatenate(each) for each in zip(*parts, strict=True))
+    one, other = np.divmod(keys, count)
+    return one, other, share
+
+
+def _blocks(relations: np.ndarray, costs: np.ndarray) -> Iterator[slice]:
+    """Cut rows in the order of relations where relations begin, so that each costs `_AT_ONCE`.
+
+    One relation alone may cost more.
+    """
+    ends = np.append(np.flatnonzero(relations[1:] != relations[:-1]) + 1, len(relations)).tolist()
+    spent: list[int] = [0, *np.cumsum(costs).tolist()]
+    start = last = 0
+    for end in ends:
+        if spent[end] - spent[start] > _AT_ONCE and last > start:
+            yield slice(start, last)
+            start = last
+        last = end
+    if last > start:
+        yield slice(start, last)
 
 
 def _composed(
@@ -133,15 +186,16 @@ def _composed(
     """Find relations that a path of two others implies: ``(relation, first, second)``."""
     ordered = triples[np.argsort(triples[:, 1], kind="stable")]
     stops = np.cumsum(sizes)
+    at_hand = max(2, min(_AT_HAND, _ENTITIES_AT_HAND // known.num_entities))
 
-    @lru_cache(_AT_HAND)
+    @lru_cache(at_hand)
     def matrix(relation: int) -> sparse.csr_matrix:
         rows = ordered[stops[relation] - sizes[relation] : stops[relation]]
         ones = np.ones(len(rows), dtype=np.int32)
         shape = (known.num_entities, known.num_entities)
         return sparse.csr_matrix((ones, (rows[:, 0], rows[:, 2])), shape=shape)
 
-    @lru_cache(_AT_HAND)
+    @lru_cache(at_hand)
     def degrees(relation: int, axis: int) -> np.ndarray:
         return np.asarray(matrix(relation).sum(axis=axis), dtype=np.int64).ravel()
 
@@ -172,16 +226,63 @@ def _likely_paths(
     step = np.maximum(1, sizes // _LOOKED_AT)[relation]
     chosen = triples[order[(place % step == 0) & (place // step < _LOOKED_AT)]]
     count, width = len(sizes), known.num_entities
+    count, width = len(sizes), known.num_entities
+    out, into = (np.bincount(triples[:, side], minlength=width) for side in (0, 2))
+    costs = out[chosen[:, 0]] + into[chosen[:, 2]]
+    read = _cheapest(chosen[:, 1], costs, count)
+    chosen, costs = chosen[read], costs[read]
+    blocks = _blocks(chosen[:, 1], costs)
+    return [path for block in blocks for path in _paths_around(chosen[block], known, count)]
+
+
+def _paths_around(
+    chosen: np.ndarray, known: KnownTriples, count: int
+) -> Iterator[tuple[int, int, int]]:
+    """Yield what `_likely_paths` lists, for some relations' triples, in the order of relations."""
+    width = known.num_entities
     left, leaving = known.triples_with_entity(chosen[:, 0], "head")
     right, entering = known.triples_with_entity(chosen[:, 2], "tail")
     one = pd.DataFrame({"at": left * width + leaving % width, "first": leaving // width})
     two = pd.DataFrame({"at": right * width + entering % width, "second": entering // width})
-    joined = one.merge(two, on="at")
-    keys = (joined["at"].to_numpy() // width * count + joined["first"]) * count + joined["second"]
-    owner, path = np.divmod(distinct(keys.to_numpy()), count * count)
-    relation_paths, hits = np.unique(chosen[owner, 1] * count * count + path, return_counts=True)
-    relation, path = np.divmod(relation_paths, count * count)
-    looked_at = np.bincount(chosen[:, 1], minlength=count)
-    likely = hits >= COMPOSED_COVERAGE / 2 * looked_at[relation]
-    first, second = np.divmod(path[likely], count)
-    return list(zip(relation[likely].tolist(), first.tolist(), second.tolist(), strict=True))
+    costs = np.zeros(len(chosen), dtype=np.int64)
+    begun, ended = (each["at"].value_counts() for each in (one, two))
+    joined = begun.mul(ended).dropna()
+    np.add.at(costs, joined.index.to_numpy() // width, joined.to_numpy().astype(np.int64))
+    read = np.flatnonzero(_cheapest(chosen[:, 1], costs, count))
+    for block in _blocks(chosen[read, 1], costs[read]):
+        of = [np.isin(owner, read[block]) for owner in (left, right)]
+        paths = one[of[0]].merge(two[of[1]], on="at")
+        owner = paths["at"].to_numpy() // width
+        keys = distinct(((owner * count + paths["first"]) * count + paths["second"]).to_numpy())
+        yield from _most_frequent(chosen, read[block], keys, count)
+
+
+def _most_frequent(
+    chosen: np.ndarray, read: np.ndarray, keys: np.ndarray, count: int
+) -> list[tuple[int, int, int]]:
+    """List the paths around a good part of a relation's triples: those around most, if many.
+
+    :param read: of the chosen triples, those whose paths are known
+    :param keys: of a triple's number, and the two relations of a path around it
+    """
+    owner, path = np.divmod(keys, count * count)
+    found, hits = np.unique(chosen[owner, 1] * count * count + path, return_counts=True)
+    relation = found // count**2
+    looked_at = np.bincount(chosen[read, 1], minlength=count)
+    order = np.lexsort((-hits, relation))
+    order = order[(hits >= COMPOSED_COVERAGE / 2 * looked_at[relation])[order]]
+    place = np.arange(len(order)) - np.searchsorted(relation[order], relation[order])
+    relation, path = np.divmod(np.sort(found[order][place < max(1, _COUNTED // count)]), count**2)
+    first, second = np.divmod(path, count)
+    return list(zip(relation.tolist(), first.tolist(), second.tolist(), strict=True))
+
+
+def _cheapest(relations: np.ndarray, costs: np.ndarray, count: int) -> np.ndarray:
+    """Tell which rows are within their relation's share, those that cost least first: bool."""
+    order = np.lexsort((costs, relations))
+    spent = np.cumsum(costs[order])
+    begin = np.searchsorted(relations[order], relations[order])
+    before = np.append(0, spent)[begin]
+    chosen = np.zeros(len(costs), dtype=bool)
+    chosen[order] = spent - before <= min(4 * _AT_ONCE, _READ // count)
+    return chosen

@@ -49,7 +49,14 @@ class SortedSlices:
             to (ascending) and the value, in ``[0, width)``
         """
         prefixes = np.asarray(prefixes, dtype=np.int64)
-        start = np.searchsorted(self.keys, prefixes * width)
-        stop = np.searchsorted(self.keys, (prefixes + 1) * width)
-        owner, position = expand_slices(start, stop - start)
+        start, count = self._ends(prefixes, width)
+        owner, position = expand_slices(start, count)
         return owner, self.keys[position] - prefixes[owner] * width
+
+    def counts(self, prefixes: np.ndarray, width: int) -> np.ndarray:
+        """Count the values under each prefix, int64: what `lookup` would write out."""
+        return self._ends(np.asarray(prefixes, dtype=np.int64), width)[1]
+
+    def _ends(self, prefixes: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+        start = np.searchsorted(self.keys, prefixes * width)
+        return start, np.searchsorted(self.keys, (prefixes + 1) * width) - start
