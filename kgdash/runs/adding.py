@@ -18,6 +18,9 @@ from kgdash.formats.zipped_run import FILES, unpack_run
 from kgdash.runs.library import keep_run, named_runs, suggested_name
 from kgdash.runs.loading import convert, load
 
+#: characters of all names of a visitor's relations: each page lists them, in each tab
+_RELATION_NAMES = 2**21
+
 
 def add_folder(folder: str | Path, dataset: str | None = None, name: str = "") -> Path:
     """Copy a run on this machine into the folder of runs; it is loaded once, to be sure of it.
@@ -68,6 +71,12 @@ def _check_bounds(run: Path, shown: str) -> None:
     check_count(len(graph.all_triples), shown, "triples")
     names = (graph.entities, graph.entity_labels, graph.relations, graph.relation_labels)
     check_labels(chain.from_iterable(names), shown)
+    long = max(sum(map(len, graph.relations)), sum(map(len, graph.relation_labels)))
+    if visitor().folder and long > _RELATION_NAMES:
+        raise KgdashError(
+            f"the names of relations in {shown} have {long:,} characters together, which pages "
+            f"list; expected at most {_RELATION_NAMES:,}: shorten them"
+        )
 
 
 def _keep(write: Callable[[Path], None], name: str, fallback: str) -> Path:

@@ -10,6 +10,7 @@ import torch
 
 from kgdash.errors import KgdashError
 from kgdash.files.visitor import Visitor, working_for
+from kgdash.runs import adding
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.runs.bundled import DEMO
 from kgdash.runs.library import list_runs, own_names, runs_folder
@@ -133,3 +134,12 @@ def test_nothing_is_not_the_folder_one_stands_in(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "copy")
     with pytest.raises(KgdashError, match="There is no folder"):
         add_folder("")
+
+
+def test_names_of_relations_that_each_page_would_list(mine, monkeypatch):
+    monkeypatch.setattr(adding, "_RELATION_NAMES", 500, raising=False)
+    with working_for(Visitor("ada", "ada", roots=())):
+        with pytest.raises(KgdashError, match="names of relations in r.zip have .* at most 500"):
+            add_zip(zipped(mine), "r.zip")
+        assert nothing_left()
+    assert add_zip(zipped(mine), "r.zip").name == "r"  # at this machine
