@@ -51,13 +51,19 @@ def write_new_run(out: Path | None, write: Callable[[Path], Any]) -> None:
         print(f"wrote {out}")
 
 
-def write_or_print(table: pd.DataFrame, out: Path | None, index: bool = False) -> None:
-    """Write a table to ``out``, or print it tab-separated."""
+def write_or_print(
+    table: pd.DataFrame, out: Path | None, index: bool = False, silent: bool = False
+) -> None:
+    """Write a table to ``out``, or print it tab-separated.
+
+    :param silent: nothing is said of the file, since JSON stands alone on standard output
+    """
     if out is None:
         print(to_csv(table, separator="\t", index=index), end="")
         return
     write_table(table, out, index)
-    print(f"wrote {len(table):,} rows to {out}")
+    if not silent:
+        print(f"wrote {len(table):,} rows to {out}")
 
 
 def write_rounded(table: pd.DataFrame, out: Path) -> None:
