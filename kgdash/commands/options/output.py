@@ -94,7 +94,7 @@ def _plain(value: Any) -> Any:
 
 
 def command_text(context: typer.Context) -> str:
-    """Write a call as a line for a shell, folders without their place: that is of this machine."""
+    """Write a call as a line for a shell, files without their place: that is of this machine."""
     words = ["python", "-m", "kgdash", str(context.info_name)]
     for param in context.command.params:
         name = str(param.name)
@@ -105,7 +105,6 @@ def command_text(context: typer.Context) -> str:
         value = context.params[name]
         for one in value if isinstance(value, list | tuple) else [value]:
             words += [] if param.param_type_name == "argument" else [param.opts[0]]
-            text = str(one)
-            folder = name == "dataset" and Path(text).is_dir()
-            words += [] if isinstance(one, bool) else [Path(text).name if folder else text]
+            path = Path(str(one)).absolute()
+            words += [] if isinstance(one, bool) else [path.name if path.exists() else str(one)]
     return shlex.join(words)
