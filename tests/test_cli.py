@@ -125,6 +125,17 @@ def test_relik_by_another_method(call, run, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "command", [["metrics"], ["subgraph", "--entity", "virus"], ["breakdown", "--by", "relation"]]
+)
+def test_json_is_alone_on_standard_output_while_the_table_goes_to_a_file(call, command, tmp_path):
+    name, *options = command
+    table = call(name, "umls-transe", *options, "--out", tmp_path / "1.csv")
+    assert table.startswith("wrote ")
+    assert strict_json(call(name, "umls-transe", *options, "--json", "--out", tmp_path / "2.csv"))
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
     ("options", "subgraph", "comparison"),
     [
         (

@@ -109,7 +109,7 @@ def compare(
         told = f"wrote {report} ({report.stat().st_size / 1e6:.1f} MB)"
         print(told, file=sys.stderr if output.as_json else sys.stdout)
     if output.out is not None or (report is None and output.printed):
-        write_or_print(tables[wanted](), output.out)
+        write_or_print(tables[wanted](), output.out, silent=output.as_json)
 
 
 def _tables_of_all(

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 import typer
 
 from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOption
@@ -79,6 +78,9 @@ def metrics(
         print_latex(loaded, compared, out, split, chosen, only)
         return
     values = compute(ranks, tuple(k) if k else DEFAULT_KS)
+    frame = values.frame.set_axis([".".join(column) for column in values.frame.columns], axis=1)
+    if out is not None or not as_json:
+        write_or_print(frame, out, index=True, silent=as_json)
     if as_json:
         print_json(
             {
@@ -92,10 +94,6 @@ def metrics(
                 "metrics": values.nested(),
             }
         )
-        return
-    frame = values.frame
-    frame.columns = pd.Index([".".join(column) for column in frame.columns])
-    write_or_print(frame, out, index=True)
 
 
 def _of_types(graph: KnowledgeGraph, types: Path | None, names: list[str] | None) -> Any:

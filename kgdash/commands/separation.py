@@ -14,7 +14,6 @@ from kgdash.commands.options.output import command_text, print_json, write_or_pr
 from kgdash.commands.options.terminal import say
 from kgdash.errors import check_name
 from kgdash.files.atomic import write_atomically
-from kgdash.files.table import write_table
 from kgdash.progress import terminal
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ def _write_tables(run: Run, scored: ScoredInstances, options: SeparationOptions)
     )
     for path, table in tables:
         if path is not None:
-            (write_table if options.as_json else write_or_print)(table(), path)
+            write_or_print(table(), path, silent=options.as_json)
     return any(path is not None for path, _ in tables)
 
 

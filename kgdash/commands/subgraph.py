@@ -13,7 +13,6 @@ from kgdash.commands.options.common import (
     SubgraphMethodOption,
 )
 from kgdash.commands.options.groups import Output, RunOptions
-from kgdash.commands.options.output import print_json, write_or_print
 from kgdash.commands.options.terminal import say
 from kgdash.progress import terminal
 
@@ -61,12 +60,10 @@ def subgraph(
     estimates = local_estimates(comparison)
     verdict = local_verdict(estimates, whole_estimates(loaded))
     said = {"verdict": verdict, "intervals": {n: [e.low, e.high] for n, e in estimates.items()}}
-    if output.as_json:
-        print_json(summary(comparison, loaded) | said)
-        return
-    if output.out is None:
+    if output.printed:
         for name, (value, count) in comparison.means.items():
             print(f"{name:14} {value:.6g}  (n = {count})")
         say(" ".join(verdict))
         say(part.note or f"{len(part.entities)} entities")
-    write_or_print(loaded.graph.with_names(comparison.triples), output.out)
+    triples = loaded.graph.with_names(comparison.triples)
+    output.show(triples, lambda: summary(comparison, loaded) | said)

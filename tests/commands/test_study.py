@@ -45,7 +45,8 @@ def test_of_one_size_the_verdict_is_that_of_the_page(call, bundled):
 
 def test_each_subgraph(call, expected, bundled, tmp_path):
     out = tmp_path / "each.parquet"
-    call("study", "umls-rotate", *OPTIONS, "--each", "--out", out)
+    printed = call("study", "umls-rotate", *OPTIONS, "--each", "--out", out, "--json")
+    assert strict_json(printed)["run"] == "umls-rotate", "what was written is told elsewhere"
     found, table = pd.read_parquet(out), expected[0]
     names = bundled("umls-rotate").graph.entities
     assert found["seed_entity"].tolist() == [names[e] for e in table["seed_entity"]]

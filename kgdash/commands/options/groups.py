@@ -152,7 +152,7 @@ class Output:
         :param about: makes the JSON
         """
         if self.out is not None or self.printed:
-            write_or_print(table, self.out)
+            write_or_print(table, self.out, silent=self.as_json)
         if self.as_json:
             print_json(about())
 

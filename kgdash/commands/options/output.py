@@ -51,13 +51,19 @@ def write_new_run(out: Path | None, write: Callable[[Path], Any]) -> None:
         print(f"wrote {out}")
 
 
-def write_or_print(table: pd.DataFrame, out: Path | None, index: bool = False) -> None:
-    """Write a table to ``out``, or print it tab-separated."""
+def write_or_print(
+    table: pd.DataFrame, out: Path | None, index: bool = False, silent: bool = False
+) -> None:
+    """Write a table to ``out``, or print it tab-separated.
+
+    :param silent: nothing is said of the file, since JSON stands alone on standard output
+    """
     if out is None:
         print(to_csv(table, separator="\t", index=index), end="")
         return
     write_table(table, out, index)
-    print(f"wrote {len(table):,} rows to {out}")
+    if not silent:
+        print(f"wrote {len(table):,} rows to {out}")
 
 
 def write_rounded(table: pd.DataFrame, out: Path) -> None:
@@ -88,7 +94,7 @@ def _plain(value: Any) -> Any:
 
 
 def command_text(context: typer.Context) -> str:
-    """Write a call as a line for a shell, folders without their place: that is of this machine."""
+    """Write a call as a line for a shell, files without their place: that is of this machine."""
     words = ["python", "-m", "kgdash", str(context.info_name)]
     for param in context.command.params:
         name = str(param.name)
@@ -99,7 +105,6 @@ def command_text(context: typer.Context) -> str:
         value = context.params[name]
         for one in value if isinstance(value, list | tuple) else [value]:
             words += [] if param.param_type_name == "argument" else [param.opts[0]]
-            text = str(one)
-            folder = name == "dataset" and Path(text).is_dir()
-            words += [] if isinstance(one, bool) else [Path(text).name if folder else text]
+            path = Path(str(one)).absolute()
+            words += [] if isinstance(one, bool) else [path.name if path.exists() else str(one)]
     return shlex.join(words)

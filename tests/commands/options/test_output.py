@@ -9,12 +9,14 @@ from kgdash.commands.options.output import command_text
 def test_where_things_lie_here_is_not_written(tmp_path):
     """Results are for others: where data lie here is not their business."""
     (tmp_path / "my data").mkdir()
+    (tmp_path / "rules.tsv").touch()
     app, told = typer.Typer(), []
 
     @app.command()
     def count(
         context: typer.Context,
-        dataset: str,
+        run: str,
+        rules: str = "",
         k: list[int] = (),
         results: str = "",
         deep: bool = False,
@@ -23,6 +25,8 @@ def test_where_things_lie_here_is_not_written(tmp_path):
 
     typed = [
         str(tmp_path / "my data"),
+        "--rules",
+        str(tmp_path / "rules.tsv"),
         "--k",
         "3",
         "--k",
@@ -34,5 +38,5 @@ def test_where_things_lie_here_is_not_written(tmp_path):
     assert CliRunner().invoke(app, typed).exit_code == 0
     assert CliRunner().invoke(app, ["nations"]).exit_code == 0
     whole, bare = told
-    assert whole == "python -m kgdash count 'my data' --k 3 --k 5 --deep"
+    assert whole == "python -m kgdash count 'my data' --rules rules.tsv --k 3 --k 5 --deep"
     assert bare == "python -m kgdash count nations"
