@@ -57,7 +57,8 @@ class _Call(threading.Thread, Generic[T]):
         """Raise SystemExit in it, which no thread tells of."""
         for _ in range(_TRIES):
             with self._guard:
-                if self._runs and self.ident is not None:
+                # One that was ended between two steps of `run` has gone without saying so.
+                if self._runs and self.ident is not None and self.is_alive():
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         ctypes.c_ulong(self.ident), ctypes.py_object(SystemExit)
                     )

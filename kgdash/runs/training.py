@@ -32,6 +32,12 @@ Watch = Callable[[int, float, Any, float | None], None]
 #: models that PyKEEN only trains with inverse relations
 _NEED_INVERSE = frozenset({"ConvE", "CompGCN", "NodePiece"})
 
+#: what PyKEEN and torch raise of arguments that they can not take
+_REFUSALS = (
+    *(TypeError, ValueError, AttributeError, RuntimeError),
+    *(ArithmeticError, LookupError, AssertionError),
+)
+
 
 def unwatched(epoch: int, loss: float, model: Any, mrr: float | None) -> None:
     """Look at nothing."""
@@ -203,7 +209,7 @@ def _fit_with_pykeen(
             evaluation_kwargs={"use_tqdm": False},
             **sampler,
         )
-    except (TypeError, ValueError, KeyError, RuntimeError) as error:
+    except _REFUSALS as error:
         if error is listener.raised:
             raise
         raise KgdashError(

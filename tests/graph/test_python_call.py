@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from kgdash.graph import python_call as module
 from kgdash.graph.python_call import python_call
 from kgdash.progress import silent
 from tests.support.endless import GaveUpError, give_up
@@ -32,3 +33,17 @@ def test_a_call_that_nobody_waits_for_ends():
         assert time.monotonic() < end
         time.sleep(0.01)
     assert steps[0]
+
+
+def test_another_thread_that_has_the_number_is_not_ended(monkeypatch):
+    """A call that was ended between two steps of its own could not say that it is over."""
+    call = module._Call(lambda: 7)
+    call.start()
+    call.join()
+    call._runs = True
+    ended = []
+    monkeypatch.setattr(
+        module.ctypes.pythonapi, "PyThreadState_SetAsyncExc", lambda *found: ended.append(found)
+    )
+    call.end()
+    assert not ended

@@ -125,6 +125,14 @@ class TestRefusals:
             ({"training_loop": "nope"}, "PyKEEN can not train TransE .*nope"),
             ({"batch_size": -1}, "PyKEEN can not train TransE"),
             (
+                {"loss": "MarginRankingLoss", "loss_kwargs": {"margin": 10**26}},
+                "PyKEEN can not train TransE .*int too big",
+            ),
+            (
+                {"optimizer_kwargs": {"capturable": True}},
+                "PyKEEN can not train TransE .*supported devices",
+            ),
+            (
                 {"model": "ConvE", "model_kwargs": {"embedding_dim": 7}},
                 "PyKEEN can not train ConvE .*Kernel size",
             ),
