@@ -1,7 +1,8 @@
 """Work that begins in a thread and goes on in a worker process if it takes long.
 
 What is shorter stays in its thread: asking another process, which must hold the run too, would cost
-more than it spares.
+more than it spares. Preparations, which nobody waits for, go out at once: a thread of low priority
+that is to run Python keeps all others from it for as long as the system leaves it aside.
 """
 
 from __future__ import annotations
@@ -44,12 +45,16 @@ def call_results(
     :param progress: may raise to end it
     :param placed: as `kgdash.ui.runtime.line.Line.results` has it, and ``owner``
     """
-    if kind == "preparation":
-        lowest_priority()
+    sent = None
     try:
-        with _turn_to_begin(owner if kind == "page" and goes_out(call) else "", placed):
-            yield from _each(call(_limited(progress, call)))
-        return
+        if kind == "preparation":
+            sent = _sendable(call) if goes_out(call) else None
+            if sent is None:
+                lowest_priority()
+        if sent is None:
+            with _turn_to_begin(owner if kind == "page" and goes_out(call) else "", placed):
+                yield from _each(call(_limited(progress, call)))
+            return
     except _TooLong as long:
         (sent,) = long.args
     try:

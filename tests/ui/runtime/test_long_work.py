@@ -52,6 +52,16 @@ def test_what_is_short_stays(elsewhere, monkeypatch):
     assert not elsewhere.kinds
 
 
+def test_preparations_go_out_before_they_compute_here(elsewhere, monkeypatch):
+    """Threads of low priority that held Python kept pages waiting for 17 seconds."""
+    monkeypatch.setattr(long_work, "LONG", 1000.0)
+    monkeypatch.setattr(long_work, "lowest_priority", lambda: pytest.fail("a thread that computes"))
+    call = Call(worker_calls.name_result, "a")
+    found = list(call_results(call, "preparation", silent, lambda place: None))
+    assert found == [("elsewhere", "result of a")]
+    assert elsewhere.kinds == ["preparation"]
+
+
 def test_without_workers_all_stays(elsewhere):
     assert goes_out(Call(worker_calls.name_result, "a"))
     assert not goes_out(worker_calls.name_result)
