@@ -1,6 +1,6 @@
 """Finding entities and relations by name or label, of a few or of millions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,9 @@ from kgdash.errors import KgdashError, unknown_name
 #: names beyond which all are looked through each time, hundredths of a second for millions: tables
 #: that find one at once take gigabytes then; and how many are compared with one that is not found
 _MANY, _NEAR = 500_000, 1_000
+
+#: bytes that are compared at once, and the share of texts that many are
+_BLOCK, _MOST = 1 << 21, 1 / 8
 
 
 class NameLookup:
@@ -53,7 +56,9 @@ class NameLookup:
                 break
         else:
             folded = name.casefold()
-            found = np.flatnonzero(_any(pc.equal(texts, folded) for texts in self._folded))
+            found = np.flatnonzero(
+                np.logical_or(*(_mask(pc.equal(texts, folded)) for texts in self._folded))
+            )
         return [int(number) for number in found]
 
     def holding(self, part: str) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +70,7 @@ class NameLookup:
         if not _is_text(part):
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         wanted = part.casefold()
-        found = np.flatnonzero(_any(pc.match_substring(texts, wanted) for texts in self._folded))
+        found = np.flatnonzero(np.logical_or(*(_holding(texts, wanted) for texts in self._folded)))
         labels = self._folded[1].take(pa.array(found))
         begins, equal = _mask(pc.starts_with(labels, wanted)), _mask(pc.equal(labels, wanted))
         return found, 2 - begins.astype(np.int64) - equal
@@ -105,13 +110,51 @@ def _folded(texts: pa.Array) -> pa.Array:
     return pc.replace_with_mask(pc.ascii_lower(texts), other, _array(folded))
 
 
+def _holding(texts: pa.Array, part: str) -> np.ndarray:
+    """Tell which texts hold a part: bool, ``(n,)``.
+
+    They are looked through as one run of bytes, which takes a quarter of the time of Arrow's search
+    in each of them, but where many hold it.
+
+    :param texts: of `pyarrow.large_string`
+    """
+    _, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, np.int64)[texts.offset :][: len(texts) + 1]
+    wanted = np.frombuffer(part.encode(), np.uint8)
+    if data is None or not len(wanted):
+        return _mask(pc.match_substring(texts, part))
+    content, places, count = np.frombuffer(data, np.uint8)[: ends[-1]], [], 0
+    for start in range(ends[0], len(content), _BLOCK):
+        block = content[start : start + _BLOCK + len(wanted) - 1]
+        places.append(start + _places(block, wanted))
+        count += len(places[-1])
+        if count > _MOST * len(texts):
+            return _mask(pc.match_substring(texts, part))
+    found = np.zeros(len(texts), dtype=bool)
+    for place in places:
+        owner = np.searchsorted(ends, place, side="right") - 1
+        found[owner[place + len(wanted) <= ends[owner + 1]]] = True
+    return found
+
+
+def _places(block: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Find where bytes stand among others: the first three everywhere, the others where these do.
+
+    :param block: uint8; ``wanted``: uint8, at least one
+    """
+    count = max(0, len(block) - len(wanted) + 1)
+    here = np.ones(count, dtype=bool)
+    for k, byte in enumerate(wanted[:3]):
+        here &= block[k : k + count] == byte
+    place = np.flatnonzero(here)
+    for k, byte in enumerate(wanted[3:], 3):
+        place = place[block[place + k] == byte]
+    return place
+
+
 def _is_text(text: str) -> bool:
     """Tell whether a text can be a name: one that is no UTF-8 is none."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _any(found: Iterable[pa.Array]) -> np.ndarray:
-    return np.logical_or.reduce([_mask(each) for each in found])
 
 
 def _mask(found: pa.Array) -> np.ndarray:

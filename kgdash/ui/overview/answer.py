@@ -47,7 +47,7 @@ def show_values(found: Overview) -> None:
                 show_card(label, "–", "not counted")
             else:
                 count = f"n = {found.count(name)}"
-                beneath = f"{estimate.ends} · {count}" if estimate.ends else count
+                beneath = f"{estimate.ends}, {count}" if estimate.ends else count
                 show_card(label, number(estimate.value), beneath)
     if found.how:
         st.caption(plain(found.how))

@@ -78,7 +78,7 @@ def _show_cards(comparison: LocalComparison, estimates: dict[str, Estimate]) -> 
             text, unit = number(value), f"n = {count:,} {'triples' if name == 'relik' else 'ranks'}"
             estimate = estimates[name]
             if estimate.ends and _ENDS[0] not in means:
-                unit = f"{estimate.ends} · {unit}"
+                unit = f"{estimate.ends}, {unit}"
             if name == "relik" and comparison.share < 1:
                 text, unit = "–", f"{count:,} of {len(comparison.triples):,} triples counted"
             elif name == "relik" and _ENDS[0] in means:
