@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -54,6 +55,20 @@ class Adjacency:
         """Count the entities that a relation leads to from each entity: int64, shape ``(n,)``."""
         start, stop = self._slices(entity, relation)
         return stop - start
+
+    @cached_property
+    def of_relation(self) -> np.ndarray:
+        """Return how many facts each relation has: int64, shape ``(num_relations,)``."""
+        return np.bincount(self.keys % self.num_relations, minlength=self.num_relations)
+
+    @cached_property
+    def widest(self) -> np.ndarray:
+        """Return how many facts of each relation one entity has at most: int64, likewise."""
+        first = np.flatnonzero(np.diff(self.keys, prepend=-1))
+        widest = np.zeros(self.num_relations, dtype=np.int64)
+        counts = np.diff(np.append(first, len(self.keys)))
+        np.maximum.at(widest, self.keys[first] % self.num_relations, counts)
+        return widest
 
     def follow(self, entity: np.ndarray, relation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return all entities that a relation leads to from each entity.

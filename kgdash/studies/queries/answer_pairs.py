@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -11,6 +11,7 @@ import numpy as np
 from kgdash.graph.sorted_slices import distinct
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.answer_sets import answer_sets
+from kgdash.studies.queries.blocks import query_blocks
 from kgdash.studies.queries.query_types import AskedQueries, joined
 
 #: queries answered at once while some are still wanted
@@ -34,21 +35,29 @@ class AnswerPairs:
 
 
 def answer_pairs(
-    ranges: Ranges, asked: AskedQueries, most: int | None, rng: np.random.Generator
+    ranges: Ranges,
+    asked: AskedQueries,
+    most: int | None,
+    rng: np.random.Generator,
+    beat: Callable[[], None] | None = None,
 ) -> AnswerPairs:
     """Draw a hard answer that holds in F and an entity that does not answer for each query.
 
     :param ranges: of F
     :param most: of so many queries, a random choice; None for all, in their order
+    :param beat: called now and then; may raise to end it
     """
     wanted = len(asked) if most is None else min(most, len(asked))
     order = np.arange(len(asked)) if wanted == len(asked) else rng.permutation(len(asked))
     found = [_pairs(ranges, asked.take([]), rng)]
-    for start in range(0, len(order), _AT_ONCE):
+    asked = asked.take(order)
+    for block in query_blocks(ranges.facts, asked.kind, asked.anchors, asked.relations, _AT_ONCE):
+        if beat is not None:
+            beat()
         missing = wanted - sum(len(pairs.true) for pairs in found)
         if not missing:
             break
-        found.append(_pairs(ranges, asked.take(order[start : start + _AT_ONCE]), rng, missing))
+        found.append(_pairs(ranges, asked.take(block), rng, missing))
     return AnswerPairs(
         joined([pairs.asked for pairs in found]),
         np.concatenate([pairs.true for pairs in found]),

@@ -3,15 +3,16 @@
 Defined in numbers.md#8-queries.
 """
 
+from collections.abc import Callable
 from functools import reduce
 
 import numpy as np
 
-from kgdash.errors import KgdashError
 from kgdash.studies.queries.adjacency import Adjacency
+from kgdash.studies.queries.blocks import query_blocks
 from kgdash.studies.queries.query_types import QueryType
 
-#: queries evaluated at once; bounds the memory, as each reaches at most the facts of a relation
+#: queries evaluated at once
 _AT_ONCE = 512
 
 
@@ -21,6 +22,7 @@ def answer_sets(
     anchors: np.ndarray,
     relations: np.ndarray,
     most: int | None = None,
+    beat: Callable[[], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find all answers of queries of one type.
 
@@ -31,20 +33,22 @@ def answer_sets(
     :param relations: int64, shape ``(n, kind.num_relations)``, backwards ones as id + |R|
     :param most: a query that reaches more entities than this after any step, in any branch, is
         given up; None for no such cap
+    :param beat: called now and then; may raise to end it
     :return: ``owner`` (which query each answer is of, int64, ascending), ``answers`` (int64,
         ascending within a query, each once), and which queries were given up (bool, shape
         ``(n,)``; they have no answers here)
     :raises KgdashError: if an id is out of range
     """
-    _check_ids(facts, anchors, relations)
     owner, answers = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     given_up = np.zeros(len(anchors), dtype=bool)
-    for start in range(0, len(anchors), _AT_ONCE):
-        block = slice(start, start + _AT_ONCE)
+    for at in query_blocks(facts, kind, anchors, relations, _AT_ONCE):
+        if beat is not None:
+            beat()
+        block = slice(at.start, at.stop)
         evaluation = _Evaluation(facts, anchors[block], relations[block], most)
         of, found = np.divmod(evaluation.answers(kind), facts.num_entities)
         kept = ~evaluation.given_up[of]
-        owner.append(of[kept] + start)
+        owner.append(of[kept] + at.start)
         answers.append(found[kept])
         given_up[block] = evaluation.given_up
     return np.concatenate(owner), np.concatenate(answers), given_up
@@ -72,6 +76,10 @@ class _Evaluation:
     def step(self, entities: np.ndarray, column: int) -> np.ndarray:
         """Follow a relation from all entities of all queries."""
         query, entity = np.divmod(entities, self.facts.num_entities)
+        ahead = self.facts.count(entity, self.relations[query, column])
+        self.given_up[query[ahead > self.most]] = True  # before they are written out
+        kept = ~self.given_up[query]
+        query, entity = query[kept], entity[kept]
         place, reached = self.facts.follow(entity, self.relations[query, column])
         return self.within_cap(_distinct(query[place] * self.facts.num_entities + reached))
 
@@ -96,15 +104,3 @@ def _intersection(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     if not len(few):
         return few
     return few[many[np.minimum(np.searchsorted(many, few), len(many) - 1)] == few]
-
-
-def _check_ids(facts: Adjacency, anchors: np.ndarray, relations: np.ndarray) -> None:
-    for what, ids, count in (
-        ("anchors", anchors, facts.num_entities),
-        ("relations (each also backwards)", relations, facts.num_relations),
-    ):
-        if ids.size and not 0 <= ids.min() <= ids.max() < count:
-            raise KgdashError(
-                f"{what} of queries have ids from 0 to {count - 1:,} in this graph; found "
-                f"{ids.min():,} to {ids.max():,}"
-            )

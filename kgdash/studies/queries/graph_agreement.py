@@ -3,6 +3,7 @@
 Defined in numbers.md#8-queries.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,7 +13,11 @@ from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.answer_sets import answer_sets
+from kgdash.studies.queries.blocks import query_blocks
 from kgdash.studies.queries.query_types import HARD, AskedQueries
+
+#: queries compared at once
+_AT_ONCE = 1024
 
 
 def graph_agreement(
@@ -31,28 +36,37 @@ def graph_agreement(
     parts = {meaning: Adjacency.both_ways(graph, splits) for meaning, splits in HARD.items()}
     rows = []
     for number, (kind, queries) in enumerate(asked.items()):
-        every = _answers(facts, queries)
-        stated = _keys(queries.owner, queries.answers, facts)
-        hard = stated[queries.hard]
-        rows.append(
-            {
-                "type": kind,
-                "queries": len(queries),
-                "answers": len(stated),
-                "hard": len(hard),
-                "other_answers": _differing(stated, every, facts),
-                "missing": len(np.setdiff1d(every, stated, assume_unique=True)),
-                "beyond": len(np.setdiff1d(stated, every, assume_unique=True)),
-            }
-            | {
-                f"not_{meaning.replace(' ', '_')}": _differing(
-                    hard, np.setdiff1d(every, _answers(part, queries), assume_unique=True), facts
-                )
-                for meaning, part in parts.items()
-            }
-        )
+        found = Counter(dict.fromkeys(_counts(queries.take([]), facts, parts), 0))
+        for block in query_blocks(
+            facts, queries.kind, queries.anchors, queries.relations, _AT_ONCE
+        ):
+            progress(number + block.start / len(queries), len(asked))
+            found.update(_counts(queries.take(block), facts, parts))
+        rows.append({"type": kind} | found)
         progress(number + 1, len(asked))
     return pd.DataFrame(rows)
+
+
+def _counts(
+    queries: AskedQueries, facts: Adjacency, parts: Mapping[str, Adjacency]
+) -> dict[str, int]:
+    """Count as `graph_agreement` does, all but the type, for some queries."""
+    every = _answers(facts, queries)
+    stated = _keys(queries.owner, queries.answers, facts)
+    hard = stated[queries.hard]
+    return {
+        "queries": len(queries),
+        "answers": len(stated),
+        "hard": len(hard),
+        "other_answers": _differing(stated, every, facts),
+        "missing": len(np.setdiff1d(every, stated, assume_unique=True)),
+        "beyond": len(np.setdiff1d(stated, every, assume_unique=True)),
+    } | {
+        f"not_{meaning.replace(' ', '_')}": _differing(
+            hard, np.setdiff1d(every, _answers(part, queries), assume_unique=True), facts
+        )
+        for meaning, part in parts.items()
+    }
 
 
 def agreement_notes(table: pd.DataFrame, graph: str) -> list[str]:

@@ -5,6 +5,7 @@ Defined in numbers.md#8-queries.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from kgdash.studies.instances.instances import TRIPLE_COLUMNS, Instances, make_i
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.answer_pairs import AnswerPairs, Ranges, answer_pairs
 from kgdash.studies.queries.beam import Beam
+from kgdash.studies.queries.blocks import query_blocks
 from kgdash.studies.queries.paths import (
     Reached,
     add_answer_edges,
@@ -87,11 +89,14 @@ def query_instances(
     notes: list[str] = []
     for name, queries in asked.items():
         rng = np.random.default_rng([sampling.seed, list(QUERY_TYPES).index(name), 1])
-        pairs = answer_pairs(ranges, queries, sampling.per_type, rng)
+        report = partial(progress, len(described) / 2, sum(wanted.values()))
+        pairs = answer_pairs(ranges, queries, sampling.per_type, rng, report)
         notes += _notes(name, pairs, graph)
-        for start in range(0, len(pairs.true), writer.at_once):
+        picked = pairs.asked
+        for block in query_blocks(
+            ranges.facts, picked.kind, picked.anchors, picked.relations, writer.at_once
+        ):
             progress(len(described) / 2, sum(wanted.values()))
-            block = range(start, min(start + writer.at_once, len(pairs.true)))
             rows = writer.rows(pairs, block, rng)
             parts.append(rows.assign(group=name, instance=rows["instance"] + len(described)))
             described += writer.described(pairs, block, len(described))

@@ -5,8 +5,9 @@ in `query_types`): a type is grounded by triples of the graph, and queries witho
 left out.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -79,11 +80,13 @@ def draw_queries(
         Adjacency.both_ways(graph),
         Adjacency.both_ways(graph, HARD[sampling.hard]),
         sampling.max_answers,
+        partial(progress, 0, 1),
     )
     growth = Growth.of(graph, _held_out(graph, sampling.hard), sampling.follow_backwards)
     drawn = {}
     for done, name in enumerate(dict.fromkeys(sampling.types)):
         rng = np.random.default_rng([sampling.seed, list(QUERY_TYPES).index(name)])
+        evaluation = replace(evaluation, beat=partial(progress, done, len(set(sampling.types))))
         drawn[name] = _collect(growth, evaluation, QUERY_TYPES[name], sampling.per_type, rng)
         progress(done + 1, len(set(sampling.types)))
     return drawn
@@ -108,14 +111,19 @@ class _Evaluation:
     facts: Adjacency
     easy: Adjacency
     max_answers: int
+    beat: Callable[[], None]
 
     def asked(self, kind: QueryType, anchors: np.ndarray, relations: np.ndarray) -> AskedQueries:
         """Answer candidates and keep those that have a hard answer and do not reach too much."""
-        owner, answers, _ = answer_sets(self.facts, kind, anchors, relations, self.max_answers)
+        owner, answers, _ = answer_sets(
+            self.facts, kind, anchors, relations, self.max_answers, self.beat
+        )
         width = self.facts.num_entities
         some = np.bincount(owner, minlength=len(anchors))
         open_ones = np.flatnonzero((some > 0) & (some < width))
-        of, easy, _ = answer_sets(self.easy, kind, anchors[open_ones], relations[open_ones])
+        of, easy, _ = answer_sets(
+            self.easy, kind, anchors[open_ones], relations[open_ones], None, self.beat
+        )
         hard = ~np.isin(owner * width + answers, open_ones[of] * width + easy)
         queries = AskedQueries(kind, anchors, relations, owner, answers, hard)
         has_hard = np.bincount(owner, weights=hard, minlength=len(anchors)) > 0

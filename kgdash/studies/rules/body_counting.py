@@ -5,8 +5,10 @@ Defined in numbers.md#9-rules.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +23,11 @@ from kgdash.engine.rule_kernels import (
     count_chains_backwards,
 )
 from kgdash.studies.rules.directed_edges import DirectedEdges
+
+#: chains that are counted before others hear of it: half a second or less
+_AT_ONCE = 2**28
+
+Beat = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -73,31 +80,45 @@ class Chains:
             _argued(*by_tail),
         )
 
-    def count(self, first: int) -> dict[str, np.ndarray]:
-        """Count support, body size and PCA body size: int64, ``(second steps, head relations)``."""
+    def count(self, first: int, beat: Beat) -> dict[str, np.ndarray]:
+        """Count support, body size and PCA body size: int64, ``(second steps, head relations)``.
+
+        :param beat: called now and then; may raise to end it
+        """
         relations = self.steps.num_relations
-        sums = self._count(first, Hits(np.zeros((2 * relations, relations), bool), self._no_fact))
+        sums = self._count(
+            first, Hits(np.zeros((2 * relations, relations), bool), self._no_fact), beat
+        )
         inverse = (np.arange(2 * relations) + relations) % (2 * relations)
         back = self._ends(inverse[first])
-        count_chains_backwards(back, self.groups, inverse, self.by_tail, sums.pca)
+        ends = Lists(self.groups.groups[self.groups.starts, 1], self.groups.ends)
+        for begin, end in _parts(ends, np.diff(back.starts)):
+            beat()
+            argued = _only(self.by_tail, begin, end)
+            count_chains_backwards(back, self.groups, inverse, argued, sums.pca)
         whole = np.repeat(sums.size[:, None], relations, axis=1)
         return {"support": sums.support, "body_size": whole, "pca_body_size": sums.pca}
 
-    def count_rules(self, first: int, mined: np.ndarray, counts: np.ndarray) -> None:
+    def count_rules(self, first: int, mined: np.ndarray, counts: np.ndarray, beat: Beat) -> None:
         """Add, to each fact's count, the rules whose chain leads to it.
 
         :param mined: which rules there are that begin with a step: bool, ``(second steps, head
             relations)``
         :param counts: int64, ``(facts,)``, by head, relation and tail; added to
+        :param beat: called now and then; may raise to end it
         """
-        self._count(first, Hits(mined, counts))
+        self._count(first, Hits(mined, counts), beat)
 
-    def _count(self, first: int, hits: Hits) -> Sums:
+    def _count(self, first: int, hits: Hits, beat: Beat) -> Sums:
         relations = self.steps.num_relations
         size = np.zeros(2 * relations, dtype=np.int64)
         support, pca = np.zeros((2, 2 * relations, relations), dtype=np.int64)
         sums = Sums(size, support, pca)
-        count_chains(self._ends(first), self.groups, self.facts, self.by_head, sums, hits)
+        ends, leaving = self._ends(first), np.diff(self.groups.groups[self.groups.starts, 1])
+        for begin, end in _parts(ends, leaving):
+            beat()
+            some = _only(ends, begin, end)
+            count_chains(some, self.groups, self.facts, self.by_head, sums, hits)
         return sums
 
     @cached_property
@@ -107,6 +128,21 @@ class Chains:
     def _ends(self, step: int) -> Lists:
         matrix = self.steps.matrix(step)
         return Lists(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64))
+
+
+def _parts(lists: Lists, costs: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Cut entities so that what is on their lists costs `_AT_ONCE`, or one entity's list more.
+
+    :param costs: of each entity on a list: int64, ``(n,)``
+    """
+    spent = np.concatenate([[0], np.cumsum(costs[lists.values])])[lists.starts[:-1]]
+    cuts = np.flatnonzero(np.diff(spent // _AT_ONCE)) + 1
+    yield from pairwise([0, *cuts.tolist(), len(spent)])
+
+
+def _only(lists: Lists, begin: int, end: int) -> Lists:
+    """Keep the lists of entities from ``begin`` to before ``end``."""
+    return Lists(np.clip(lists.starts, lists.starts[begin], lists.starts[end]), lists.values)
 
 
 def _starts(sorted_rows: np.ndarray, count: int) -> np.ndarray:

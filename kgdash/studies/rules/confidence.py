@@ -5,7 +5,8 @@ and AMIE+ (VLDB Journal 24, 2015), as AMIE 3 counts them (Lajus et al., ESWC 202
 numbers.md#9-rules.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,7 @@ def count_rules(
                 "reading": rule_reading(rule, graph),
                 "head_relation": rule.head[0],
                 "atoms": len(rule.body),
-                **_counts(rule, graph, steps),
+                **_counts(rule, graph, steps, partial(progress, number, len(rules))),
             }
         )
         progress(number + 1, len(rules))
@@ -59,7 +60,7 @@ def count_rules(
 
 
 def _counts(
-    rule: Rule, graph: KnowledgeGraph, steps: DirectedEdges
+    rule: Rule, graph: KnowledgeGraph, steps: DirectedEdges, beat: Callable[[], None]
 ) -> dict[str, int | float | str]:
     relation, start, _ = rule.head
     facts, known = steps.matrix(relation), graph.known(("train",))
@@ -73,6 +74,7 @@ def _counts(
     argued = heads if by_head else tails
     support = size = pca = 0
     for triples in Body.of(rule, steps).head_triples():
+        beat()
         support += int(known.contains(triples).sum())
         size += len(triples)
         pca += int(argued[triples[:, 0 if by_head else 2]].sum())

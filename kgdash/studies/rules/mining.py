@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from scipy import sparse
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
-from kgdash.studies.rules.body_counting import Chains
+from kgdash.studies.rules.body_counting import Beat, Chains
 from kgdash.studies.rules.directed_edges import DirectedEdges
 from kgdash.studies.rules.rule import written_rules
 
@@ -89,7 +90,8 @@ def mine_bodies(
     least = np.maximum(min_support, np.ceil(min_head_coverage * heads.facts - 1e-9))
     found: list[pd.DataFrame] = []
     for first in range(2 * graph.num_relations):
-        for shape, counts in _counts(steps, heads, chains, first):
+        beat = partial(progress, first, 2 * graph.num_relations)
+        for shape, counts in _counts(steps, heads, chains, first, beat):
             good = (counts["support"] >= least) & ~_tautologies(steps, shape, first)
             good &= counts["support"] >= min_pca * counts["pca_body_size"]
             second, head = np.nonzero(good)
@@ -140,7 +142,7 @@ _Rows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def _counts(
-    steps: DirectedEdges, heads: _HeadRelations, chains: Chains, first: int
+    steps: DirectedEdges, heads: _HeadRelations, chains: Chains, first: int, beat: Beat
 ) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
     """Yield, per shape of body, the counts of all bodies that begin with a step."""
     at = np.flatnonzero(steps.step == first)
@@ -151,7 +153,7 @@ def _counts(
     both = at[joined.row]
     joint = steps.start[both], joined.col, steps.end[both], pair[joined.row]
     yield "joint", _count(steps, heads, joint)
-    yield "chain", chains.count(first)
+    yield "chain", chains.count(first, beat)
 
 
 def _count(steps: DirectedEdges, heads: _HeadRelations, rows: _Rows) -> dict[str, np.ndarray]:

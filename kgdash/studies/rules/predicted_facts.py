@@ -5,6 +5,8 @@ Defined in numbers.md#28-wrong-facts.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -37,7 +39,8 @@ def count_predicting(
     having = sparse.csc_array(joins)
     for number, (first, rows) in enumerate(rules.groupby("first"), start=1):
         chain = (rows["atoms"] == 2) & ~rows["joint"]
-        chains.count_rules(first, _which(rows[chain], relations), by_chain)
+        beat = partial(progress, number - 1, rules["first"].nunique())
+        chains.count_rules(first, _which(rows[chain], relations), by_chain, beat)
         of = having.indices[having.indptr[first] : having.indptr[first + 1]]
         single = _which(rows[rows["atoms"] == 1], relations)[0]
         counts[of] += single[relation[of]]

@@ -5,8 +5,9 @@ Defined in numbers.md#9-rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -81,7 +82,9 @@ def rule_instances(
         if kept_rules == max_rules:
             rules = rules[:number]
             break
-        predictions = applied.predict(rule, number, (TRUE, FALSE))
+        predictions = applied.predict(
+            rule, number, (TRUE, FALSE), partial(progress, number, len(rules))
+        )
         nothing_new += not len(predictions.labels)
         if sampling.balanced:
             balanced = predictions.balanced()
@@ -134,7 +137,8 @@ def unlabelled_predictions(
     applied = _AppliedRules(graph, Labels.of(graph, negatives), sampling)
     rules = list(dict.fromkeys(rules))
     for number, rule in enumerate(rules):
-        applied.add(applied.predict(rule, number, (UNLABELLED,)))
+        beat = partial(progress, number, len(rules))
+        applied.add(applied.predict(rule, number, (UNLABELLED,), beat))
         progress(number + 1, len(rules))
     rows, described = applied.tables()
     rows = rows.sort_values(["instance", "grounding"], kind="stable").reset_index(drop=True)
@@ -175,12 +179,18 @@ class _AppliedRules:
         self._rows: list[pd.DataFrame] = []
         self._described: list[tuple[int, str, str]] = []
 
-    def predict(self, rule: Rule, number: int, wanted: Sequence[int]) -> _RulePredictions:
-        """Return predictions with certain labels, at most ``per_rule`` of each, sorted."""
+    def predict(
+        self, rule: Rule, number: int, wanted: Sequence[int], beat: Callable[[], None]
+    ) -> _RulePredictions:
+        """Return predictions with certain labels, at most ``per_rule`` of each, sorted.
+
+        :param beat: called now and then; may raise to end it
+        """
         rng, per_rule = np.random.default_rng([self.sampling.seed, number]), self.sampling.per_rule
         body = Body.of(rule, self.edges)
         triples, labels, keys = np.empty((0, 3), np.int64), np.empty(0, np.int8), np.empty(0)
         for block in body.head_triples():
+            beat()
             new = block[~self.train.contains(block)]
             label = self.labels.of_triples(new)
             good = np.isin(label, wanted)

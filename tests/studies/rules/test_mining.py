@@ -5,6 +5,7 @@ from hypothesis import given, settings
 
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
+from kgdash.studies.rules import body_counting
 from kgdash.studies.rules.mining import mine_rules
 from kgdash.studies.rules.rule import parse_rule
 from tests.support.fakes import make_graph
@@ -110,3 +111,31 @@ def test_so_many_relations_that_counts_would_fill_the_memory():
     facts = [(r % 7, r, (r + 1) % 7) for r in range(2_049)]
     with pytest.raises(KgdashError, match=r"tiny has 2,049 relations; .* at most 2,048: mine them"):
         mine_rules(make_graph(facts))
+
+
+#: 1..9 –r0→ 0 –r1→ 10..29 –r2→ 1..9
+_FUNNEL = (
+    [(h, 0, 0) for h in range(1, 10)]
+    + [(0, 1, t) for t in range(10, 30)]
+    + [(10 + i % 20, 2, 1 + i % 9) for i in range(40)]
+)
+
+
+def test_a_hub_s_chains_are_counted_in_parts_between_which_it_can_be_ended(monkeypatch):
+    graph = small_graph(_FUNNEL)
+    settings = {"min_support": 1, "min_head_coverage": 0, "min_pca": 0}
+    whole, calls = mine_rules(graph, **settings), []
+    monkeypatch.setattr(body_counting, "_AT_ONCE", 50)
+    parts = mine_rules(graph, **settings, progress=lambda done, _: calls.append(done))
+    pd.testing.assert_frame_equal(whole, parts)
+    assert max(calls.count(first) for first in range(6)) > 5
+
+    def end(done, total):
+        calls.append(done)
+        if calls.count(0) > 2:
+            raise TimeoutError
+
+    calls.clear()
+    with pytest.raises(TimeoutError):
+        mine_rules(graph, **settings, progress=end)
+    assert set(calls) == {0}
