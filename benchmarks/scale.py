@@ -23,6 +23,7 @@ from kgdash.engine.bounds import Thresholds
 from kgdash.engine.counting import count_ranks
 from kgdash.engine.form import candidate_panels, query_vectors
 from kgdash.engine.kernels import count_rows
+from kgdash.engine.memory import own_memory
 from kgdash.engine.microkernels import L1
 from kgdash.engine.tasks import no_masks
 from kgdash.engine.turned_kernels import SUM
@@ -47,9 +48,7 @@ class Memory(threading.Thread):
     def run(self) -> None:
         """Look fifty times a second."""
         while True:
-            with open("/proc/self/status") as status:
-                kib = next(line.split()[1] for line in status if line.startswith("RssAnon"))
-            self.most = max(self.most, int(kib) / 1024)
+            self.most = max(self.most, own_memory() / 2**20)
             time.sleep(0.02)
 
 

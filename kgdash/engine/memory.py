@@ -1,4 +1,6 @@
-"""How much memory a computation may take."""
+"""How much memory a computation may take, and how much a process has."""
+
+import contextlib
 
 from kgdash.files.byte_sizes import bytes_from_environment
 
@@ -18,3 +20,15 @@ def memory_budget() -> int:
 def block_bytes() -> int:
     """Return the bytes that a block of scores may take: it has copies and masks beside it."""
     return min(2**26, memory_budget() // 16)
+
+
+def own_memory() -> int:
+    """Return the bytes that this process has beyond mapped files; 0 where the system does not say.
+
+    Of Linux: ``RssAnon`` of ``/proc/self/status``.
+    """
+    with contextlib.suppress(OSError), open("/proc/self/status", encoding="ascii") as status:
+        for line in status:
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) * 1024
+    return 0

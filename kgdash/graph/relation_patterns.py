@@ -226,7 +226,6 @@ def _likely_paths(
     step = np.maximum(1, sizes // _LOOKED_AT)[relation]
     chosen = triples[order[(place % step == 0) & (place // step < _LOOKED_AT)]]
     count, width = len(sizes), known.num_entities
-    count, width = len(sizes), known.num_entities
     out, into = (np.bincount(triples[:, side], minlength=width) for side in (0, 2))
     costs = out[chosen[:, 0]] + into[chosen[:, 2]]
     read = _cheapest(chosen[:, 1], costs, count)

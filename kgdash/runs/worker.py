@@ -71,7 +71,7 @@ class Worker:
 
         :param call: of `kgdash.runs.call.write`
         :param progress: called several times a second unless the call is paused; may raise to stop
-        :raises KgdashError: as the call, or if the process dies
+        :raises KgdashError: as the call, or if the process dies or takes too much memory
         :raises NotSent: if what the call returns can not be sent
         :raises WorkFailed: if the call raises anything else
         """
@@ -84,7 +84,10 @@ class Worker:
                     continue
                 kind, value = self._hear()
                 ended = kind in _ENDS
-                if kind == "refused":
+                if kind == "outgrown":
+                    self._kill()
+                    ended = True
+                if kind in ("refused", "outgrown"):
                     raise KgdashError(value)
                 if kind == "failed":
                     raise WorkFailed(value)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
+from kgdash.engine.memory import memory_budget, own_memory
 from kgdash.errors import KgdashError
 from kgdash.files.lock import locks_awaited
 from kgdash.files.priority import give_way
@@ -27,8 +28,18 @@ _POLITE = 10
 #: runs that stay loaded
 _LOADED = 2
 
+#: times the memory that a computation is to take, which it may have grown by before it is ended:
+#: whatever a stranger's graph makes of it, the machine is not filled
+_TIMES = 4
+
 #: seconds between two signs of life, and that a call gets to end when nobody listens any more
 _BEAT, _PATIENCE = 0.2, 5.0
+
+
+OUTGROWN = (
+    "the computation took more than {:.3g} GiB of memory and was ended: choose less, or have "
+    "KGDASH_MEMORY set higher, of which four times are allowed"
+)
 
 
 class _Stopped(Exception):
@@ -46,12 +57,14 @@ class _Worker:
         self._calls: SimpleQueue[bytes | None] = SimpleQueue()
         self._runs: OrderedDict[tuple[str, str], Any] = OrderedDict()
         self._progress, self._busy = (0.0, 1.0), threading.Event()
+        self._before = 0
 
     def work(self) -> None:
         for target in (self._listen, self._beat):
             threading.Thread(target=target, daemon=True).start()
         _get_ready()
         while (data := self._calls.get()) is not None:
+            self._before = own_memory()
             self._busy.set()
             end = self._made(data)
             self._busy.clear()
@@ -90,6 +103,9 @@ class _Worker:
                 time.sleep(_BEAT)
                 self._busy.wait()
                 self._going.wait()
+                if own_memory() - self._before > (most := _TIMES * memory_budget()):
+                    self._say("outgrown", OUTGROWN.format(most / 2**30))
+                    os._exit(1)
                 self._say("progress", (*self._progress, locks_awaited() > 0))
 
     def _report(self, done: float, total: float) -> None:

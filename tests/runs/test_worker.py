@@ -69,6 +69,15 @@ def test_a_run_below_a_root_is_opened_there_and_comes_back(
     assert identity(found) == identity(run)
 
 
+def test_what_takes_too_much_memory_is_ended_and_the_next_call_has_a_new_process(monkeypatch):
+    monkeypatch.setenv("KGDASH_MEMORY", "64MiB")
+    worker = Worker()
+    assert results(worker, worker_calls.grow, 160) == [160]
+    with pytest.raises(KgdashError, match=r"more than 0\.25 GiB .* KGDASH_MEMORY"):
+        results(worker, worker_calls.grow, 2**12)
+    assert not worker.is_alive()
+
+
 def test_its_modules_are_not_those_where_the_server_was_started(tmp_path, monkeypatch):
     (tmp_path / "logging.py").write_text("raise SystemExit(7)")
     monkeypatch.chdir(tmp_path)

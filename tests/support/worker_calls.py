@@ -32,6 +32,16 @@ def take_a_while(seconds: float, progress: Progress) -> None:
         time.sleep(0.01)
 
 
+def grow(mebibytes: int, progress: Progress) -> int:
+    """Take memory, a hundredth of a second for each 16 MiB; return how much."""
+    kept = [b""]
+    for _ in range(mebibytes // 16):
+        kept.append(b"x" * 2**24)
+        time.sleep(0.01)
+    progress(1.0, 1.0)
+    return sum(map(len, kept)) // 2**20
+
+
 def go_silent(seconds: float, progress: Progress) -> None:
     """Report for so long that it is sent to a process; say nothing there after that."""
     take_a_while(3.0, progress)

@@ -74,20 +74,21 @@ def show_comparison(table: pd.DataFrame, name: str) -> None:
         condition=["all alike" if name == "none" else group_name(name) for name in table.condition],
         cost=table["mean_size"] / plain_size,
     )[["condition", "coverage", "covgap", "worst", "mean_size", "cost"]]
-    titles = {"condition": "threshold by", "covgap": "mean gap ↓", "cost": "× size ↓"}
+    titles = {"condition": "threshold by", "covgap": "gap ↓", "cost": "× plain ↓"}
     show_table(
         shown,
         "conditions",
         name,
         table.assign(thresholds=table["condition"].map(CONDITIONS)),
         coverage="coverage",
-        worst="worst group ↑",
-        mean_size="mean size ↓",
+        worst="worst ↑",
+        mean_size="size ↓",
         **titles,
     )
     st.caption(
-        "Mean gap: how far the coverage of a group lies from the promise, on average (CovGap). "
-        "Worst group: the least coverage of those with 100 test queries or more."
+        "Gap: how far the coverage of a group lies from the promise, on average (CovGap). "
+        "Worst: the least coverage of groups with 100 test queries or more. Size: on average, and "
+        "in times that of one threshold for all."
     )
 
 

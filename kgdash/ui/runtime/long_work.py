@@ -7,11 +7,9 @@ that is to run Python keeps all others from it for as long as the system leaves 
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 from kgdash.engine.workers import lowest_priority
@@ -19,6 +17,7 @@ from kgdash.progress import Progress
 from kgdash.runs.call import Call, write
 from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime.line import line
+from kgdash.ui.runtime.page_turns import turns_of
 
 #: seconds that work may take in a thread of the process that serves pages
 LONG = 2.0
@@ -63,23 +62,19 @@ def call_results(
         yield from _each(call(progress))
 
 
-@cache
-def _turns(owner: str) -> threading.BoundedSemaphore:
-    return threading.BoundedSemaphore(AT_ONCE)
-
-
 @contextmanager
 def _turn_to_begin(owner: str, placed: Callable[[int], None]) -> Iterator[None]:
     """Wait while `AT_ONCE` calls of a visitor are here: a tab may begin one at each click."""
     if not owner:
         yield
         return
-    while not _turns(owner).acquire(timeout=_BEAT):
+    turns = turns_of(owner, "calls", AT_ONCE)
+    while not turns.acquire(timeout=_BEAT):
         placed(0)  # ends it if nobody waits
     try:
         yield
     finally:
-        _turns(owner).release()
+        turns.release()
 
 
 def _limited(progress: Progress, call: Call) -> Progress:

@@ -37,13 +37,9 @@ _own = threading.local()
 
 
 @cache
-def _turns(owner: str) -> threading.BoundedSemaphore:
-    return threading.BoundedSemaphore(AT_ONCE)
-
-
-@cache
-def _files(owner: str) -> threading.BoundedSemaphore:
-    return threading.BoundedSemaphore(FILES_AT_ONCE)
+def turns_of(owner: str, what: str, most: int) -> threading.BoundedSemaphore:
+    """Return the turns of a visitor at something of which so much is done for one at once."""
+    return threading.BoundedSemaphore(most)
 
 
 @contextmanager
@@ -56,7 +52,7 @@ def page_turn() -> Iterator[None]:
     if not owner or getattr(_own, "has_turn", False):
         yield
         return
-    _own.turns = _turns(owner)
+    _own.turns = turns_of(owner, "pages", AT_ONCE)
     _take()
     try:
         yield
@@ -98,7 +94,7 @@ def made_later(make: Callable[[], Content]) -> Callable[[], Content]:
         return make
 
     def made() -> Content:
-        files = _files(owner)
+        files = turns_of(owner, "files", FILES_AT_ONCE)
         if not files.acquire(blocking=False):
             raise KgdashError(f"{FILES_AT_ONCE} files are being made for you: try again then")
         try:

@@ -24,12 +24,11 @@ PATIENCE = 30
 
 @pytest.fixture(autouse=True)
 def _afresh(monkeypatch):
-    page_turns._turns.cache_clear()
-    page_turns._files.cache_clear()
+    page_turns.turns_of.cache_clear()
     monkeypatch.setattr(page_turns, "st", SimpleNamespace(session_state={}))
     monkeypatch.setattr(page_turns, "_BEAT", 0.01)
     yield
-    page_turns._turns.cache_clear()
+    page_turns.turns_of.cache_clear()
 
 
 class Page(threading.Thread):
