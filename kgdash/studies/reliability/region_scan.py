@@ -32,8 +32,8 @@ NULL_MODELS = ("entities", "triples")
 #: permutations that are scanned at once: finding out what is inside costs the same for one
 _TOGETHER = 64
 
-#: seeds per task of a thread
-_SEEDS = 256
+#: seeds per task of a thread, fewer where one may take long: steps of a task, a second or less
+_SEEDS, _STEPS = 256, 2**29
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,8 @@ def _grown(
         grow_groups(starts, neighbours, times, degrees, seeds[block], order[block])
         return float(len(order[block]))
 
-    run_in_threads(_blocks(len(seeds)), work, lambda: None, float(len(seeds)), progress)
+    blocks = _blocks(len(seeds), largest * graph.num_entities)
+    run_in_threads(blocks, work, lambda: None, float(len(seeds)), progress)
     return order
 
 
@@ -198,7 +199,9 @@ def scan_values(
         scan_groups(order[block], incidence, smallest, values, scores[block], sizes[block])
         return float(block.stop - block.start)
 
-    run_in_threads(_blocks(len(order)), work, lambda: None, float(len(order)), progress)
+    widest = int(np.diff(incidence.starts).max(initial=0))
+    blocks = _blocks(len(order), values.shape[1] * max(widest, order.shape[1]))
+    run_in_threads(blocks, work, lambda: None, float(len(order)), progress)
     return scores, sizes
 
 
@@ -284,5 +287,10 @@ def _neighbours(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return starts, neighbours, joined.data.astype(np.float64)
 
 
-def _blocks(count: int) -> list[slice]:
-    return [slice(at, min(at + _SEEDS, count)) for at in range(0, count, _SEEDS)]
+def _blocks(count: int, steps: int) -> list[slice]:
+    """Cut seeds for threads, which tell after each block where they are.
+
+    :param steps: that one seed may take
+    """
+    each = max(1, min(_SEEDS, _STEPS // max(1, steps)))
+    return [slice(at, min(at + each, count)) for at in range(0, count, each)]

@@ -9,6 +9,7 @@ from scipy import stats
 
 from kgdash.errors import KgdashError
 from kgdash.graph.communities import describe_members
+from kgdash.studies.reliability import region_scan
 from kgdash.studies.reliability.region_scan import (
     RegionScan,
     greatest_of_permutations,
@@ -178,6 +179,32 @@ def test_a_graph_without_groups(make_map):
         [4, -1, -1],
         [5, -1, -1],
     ]
+
+
+def test_threads_tell_often_where_they_are_where_one_group_takes_long(
+    graph, random_ranks, monkeypatch
+):
+    units = entity_units(graph, relik_of(graph, *random_ranks))
+    values = units.values.astype(np.float32)[:, None]
+    whole = grown_groups(graph, 7)
+    scores = scan_values(whole, units, values, 2)
+    taken = []
+    for name, place in (("grow_groups", 4), ("scan_groups", 0)):
+        kernel = getattr(region_scan, name)
+
+        def counted(*of, kernel=kernel, name=name, place=place):
+            taken.append((name, len(of[place])))
+            kernel(*of)
+
+        monkeypatch.setattr(region_scan, name, counted)
+    monkeypatch.setattr(region_scan, "_STEPS", 120 * 8 * 3)
+    assert (grown_groups(graph, 8)[:, :7] == whole).all()
+    assert taken == [("grow_groups", 3)] * 40
+    taken.clear()
+    monkeypatch.setattr(region_scan, "_STEPS", 7)
+    for one, other in zip(scan_values(whole, units, values, 2), scores, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert taken == [("scan_groups", 1)] * 120
 
 
 def test_refusals():
