@@ -123,7 +123,7 @@ def task_intervals(coefficients: pd.DataFrame, coefficient: str) -> go.Figure:
     tasks = [task_label(task) for task in rows["task"]]
     found = of_each(tasks, rows["value"], rows["low"], rows["high"])
     message = f"{coefficient_label(coefficient)} with mean ReliK: {found}."
-    return finish(figure, message, height=58 + 28 * len(rows), top=8)
+    return finish(figure, message, height=90 + 28 * len(rows))
 
 
 def size_sweep(coefficients: pd.DataFrame, coefficient: str, tasks: Sequence[str]) -> go.Figure:

@@ -175,5 +175,5 @@ def coverage_figure(table: pd.DataFrame, epsilon: float, in_order: bool = False)
     )
     found = of_each(rows["group"].astype(str), rows["coverage"], rows["low"], rows["high"])
     message = f"Coverage against the promised {promise:.0%}: {found}."
-    height = 68 + 24 * len(rows)
-    return finish(figure, message, height, 8, clickmode="event+select", showlegend=False)
+    height = 100 + 24 * len(rows)
+    return finish(figure, message, height, clickmode="event+select", showlegend=False)
