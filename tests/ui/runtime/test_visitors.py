@@ -103,7 +103,7 @@ def test_each_page_takes_a_turn_of_the_visitors_pages(monkeypatch):
         def release(self):
             taken.append(-1)
 
-    monkeypatch.setattr(page_turns, "_turns", lambda owner: Turns())
+    monkeypatch.setattr(page_turns, "turns_of", lambda owner, what, most: Turns())
     visit("ada", "metric_guide")
     assert taken == [1, -1]
 
