@@ -11,9 +11,16 @@ from collections.abc import Callable
 
 Progress = Callable[[float, float], None]
 
+#: called amid a step that has no part to report, and may raise as a progress may
+Beat = Callable[[], None]
+
 
 def silent(done: float, total: float) -> None:
     """Report to nobody."""
+
+
+def unheard() -> None:
+    """Beat for nobody."""
 
 
 class Estimate:

@@ -11,8 +11,7 @@ import typer
 from kgdash.commands.metrics_latex import LatexOption, MetricsOutOption, WithOption
 from kgdash.commands.metrics_latex import latex as print_latex
 from kgdash.commands.options.common import FilterOption, JsonOption, SplitOption
-from kgdash.commands.options.groups import HelpedRunOptions
-from kgdash.commands.options.output import print_json, write_or_print
+from kgdash.commands.options.groups import HelpedRunOptions, Output
 from kgdash.errors import KgdashError
 from kgdash.progress import terminal
 
@@ -79,21 +78,20 @@ def metrics(
         return
     values = compute(ranks, tuple(k) if k else DEFAULT_KS)
     frame = values.frame.set_axis([".".join(column) for column in values.frame.columns], axis=1)
-    if out is not None or not as_json:
-        write_or_print(frame, out, index=True, silent=as_json)
-    if as_json:
-        print_json(
-            {
-                "run": loaded.name,
-                "split": split,
-                "filter": chosen,
-                "notes": loaded.notes,
-                "verdict": sides_verdict(ranks).replace("**", ""),
-                "evaluated": only.count(loaded.graph, loaded.graph.split(split)),
-                "ties": tie_summary(ranks),
-                "metrics": values.nested(),
-            }
-        )
+
+    def about() -> dict[str, Any]:
+        return {
+            "run": loaded.name,
+            "split": split,
+            "filter": chosen,
+            "notes": loaded.notes,
+            "verdict": sides_verdict(ranks).replace("**", ""),
+            "evaluated": only.count(loaded.graph, loaded.graph.split(split)),
+            "ties": tie_summary(ranks),
+            "metrics": values.nested(),
+        }
+
+    Output(as_json, out).show(frame, about, index=True)
 
 
 def _of_types(graph: KnowledgeGraph, types: Path | None, names: list[str] | None) -> Any:

@@ -88,12 +88,22 @@ class KnownTriples:
         :param side: "head" for (?, r, t), "relation" for (h, ?, t), "tail" for (h, r, ?)
         :return: owner (position in ``triples``) and answer id, both int64, of equal length
         """
+        slices, queries, width = self._asked(triples, side)
+        return slices.lookup(queries, width)
+
+    def count_known_answers(self, triples: np.ndarray, side: str) -> np.ndarray:
+        """Count what `known_answers` finds for each triple: int64, shape ``(n,)``."""
+        slices, queries, width = self._asked(triples, side)
+        return slices.counts(queries, width)
+
+    def _asked(self, triples: np.ndarray, side: str) -> tuple[SortedSlices, np.ndarray, int]:
+        """Return the order that serves a side, each triple's query in it, and answers at most."""
         head, relation, tail = np.asarray(triples, dtype=np.int64).reshape(-1, 3).T
         if side == "tail":
-            return self._by_head.lookup(head * self.num_relations + relation, self.num_entities)
+            return self._by_head, head * self.num_relations + relation, self.num_entities
         if side == "head":
-            return self._by_tail.lookup(tail * self.num_relations + relation, self.num_entities)
-        return self._by_pair.lookup(head * self.num_entities + tail, self.num_relations)
+            return self._by_tail, tail * self.num_relations + relation, self.num_entities
+        return self._by_pair, head * self.num_entities + tail, self.num_relations
 
     def triples_with_entity(self, anchors: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
         """Find all known triples that share an anchor entity; what N⁻ of numbers.md#4-relik lacks.

@@ -10,7 +10,7 @@ from scipy import sparse
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import KnownTriples
-from kgdash.graph.sorted_slices import SortedSlices, distinct, expand_slices
+from kgdash.graph.sorted_slices import distinct, expand_slices
 
 #: a side of a relation with at least so many answers per query on average is "n" (Bordes 2013)
 MANY = 1.5
@@ -144,17 +144,15 @@ def _reversed(
     :return: three of the same length: relation, reversing relation (ids), share of at least
         `PATTERN_SHARE`
     """
-    count, entities = len(sizes), known.num_entities
-    heads, relations, tails = triples[np.argsort(triples[:, 1], kind="stable")].T
-    joining = SortedSlices(distinct((heads * entities + tails) * count + relations))
-    back = tails * entities + heads
-    costs = joining.counts(back, count)
+    count = len(sizes)
+    back = triples[np.argsort(triples[:, 1], kind="stable"), ::-1]
+    relations, costs = back[:, 1], known.count_known_answers(back, "relation")
     most = np.maximum(_FEW * sizes, _REVERSED // count)
     read = (np.bincount(relations, costs, count) <= most)[relations]
     back, relations, costs = back[read], relations[read], costs[read]
     parts = [(np.empty(0, dtype=np.int64), np.empty(0))]
     for block in _blocks(relations, costs):
-        owner, partner = joining.lookup(back[block], count)
+        owner, partner = known.known_answers(back[block], "relation")
         keys, found = np.unique(relations[block][owner] * count + partner, return_counts=True)
         share = found / sizes[keys // count]
         parts.append((keys[share >= PATTERN_SHARE], share[share >= PATTERN_SHARE]))

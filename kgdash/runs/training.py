@@ -34,8 +34,13 @@ _NEED_INVERSE = frozenset({"ConvE", "CompGCN", "NodePiece"})
 
 #: what PyKEEN and torch raise of arguments that they can not take
 _REFUSALS = (
-    *(TypeError, ValueError, AttributeError, RuntimeError),
-    *(ArithmeticError, LookupError, AssertionError),
+    TypeError,
+    ValueError,
+    AttributeError,
+    RuntimeError,
+    ArithmeticError,
+    LookupError,
+    AssertionError,
 )
 
 

@@ -35,8 +35,7 @@ _TIMES = 4
 #: seconds between two signs of life, and that a call gets to end when nobody listens any more
 _BEAT, _PATIENCE = 0.2, 5.0
 
-
-OUTGROWN = (
+_OUTGROWN = (
     "the computation took more than {:.3g} GiB of memory and was ended: choose less, or have "
     "KGDASH_MEMORY set higher, of which four times are allowed"
 )
@@ -104,7 +103,7 @@ class _Worker:
                 self._busy.wait()
                 self._going.wait()
                 if own_memory() - self._before > (most := _TIMES * memory_budget()):
-                    self._say("outgrown", OUTGROWN.format(most / 2**30))
+                    self._say("outgrown", _OUTGROWN.format(most / 2**30))
                     os._exit(1)
                 self._say("progress", (*self._progress, locks_awaited() > 0))
 

@@ -122,7 +122,7 @@ def test_memory_is_not_entities_times_relations(monkeypatch):
 def test_many_relations_between_few_entities_take_little(monkeypatch):
     """Without bounds: 30 million paths, and gigabytes. Relations of their own are found even so."""
     for name, most in {"_READ": 2**18, "_COUNTED": 2**10, "_REVERSED": 2**12}.items():
-        monkeypatch.setattr(relation_patterns, name, most, raising=False)
+        monkeypatch.setattr(relation_patterns, name, most)
     rng, n = np.random.default_rng(0), 3000
     crowd = np.stack([rng.integers(0, 10, n), np.arange(n) % 1000, rng.integers(0, 10, n)], axis=1)
     apart = [(10, 1000, 11), (11, 1001, 12), (10, 1002, 12), (13, 1003, 14), (14, 1004, 13)]

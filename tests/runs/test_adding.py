@@ -137,7 +137,7 @@ def test_nothing_is_not_the_folder_one_stands_in(tmp_path, monkeypatch):
 
 
 def test_names_of_relations_that_each_page_would_list(mine, monkeypatch):
-    monkeypatch.setattr(adding, "_RELATION_NAMES", 50, raising=False)
+    monkeypatch.setattr(adding, "_RELATION_NAMES", 50)
     with working_for(Visitor("ada", "ada", roots=())):
         with pytest.raises(KgdashError, match="names of relations in r"):
             add_zip(zipped(mine), "r.zip")

@@ -146,13 +146,15 @@ class Output:
         """Tell whether the table is printed, neither written nor followed by JSON."""
         return self.out is None and not self.as_json
 
-    def show(self, table: pd.DataFrame, about: Callable[[], dict[str, Any]]) -> None:
+    def show(
+        self, table: pd.DataFrame, about: Callable[[], dict[str, Any]], index: bool = False
+    ) -> None:
         """Write or print a table, and print JSON where that was asked for.
 
         :param about: makes the JSON
         """
         if self.out is not None or self.printed:
-            write_or_print(table, self.out, silent=self.as_json)
+            write_or_print(table, self.out, index, silent=self.as_json)
         if self.as_json:
             print_json(about())
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 
 from kgdash.graph.sorted_slices import distinct
+from kgdash.progress import Beat, unheard
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.answer_sets import answer_sets
 from kgdash.studies.queries.blocks import query_blocks
@@ -39,7 +40,7 @@ def answer_pairs(
     asked: AskedQueries,
     most: int | None,
     rng: np.random.Generator,
-    beat: Callable[[], None] | None = None,
+    beat: Beat = unheard,
 ) -> AnswerPairs:
     """Draw a hard answer that holds in F and an entity that does not answer for each query.
 
@@ -50,14 +51,13 @@ def answer_pairs(
     wanted = len(asked) if most is None else min(most, len(asked))
     order = np.arange(len(asked)) if wanted == len(asked) else rng.permutation(len(asked))
     found = [_pairs(ranges, asked.take([]), rng)]
-    asked = asked.take(order)
-    for block in query_blocks(ranges.facts, asked.kind, asked.anchors, asked.relations, _AT_ONCE):
-        if beat is not None:
-            beat()
+    queries = asked.kind, asked.anchors[order], asked.relations[order]
+    for block in query_blocks(ranges.facts, *queries, _AT_ONCE):
+        beat()
         missing = wanted - sum(len(pairs.true) for pairs in found)
         if not missing:
             break
-        found.append(_pairs(ranges, asked.take(block), rng, missing))
+        found.append(_pairs(ranges, asked.take(order[block]), rng, missing))
     return AnswerPairs(
         joined([pairs.asked for pairs in found]),
         np.concatenate([pairs.true for pairs in found]),

@@ -3,11 +3,11 @@
 Defined in numbers.md#8-queries.
 """
 
-from collections.abc import Callable
 from functools import reduce
 
 import numpy as np
 
+from kgdash.progress import Beat, unheard
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.blocks import query_blocks
 from kgdash.studies.queries.query_types import QueryType
@@ -22,7 +22,7 @@ def answer_sets(
     anchors: np.ndarray,
     relations: np.ndarray,
     most: int | None = None,
-    beat: Callable[[], None] | None = None,
+    beat: Beat = unheard,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find all answers of queries of one type.
 
@@ -42,8 +42,7 @@ def answer_sets(
     owner, answers = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     given_up = np.zeros(len(anchors), dtype=bool)
     for at in query_blocks(facts, kind, anchors, relations, _AT_ONCE):
-        if beat is not None:
-            beat()
+        beat()
         block = slice(at.start, at.stop)
         evaluation = _Evaluation(facts, anchors[block], relations[block], most)
         of, found = np.divmod(evaluation.answers(kind), facts.num_entities)
@@ -76,10 +75,11 @@ class _Evaluation:
     def step(self, entities: np.ndarray, column: int) -> np.ndarray:
         """Follow a relation from all entities of all queries."""
         query, entity = np.divmod(entities, self.facts.num_entities)
-        ahead = self.facts.count(entity, self.relations[query, column])
-        self.given_up[query[ahead > self.most]] = True  # before they are written out
-        kept = ~self.given_up[query]
-        query, entity = query[kept], entity[kept]
+        if self.most < self.facts.num_entities:  # what reaches more is never written out
+            ahead = self.facts.count(entity, self.relations[query, column])
+            self.given_up[query[ahead > self.most]] = True
+            kept = ~self.given_up[query]
+            query, entity = query[kept], entity[kept]
         place, reached = self.facts.follow(entity, self.relations[query, column])
         return self.within_cap(_distinct(query[place] * self.facts.num_entities + reached))
 

@@ -5,15 +5,15 @@ in `query_types`): a type is grounded by triples of the graph, and queries witho
 left out.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from kgdash.errors import KgdashError, check_name
 from kgdash.graph import SPLITS, KnowledgeGraph
-from kgdash.progress import Progress, silent
+from kgdash.progress import Beat, Progress, silent
 from kgdash.studies.queries.adjacency import Adjacency
 from kgdash.studies.queries.answer_sets import answer_sets
 from kgdash.studies.queries.grounding import Growth
@@ -76,19 +76,15 @@ def draw_queries(
     :raises KgdashError: if no triple is held out
     """
     sampling = sampling or QuerySampling()
-    evaluation = _Evaluation(
-        Adjacency.both_ways(graph),
-        Adjacency.both_ways(graph, HARD[sampling.hard]),
-        sampling.max_answers,
-        partial(progress, 0, 1),
-    )
+    facts = Adjacency.both_ways(graph), Adjacency.both_ways(graph, HARD[sampling.hard])
     growth = Growth.of(graph, _held_out(graph, sampling.hard), sampling.follow_backwards)
-    drawn = {}
-    for done, name in enumerate(dict.fromkeys(sampling.types)):
+    drawn, names = {}, list(dict.fromkeys(sampling.types))
+    for done, name in enumerate(names):
         rng = np.random.default_rng([sampling.seed, list(QUERY_TYPES).index(name)])
-        evaluation = replace(evaluation, beat=partial(progress, done, len(set(sampling.types))))
+        beat = partial(progress, done, len(names))
+        evaluation = _Evaluation(*facts, sampling.max_answers, beat)
         drawn[name] = _collect(growth, evaluation, QUERY_TYPES[name], sampling.per_type, rng)
-        progress(done + 1, len(set(sampling.types)))
+        progress(done + 1, len(names))
     return drawn
 
 
@@ -111,7 +107,7 @@ class _Evaluation:
     facts: Adjacency
     easy: Adjacency
     max_answers: int
-    beat: Callable[[], None]
+    beat: Beat
 
     def asked(self, kind: QueryType, anchors: np.ndarray, relations: np.ndarray) -> AskedQueries:
         """Answer candidates and keep those that have a hard answer and do not reach too much."""

@@ -5,7 +5,7 @@ Defined in numbers.md#9-rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -22,12 +22,11 @@ from kgdash.engine.rule_kernels import (
     count_chains,
     count_chains_backwards,
 )
+from kgdash.progress import Beat
 from kgdash.studies.rules.directed_edges import DirectedEdges
 
 #: chains that are counted before others hear of it: half a second or less
 _AT_ONCE = 2**28
-
-Beat = Callable[[], None]
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ and AMIE+ (VLDB Journal 24, 2015), as AMIE 3 counts them (Lajus et al., ESWC 202
 numbers.md#9-rules.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from kgdash.graph import KnowledgeGraph
-from kgdash.progress import Progress, silent
+from kgdash.progress import Beat, Progress, silent
 from kgdash.studies.rules.body_matrix import Body
 from kgdash.studies.rules.directed_edges import DirectedEdges
 from kgdash.studies.rules.rule import Rule, parsed_rules, rule_reading, rule_text
@@ -60,7 +60,7 @@ def count_rules(
 
 
 def _counts(
-    rule: Rule, graph: KnowledgeGraph, steps: DirectedEdges, beat: Callable[[], None]
+    rule: Rule, graph: KnowledgeGraph, steps: DirectedEdges, beat: Beat
 ) -> dict[str, int | float | str]:
     relation, start, _ = rule.head
     facts, known = steps.matrix(relation), graph.known(("train",))

@@ -19,8 +19,8 @@ from scipy import sparse
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
-from kgdash.progress import Progress, silent
-from kgdash.studies.rules.body_counting import Beat, Chains
+from kgdash.progress import Beat, Progress, silent
+from kgdash.studies.rules.body_counting import Chains
 from kgdash.studies.rules.directed_edges import DirectedEdges
 from kgdash.studies.rules.rule import written_rules
 

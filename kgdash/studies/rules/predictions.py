@@ -5,7 +5,7 @@ Defined in numbers.md#9-rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,7 +14,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import IDS, KnowledgeGraph
-from kgdash.progress import Progress, silent
+from kgdash.progress import Beat, Progress, silent
 from kgdash.studies.instances.instances import TRIPLE_COLUMNS, Instances, make_instances
 from kgdash.studies.rules.body_matrix import Body
 from kgdash.studies.rules.directed_edges import DirectedEdges
@@ -180,7 +180,7 @@ class _AppliedRules:
         self._described: list[tuple[int, str, str]] = []
 
     def predict(
-        self, rule: Rule, number: int, wanted: Sequence[int], beat: Callable[[], None]
+        self, rule: Rule, number: int, wanted: Sequence[int], beat: Beat
     ) -> _RulePredictions:
         """Return predictions with certain labels, at most ``per_rule`` of each, sorted.
 

@@ -44,18 +44,16 @@ def call_results(
     :param progress: may raise to end it
     :param placed: as `kgdash.ui.runtime.line.Line.results` has it, and ``owner``
     """
-    sent = None
-    try:
+    sent = _sendable(call) if kind == "preparation" and goes_out(call) else None
+    if sent is None:
         if kind == "preparation":
-            sent = _sendable(call) if goes_out(call) else None
-            if sent is None:
-                lowest_priority()
-        if sent is None:
+            lowest_priority()
+        try:
             with _turn_to_begin(owner if kind == "page" and goes_out(call) else "", placed):
                 yield from _each(call(_limited(progress, call)))
             return
-    except _TooLong as long:
-        (sent,) = long.args
+        except _TooLong as long:
+            (sent,) = long.args
     try:
         yield from line().results(sent, kind, progress, placed, owner)
     except NotSent:
