@@ -26,10 +26,12 @@ _LN2_HIGH, _LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
 class SoftmaxSums(NamedTuple):
     """What is known of each row's softmax. float64, ``(rows,)``.
 
-    With x = β (s − high) over the row's scores s: ``high``, the greatest of them (-inf: none);
-    ``total`` = Σ eˣ; ``first`` = Σ x eˣ; ``second`` = Σ x² eˣ; ``squares`` = Σ e²ˣ.
+    With x = β (s − high) over the row's scores s: ``low`` and ``high``, the least and the greatest
+    of them (inf and -inf: none); ``total`` = Σ eˣ; ``first`` = Σ x eˣ; ``second`` = Σ x² eˣ;
+    ``squares`` = Σ e²ˣ.
     """
 
+    low: np.ndarray
     high: np.ndarray
     total: np.ndarray
     first: np.ndarray
@@ -39,7 +41,8 @@ class SoftmaxSums(NamedTuple):
     @classmethod
     def of_nothing(cls, rows: int) -> SoftmaxSums:
         """Return the sums of no scores yet."""
-        return cls(np.full(rows, -np.inf), *(np.zeros(rows) for _ in range(4)))
+        ends = (np.full(rows, np.inf), np.full(rows, -np.inf))
+        return cls(*ends, *(np.zeros(rows) for _ in range(4)))
 
 
 @compiled
@@ -66,19 +69,28 @@ def exponentials(x, out):
 
 
 @compiled
-def greatest(block, values):
-    """Return the greatest of some scores, -inf if there is none; ``values``: room for as many."""
+def least_and_greatest(block, low, high):
+    """Return the extremes of some scores, inf and -inf if there is none.
+
+    :param low: room for as many values as a power of two, at least the scores'; ``high`` likewise
+    """
     for j in range(len(block)):
-        values[j] = block[j] if block[j] == block[j] else -np.inf
-    values[len(block) :] = -np.inf
-    half = len(values) // 2
+        known = block[j] == block[j]
+        low[j] = block[j] if known else np.inf
+        high[j] = block[j] if known else -np.inf
+    low[len(block) :] = np.inf
+    high[len(block) :] = -np.inf
+    half = len(low) // 2
     while half:
-        # As two arrays that do not overlap they are compared side by side.
-        low, high = values[:half], values[half : 2 * half]
+        # As arrays that do not overlap they are compared side by side.
+        first, second = low[:half], low[half : 2 * half]
         for j in range(half):
-            low[j] = high[j] if high[j] > low[j] else low[j]
+            first[j] = second[j] if second[j] < first[j] else first[j]
+        first, second = high[:half], high[half : 2 * half]
+        for j in range(half):
+            first[j] = second[j] if second[j] > first[j] else first[j]
         half //= 2
-    return values[0]
+    return low[0], high[0]
 
 
 @compiled
@@ -102,7 +114,7 @@ def gather_softmax(tile, first, betas, sums):
     :param betas: each row's inverse temperature β > 0, float64, ``(rows,)``
     :param sums: `SoftmaxSums`
     """
-    tops = np.empty(_BLOCK, tile.dtype)
+    lows, tops = np.empty(_BLOCK, tile.dtype), np.empty(_BLOCK, tile.dtype)
     x, e = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32)
     product = np.empty(_BLOCK, np.float32)
     for i in range(tile.shape[0]):
@@ -110,10 +122,11 @@ def gather_softmax(tile, first, betas, sums):
         beta = betas[row]
         for start in range(0, tile.shape[1], _BLOCK):
             block = tile[i, start : start + _BLOCK]
-            top = np.float64(greatest(block, tops))
+            low, top = least_and_greatest(block, lows, tops)
             if top == -np.inf:
                 continue
-            _raise_to(row, max(sums.high[row], top), beta, sums)
+            sums.low[row] = min(sums.low[row], low)
+            _raise_to(row, max(sums.high[row], np.float64(top)), beta, sums)
             high = sums.high[row]
             for j in range(len(block)):
                 x[j] = np.float32(beta * (np.float64(block[j]) - high))

@@ -114,15 +114,14 @@ def fold_of(triples: np.ndarray) -> np.ndarray:
 
 
 def _fit(run: Run, triples: np.ndarray, progress: Progress) -> Calibration:
-    checked, searched, counted = phases(progress, [1.0, 5.0, 3.0])
+    checked, searched, counted = phases(progress, [1.0, 5.0, 2.0])
     run.ranks(triples=triples, filter=default_filter("valid"), progress=checked)  # refuses NaN
     sides = answer_queries(run, triples, default_filter("valid"))
     together = [np.zeros(len(triples), dtype=np.int64) for _ in sides]
     apart = [codes + number for number, codes in enumerate(together)]
     codes, names = _relation_groups(sides)
-    (one,), by_side, *rest = fit_betas(
-        sides, [together, apart, codes] if names else [together, apart], searched
-    )
+    groupings = [together, apart, codes] if names else [together, apart]
+    ((one,), by_side, *rest), near = fit_betas(sides, groupings, searched)
     rows = [("both", -1, len(sides) * len(triples), float(one))]
     rows += [(q.side, -1, len(triples), float(b)) for q, b in zip(sides, by_side, strict=True)]
     counts = np.bincount(triples[:, 1])
@@ -130,7 +129,7 @@ def _fit(run: Run, triples: np.ndarray, progress: Progress) -> Calibration:
         rows.append((side, relation, int(counts[relation]), float(beta)))
     betas = pd.DataFrame(rows, columns=["side", "relation", "queries", "beta"])
     half = Calibration(betas, IsotonicMap(np.zeros(1), np.zeros(1)), Logistic(0.0, 0.0))
-    found = count_candidates(sides, [half.beta_of(side) for side in sides], counted)
+    found = count_candidates(sides, [half.beta_of(side) for side in sides], near, counted)
     return Calibration(betas, fit_isotonic(found), fit_platt(found))
 
 

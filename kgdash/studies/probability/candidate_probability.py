@@ -15,7 +15,7 @@ import numpy as np
 from kgdash.engine.softmax_kernels import gather_log_probabilities
 from kgdash.engine.sweep_kernels import gather_bins
 from kgdash.progress import Progress, phases, silent
-from kgdash.studies.probability.answer_queries import AnswerQueries, Softmax, softmax
+from kgdash.studies.probability.answer_queries import AnswerQueries, Softmax
 
 #: bins to a unit of −log p, and bins: what is less probable than exp(−64) is in the last one
 _SCALE, _BINS = 32, 2048
@@ -55,51 +55,40 @@ class CandidateCounts:
 
 
 def count_candidates(
-    sides: list[AnswerQueries], betas: list[np.ndarray], progress: Progress = silent
+    sides: list[AnswerQueries],
+    betas: list[np.ndarray],
+    near: list[Softmax],
+    progress: Progress = silent,
 ) -> CandidateCounts:
     """Count candidates by log p and by score; each counts once for each triple it competes with.
 
     :param sides: queries; ``betas``: of each side, each triple's β > 0, float64, ``(n,)``
-    :raises KgdashError: if a score is infinite
+    :param near: of each side, softmax at β that are near these
     """
-    summed, counted = phases(progress, [1.0, 1.0])
-    found, edges = _softmax_and_edges(sides, betas, summed)
+    low, high = min(soft.low.min() for soft in near), max(soft.high.max() for soft in near)
+    edges = np.linspace(low, high if high > low else low + 1.0, _SCORES + 1)
     log_p, scores = np.zeros((2, _BINS), dtype=np.int64), np.zeros(_SCORES, dtype=np.int64)
-    for side, soft, report in zip(sides, found, phases(counted, [1.0] * len(sides)), strict=True):
-        rows, times = side.per_row(soft.beta), np.bincount(side.asked.row)
+    reports = phases(progress, [1.0] * len(sides))
+    for side, beta, soft, report in zip(sides, betas, near, reports, strict=True):
+        rows, times = side.per_row(beta), np.bincount(side.asked.row)
         starts = np.concatenate([[0], np.cumsum(times)]).astype(np.int64)
-        normalisers = soft.normaliser[np.argsort(side.asked.row, kind="stable")]
+        normaliser = soft.normaliser_at(beta)
+        ordered = normaliser[np.argsort(side.asked.row, kind="stable")]
 
-        def gather(state, tile, row, rows=rows, times=times, norms=(starts, normalisers)):
+        def gather(state, tile, row, rows=rows, times=times, norms=(starts, ordered)):
             gather_log_probabilities(tile, row, rows, norms, float(_SCALE), state[0])
             gather_bins(tile, row, times, edges, state[1])
 
         states, _ = side.visit(gather, _no_counts, report)
         log_p[0] += sum(state[0].sum(axis=0) for state in states)
         scores += sum(state[1].sum(axis=0)[:-1] for state in states)
-        place = np.clip(-soft.log_true * _SCALE, 0, _BINS - 1).astype(np.int64)
+        place = np.clip((normaliser - beta * soft.own) * _SCALE, 0, _BINS - 1).astype(np.int64)
         log_p[1] += np.bincount(place, minlength=_BINS)
-    return CandidateCounts(log_p, scores, edges, np.concatenate([soft.own for soft in found]))
+    return CandidateCounts(log_p, scores, edges, np.concatenate([soft.own for soft in near]))
 
 
 def _no_counts() -> tuple[np.ndarray, np.ndarray]:
     return np.zeros((4, _BINS), dtype=np.int64), np.zeros((4, _SCORES + 1), dtype=np.int64)
-
-
-def _softmax_and_edges(
-    sides: list[AnswerQueries], betas: list[np.ndarray], progress: Progress
-) -> tuple[list[Softmax], np.ndarray]:
-    """Return the softmax of each side, and edges from the least to the greatest score of all."""
-    found, least = [], []
-
-    def look(tile, row):
-        least.append(np.fmin.reduce(tile, axis=None))
-
-    for side, beta, report in zip(sides, betas, phases(progress, [1.0] * len(sides)), strict=True):
-        found += softmax(side, [beta], report, look)
-    low = np.fmin.reduce([*least, *(soft.own.min() for soft in found)])
-    high = max(soft.high.max() for soft in found)
-    return found, np.linspace(low, high if high > low else low + 1.0, _SCORES + 1)
 
 
 def fit_isotonic(counts: CandidateCounts) -> IsotonicMap:
@@ -141,7 +130,7 @@ def fit_platt(counts: CandidateCounts) -> Logistic:
     )
     mean, spread = true.mean(), np.ptp(scores) or 1.0
     standard = ((scores - mean) / spread)[:, None]
-    model = LogisticRegression(C=np.inf, tol=1e-10, max_iter=2000)
+    model = LogisticRegression(C=np.inf, tol=1e-10, solver="newton-cholesky")
     model.fit(
         np.concatenate([standard, standard]),
         np.repeat([1, 0], len(scores)),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgdash.progress import Progress, phases, silent
-from kgdash.studies.probability.answer_queries import AnswerQueries, softmax
+from kgdash.studies.probability.answer_queries import AnswerQueries, Softmax, softmax
 
 #: what a step must promise to take off the mean −log p, for another one to follow: that would
 #: promise about its square
@@ -26,6 +26,9 @@ _BOUNDS, _FACTOR = (2.0**-24, 2.0**24), 16.0
 #: most that one step multiplies β by, and steps at most
 _LEAP, _STEPS = 4.0, 24
 
+#: most that β may be off for `Softmax.normaliser_at`, times the deviation of the score
+_NEAR = 0.05
+
 #: triples of each side that the search for the model's β begins with, and goes on with
 _SAMPLES = (128, 2048)
 
@@ -35,7 +38,10 @@ Groups = list[np.ndarray]
 
 @dataclass
 class _Search:
-    """The β of some groups, between two ends, and where each one's minimum is known to lie."""
+    """The β of some groups, between two ends, and where each one's minimum is known to lie.
+
+    ``latest``: the softmax of each side's triples at the last β that was tried.
+    """
 
     groups: Groups
     beta: np.ndarray
@@ -46,6 +52,7 @@ class _Search:
         codes = np.concatenate(self.groups)
         self.queries = np.bincount(codes[codes >= 0], minlength=len(self.beta))
         self.is_open = self.queries > 0
+        self.latest = [Softmax.of_nothing(len(codes)) for codes in self.groups]
 
     @classmethod
     def around(cls, groups: Groups, start: float, factor: float) -> _Search:
@@ -73,11 +80,13 @@ class _Search:
 
 def fit_betas(
     sides: list[AnswerQueries], groupings: list[Groups], progress: Progress = silent
-) -> list[np.ndarray]:
+) -> tuple[list[np.ndarray], list[Softmax]]:
     """Fit a β for each group of queries, of several groupings together.
 
     :param sides: queries whose true answers are known, of one or both sides
-    :return: for each grouping: β > 0, float64, ``(groups,)``; 1 where all scores of a group tie
+    :param groupings: from coarse to fine; the first one has a group for each query
+    :return: for each grouping: β > 0, float64, ``(groups,)``; 1 where all scores of a group tie.
+        And of each side, softmax near the β of each query's last group
     """
     start, factor = 1.0, _BOUNDS[1]
     for size in _SAMPLES:
@@ -87,7 +96,21 @@ def fit_betas(
         start, factor = float(first.beta[0]), _FACTOR
     searches = [_Search.around(groups, start, factor) for groups in groupings]
     _newton(sides, searches, progress)
-    return [search.beta for search in searches]
+    near = [_latest(side, at, searches) for at, side in enumerate(sides)]
+    return [search.beta for search in searches], near
+
+
+def _latest(side: AnswerQueries, at: int, searches: list[_Search]) -> Softmax:
+    """Return softmax near the β of each query's last group, found again where it ended far off."""
+    near, beta = Softmax.of_nothing(len(side.triples)), np.ones(len(side.triples))
+    for search in searches:
+        own = search.groups[at] >= 0
+        beta[own] = search.beta[search.groups[at][own]]
+        near.put(own, search.latest[at].some(own))
+    far = np.abs(beta - near.beta) * np.sqrt(near.variance) > _NEAR
+    if far.any():
+        near.put(far, softmax(side.some(far), [beta[far]])[0])
+    return near
 
 
 def _even(count: int, size: int) -> np.ndarray:
@@ -137,6 +160,7 @@ def _add_slopes(
         soft = found[1 + different.index(k)] if k in different else found[0]
         mine, count = own[chosen], len(search.beta)
         codes = search.groups[at][chosen][mine]
+        search.latest[at].put(own, soft.some(mine))
         sums[k][0] += np.bincount(codes, (soft.mean - soft.own)[mine], count)
         sums[k][1] += np.bincount(codes, soft.variance[mine], count)
 

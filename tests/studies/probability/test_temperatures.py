@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy.optimize import minimize_scalar
 
+from kgdash.studies.probability import temperatures
 from kgdash.studies.probability.answer_queries import answer_queries, softmax
 from kgdash.studies.probability.temperatures import _Search, fit_betas
 from tests.support.checks import check_progress
@@ -34,11 +35,10 @@ def loss(sides, groups, number, beta):
 
 def test_against_scipy(sides):
     n = len(sides[0].triples)
-    one = [np.zeros(n, dtype=np.int64)] * 2
     apart = [np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)]
-    relations = [np.where(s.triples[:, 1] == 1, i, -1) for i, s in enumerate(sides)]
+    one, relations = groupings_of(sides)
     groupings = [one, apart, relations]
-    for groups, found in zip(groupings, fit_betas(sides, groupings), strict=True):
+    for groups, found in zip(groupings, fit_betas(sides, groupings)[0], strict=True):
         for number, beta in enumerate(found):
             best = minimize_scalar(
                 lambda log, g=groups, k=number: loss(sides, g, k, np.exp(log)),
@@ -49,16 +49,34 @@ def test_against_scipy(sides):
             assert beta == pytest.approx(np.exp(best.x), rel=2e-3)
 
 
+def groupings_of(sides):
+    n = len(sides[0].triples)
+    one = [np.zeros(n, dtype=np.int64)] * 2
+    return [one, [np.where(s.triples[:, 1] == 1, i, -1) for i, s in enumerate(sides)]]
+
+
+@pytest.mark.parametrize("steps", [temperatures._STEPS, 1])
+def test_softmax_is_near_each_queries_last_group(sides, steps, monkeypatch):
+    monkeypatch.setattr(temperatures, "_STEPS", steps)  # 1: none of them is where it should be
+    groupings = groupings_of(sides)
+    (one, own), near = fit_betas(sides, groupings)
+    for side, codes, found in zip(sides, groupings[1], near, strict=True):
+        beta = np.where(codes < 0, one[0], own[codes])
+        (exact,) = softmax(side, [beta])
+        np.testing.assert_allclose(found.normaliser_at(beta), exact.normaliser, atol=1e-4)
+        np.testing.assert_array_equal([found.low, found.high], [exact.low, exact.high])
+
+
 def test_ties_have_beta_one_and_perfect_models_a_large_one():
     graph = make_graph([(0, 0, 1)], [(0, 0, 2), (1, 0, 3)], entities=4)
     valid = graph.split("valid")
     groups = [[np.zeros(len(valid), dtype=np.int64)] * 2]
     tied = answer_queries(fake_run(graph, FakeScorer(torch.zeros(4, 1, 4))), valid, "train+valid")
-    assert fit_betas(tied, groups)[0].tolist() == [1.0]
+    assert fit_betas(tied, groups)[0][0].tolist() == [1.0]
     tails = torch.zeros(4, 1, 4)
     tails[valid[:, 0], 0, valid[:, 2]] = 1.0
     perfect = answer_queries(fake_run(graph, FakeScorer(tails)), valid, "train+valid")
-    (beta,) = fit_betas(perfect, groups)[0]
+    ((beta,),), _ = fit_betas(perfect, groups)
     assert np.isfinite(beta)
     assert beta > 10
 
