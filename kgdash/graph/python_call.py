@@ -1,19 +1,27 @@
-"""A long call that reports no progress, on a thread of its own that ends with who waits for it."""
+"""Calls that may say nothing for long, on threads of their own that can be ended from outside."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import sys
 import threading
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator
+from queue import Empty, SimpleQueue
+from types import FrameType
+from typing import Any, TypeVar
 
 from kgdash.progress import Progress
 
 T = TypeVar("T")
 
-#: seconds between two reports, and how often it is asked to end, which may fall on a step of
+#: seconds between two reports, and between two requests to end, one of which may fall on a step of
 #: Python's own that passes over it
-_POLL, _TRIES = 0.1, 20
+_POLL = 0.1
+
+#: modules in which no thread is ended: half an import, or a lock that nobody gives back, would
+#: stay with the process
+_WHOLE = ("importlib", "_frozen_importlib", "numba", "threading", "kgdash.files.lock")
 
 
 def python_call(make: Callable[[], T], progress: Progress) -> T:
@@ -25,47 +33,98 @@ def python_call(make: Callable[[], T], progress: Progress) -> T:
     :param make: takes its time in steps of Python's, none of which is long
     :param progress: called with (0, 1) while it takes; may raise to cancel
     """
-    call = _Call(make)
-    call.start()
+    (made,) = results_of(lambda: iter((make(),)), lambda: progress(0.0, 1.0))
+    return made
+
+
+def results_of(
+    make: Callable[[], Iterator[T]],
+    waiting: Callable[[], None],
+    ended: Callable[[], None] = lambda: None,
+) -> Iterator[T]:
+    """Yield what another thread makes, as it comes; who goes away, or raises, ends the thread.
+
+    :param make: takes its time in steps of Python's
+    :param waiting: called several times a second while nothing comes; may raise
+    :param ended: called when the thread has ended, which may be long after it was asked to
+    """
+    told: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            for result in make():
+                told.put(("result", result))
+            told.put(("end", None))
+        except BaseException as error:
+            told.put(("error", error))
+
+    thread, kind = EndableThread(work), "result"
+    thread.start()
     try:
-        while not call.ended.wait(_POLL):
-            progress(0.0, 1.0)
-    except BaseException:
-        call.end()
-        raise
-    return call.result()
+        while kind == "result":
+            try:
+                kind, value = told.get(timeout=_POLL)
+            except Empty:
+                waiting()
+                continue
+            if kind == "error":
+                raise value
+            if kind == "result":
+                yield value
+    finally:
+        if kind == "result":
+            thread.end(ended)
+        else:
+            thread.join()
+            ended()
 
 
-class _Call(threading.Thread, Generic[T]):
-    def __init__(self, make: Callable[[], T]) -> None:
+class EndableThread(threading.Thread):
+    """A thread that can be ended from outside, within a step of Python's."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
         super().__init__(daemon=True, name="kgdash-python-call")
-        self.ended = threading.Event()
-        self._make, self._guard, self._runs = make, threading.Lock(), True
-        self._made: list[T] = []
-        self._error: BaseException | None = None
+        self._work, self._guard, self._runs = work, threading.Lock(), True
 
     def run(self) -> None:
-        try:
-            self._made.append(self._make())
-        except BaseException as error:
-            self._error = error
+        """Do the work."""
+        with contextlib.suppress(SystemExit):
+            self._work()
         with self._guard:  # from here on the number may be another thread's
             self._runs = False
-        self.ended.set()
 
-    def end(self) -> None:
-        """Raise SystemExit in it, which no thread tells of."""
-        for _ in range(_TRIES):
-            with self._guard:
-                # One that was ended between two steps of `run` has gone without saying so.
-                if self._runs and self.ident is not None and self.is_alive():
+    def end(self, ended: Callable[[], None] = lambda: None) -> None:
+        """Have SystemExit raised in it, which no thread tells of, as soon as that harms nothing.
+
+        :param ended: called once it has ended, on another thread if that takes a while
+        """
+        if self._end():
+            ended()
+        else:
+            threading.Thread(target=self._end_later, args=(ended,), daemon=True).start()
+
+    def _end_later(self, ended: Callable[[], None]) -> None:
+        while not self._end():
+            self.join(_POLL)
+        ended()
+
+    def _end(self) -> bool:
+        """Ask it to end if it may end where it is; return whether it has."""
+        with self._guard:
+            # One that was ended between two steps of `run` has gone without saying so.
+            if self._runs and self.ident is not None and self.is_alive():
+                if _may_end(sys._current_frames().get(self.ident)):
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         ctypes.c_ulong(self.ident), ctypes.py_object(SystemExit)
                     )
-            if self.ended.wait(_POLL):
-                return
+                return False
+        return True
 
-    def result(self) -> T:
-        if self._error is not None:
-            raise self._error
-        return self._made[0]
+
+def _may_end(frame: FrameType | None) -> bool:
+    """Tell whether a thread is in nothing that has to be whole."""
+    while frame is not None and frame.f_code is not EndableThread.run.__code__:
+        if frame.f_globals.get("__name__", "").startswith(_WHOLE):
+            return False
+        frame = frame.f_back
+    return True

@@ -1,14 +1,16 @@
 """A long call of Python's ends when nobody waits for it any more."""
 
+import importlib
+import sys
 import threading
 import time
 
 import pytest
 
 from kgdash.graph import python_call as module
-from kgdash.graph.python_call import python_call
+from kgdash.graph.python_call import EndableThread, python_call, results_of
 from kgdash.progress import silent
-from tests.support.endless import GaveUpError, give_up
+from tests.support.endless import Endless, GaveUpError, give_up
 
 NAME = "kgdash-python-call"
 
@@ -35,9 +37,46 @@ def test_a_call_that_nobody_waits_for_ends():
     assert steps[0]
 
 
+def test_results_come_one_by_one_and_who_goes_away_ends_the_rest():
+    endless, ended = Endless(), threading.Event()
+
+    def make():
+        yield 1
+        yield 2
+        endless()
+
+    results = results_of(make, lambda: None, ended.set)
+    assert [next(results), next(results)] == [1, 2]
+    assert not ended.is_set()
+    results.close()
+    assert ended.wait(30)
+    assert endless.ended.is_set()
+
+
+def test_an_import_is_not_ended_before_it_is_whole(tmp_path, monkeypatch):
+    (tmp_path / "slow_to_import.py").write_text(
+        "import time\nfor _ in range(40):\n    time.sleep(0.01)\nwhole = True\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    endless, ended = Endless(), threading.Event()
+
+    def work():
+        importlib.import_module("slow_to_import")
+        endless()
+
+    thread = EndableThread(work)
+    thread.start()
+    while "slow_to_import" not in sys.modules:
+        time.sleep(0.001)
+    thread.end(ended.set)
+    assert ended.wait(30)
+    assert sys.modules.pop("slow_to_import").whole
+    assert endless.ended.is_set()
+
+
 def test_another_thread_that_has_the_number_is_not_ended(monkeypatch):
     """A call that was ended between two steps of its own could not say that it is over."""
-    call = module._Call(lambda: 7)
+    call = EndableThread(lambda: None)
     call.start()
     call.join()
     call._runs = True

@@ -88,3 +88,11 @@ def return_lock(progress: Progress) -> object:
 def return_it(value: object, progress: Progress) -> object:
     """Return what was given."""
     return value
+
+
+class Quick:
+    """A function that returns at once."""
+
+    def __call__(self, progress: Progress) -> str:
+        """Return a word."""
+        return "quick"

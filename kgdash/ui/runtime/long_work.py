@@ -1,18 +1,20 @@
 """Work that begins in a thread and goes on in a worker process if it takes long.
 
 What is shorter stays in its thread: asking another process, which must hold the run too, would cost
-more than it spares. Preparations, which nobody waits for, go out at once: a thread of low priority
-that is to run Python keeps all others from it for as long as the system leaves it aside.
+more than it spares. A thread that says nothing is ended from outside: of a graph of odd shape it
+might fill the server's memory. Preparations, which nobody waits for, go out at once: a thread of
+low priority that is to run Python keeps all others from it for as long as the system leaves it
+aside.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from kgdash.engine.workers import lowest_priority
+from kgdash.graph.python_call import results_of
 from kgdash.progress import Progress
 from kgdash.runs.call import Call, write
 from kgdash.runs.worker import NotSent
@@ -27,7 +29,7 @@ AT_ONCE, _BEAT = 2, 0.1
 
 
 class _TooLong(Exception):
-    """Raised out of a report of work that is to go on in another process; holds the call."""
+    """Raised where work is to go on in another process; holds the call."""
 
 
 def goes_out(work: Any) -> bool:
@@ -44,49 +46,74 @@ def call_results(
     :param progress: may raise to end it
     :param placed: as `kgdash.ui.runtime.line.Line.results` has it, and ``owner``
     """
-    sent = _sendable(call) if kind == "preparation" and goes_out(call) else None
+    out = goes_out(call)
+    sent = _sendable(call) if kind == "preparation" and out else None
     if sent is None:
-        if kind == "preparation":
-            lowest_priority()
+        here = _Here(call, out, progress, placed, lowest=kind == "preparation")
         try:
-            with _turn_to_begin(owner if kind == "page" and goes_out(call) else "", placed):
-                yield from _each(call(_limited(progress, call)))
+            yield from here.results(owner if kind == "page" and out else "")
             return
         except _TooLong as long:
             (sent,) = long.args
     try:
         yield from line().results(sent, kind, progress, placed, owner)
     except NotSent:
-        yield from _each(call(progress))
+        yield from _Here(call, False, progress, placed).results("")
 
 
-@contextmanager
-def _turn_to_begin(owner: str, placed: Callable[[int], None]) -> Iterator[None]:
-    """Wait while `AT_ONCE` calls of a visitor are here: a tab may begin one at each click."""
-    if not owner:
-        yield
-        return
-    turns = turns_of(owner, "calls", AT_ONCE)
-    while not turns.acquire(timeout=_BEAT):
-        placed(0)  # ends it if nobody waits
-    try:
-        yield
-    finally:
-        turns.release()
+class _Here:
+    """A call that begins in a thread of this process."""
 
+    def __init__(
+        self,
+        call: Call,
+        goes_out: bool,
+        progress: Progress,
+        placed: Callable[[int], None],
+        lowest: bool = False,
+    ) -> None:
+        self._call, self._progress, self._placed = call, progress, placed
+        self._lowest, self._may_go_out = lowest, goes_out
+        self._begun = self._heard = time.monotonic()
 
-def _limited(progress: Progress, call: Call) -> Progress:
-    start, is_tried = time.monotonic(), not goes_out(call)
+    def results(self, owner: str) -> Iterator[Any]:
+        """Yield what it returns, or everything that it yields.
 
-    def report(done: float, total: float) -> None:
-        nonlocal is_tried
-        progress(done, total)
-        if not is_tried and time.monotonic() - start > LONG:
-            is_tried = True
-            if (sent := _sendable(call)) is not None:
+        :raises _TooLong: when it is to go on in a worker
+        """
+        turns = turns_of(owner, "calls", AT_ONCE) if owner else None
+        # A tab may begin a call at each click.
+        while turns is not None and not turns.acquire(timeout=_BEAT):
+            self._waiting()
+        self._begun = self._heard = time.monotonic()
+        yield from results_of(self._make, self._waiting, turns.release if turns else _nothing)
+
+    def _make(self) -> Iterator[Any]:
+        if self._lowest:
+            lowest_priority()
+        found = self._call(self._report)
+        yield from found if isinstance(found, Iterator) else (found,)
+
+    def _report(self, done: float, total: float) -> None:
+        self._progress(done, total)
+        self._heard = time.monotonic()
+        if self._heard - self._begun > LONG:
+            self._go_out()
+
+    def _waiting(self) -> None:
+        self._placed(0)  # ends it if nobody waits
+        if time.monotonic() - self._heard > LONG:
+            self._go_out()
+
+    def _go_out(self) -> None:
+        if self._may_go_out:
+            self._may_go_out = False
+            if (sent := _sendable(self._call)) is not None:
                 raise _TooLong(sent)
 
-    return report
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _sendable(call: Call) -> bytes | None:
@@ -94,7 +121,3 @@ def _sendable(call: Call) -> bytes | None:
         return write(call)
     except Exception:  # a lock, a file, a function of a page: whatever holds such stays here
         return None
-
-
-def _each(found: Any) -> Iterable[Any]:
-    return found if isinstance(found, Iterator) else (found,)

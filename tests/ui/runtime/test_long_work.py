@@ -1,6 +1,8 @@
 """Work that goes to a worker process if it takes long and can be sent; else it stays."""
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -10,7 +12,7 @@ from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime import long_work
 from kgdash.ui.runtime.long_work import call_results, goes_out
 from tests.support import worker_calls
-from tests.support.endless import GaveUpError
+from tests.support.endless import Endless, GaveUpError
 
 
 class Elsewhere:
@@ -86,20 +88,73 @@ def test_what_can_not_come_back_is_computed_here(elsewhere):
     assert elsewhere.kinds == ["page"]
 
 
+def silence(goes_on: threading.Event, progress) -> str:
+    """Say nothing until told to."""
+    while not goes_on.wait(0.01):
+        pass
+    return "result"
+
+
+class Silent:
+    """A function that says nothing here, and is quick where it is sent; ``ended`` when it ended."""
+
+    def __init__(self):
+        self.endless = Endless()
+
+    def __call__(self, progress):
+        return self.endless()
+
+    def __reduce__(self):
+        return worker_calls.Quick, ()
+
+
+def test_what_says_nothing_goes_out_and_ends_here(elsewhere, monkeypatch):
+    monkeypatch.setattr(long_work, "LONG", 0.3)
+    function = Silent()
+    assert results(function) == [("elsewhere", "quick")]
+    assert function.endless.ended.wait(30)
+
+
+def test_what_says_nothing_ends_when_nobody_waits(elsewhere):
+    elsewhere.workers, function = 0, Silent()
+
+    def nobody(place):
+        raise GaveUpError
+
+    with pytest.raises(GaveUpError):
+        list(call_results(Call(function), "page", silent, nobody))
+    assert function.endless.ended.wait(30)
+
+
 def test_a_visitor_begins_two_at_once_and_waits_while_wanted(elsewhere, monkeypatch):
     monkeypatch.setattr(long_work, "LONG", 1000.0)
-    call = Call(worker_calls.count_up, 3)
-
-    def begun(owner, placed=lambda place: None):
-        return call_results(call, "page", silent, placed, owner)
+    goes_on = threading.Event()
+    waits, quick = Call(silence, goes_on), Call(worker_calls.name_result, "a")
 
     def give_up(place):
         raise GaveUpError
 
-    here = [begun("bob"), begun("bob")]
-    assert [next(each) for each in here] == [0, 0]
-    with pytest.raises(GaveUpError):
-        next(begun("bob", give_up))
-    assert next(begun("cy", give_up)) == 0
-    assert list(here[0]) == [1, 2]
-    assert list(begun("bob", give_up)) == [0, 1, 2]
+    def begun(call, owner, placed=lambda place: None):
+        return call_results(call, "page", silent, placed, owner)
+
+    with ThreadPoolExecutor() as pool:
+        here = [pool.submit(list, begun(waits, "bob")) for _ in range(2)]
+        turns = long_work.turns_of("bob", "calls", long_work.AT_ONCE)
+        while turns._value:
+            time.sleep(0.01)
+        with pytest.raises(GaveUpError):
+            next(begun(quick, "bob", give_up))
+        assert next(begun(quick, "cy", give_up)) == "result of a"
+        goes_on.set()
+        assert [each.result() for each in here] == [["result"], ["result"]]
+    assert list(begun(quick, "bob", give_up)) == ["result of a"]
+
+
+def test_who_waits_long_for_a_turn_goes_out(elsewhere, monkeypatch):
+    monkeypatch.setattr(long_work, "LONG", 0.3)
+    turns = long_work.turns_of("dee", "calls", long_work.AT_ONCE)
+    for _ in range(long_work.AT_ONCE):
+        turns.acquire()
+    call = Call(worker_calls.name_result, "a")
+    found = list(call_results(call, "page", silent, lambda place: None, "dee"))
+    assert found == [("elsewhere", "result of a")]
