@@ -110,3 +110,7 @@ def warm() -> None:
     count_chains_backwards(none, steps, group, none, sums)
     two, across = np.ones((2, 1), dtype=np.float32), np.ones((1, 2), dtype=np.float32)
     distance_softmax(L1, two[0], Panel(two, across), 0, across[0], one)  # one of two is left out
+
+
+if __name__ == "__main__":
+    warm()

@@ -24,6 +24,7 @@ from kgdash.errors import InterruptedWork, KgdashError
 from kgdash.files.priority import give_way
 from kgdash.files.visitor import Visitor, visitor, working_for
 from kgdash.progress import Progress
+from kgdash.runs.own_program import start_module
 
 if TYPE_CHECKING:
     from kgdash.graph import KnowledgeGraph
@@ -110,14 +111,11 @@ class TrainingProcess:
 
 
 def _start(request: dict[str, Any]) -> subprocess.Popen[str]:
-    package = str(Path(__file__).parents[2])
-    paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "kgdash.runs.training_process"],
+    process = start_module(
+        "kgdash.runs.training_process",
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         encoding="utf-8",
     )
     if process.stdin:

@@ -7,15 +7,14 @@ import os
 import pickle
 import selectors
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from kgdash.errors import InterruptedWork, KgdashError
 from kgdash.progress import Progress
 from kgdash.runs.call import read
+from kgdash.runs.own_program import start_module
 
 #: seconds that a call gets to end when it was asked to: it may be loading its run
 _PATIENCE = 60.0
@@ -25,7 +24,7 @@ _PATIENCE = 60.0
 _SILENCE, _GRACE = 0.5, 1.0
 
 #: what is started
-_PROGRAM = (sys.executable, "-P", "-m", "kgdash.runs.worker_process")
+_PROGRAM = "kgdash.runs.worker_process"
 
 #: how a call may end
 _ENDS = ("done", "stopped", "refused", "failed")
@@ -47,14 +46,7 @@ class Worker:
 
     def __init__(self) -> None:
         """Start it; it gets ready for its first call at once."""
-        package = str(Path(__file__).parents[2])
-        paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-        self._process = subprocess.Popen(
-            _PROGRAM,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )
+        self._process = start_module(_PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.waits = self._spoke = False
 
     @property

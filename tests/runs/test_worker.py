@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from subprocess import Popen
 from weakref import WeakValueDictionary
 
 import pytest
@@ -121,8 +122,8 @@ def test_stopped_at_its_next_report_and_ready_for_the_next_call(worker):
 
 def test_one_that_is_still_starting_is_ended(monkeypatch):
     """It has not said a word, so none of its words can be waited for."""
-    silently = (sys.executable, "-S", "-c", "import sys; sys.stdin.buffer.read()")
-    monkeypatch.setattr(worker_module, "_PROGRAM", silently)
+    silently = [sys.executable, "-S", "-c", "import sys; sys.stdin.buffer.read()"]
+    monkeypatch.setattr(worker_module, "start_module", lambda _, **pipes: Popen(silently, **pipes))
     monkeypatch.setattr(worker_module, "_SILENCE", 0.01)
     monkeypatch.setattr(worker_module, "_GRACE", 0.01)
     worker, told = Worker(), []

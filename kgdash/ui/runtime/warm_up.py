@@ -6,6 +6,7 @@ import importlib
 import threading
 
 from kgdash.engine.warm import warm
+from kgdash.runs.own_program import start_module
 from kgdash.ui.runtime.line import line
 
 _started, _ready = threading.Event(), threading.Event()
@@ -24,6 +25,10 @@ def kernels_ready() -> bool:
 
 
 def _warm() -> None:
+    if line().workers:
+        # The first start of a version compiles for half a minute, and keeps Python meanwhile:
+        # another process does so, and leaves on disk what this one reads.
+        start_module("kgdash.engine.warm").wait()
     warm()
     _ready.set()
     # SciPy's distributions, for the intervals of sampled ReliK.
