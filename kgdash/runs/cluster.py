@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +17,7 @@ from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
 from kgdash.runs.call import Origin, identity, write
 from kgdash.runs.cluster_worker import do_part
-from kgdash.runs.helpers import Done, P, R, Work
+from kgdash.runs.helpers import Done, Helpers, P, R, Work
 from kgdash.runs.library import named_runs
 from kgdash.runs.run import Run
 from kgdash.version import __version__
@@ -25,7 +25,7 @@ from kgdash.version import __version__
 #: seconds between two looks whether anything was counted
 _BEAT = 0.05
 
-#: seconds without any worker after which nobody is expected to come
+#: seconds, as `Cluster` has it
 _PATIENCE = 300.0
 
 #: seconds that a scheduler has to answer
@@ -42,14 +42,15 @@ class Cluster:
     ...     cluster.run("umls-transe").relik()
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, patience: float = _PATIENCE) -> None:
         """Take an address.
 
         :param address: "local:N" for N processes of this machine, the address of a Dask scheduler
             ("tcp://host:8786", "host:8786"), or the file in which one wrote where it is
+        :param patience: seconds without any worker after which nobody is expected to come
         :raises KgdashError: if it is neither, or the package distributed is missing
         """
-        self.address = address
+        self.address, self._patience = address, patience
         kind, _, count = address.partition(":")
         self._processes = int(count) if kind == "local" and count.isdecimal() else 0
         is_file = address.endswith(".json") and Path(address).is_file()
@@ -92,8 +93,13 @@ class Cluster:
         place = source if source in named_runs() else str(Path(source).absolute())
         if dataset is not None and os.path.exists(dataset):
             dataset = str(Path(dataset).absolute())
-        origin = Origin(place, dataset, visitor().roots, identity(run))
-        return replace(run, helpers=_Helpers(self, origin))
+        return replace(
+            run, helpers=self.helpers(Origin(place, dataset, visitor().roots, identity(run)))
+        )
+
+    def helpers(self, origin: Origin) -> Helpers:
+        """Return those who count for the run that comes from there."""
+        return _Helpers(self, origin)
 
     def client(self, progress: Progress) -> Any:
         """Return the connection, made on first use; every worker has this version of kgdash then.
@@ -104,9 +110,24 @@ class Cluster:
         if self._open is None:
             logging.getLogger("distributed").setLevel(logging.CRITICAL)
             self._open = self._connected()
-            _wait_for_workers(self._open, self.address, lambda: progress(0.0, 1.0))
+            start = time.monotonic()
+            while not self._open.nthreads():
+                progress(0.0, 1.0)
+                self.check_patience(time.monotonic() - start)
+                time.sleep(_BEAT)
             _check_versions(self._open)
         return self._open
+
+    def check_patience(self, seconds: float) -> None:
+        """Give up after so many seconds without a worker.
+
+        :raises KgdashError: if it is time
+        """
+        if seconds > self._patience:
+            raise KgdashError(
+                f"{self.address} has had no worker for {self._patience:.0f} seconds; start some; "
+                "what was counted is kept: the same command goes on there"
+            )
 
     def _connected(self) -> Any:
         from distributed import Client, LocalCluster
@@ -162,7 +183,7 @@ class _Helpers:
                 if now - looked > _LOOK:
                     room, looked = _AHEAD * sum(client.nthreads().values()), now
                     alone = now if room else alone
-                    _check_patience(now - alone, self.cluster.address)
+                    self.cluster.check_patience(now - alone)
                 while len(on_way) < max(1, room) and (part := next(parts, None)) is not None:
                     asked = {**told, "work": write((work, part))}
                     future = client.submit(do_part, asked, pure=False, retries=0)
@@ -208,22 +229,6 @@ def _result(future: Any, address: str) -> dict[str, Any]:
     if "refused" in found:
         raise KgdashError(f"a worker of {address} refused: {found['refused']}")
     return found
-
-
-def _check_patience(seconds: float, address: str) -> None:
-    if seconds > _PATIENCE:
-        raise KgdashError(
-            f"{address} has had no worker for {_PATIENCE:.0f} seconds; start some; what was "
-            "counted is kept: the same command goes on there"
-        )
-
-
-def _wait_for_workers(client: Any, address: str, waiting: Callable[[], None]) -> None:
-    start = time.monotonic()
-    while not client.nthreads():
-        waiting()
-        _check_patience(time.monotonic() - start, address)
-        time.sleep(_BEAT)
 
 
 def _check_versions(client: Any) -> None:

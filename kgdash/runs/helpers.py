@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from kgdash.errors import KgdashError
+from kgdash.files.event_log import Stopwatch
 from kgdash.progress import Progress, phases
 
 if TYPE_CHECKING:
@@ -13,6 +17,9 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound=Sized)
 R = TypeVar("R")
+
+#: seconds for which nobody is asked who could not help
+_REST = 60.0
 
 #: does a part of a run's work: a function of a module, which other processes find by its name
 Work = Callable[["Run", P, Progress], R]
@@ -43,6 +50,54 @@ class Helpers(Protocol):
         :param progress: called several times a second with (done, total); may raise
         :raises KgdashError: as ``work``, or if nobody is left to do it
         """
+
+
+@dataclass
+class OrHere:
+    """Others do a run's work; while they can not, this process does."""
+
+    others: Helpers
+    run: Run
+    _until: float = 0.0
+
+    def threads(self) -> int:
+        """Return how many parts are done at once."""
+        if not self._rests():
+            try:
+                return self.others.threads()
+            except KgdashError:
+                self._until = time.monotonic() + _REST
+        return 1
+
+    def each(
+        self, work: Work[P, R], parts: Iterator[P], total: float, progress: Progress
+    ) -> Iterator[Done[P, R]]:
+        """Yield what is done as it comes, as `Helpers.each`."""
+        on_way: dict[int, P] = {}
+        done = 0.0
+        if not self._rests():
+            try:
+                for found in self.others.each(work, _noted(parts, on_way), total, progress):
+                    on_way.pop(id(found.part), None)
+                    done += len(found.part)
+                    yield found
+                return
+            except KgdashError:  # a refusal of the work's is one here, too
+                self._until = time.monotonic() + _REST
+        for part in chain(list(on_way.values()), parts):
+            watch = Stopwatch()
+            found_here = work(self.run, part, _within(progress, done, len(part), total))
+            done += len(part)
+            yield Done(part, found_here, watch.seconds)
+
+    def _rests(self) -> bool:
+        return time.monotonic() < self._until
+
+
+def _noted(parts: Iterator[P], on_way: dict[int, P]) -> Iterator[P]:
+    for part in parts:
+        on_way[id(part)] = part
+        yield part
 
 
 def each_part(

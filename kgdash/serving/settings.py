@@ -73,8 +73,9 @@ class ServerSettings:
     ``hosts``: the names it is reached by. ``roots``: real folders below which paths may lead, None
     for everything. ``who``: "open" and keys of `RIGHTS` -> people, by the user claim, `GROUP` with
     a group, or `EVERYBODY`. ``memory``: as ``KGDASH_MEMORY``, "" for what that says. ``workers``:
-    processes for what takes long, 0 for none. ``monitor``: the token of who reads the counters, ""
-    for nobody.
+    processes for what takes long, 0 for none. ``cluster``: that counts for these, as
+    `kgdash.runs.cluster.Cluster` has it, "" for none. ``monitor``: the token of who reads the
+    counters, "" for nobody.
     """
 
     address: str = "localhost"
@@ -87,6 +88,7 @@ class ServerSettings:
     memory: str = ""
     monitor: str = field(default="", repr=False)
     workers: int = 1
+    cluster: str = ""
 
     @property
     def is_local(self) -> bool:
@@ -119,6 +121,7 @@ def read_settings(path: Path) -> ServerSettings:
         memory=table.text("memory", ""),
         monitor=read_token(path.parent / table.text("monitor")) if table.has("monitor") else "",
         workers=table.whole("workers", ServerSettings.workers, 0, 64),
+        cluster=table.text("cluster", ""),
     )
     for part in (table, login_table, who, limits):
         if part is not None:

@@ -14,7 +14,8 @@ from kgdash.errors import KgdashError
 from kgdash.files import table_cache as store
 from kgdash.graph import IDS
 from kgdash.progress import silent
-from kgdash.runs import cluster, cluster_parts
+from kgdash.runs import cluster, cluster_parts, worker_process
+from kgdash.runs.call import Origin, identity
 from kgdash.runs.cluster import Cluster
 from kgdash.runs.cluster_worker import do_part
 from kgdash.runs.helpers import Done
@@ -98,6 +99,43 @@ def test_a_command_writes_the_same(here, run, call, tmp_path, monkeypatch, comma
             call(command, NAME, *COMMANDS[command], *way, "--out", f"{out}.csv")
     assert len(done) > 2
     assert Path("helped.csv").read_bytes() == Path("alone.csv").read_bytes()
+
+
+@pytest.fixture
+def origin(run):
+    return Origin(NAME, None, (), identity(run))
+
+
+def worker_with(address, monkeypatch):
+    """Return what makes calls in a server's worker process, with a cluster that counts for it."""
+    monkeypatch.setenv("KGDASH_CLUSTER", address)
+    monkeypatch.setattr(worker_process, "_WAIT", 1.0)
+    return worker_process._Worker(None, None)
+
+
+def test_a_server_has_a_cluster_count(here, run, origin, monkeypatch):
+    import dask
+
+    client, triples, done = here.client(silent), run.graph.split("valid"), []
+    expected = run.relik(triples=triples)
+    store.clear_cache()
+    monkeypatch.setattr(cluster, "Done", lambda *given: done.append(given) or Done(*given))
+    with dask.config.set(keys_of(client)):
+        helped = worker_with(client.scheduler.address, monkeypatch)._find(origin)
+        found = helped.relik(triples=triples)
+    helped.helpers.others.cluster.__exit__(None, None, None)
+    assert done
+    pd.testing.assert_frame_equal(found, expected, check_exact=True)
+
+
+def test_a_server_counts_itself_while_no_cluster_answers(run, origin, monkeypatch):
+    monkeypatch.setattr(cluster, "_ANSWER", 0.2)
+    triples = run.graph.split("valid")
+    expected = run.relik(triples=triples)
+    store.clear_cache()
+    helped = worker_with("tcp://127.0.0.1:9", monkeypatch)._find(origin)
+    found = helped.relik(triples=triples)
+    pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
 def test_nobody_without_its_keys_runs_anything_on_processes_here(here, monkeypatch):

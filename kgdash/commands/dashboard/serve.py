@@ -28,6 +28,8 @@ def serve(
 ) -> None:
     """Serve the dashboard: to others behind a log-in as a file says, else to this machine."""
     found = read_settings(settings) if settings else ServerSettings(port=free_port(None))
+    if found.cluster:
+        _check_cluster(found.cluster, settings)
     print("\n".join(described(found)), flush=True)
     if check:
         return
@@ -43,7 +45,18 @@ def serve(
     if found.memory:
         os.environ["KGDASH_MEMORY"] = found.memory
     os.environ["KGDASH_WORKERS"] = str(found.workers)
+    if found.cluster:
+        os.environ["KGDASH_CLUSTER"] = found.cluster
     run_dashboard(streamlit_settings(found))
+
+
+def _check_cluster(address: str, shown: Path | None) -> None:
+    from kgdash.runs.cluster import Cluster
+
+    try:
+        Cluster(address)
+    except KgdashError as error:
+        raise KgdashError(f"{shown}: cluster: {error}") from error
 
 
 def check_free(settings: ServerSettings, shown: Path) -> None:
@@ -72,6 +85,8 @@ def described(settings: ServerSettings) -> list[str]:
         lines.append("opens any path that this process can read")
     else:
         lines.append(f"opens paths below {', '.join(map(str, settings.roots)) or 'no folder'}")
+    if settings.cluster:
+        lines.append(f"has what takes long counted by {settings.cluster}")
     if settings.login is None:
         return [*lines, "asks for no log-in: only this machine is served"]
     lines.append(f"asks for log-in at {settings.login.secrets.origin}")

@@ -50,6 +50,17 @@ def test_with_a_file_others_are(call, started, tmp_path, monkeypatch):
     assert (tmp_path / "data" / "visitors").stat().st_mode & 0o777 == 0o700
 
 
+def test_a_cluster_is_told_to_workers_and_one_that_can_not_be_is_refused(
+    call, refused, started, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("KGDASH_CLUSTER", "before")
+    (path := tmp_path / "server.toml").write_text('cluster = "tls://nodes:8786"')
+    assert "has what takes long counted by tls://nodes:8786\n" in call("serve", path)
+    assert os.environ["KGDASH_CLUSTER"] == "tls://nodes:8786"
+    path.write_text('cluster = "nodes"')
+    assert f"{path}: cluster: expected a cluster as local:N" in refused("serve", path)
+
+
 def test_check_starts_nothing(call, started, tmp_path):
     assert "may open" in call("serve", write_settings(tmp_path), "--check")
     assert not started
