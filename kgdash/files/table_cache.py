@@ -117,6 +117,11 @@ def replace_table(key: Mapping[str, Any], table: pd.DataFrame, about: Mapping[st
     _write(table, _path(key), {**_told_by(key), **about}, cache_limit())
 
 
+def drop_table(key: Mapping[str, Any]) -> None:
+    """Delete the table under a key, if there is one."""
+    _remove(_path(key))
+
+
 def table_note(key: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is noted of the table under a key, and note that it was used.
 
@@ -161,10 +166,8 @@ def list_cache() -> pd.DataFrame:
         row |= {"key": path.stem, "bytes": stat.st_size, "used": used, "created": created}
         rows.append(row)
     table = pd.DataFrame(rows, columns=list(_COLUMNS))
-    table[[*_TEXTS, "key", "version"]] = table[[*_TEXTS, "key", "version"]].astype("str")
-    table = table.astype(
-        {"triples": "Int64", "seed": "Int64", "seconds": "float64", "bytes": "int64"}
-    )
+    kinds = {"triples": "Int64", "seed": "Int64", "seconds": "float64", "bytes": "int64"}
+    table = table.astype(dict.fromkeys((*_TEXTS, "key", "version"), "str") | kinds)
     for column in ("created", "used"):
         table[column] = pd.to_datetime(table[column], utc=True).astype("datetime64[us, UTC]")
     return table
@@ -291,8 +294,7 @@ def _sweep() -> None:
 
 
 def _remove(path: Path) -> bool:
-    try:
+    with contextlib.suppress(OSError):
         path.unlink()
-    except OSError:
-        return False
-    return True
+        return True
+    return False

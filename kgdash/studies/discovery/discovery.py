@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError, check_name
-from kgdash.files.table_cache import cached_table
+from kgdash.files.event_log import Stopwatch
+from kgdash.files.table_cache import cached_table, drop_table, replace_table, stored_table
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, phases, silent
@@ -36,6 +38,9 @@ TYPES = {
     "any": "all entities",
     "seen": "entities that a known triple of the relation has on that side",
 }
+
+#: seconds between two times that what was found so far is kept
+_EVERY = 5.0
 
 #: raise when the meaning of a stored table changes
 _VERSION = 1
@@ -96,8 +101,45 @@ def discover(run: Run, setting: DiscoverySetting, progress: Progress = silent) -
     key = {"kind": "discovery", "discovery": _VERSION, **FITTED, **run.table_key(graph.all_triples)}
     key |= asdict(setting) | {"relations": relations, "known": known}
     about = run.table_about("discovery", graph.all_triples, filter="+".join(known))
+    kept = _SoFar(key | {"part": "so far"}, about)
     search = _Search(run, setting, fitted, known)
-    return cached_table(key, lambda: search.table(chosen, second), about, second)
+    table = cached_table(key, lambda: search.table(chosen, kept, second), about, second)
+    kept.drop()
+    return table
+
+
+class _SoFar:
+    """The best of the relations that were searched, kept on disk while the others are."""
+
+    def __init__(self, key: dict[str, Any], about: dict[str, Any]) -> None:
+        self._key, self._about, self._watch = key, about, Stopwatch()
+        self._is_there, self._last = False, 0.0
+
+    def begin(self, best: Best, left: set[int]) -> None:
+        """Take up what an interrupted search had."""
+        table = stored_table(self._key)
+        if table is not None:
+            self._is_there = True
+            is_done = table["is_done"].to_numpy()
+            left.difference_update(table["key"][is_done].tolist())
+            best.add(*(table[name][~is_done].to_numpy() for name in ("value", "key", "score")))
+
+    def keep(self, best: Best, done: set[int]) -> None:
+        """Keep what was found, now and then."""
+        if self._watch.seconds - self._last > _EVERY:
+            value, key, score = best.result()
+            parts = [
+                pd.DataFrame({"value": value, "key": key, "score": score, "is_done": False}),
+                pd.DataFrame({"value": 0.0, "key": sorted(done), "score": 0.0, "is_done": True}),
+            ]
+            table = pd.concat([part for part in parts if len(part)], ignore_index=True)
+            replace_table(self._key, table, {**self._about, "seconds": self._watch.seconds})
+            self._is_there, self._last = True, self._watch.seconds
+
+    def drop(self) -> None:
+        """Forget it: all is found."""
+        if self._is_there:
+            drop_table(self._key)
 
 
 @dataclass(frozen=True)
@@ -107,8 +149,11 @@ class _Search:
     fitted: Calibration | None
     known: tuple[str, ...]
 
-    def table(self, relations: Sequence[int], progress: Progress) -> pd.DataFrame:
+    def table(self, relations: Sequence[int], kept: _SoFar, progress: Progress) -> pd.DataFrame:
         best, left = Best(self.setting.k), set(relations)
+        kept.begin(best, left)
+        done = set(relations) - left
+        relations = [relation for relation in relations if relation in left]
         scores = UnknownScores(self.run.scorer, self.run.graph.known(self.known))
 
         def here(run: Run, part: RelationSearch, progress: Progress) -> Found:
@@ -122,6 +167,8 @@ class _Search:
             if part.relation in left:
                 best.add(*found)
                 left.remove(part.relation)
+                done.add(part.relation)
+                kept.keep(best, done)
         return self._named(*best.result())
 
     def _ends(self, relations: Sequence[int]) -> list[tuple[np.ndarray, np.ndarray | None]]:

@@ -5,15 +5,17 @@ Defined in numbers.md#26-the-trust-card.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kgdash.errors import check_name
 from kgdash.files.row_table import MISSING
+from kgdash.files.table_cache import replace_table, stored_table, table_note
 from kgdash.graph import IDS
 from kgdash.graph.triple_files import stream_graph_triples
 from kgdash.progress import Progress, silent
@@ -21,7 +23,11 @@ from kgdash.ranking.relik import relik_values
 from kgdash.runs import Run
 from kgdash.runs.helpers import each_part
 from kgdash.scoring import ENTITY_SIDES
+from kgdash.studies.probability.calibration import FITTED
 from kgdash.studies.trust.basis import Basis, Placing, questions
+
+#: scores from which a part's rows are kept: a third of a second or more
+_KEPT = 2**27
 
 #: what counts as known
 _FILTER = "train+valid+test"
@@ -36,20 +42,20 @@ def trust_tables(
     """Yield `trust_table` of the triples in a file, a part at a time, in the file's order.
 
     The whole file is read once before the first, so that a wrong line is told at once; memory does
-    not grow with it.
+    not grow with it. Parts that take a while are kept on disk: what is asked for again, or was
+    interrupted, goes on with what is missing.
 
     :param path: of `kgdash.graph.triple_files.stream_graph_triples`
     :raises KgdashError: as there and as `trust_table`
     """
     graph = basis.run.graph
     size = min(_PART, max(_FEW, _SCORES // graph.num_entities))
-    total = sum(len(part) for part in stream_graph_triples(path, graph, size))
-    parts = (
-        _Part(number, triples, side, basis.placing)
-        for number, triples in enumerate(stream_graph_triples(path, graph, size))
-    )
-    placed = each_part(basis.run, _place, parts, float(total), progress)
-    for part, table in _in_order(placed):
+
+    def parts() -> Iterator[_Part]:
+        for number, triples in enumerate(stream_graph_triples(path, graph, size)):
+            yield _Part(number, triples, side, basis.placing)
+
+    for part, table in _in_order(basis.run, parts, progress):
         yield graph.with_names(_about(basis.run, part, table))
     progress(1.0, 1.0)
 
@@ -102,6 +108,21 @@ class _Part:
     def __len__(self) -> int:
         return len(self.triples)
 
+    def is_kept(self, run: Run) -> bool:
+        """Tell whether its rows are worth a file."""
+        return len(self.triples) * run.graph.num_entities >= _KEPT
+
+    def key(self, run: Run) -> dict[str, Any]:
+        """Return what its rows depend on."""
+        about = {"kind": "trust rows", "side": self.side, "most": self.placing.most}
+        return about | FITTED | run.table_key(self.triples)
+
+    def keep(self, run: Run, rows: pd.DataFrame) -> None:
+        """Keep its rows on disk, if that is worth it."""
+        if self.is_kept(run):
+            about = run.table_about("scores", self.triples, filter=_FILTER, method="trust")
+            replace_table(self.key(run), rows, about)
+
 
 def _place(run: Run, part: _Part, progress: Progress) -> pd.DataFrame:
     asked = questions(run, part.triples, part.side, _FILTER)
@@ -109,16 +130,42 @@ def _place(run: Run, part: _Part, progress: Progress) -> pd.DataFrame:
 
 
 def _in_order(
-    placed: Iterable[tuple[_Part, pd.DataFrame]],
+    run: Run, parts: Callable[[], Iterator[_Part]], progress: Progress
 ) -> Iterator[tuple[_Part, pd.DataFrame]]:
-    """Yield parts in the order of their numbers, each once: those that come early wait."""
-    waiting, following = dict[int, tuple[_Part, pd.DataFrame]](), 0
-    for part, table in placed:
-        if part.number >= following:
-            waiting[part.number] = part, table
+    """Yield parts in the order of their numbers, each once: those that come early wait.
+
+    Those that are on disk are read there when it is their turn.
+    """
+    waiting, following = dict[int, tuple[_Part, pd.DataFrame | None]](), 0
+    kept, total = set[int](), 0
+    for part in parts():
+        if part.is_kept(run) and table_note(part.key(run)):
+            kept.add(part.number)
+        else:
+            total += len(part)
+
+    def missing() -> Iterator[_Part]:
+        for part in parts():
+            if part.number in kept:
+                waiting[part.number] = part, None
+            else:
+                yield part
+
+    for made, table in each_part(run, _place, missing(), float(total), progress):
+        if made.number >= following:
+            waiting[made.number] = made, table
+            made.keep(run, table)
         while following in waiting:
-            yield waiting.pop(following)
+            yield _read(run, *waiting.pop(following))
             following += 1
+    for number in sorted(waiting):
+        yield _read(run, *waiting.pop(number))
+
+
+def _read(run: Run, part: _Part, table: pd.DataFrame | None) -> tuple[_Part, pd.DataFrame]:
+    if table is None:
+        table = stored_table(part.key(run))
+    return part, _place(run, part, silent) if table is None else table
 
 
 def _about(run: Run, part: _Part, placed: pd.DataFrame) -> pd.DataFrame:

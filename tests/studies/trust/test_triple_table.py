@@ -83,6 +83,39 @@ def test_parts_do_not_matter(run, basis, triples, tmp_path, monkeypatch):
             pd.testing.assert_frame_equal(there, here)
 
 
+@pytest.mark.parametrize("seed", [None, 1])
+def test_what_was_interrupted_goes_on_with_what_is_missing(
+    run, basis, triples, tmp_path, monkeypatch, seed
+):
+    path = write(tmp_path / "triples.tsv", run, triples)
+    monkeypatch.setattr(module, "_PART", 7)
+    whole = list(trust_tables(basis, path))
+    monkeypatch.setattr(module, "_KEPT", 7 * 135)  # the last part is too small to keep
+    begun = trust_tables(basis, path)
+    assert [len(next(begun)) for _ in range(3)] == [7] * 3
+    begun.close()
+    place, made = module._place, []
+
+    def noted(run, part, progress):
+        made.append(part.number)
+        return place(run, part, progress)
+
+    if seed is None:
+        monkeypatch.setattr(module, "_place", noted)
+        again = basis
+    else:
+        again = replace(basis, run=replace(run, helpers=FakeHelpers(run, seed)))
+    for here, there in zip(whole, trust_tables(again, path), strict=True):
+        pd.testing.assert_frame_equal(there, here)
+    if seed is None:
+        assert made == [3, 4, 5, 6]
+        made.clear()
+        list(trust_tables(basis, path))
+        assert made == [6]
+    else:
+        assert {part.number for part in again.run.helpers.parts} == {3, 4, 5, 6}
+
+
 def test_a_wrong_line_is_told_before_anything_is_computed(run, basis, tmp_path, monkeypatch):
     path = write(tmp_path / "triples.tsv", run, np.zeros((20, 3), dtype=np.int64))
     with path.open("a") as stream:
