@@ -22,6 +22,10 @@ from kgdash.runs import Run
 #: another part of a graph has five
 _ENTRIES, _BYTES = 2048, 2**28
 
+#: bytes of the runs and graphs that results refer to, which would stay loaded for them alone; what
+#: a triple takes there with its indexes, and what a name with its row of weights
+_HELD, _TRIPLE, _NAME = 2**30, 150, 3000
+
 #: digest of a run or graph that the session loaded -> that of what people read of it
 _SHOWN = "shown_digests"
 
@@ -32,6 +36,7 @@ class Memory:
     def __init__(self) -> None:
         self._values: OrderedDict[Hashable, Any] = OrderedDict()
         self._sizes: dict[Hashable, int] = {}
+        self._graphs: dict[Hashable, dict[int, int]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> Any:
@@ -44,24 +49,45 @@ class Memory:
     def put(self, key: Hashable, value: Any) -> None:
         """Keep a value, and drop those not asked for longest if there are too many, or too large.
 
-        The latest is kept, however large it is.
+        So are all that refer to the graph that was not asked about longest, if the graphs are too
+        large. The latest is kept, however large it is.
         """
-        size = own_bytes(value) + own_bytes(key)  # which may hold what somebody wrote
+        size, graphs = _weighed(value)
+        size += own_bytes(key)  # which may hold what somebody wrote
         with self._lock:
-            self._values[key], self._sizes[key] = value, size
+            self._values[key], self._sizes[key], self._graphs[key] = value, size, graphs
             self._values.move_to_end(key)
             while len(self._values) > 1 and (
                 len(self._values) > _ENTRIES or sum(self._sizes.values()) > _BYTES
             ):
-                oldest, _ = self._values.popitem(last=False)
-                del self._sizes[oldest]
+                self._drop(next(iter(self._values)))
+            while self._held() > _HELD and (left := self._oldest_graph()) is not None:
+                for each in [each for each in self._values if left in self._graphs[each]]:
+                    self._drop(each)
+
+    def _drop(self, key: Hashable) -> None:
+        for kept in (self._values, self._sizes, self._graphs):
+            del kept[key]
+
+    def _held(self) -> int:
+        return sum(dict(pair for each in self._graphs.values() for pair in each.items()).values())
+
+    def _oldest_graph(self) -> int | None:
+        """Return the graph whose last result is oldest; None if the latest refers to all."""
+        latest = next(reversed(self._values))
+        seen = dict.fromkeys(graph for key in reversed(self._values) for graph in self._graphs[key])
+        others = [graph for graph in seen if graph not in self._graphs[latest]]
+        return others[-1] if others else None
 
 
 class _Weighing(pickle.Pickler):
-    """Counts what a value would be written as, without runs and graphs, which stay loaded."""
+    """Counts what a value would be written as, without runs and graphs, which are counted apart.
+
+    ``graphs``: about how many bytes each of them takes, by `id`.
+    """
 
     def __init__(self) -> None:
-        self.bytes = 0
+        self.bytes, self.graphs = 0, dict[int, int]()
         super().__init__(self, protocol=5, buffer_callback=self._take)
 
     def write(self, part: bytes) -> None:
@@ -69,8 +95,13 @@ class _Weighing(pickle.Pickler):
         self.bytes += len(part)
 
     def reducer_override(self, value: Any) -> Any:
-        """Leave out what others hold; asked of objects alone, not of each text and number."""
-        return (bool, ()) if isinstance(value, KnowledgeGraph | Run) else NotImplemented
+        """Leave out runs and graphs; asked of objects alone, not of each text and number."""
+        if not isinstance(value, KnowledgeGraph | Run):
+            return NotImplemented
+        graph = value.graph if isinstance(value, Run) else value
+        names, triples = graph.num_entities + graph.num_relations, map(len, graph.splits.values())
+        self.graphs[id(graph)] = _NAME * names + _TRIPLE * sum(triples)
+        return (bool, ())
 
     def _take(self, buffer: pickle.PickleBuffer) -> None:
         self.bytes += buffer.raw().nbytes
@@ -81,10 +112,14 @@ def own_bytes(value: Any) -> int:
 
     What can not be pickled is counted up to there.
     """
+    return _weighed(value)[0]
+
+
+def _weighed(value: Any) -> tuple[int, dict[int, int]]:
     scale = _Weighing()
     with suppress(Exception):
         scale.dump(value)
-    return scale.bytes
+    return scale.bytes, scale.graphs
 
 
 @st.cache_resource(show_spinner=False)

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from kgdash.runs.loading import load
+from kgdash.ui.runtime import result_cache
 from kgdash.ui.runtime.result_cache import _BYTES, _ENTRIES, Memory, own_bytes
+from tests.support.fakes import fake_run, make_graph, random_scorer
 
 
 def test_gives_back_the_very_object_and_nothing_for_unknown_keys():
@@ -61,6 +63,28 @@ def test_drops_the_oldest_when_all_are_too_large():
     memory.put("huge", np.zeros(_BYTES, dtype=np.uint8))
     assert memory.get("huge") is not None
     assert len(memory._values) == len(memory._sizes) == 1
+
+
+def test_graphs_that_results_alone_keep_loaded_do_not_add_up(monkeypatch):
+    """Each inspected run of a stranger's kept 131 MiB for good."""
+    graphs = [make_graph([(0, 0, 1)] * 3, entities=2) for _ in range(4)]
+    each = 3 * 3000 + 3 * 150
+    monkeypatch.setattr(result_cache, "_HELD", 3 * each)
+    memory = Memory()
+    for number, graph in enumerate(graphs[:3]):
+        memory.put(("inspected", number), (graph, "what was found"))
+        memory.put(("explained", number), fake_run(graph, random_scorer(2, 1)))
+    memory.put("of no graph", 1)
+    memory.get(("explained", 0))
+    memory.put(("inspected", 3), [graphs[3]])
+    kept = {key for key in memory._values if key != "of no graph"}
+    assert {number for _, number in kept} == {0, 2, 3}
+    assert memory.get("of no graph") == 1
+    assert len(memory._values) == len(memory._sizes) == len(memory._graphs) == 6
+    monkeypatch.setattr(result_cache, "_HELD", 0)
+    memory.put("agreement", graphs)  # the latest stays, whatever it refers to
+    assert memory.get("agreement") is graphs
+    assert memory.get(("inspected", 3)) is not None
 
 
 def test_an_entry_put_anew_counts_once():
