@@ -1,4 +1,4 @@
-"""A call that another process can make: functions by name, runs and graphs by where they come from.
+"""A call that another process can make: functions by name, runs, graphs, models by their origin.
 
 What is read was written by a process of ours, over a pipe that only the two have.
 """
@@ -19,6 +19,8 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress
 from kgdash.runs.loading import load
 from kgdash.runs.run import Run
+from kgdash.scoring.kernel_scorer import KernelScorer
+from kgdash.scoring.pykeen_scorer import PyKEENScorer
 
 #: digest of what tables depend on, and of what people read
 Identity = tuple[str, str]
@@ -118,6 +120,10 @@ class _Pickler(pickle.Pickler):
             return ("run", identity(value), _origins[identity(value)])
         if isinstance(value, KnowledgeGraph) and (origin := _origin_of(value)) is not None:
             return ("graph", identity(value), origin)
+        if isinstance(value, PyKEENScorer | KernelScorer):
+            for run in _at_hand(_runs):
+                if run.scorer is value:
+                    return ("scorer", identity(run), _origins[identity(run)])
         return None
 
 
@@ -126,8 +132,8 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, named: Any) -> Any:
         kind, wanted, origin = named
-        for found in _at_hand(_runs if kind == "run" else _graphs):
+        for found in _at_hand(_graphs if kind == "graph" else _runs):
             if identity(found) == wanted:
-                return found
+                return found.scorer if kind == "scorer" else found
         run = self.find(origin)
-        return run if kind == "run" else run.graph
+        return {"run": run, "graph": run.graph, "scorer": run.scorer}[kind]

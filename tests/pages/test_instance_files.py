@@ -3,6 +3,7 @@
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.runs.call import Call, write
 from kgdash.statistics.estimate import number
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.instances.separation import compare_measures, separation
@@ -14,6 +15,8 @@ from kgdash.studies.queries.sources import queries_of_file, sample_queries
 from kgdash.studies.rules.files import RuleFile, read_rules
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances
+from kgdash.ui.instances import view
+from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from tests.pages.driver import cards, choose, choose_folder, open_page, table
 from tests.pages.driver import run as rerun
@@ -47,6 +50,35 @@ def test_rules_of_a_file(run):
     instances = find_instances(run.graph, RuleSelection(2, per_rule=5), RuleFile(ROWS))
     assert_groups(app, run, instances)
     assert any(plain("'none_such', line 3") in caption.value for caption in app.main.caption)
+
+
+def test_predictions_of_an_uploaded_file_may_go_to_a_worker(monkeypatch):
+    """A file of 100 bytes took 2 GB of the server, which went on when its page was left."""
+    made = {}
+
+    def noted(label, key, work):
+        made[label] = work
+        return computed(label, key, work)
+
+    monkeypatch.setattr(view, "computed", noted)
+    app = open_page("rules", rules_from="from a file", **FEW)
+    app.get_by_key("rule_file").set_value(("rules.txt", ROWS, "text/plain"))
+    assert not rerun(app).error
+    assert isinstance(made["Finding instances"], Call)
+    assert len(write(made["Finding instances"])) < 10_000
+
+
+@pytest.mark.parametrize("way", ["graph", "model"])
+def test_queries_may_go_to_a_worker_too(monkeypatch, way):
+    made = {}
+
+    def noted(label, key, work):
+        made[label] = work
+        return computed(label, key, work)
+
+    monkeypatch.setattr(view, "computed", noted)
+    open_page("queries", types="1p", per_type="3", intermediates=way)
+    assert len(write(made["Finding instances"])) < 10_000
 
 
 def test_what_counts_as_false_is_asked_where_people_verified_it(run, tmp_path):

@@ -7,6 +7,7 @@ from kgdash.progress import Progress, phases, silent
 from kgdash.studies.instances.instances import Instances
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.predictions import Predictions, PredictionSampling, unlabelled_predictions
+from kgdash.studies.rules.rule import Rules
 from kgdash.studies.rules.selection import RuleSelection, in_order
 from kgdash.studies.rules.sources import find_rules
 
@@ -20,14 +21,14 @@ _GROUNDINGS = 3
 def predictions_to_judge(
     graph: KnowledgeGraph,
     selection: RuleSelection,
-    file: RuleFile | None = None,
+    file: RuleFile | Rules | None = None,
     negatives: np.ndarray | None = None,
     progress: Progress = silent,
 ) -> Predictions:
     """Take the first rules in an order, and predictions of theirs that are no fact.
 
     :param selection: ``per_rule`` predictions of each rule
-    :param file: of rules to take in place of mined ones
+    :param file: of rules to take in place of mined ones, or what `find_rules` made of it
     :param negatives: triples known to be false, which are left out too: int64 ids, ``(n, 3)``
     :raises KgdashError: as `find_rules`; if train is empty
     """

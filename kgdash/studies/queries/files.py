@@ -25,9 +25,13 @@ _COMMAS = 8
 EXTENSIONS = (".jsonl", ".json", ".tsv", ".parquet")
 
 
+#: queries by type, and notes
+ReadQueries = tuple[dict[str, AskedQueries], list[str]]
+
+
 def read_queries(
     source: str | Path | bytes, graph: KnowledgeGraph, name: str | None = None, split: str = "test"
-) -> tuple[dict[str, AskedQueries], list[str]]:
+) -> ReadQueries:
     """Read queries with their easy and hard answers.
 
     :param source: path of a JSON, TSV, CSV or Parquet file, the former plain or .gz, or the bytes

@@ -9,7 +9,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.studies.instances.instances import Instances
 from kgdash.studies.queries.beam import Beam
-from kgdash.studies.queries.files import read_queries
+from kgdash.studies.queries.files import ReadQueries, read_queries
 from kgdash.studies.queries.graph_agreement import agreement_notes, graph_agreement
 from kgdash.studies.queries.query_instances import AnswerSampling, query_instances
 from kgdash.studies.queries.sampling import QuerySampling, draw_queries
@@ -47,7 +47,7 @@ def sample_queries(
 
 def queries_of_file(
     graph: KnowledgeGraph,
-    source: str | Path | bytes,
+    source: str | Path | bytes | ReadQueries,
     types: Sequence[str] | None = None,
     sampling: AnswerSampling | None = None,
     name: str | None = None,
@@ -57,7 +57,7 @@ def queries_of_file(
 
     Defined in numbers.md#8-queries.
 
-    :param source: as `kgdash.studies.queries.files.read_queries` takes it
+    :param source: as `kgdash.studies.queries.files.read_queries` takes it, or what that returned
     :param sampling: None for fifty queries per type
     :param name: what to call the file in messages
     :return: groups are the types; two instances per query. Notes say whether the file's answers are
@@ -66,14 +66,14 @@ def queries_of_file(
     """
     sampling = sampling or AnswerSampling(per_type=50)
     first, second = phases(progress, [1.0, _share(sampling.beam)])
-    asked, notes = read_queries(source, graph, name)
+    asked, notes = source if isinstance(source, tuple) else read_queries(source, graph, name)
     chosen = {kind: asked[kind] for kind in (types or asked) if kind in asked}
     if not chosen:
         raise KgdashError(
             f"{name or 'the file'} has queries of type {', '.join(asked)}; none of the chosen "
             f"{', '.join(types or ())}. Choose another type"
         )
-    notes += agreement_notes(graph_agreement(chosen, graph, first), graph.name)
+    notes = [*notes, *agreement_notes(graph_agreement(chosen, graph, first), graph.name)]
     made = query_instances(graph, chosen, sampling, second)
     return replace(made, notes=(*notes, *made.notes))
 

@@ -7,6 +7,7 @@ import pandas as pd
 from scipy import sparse
 
 from kgdash.graph.sorted_slices import expand_slices
+from kgdash.progress import Beat, unheard
 from kgdash.studies.rules.body_matrix import Body
 
 #: rows that a join of one block may have
@@ -16,7 +17,11 @@ _Values = dict[str, np.ndarray]
 
 
 def groundings(
-    body: Body, triples: np.ndarray, most: int, rng: np.random.Generator
+    body: Body,
+    triples: np.ndarray,
+    most: int,
+    rng: np.random.Generator,
+    beat: Beat = unheard,
 ) -> pd.DataFrame:
     """Ground predictions: the triples of the body, then the head triple.
 
@@ -26,10 +31,14 @@ def groundings(
     :param body: a rule's body on the facts
     :param triples: predictions of that rule: int64, shape ``(n, 3)``
     :param most: groundings kept per prediction, ≥ 1
+    :param beat: called now and then; may raise to end it
     :return: one row per triple: ``instance`` (position in ``triples``), ``grounding`` (unique over
         all instances), ``head, relation, tail`` (int64 ids), ``is_answer_triple`` (bool)
     """
-    found = [_ground(body, triples, block, most, rng) for block in _blocks(body, triples, most)]
+    found = []
+    for block in _blocks(body, triples, most):
+        beat()
+        found.append(_ground(body, triples, block, most, rng))
     names = found[0].keys() if found else ()
     values = {name: np.concatenate([part[name] for part in found]) for name in names}
     if not found:

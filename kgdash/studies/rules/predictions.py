@@ -82,15 +82,14 @@ def rule_instances(
         if kept_rules == max_rules:
             rules = rules[:number]
             break
-        predictions = applied.predict(
-            rule, number, (TRUE, FALSE), partial(progress, number, len(rules))
-        )
+        beat = partial(progress, number, len(rules))
+        predictions = applied.predict(rule, number, (TRUE, FALSE), beat)
         nothing_new += not len(predictions.labels)
         if sampling.balanced:
             balanced = predictions.balanced()
             one_sided += len(predictions.labels) > 0 and not len(balanced.labels)
             predictions = balanced
-        applied.add(predictions)
+        applied.add(predictions, beat)
         kept_rules += len(predictions.labels) > 0
         progress(number + 1, len(rules))
     progress(1, 1)
@@ -138,7 +137,7 @@ def unlabelled_predictions(
     rules = list(dict.fromkeys(rules))
     for number, rule in enumerate(rules):
         beat = partial(progress, number, len(rules))
-        applied.add(applied.predict(rule, number, (UNLABELLED,), beat))
+        applied.add(applied.predict(rule, number, (UNLABELLED,), beat), beat)
         progress(number + 1, len(rules))
     rows, described = applied.tables()
     rows = rows.sort_values(["instance", "grounding"], kind="stable").reset_index(drop=True)
@@ -203,9 +202,9 @@ class _AppliedRules:
         order = np.lexsort((triples[:, 2], triples[:, 0]))
         return _RulePredictions(rule, body, triples[order], labels[order], rng)
 
-    def add(self, of: _RulePredictions) -> None:
+    def add(self, of: _RulePredictions, beat: Beat) -> None:
         """Add the groundings of predictions."""
-        rows = groundings(of.body, of.triples, self.sampling.max_groundings, of.rng)
+        rows = groundings(of.body, of.triples, self.sampling.max_groundings, of.rng, beat)
         before = len(self._described)
         rows["label"] = of.labels[rows["instance"]] == TRUE
         rows["group"] = rule_text(of.rule, self.graph)

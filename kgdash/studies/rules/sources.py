@@ -17,7 +17,7 @@ from kgdash.studies.rules.selection import RuleSelection, select_instances, usab
 def find_rules(
     graph: KnowledgeGraph,
     selection: RuleSelection,
-    file: RuleFile | None = None,
+    file: RuleFile | Rules | None = None,
     progress: Progress = silent,
 ) -> Rules:
     """Mine rules, or read them from a file: those with enough support and PCA confidence.
@@ -26,8 +26,11 @@ def find_rules(
     first million is kept, by falling PCA confidence, then support; a note says so.
 
     :param selection: only its ``min_pca`` and ``min_support`` matter
+    :param file: to read; rules that this returned before are returned again
     :raises KgdashError: as `mine_bodies`, or as `read_rules` and `usable_rules`
     """
+    if isinstance(file, Rules):
+        return file
     min_pca, min_support = selection.min_pca, selection.min_support
     if file is not None:
         first, second = phases(progress, [0.6, 0.4])
@@ -48,14 +51,14 @@ def find_rules(
 def find_instances(
     graph: KnowledgeGraph,
     selection: RuleSelection,
-    file: RuleFile | None = None,
+    file: RuleFile | Rules | None = None,
     negatives: np.ndarray | None = None,
     progress: Progress = silent,
 ) -> Instances:
     """Take rules in an order whose predictions have both labels.
 
     :param graph: rules are mined on train, their predictions labelled by valid and test
-    :param file: of rules to take in place of mined ones
+    :param file: of rules to take in place of mined ones, or what `find_rules` made of it
     :param negatives: triples known to be false: int64 ids, ``(n, 3)``; None for the closed world
     :return: groups are the rules; the notes begin with what was left out of the file
     :raises KgdashError: as `find_rules`; if train is empty

@@ -14,15 +14,15 @@ from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.studies.audit.of_run import latest_audit
-from kgdash.studies.classification.given_negatives import verified_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.facts import FACT_ORDERS
 from kgdash.studies.labelling.queue import ORDERS
 from kgdash.studies.labelling.sources import JUDGED, instance_predictions, predictions_to_judge
-from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.predictions import Predictions
 from kgdash.studies.rules.selection import RuleSelection
+from kgdash.ui.instances.given_rules import read_rule_file, read_verified
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number
@@ -123,13 +123,11 @@ _Made = tuple[tuple[Hashable, ...], Callable[[int], Callable[[Progress], Predict
 def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
     with more_settings():
         max_rules, min_pca, per_rule = chosen = _numbers()
-    file = None if upload is None else RuleFile(*upload)
 
     def make(seed: int) -> Callable[[Progress], Predictions]:
         selection = RuleSelection(max_rules, min_pca, per_rule=per_rule, seed=seed)
-        return lambda report: predictions_to_judge(
-            run.graph, selection, file, verified_negatives(run), report
-        )
+        rules = None if upload is None else read_rule_file(run, selection, *upload)
+        return Call(predictions_to_judge, run.graph, selection, rules, read_verified(run))
 
     if upload is None:
         return ("mined", *chosen), make

@@ -7,12 +7,15 @@ import hashlib
 import streamlit as st
 
 from kgdash.runs import Run
+from kgdash.runs.call import Call
 from kgdash.studies.queries.beam import INTERMEDIATES, Beam, beam_for
+from kgdash.studies.queries.files import read_queries
 from kgdash.studies.queries.query_instances import AnswerSampling
 from kgdash.studies.queries.query_types import HARD, QUERY_TYPES
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import queries_of_file, sample_queries
 from kgdash.ui.instances.separation_form import InstancesChoice
+from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one
 
@@ -37,18 +40,23 @@ def choose_queries(run: Run) -> InstancesChoice:
         if not types:
             st.info("Choose at least one query type.", icon=":material/info:")
             st.stop()
+        sampling = QuerySampling(types, per_type, hard, seed)
         return InstancesChoice(
             ("queries", types, per_type, hard, seed, *key),
-            lambda report: sample_queries(
-                run.graph, QuerySampling(types, per_type, hard, seed), beam=beam, progress=report
-            ),
+            Call(sample_queries, run.graph, sampling, beam=beam),
         )
     content, name = _upload()
+    file = (name, hashlib.sha256(content).hexdigest())
+    # The bounds of files are the visitor's: another process knows none.
+    read = computed(
+        "Reading queries",
+        (run.digest, "queries of a file", *file),
+        lambda _: read_queries(content, run.graph, name),
+    )
+    answers = AnswerSampling(per_type, seed, beam=beam)
     return InstancesChoice(
-        ("queries", name, hashlib.sha256(content).hexdigest(), per_type, seed, *key),
-        lambda report: queries_of_file(
-            run.graph, content, None, AnswerSampling(per_type, seed, beam=beam), name, report
-        ),
+        ("queries", *file, per_type, seed, *key),
+        Call(queries_of_file, run.graph, read, None, answers, name),
     )
 
 

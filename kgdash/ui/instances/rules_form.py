@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.progress import Progress
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
 from kgdash.runs.call import Call
-from kgdash.studies.classification.given_negatives import find_negatives, verified_negatives
+from kgdash.studies.classification.given_negatives import find_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
-from kgdash.studies.instances.instances import Instances
 from kgdash.studies.labelling.journal import journal_file
 from kgdash.studies.labelling.results import labelled_instances
-from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.selection import ORDERS, RuleSelection
 from kgdash.studies.rules.sources import find_instances
+from kgdash.ui.instances.given_rules import read_rule_file, read_verified
 from kgdash.ui.instances.separation_form import InstancesChoice
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.sidebar import more_settings, settings
@@ -91,20 +88,14 @@ def _choose_rules(run: Run) -> InstancesChoice:
         verified = _choose_false(run)
         seed = choose_number("Random seed", (0, 10**9), _FIRST.seed, "rule_seed")
     selection = RuleSelection(most, float(min_pca), min_support, per_rule, order, seed)
-    file: RuleFile | None = None
     origin: tuple[str, ...] = ("mined",)
+    rules = None
     if not mined:
         content, name = _upload_rules()
-        file = RuleFile(content, name)
+        rules = read_rule_file(run, selection, content, name)
         origin = ("rule file", name, hashlib.sha256(content).hexdigest())
-    make: Callable[[Progress], Instances] = Call(find_instances, run.graph, selection)
-    # What is verified is the visitor's, and so are the bounds of files: another process knows none.
-    if verified or file is not None:
-
-        def make(report: Progress) -> Instances:
-            negatives = verified_negatives(run) if verified else None
-            return find_instances(run.graph, selection, file, negatives, report)
-
+    negatives = read_verified(run) if verified else None
+    make = Call(find_instances, run.graph, selection, rules, negatives)
     return InstancesChoice((*origin, selection, verified), make)
 
 

@@ -18,6 +18,7 @@ from kgdash.studies.rules.predictions import (
     unlabelled_predictions,
 )
 from kgdash.studies.rules.rule import parse_rule, rule_text
+from tests.support.endless import GaveUpError
 from tests.support.instance_fakes import (
     AMIE,
     CODEX,
@@ -166,6 +167,23 @@ def test_many_groundings_are_drawn_without_joining_them_all():
     rules = parsed(["r1(X,e1) <= r0(X,A), r0(X,B)"], graph)
     instances = rule_instances(graph, rules, PredictionSampling(max_groundings=7, balanced=False))
     assert instances.table["groundings"].tolist() == [7]
+
+
+def test_groundings_tell_that_they_go_on(monkeypatch):
+    """They were silent for 40 s, and could not be stopped."""
+    graph = small_graph([(0, 0, n) for n in range(1, 30)], relations=2)
+    rules = parsed(["r1(X,Y) <= r0(A,X), r0(A,Y), r0(A,B)"], graph)
+    told = []
+
+    def stop(done, total):
+        told.append(done)
+        if len(told) == 5:
+            raise GaveUpError
+
+    monkeypatch.setattr(rule_groundings, "_BLOCK_ROWS", 1)
+    with pytest.raises(GaveUpError):
+        rule_instances(graph, rules, PredictionSampling(balanced=False), progress=stop)
+    assert told == [0] * 5
 
 
 def test_nothing_in_nothing_out():

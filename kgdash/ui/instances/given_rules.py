@@ -1,0 +1,46 @@
+"""What a visitor may read, and another process may not: files of rules, and false triples."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from kgdash.errors import KgdashError
+from kgdash.runs import Run
+from kgdash.studies.classification.given_negatives import find_negatives, read_negatives
+from kgdash.studies.rules.files import RuleFile
+from kgdash.studies.rules.rule import Rules
+from kgdash.studies.rules.selection import RuleSelection
+from kgdash.studies.rules.sources import find_rules
+from kgdash.ui.runtime.computed import computed, refuse
+
+
+def read_rule_file(run: Run, selection: RuleSelection, content: bytes, name: str) -> Rules:
+    """Read the rules of an upload with enough support and confidence; a refusal ends the page."""
+    digest = hashlib.sha256(content).hexdigest()
+    return computed(
+        "Reading rules",
+        (run.digest, "rule file", name, digest, selection.min_pca, selection.min_support),
+        lambda report: find_rules(run.graph, selection, RuleFile(content, name), report),
+    )
+
+
+def read_verified(run: Run) -> np.ndarray | None:
+    """Read the false triples in the run's dataset folder; None if it has none.
+
+    :return: int64 ids, shape ``(n, 3)``
+    """
+    try:
+        files = find_negatives(run)
+    except KgdashError as error:
+        refuse(error)
+    if files is None:
+        return None
+    stamps = (path.stat().st_mtime_ns for path in files.values())
+    given = computed(
+        "Reading false triples",
+        (run.digest, "negatives", *map(str, files.values()), *stamps),
+        lambda _: read_negatives(files, run.graph),
+    )
+    return np.concatenate([given.valid, given.test])
