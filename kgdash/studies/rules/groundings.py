@@ -8,10 +8,13 @@ from scipy import sparse
 
 from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Beat, unheard
-from kgdash.studies.rules.body_matrix import Body
+from kgdash.studies.rules.body_matrix import Body, Leaf
 
 #: rows that a join of one block may have
 _BLOCK_ROWS = 4_000_000
+
+#: values of a leaf that are written out for one instance at most
+_WRITTEN_OUT = 200_000
 
 _Values = dict[str, np.ndarray]
 
@@ -74,7 +77,8 @@ def _blocks(body: Body, triples: np.ndarray, most: int) -> Iterator[np.ndarray]:
             paths = matrix @ paths
         cost = np.maximum(cost, paths[start])
     for leaf in body.leaves:
-        cost = np.maximum(cost, float(most) * np.diff(leaf.matrix.indptr).max(initial=1))
+        widest = float(most) * np.diff(leaf.matrix.indptr).max(initial=1)
+        cost = np.maximum(cost, min(widest, _WRITTEN_OUT))
     place = np.cumsum(cost) // _BLOCK_ROWS
     if len(triples):
         yield from np.split(np.arange(len(triples)), np.flatnonzero(np.diff(place)) + 1)
@@ -95,8 +99,32 @@ def _ground(
         values = {name: column[holds] for name, column in values.items()}
     values = _capped(values, most, rng)
     for leaf in body.leaves:
-        values = _capped(_expanded(values, leaf.stem, leaf.variable, leaf.matrix), most, rng)
+        values = _with_leaf(values, leaf, most, rng)
     return values
+
+
+def _with_leaf(values: _Values, leaf: Leaf, most: int, rng: np.random.Generator) -> _Values:
+    """Join the values of a leaf, at most ``most`` rows per instance, a random choice.
+
+    Where an instance would have very many they are drawn without writing them all out.
+    """
+    owner = values["instance"]
+    first = leaf.matrix.indptr[values[leaf.stem]].astype(np.int64)
+    degree = leaf.matrix.indptr[values[leaf.stem] + 1] - first
+    few = np.bincount(owner, degree)[owner] <= _WRITTEN_OUT
+    written = {name: column[few] for name, column in values.items()}
+    parts = [_capped(_expanded(written, leaf.stem, leaf.variable, leaf.matrix), most, rng)]
+    for instance in np.unique(owner[~few]):
+        rows = np.flatnonzero(owner == instance)
+        stops = np.cumsum(degree[rows])
+        drawn = np.sort(rng.choice(stops[-1], min(most, stops[-1]), replace=False))
+        at = np.searchsorted(stops, drawn, side="right")
+        part = {name: column[rows[at]] for name, column in values.items()}
+        place = first[rows[at]] + drawn - (stops - degree[rows])[at]
+        parts.append(part | {leaf.variable: leaf.matrix.indices[place].astype(np.int64)})
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    order = np.argsort(joined["instance"], kind="stable")
+    return {name: column[order] for name, column in joined.items()}
 
 
 def _column(body: Body, variable: str, triples: np.ndarray) -> np.ndarray:

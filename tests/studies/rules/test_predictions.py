@@ -169,6 +169,34 @@ def test_many_groundings_are_drawn_without_joining_them_all():
     assert instances.table["groundings"].tolist() == [7]
 
 
+def test_groundings_of_a_hub_are_drawn_evenly(monkeypatch):
+    """Ten million values of one variable were written out, and ten of them kept."""
+    # 0 has the neighbours 1 to 40 by r0; by r1 1 has 30, 2 has 10 and the others none.
+    facts = [(0, 0, n) for n in range(1, 41)]
+    facts += [(1, 1, n) for n in range(1, 31)] + [(2, 1, n) for n in range(1, 11)]
+    graph = small_graph(facts, relations=3)
+    rules = parsed(["r2(X,e1) <= r0(X,A), r1(A,B)", "r2(X,e1) <= r0(X,A), r0(X,B)"], graph)
+    whole = rule_instances(graph, rules, PredictionSampling(max_groundings=5000, balanced=False))
+    monkeypatch.setattr(rule_groundings, "_WRITTEN_OUT", 8)
+    drawn = rule_instances(graph, rules, PredictionSampling(max_groundings=5000, balanced=False))
+    assert sorted(drawn.table["groundings"]) == sorted(whole.table["groundings"]) == [40, 1600]
+    rows = ["group", *IDS]
+    for each in (whole, drawn):
+        assert not each.triples.groupby("grounding")[rows].apply(tuple_of).duplicated().any()
+    seen = np.zeros(41)
+    for seed in range(300):
+        sampling = PredictionSampling(max_groundings=10, balanced=False, seed=seed)
+        found = rule_instances(graph, rules[1:], sampling).triples
+        assert found["grounding"].nunique() == 10
+        np.add.at(seen, found.loc[~found["is_answer_triple"], "tail"], 1)
+    # 20 of 40 values in each of 300 draws, at random: 150 each
+    assert abs(seen[1:] - 150).max() < 60
+
+
+def tuple_of(rows):
+    return tuple(map(tuple, rows.to_numpy().tolist()))
+
+
 def test_groundings_tell_that_they_go_on(monkeypatch):
     """They were silent for 40 s, and could not be stopped."""
     graph = small_graph([(0, 0, n) for n in range(1, 30)], relations=2)
