@@ -28,6 +28,7 @@ from kgdash.files.atomic import draft_folder, publish, sweep_drafts
 from kgdash.files.regular import file_digest, open_regular
 from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import check_record
+from kgdash.formats.tensor_file import read_tensors
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.scoring.model_spec import ModelSpec, OwnWeights
 
@@ -138,10 +139,7 @@ def read_run(
         spec = ModelSpec.from_json(manifest["model"], str(folder / MANIFEST))
         graph = _read_graph(folder)
         summed.result()
-    try:
-        state = safetensors.torch.load_file(folder / WEIGHTS)
-    except (SafetensorError, OSError) as error:
-        raise KgdashError(f"{folder / WEIGHTS} is not a whole safetensors file: {error}") from error
+    state = read_tensors(folder / WEIGHTS, _MOST[WEIGHTS])
     return graph, spec, OwnWeights(single_precision(state)), manifest
 
 
@@ -171,11 +169,7 @@ def _write_graph(folder: Path, graph: KnowledgeGraph) -> None:
 
 def _read_graph(folder: Path) -> KnowledgeGraph:
     where, names = folder / GRAPH, _read_json(folder / GRAPH)
-    try:
-        # By torch: NumPy's reader knows no bfloat16, and stumbles over it.
-        splits = safetensors.torch.load_file(folder / TRIPLES)
-    except (SafetensorError, OSError) as error:
-        raise KgdashError(f"{folder / TRIPLES} is not a whole safetensors file: {error}") from error
+    splits = read_tensors(folder / TRIPLES, _MOST[TRIPLES], SPLITS)
     entities = _strings(names, "entities", where)
     relations = _strings(names, "relations", where)
     limits = np.array([len(entities), len(relations), len(entities)])

@@ -17,6 +17,7 @@ from kgdash.errors import KgdashError
 from kgdash.formats.pykeen_directory import MODEL_FILE
 from kgdash.formats.pykeen_results import RESULTS_FILE
 from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, WEIGHTS
+from kgdash.formats.tensor_file import LENGTH_BYTES, check_header
 
 #: of the zip file, in MiB
 MOST_MIB = 256
@@ -79,6 +80,10 @@ def unpack_run(content: bytes, shown: str, out: Path) -> Path:
                         f"{name} in {shown} is larger than {most // 2**20} MiB; name its folder "
                         "instead"
                     )
+                if name in (WEIGHTS, TRIPLES):
+                    with archive.open(info) as packed:
+                        start = packed.read(LENGTH_BYTES)
+                    check_header(start, info.file_size, f"{name} in {shown}")
                 path = out / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(info) as packed, path.open("wb") as file:

@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 
 from kgdash.files.atomic import atomic_file
-from kgdash.files.regular import check_regular
 from kgdash.files.table_cache import TRAININGS, cache_directory
+from kgdash.formats.tensor_file import open_tensors
 
 #: seconds of training after which its place is written down again
 _EVERY = 60.0
+
+#: bytes of a file's header, which holds what was said: a number per epoch
+_MOST_SAID = 2**24
 
 
 class Checkpoint:
@@ -38,8 +41,7 @@ class Checkpoint:
     def read(self) -> tuple[dict[str, Any], dict[str, torch.Tensor]] | None:
         """Return what was said and the tensors that were kept; None if they are not as written."""
         try:
-            check_regular(self._path)
-            with safe_open(self._path, "pt") as file:
+            with open_tensors(self._path, most_header=_MOST_SAID) as file:
                 said = file.metadata()["kgdash"]
                 kept = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
                 whole = file.metadata()["sha256"] == _digest(said, kept)

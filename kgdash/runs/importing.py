@@ -90,9 +90,15 @@ def import_embedding(
             "PyKEEN name or by folder (--dataset umls)"
         )
     check_free(out)
-    embedding = READERS[form](source, options)
-    graph = load_dataset(dataset)
-    spec, state, notes = fit_to(embedding, graph, drop_unknown)
+    try:
+        embedding = READERS[form](source, options)
+        graph = load_dataset(dataset)
+        spec, state, notes = fit_to(embedding, graph, drop_unknown)
+    except MemoryError as error:
+        raise KgdashError(
+            f"the vectors of {source} do not fit into memory ({error!s:.120}); look at the sizes "
+            "of its files, or import it on a larger machine"
+        ) from error
     provenance = {
         "form": f"imported from {form}",
         "imported_from": source.name or source.resolve().name,

@@ -25,6 +25,7 @@ from kgdash.formats.run_directory import (
 from kgdash.runs.loading import load
 from kgdash.scoring.model_spec import ModelSpec
 from tests.support.fakes import make_graph
+from tests.support.tensor_files import listing
 
 GROUND = replace(
     make_graph([(0, 0, 1), (1, 1, 2)], [(2, 0, 0)], [(0, 1, 0)]),
@@ -196,6 +197,12 @@ class TestTampering:
     def test_no_safetensors(self, folder, name):
         alter(folder, name, lambda path: path.write_bytes(b"\x80\x05pickle?"))
         with pytest.raises(KgdashError, match=f"{name} is not a whole safetensors file"):
+            load(folder)
+
+    @pytest.mark.parametrize("name", [WEIGHTS, TRIPLES])
+    def test_more_tensors_than_a_model_has(self, folder, name):
+        alter(folder, name, lambda path: path.write_bytes(listing(20_000)))
+        with pytest.raises(KgdashError, match=rf"{name} has a header of 1,"):
             load(folder)
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from kgdash.errors import KgdashError
 from kgdash.formats import zipped_run
 from kgdash.formats.zipped_run import FILES, unpack_run
+from tests.support.tensor_files import listing
 
 WHOLE = {name: name.encode() for name in FILES[:4]}
 
@@ -93,6 +94,7 @@ def link_mode(kind: int) -> int:
         (packed(WHOLE, compression=zipfile.ZIP_LZMA), "packed in an unusual way"),
         (packed(WHOLE, compression=zipfile.ZIP_BZIP2), "packed in an unusual way"),
         (packed(WHOLE | {"weights.safetensors": bytes(2**21)}), "unpacks to over 200 times"),
+        (packed(WHOLE | {"triples.safetensors": listing(20_000)}), "triples.* has a header of 1,"),
         (packed(WHOLE | {f"x{i}": b"" for i in range(300)}), "holds more than 256 files"),
         (packed(WHOLE)[:-30] + packed(WHOLE)[-22:], "is not a whole zip file"),
     ],

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +20,7 @@ from kgdash.progress import silent
 from kgdash.runs import checkpoint, softmax_training
 from kgdash.runs.loading import load
 from kgdash.runs.training import TrainingConfig, fit, train, unwatched
+from tests.support.tensor_files import listing
 
 TINY = TrainingConfig(
     "DistMult",
@@ -229,6 +231,10 @@ class TestGoingOn:
         deep = "[" * 100_000 + "]" * 100_000
         save_file({"a": torch.ones(1)}, place._path, {"kgdash": deep})
         assert place.read() is None
+        place._path.write_bytes(listing(10**6))
+        start = time.monotonic()
+        assert place.read() is None
+        assert time.monotonic() - start < 1
 
 
 @pytest.mark.parametrize(

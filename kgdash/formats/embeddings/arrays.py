@@ -16,7 +16,7 @@ from kgdash.errors import KgdashError
 from kgdash.formats.embeddings.embedding import Embedding, Source
 from kgdash.formats.embeddings.interactions import INTERACTIONS, Parts, interaction_name, unit_rows
 from kgdash.formats.embeddings.matrices import ENDINGS, find_matrix, read_matrix
-from kgdash.formats.embeddings.name_lists import check_length, read_names
+from kgdash.formats.embeddings.name_lists import read_names
 from kgdash.formats.embeddings.options import Options
 
 #: interactions of entities alone
@@ -70,6 +70,5 @@ def _matrix(folder: Path, stem: str) -> tuple[np.ndarray, tuple[str, ...], str]:
         present = ", ".join(sorted(p.name for p in folder.iterdir())[:8]) or "nothing"
         wanted = " or ".join(stem + ending for ending in ENDINGS)
         raise KgdashError(f"no {stem} in {folder}: expected {wanted}; found {present:.200}")
-    values, names = read_matrix(path), read_names(names_file)
-    check_length(names, len(values) if values.ndim else 0, names_file, path)
-    return values, names, str(path)
+    values = read_matrix(path)
+    return values, read_names(names_file, values, path), str(path)

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import safetensors.torch
 import torch
-from safetensors import SafetensorError
 
 from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError
 from kgdash.files.parquet_pages import unpacked_size
-from kgdash.files.regular import check_regular, open_regular
+from kgdash.files.regular import open_regular
+from kgdash.formats.tensor_file import read_tensors
 
 ENDINGS = (".npy", ".safetensors", ".parquet")
 
@@ -138,11 +137,7 @@ def _npy(path: Path) -> np.ndarray:
 
 
 def _safetensors(path: Path) -> np.ndarray:
-    check_regular(path, _MOST)
-    try:
-        tensors = safetensors.torch.load_file(path)
-    except (SafetensorError, OSError, ValueError) as error:
-        raise KgdashError(f"{path} is not a whole safetensors file: {error!s:.120}") from error
+    tensors = read_tensors(path, _MOST)
     if len(tensors) == 1:
         (tensor,) = tensors.values()
     elif path.stem in tensors:

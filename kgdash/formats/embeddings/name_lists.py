@@ -1,6 +1,6 @@
 """Lists of names beside matrices, and the rows of a matrix in the order of a dataset's names."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +12,23 @@ from kgdash.files.text import decode_text, read_content, text_lines
 _MOST = 2**30
 
 
-def read_names(path: Path) -> tuple[str, ...]:
+def read_names(path: Path, values: np.ndarray, rows_file: object) -> tuple[str, ...]:
     """Read a list of names, one a line, blanks around them left out.
 
-    :raises KgdashError: if a name stands twice, a line is blank, or it is no text
+    :param values: the matrix, whose rows they name
+    :param rows_file: its file, for messages
+    :raises KgdashError: if a name stands twice, a line is blank, there are more or fewer names than
+        rows, or it is no text
     """
     text = decode_text(read_content(path, str(path), _MOST), str(path))
+    text = text.rstrip(" \t\r").removesuffix("\n")
     where, lines_of = f"{path}, line", dict[str, int]()
-    for number, line in enumerate(text_lines(text.rstrip(" \t\r").removesuffix("\n")), start=1):
+    rows = len(values) if values.ndim else 0
+    for number, line in enumerate(text_lines(text), start=1):
         add_name(lines_of, line.strip(), number, where)
+        if number > rows:
+            check_length(range(text.count("\n") + 1), rows, path, rows_file)
+    check_length(lines_of, rows, path, rows_file)
     return tuple(lines_of)
 
 
@@ -54,7 +62,9 @@ def add_name(first: dict[str, int], name: str, number: int, where: str) -> None:
         )
 
 
-def check_length(names: Sequence[str], rows: int, names_file: object, rows_file: object) -> None:
+def check_length(
+    names: Collection[object], rows: int, names_file: object, rows_file: object
+) -> None:
     """Refuse a list of another length than its matrix has rows."""
     if len(names) != rows:
         raise KgdashError(

@@ -41,8 +41,8 @@ def read_torchkge(path: Path, options: Options) -> Embedding:
     lists = [find_list(places, (f"{kind}.txt",)) for kind in ("entities", "relations")]
     return Embedding(
         interaction,
-        read_names(lists[0]),
-        read_names(lists[1]),
+        read_names(lists[0], entities, path),
+        read_names(lists[1], relations, path),
         Parts(entities, relations, norm=norm, squared=squared, where=str(path)),
         Source(str(path), f"{path}, entities", f"{path}, relations"),
     )

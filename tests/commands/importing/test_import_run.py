@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 
-from kgdash.formats.embeddings import arrays
 from kgdash.formats.run_directory import read_run
 from kgdash.ranking.metrics import metrics
 from kgdash.runs.importing import run_from_arrays
@@ -119,10 +118,19 @@ def test_pykeens_form_takes_none_of_the_options(refused, pykeen_directory):
     )
 
 
-def test_no_pickle_is_read(refused, folder, monkeypatch):
+def test_no_pickle_is_read(refused, folder):
     np.save(folder / "entities.npy", np.array([print], dtype=object), allow_pickle=True)
-    monkeypatch.setattr(arrays, "check_length", lambda *_: None)
     assert "expected floating point numbers" in refused("import", folder, *ARRAYS, "dot")
+
+
+def test_vectors_larger_than_memory(refused, folder, monkeypatch):
+    def fail(*args, **kwargs):
+        raise MemoryError("Unable to allocate 33. GiB")
+
+    monkeypatch.setattr(np, "fromfile", fail)
+    printed = " ".join(refused("import", folder, *ARRAYS, "DistMult").split())
+    assert "do not fit into memory (Unable to allocate 33. GiB)" in printed
+    assert "a larger machine" in printed
 
 
 def test_what_was_reported_is_compared(call, refused, folder, tmp_path):

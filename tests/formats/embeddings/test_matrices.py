@@ -16,6 +16,7 @@ from kgdash.formats.embeddings.matrices import (
     read_matrix,
     single_precision,
 )
+from tests.support.tensor_files import listing
 
 VALUES = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
 
@@ -131,6 +132,12 @@ def test_other_files_that_are_refused(ending, write, message, tmp_path):
 def test_tensors_that_no_array_can_be(tmp_path):
     safetensors.torch.save_file({"a": torch.zeros((1,) * 65)}, tmp_path / "a.safetensors")
     with pytest.raises(KgdashError, match="expected numbers; found 65 axes"):
+        read_matrix(tmp_path / "a.safetensors")
+
+
+def test_more_tensors_than_a_model_has(tmp_path):
+    (tmp_path / "a.safetensors").write_bytes(listing(20_000))
+    with pytest.raises(KgdashError, match=r"a\.safetensors has a header of 1,"):
         read_matrix(tmp_path / "a.safetensors")
 
 

@@ -10,10 +10,12 @@ from kgdash.formats.embeddings import name_lists, numbered_names
 from kgdash.formats.embeddings.name_lists import check_length, read_names, rows_of
 from kgdash.formats.embeddings.numbered_names import read_numbered
 
+ROWS = np.zeros((3, 2))
+
 
 def test_names_are_lines(tmp_path):
     (tmp_path / "e.txt").write_bytes("b\r\n a c \nÄ\n".encode())
-    assert read_names(tmp_path / "e.txt") == ("b", "a c", "Ä")
+    assert read_names(tmp_path / "e.txt", ROWS, "e.npy") == ("b", "a c", "Ä")
 
 
 @pytest.mark.parametrize(
@@ -27,7 +29,15 @@ def test_names_are_lines(tmp_path):
 def test_lists_that_are_refused(content, message, tmp_path):
     (tmp_path / "e.txt").write_text(content)
     with pytest.raises(KgdashError, match=message):
-        read_names(tmp_path / "e.txt")
+        read_names(tmp_path / "e.txt", ROWS, "e.npy")
+
+
+@pytest.mark.parametrize("values", [ROWS, np.zeros(())])
+def test_a_list_longer_than_its_matrix_is_not_read_on(tmp_path, values):
+    rows = values.size // 2
+    (tmp_path / "e.txt").write_text("".join(f"{n}\n" for n in range(rows + 1)) + "\n0\n")
+    with pytest.raises(KgdashError, match=rf"e.txt has {rows + 3} names, e.npy {rows} rows;"):
+        read_names(tmp_path / "e.txt", values, "e.npy")
 
 
 def test_a_name_again_and_again_takes_no_memory(tmp_path, monkeypatch):
@@ -36,7 +46,7 @@ def test_a_name_again_and_again_takes_no_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(numbered_names, "read_content", lambda *_: content)
     tracemalloc.start()
     with pytest.raises(KgdashError, match="line 2"):
-        read_names(tmp_path / "e.txt")
+        read_names(tmp_path / "e.txt", ROWS, "e.npy")
     with pytest.raises(KgdashError, match="each once"):
         read_numbered(tmp_path / "e.tsv")
     most = tracemalloc.get_traced_memory()[1]
@@ -62,7 +72,7 @@ def test_names_that_are_numbers(text, tmp_path):
 def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "e.txt").write_bytes(b"a\n\xff\n")
     with pytest.raises(KgdashError, match=r"byte 0xff .*e.txt, line 2"):
-        read_names(tmp_path / "e.txt")
+        read_names(tmp_path / "e.txt", ROWS, "e.npy")
 
 
 def test_another_length():
