@@ -20,7 +20,7 @@ st.caption(
 choice = choose_correlation_study(run)
 key = ("study", *choice.study)
 if choice.view == "Several runs":
-    runs = choose_runs(run, runs_on_same_graph(run)[:5])
+    runs = choose_runs(run, runs_on_same_graph(run, 5))
     show_notes_of({name: each for name, each in runs.items() if each is not run})
     _, coefficients = computed(
         "Studying the runs",

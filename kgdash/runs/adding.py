@@ -21,6 +21,9 @@ from kgdash.runs.loading import convert, load
 #: characters of all names of a visitor's relations: each page lists them, in each tab
 _RELATION_NAMES = 2**21
 
+#: bytes of a visitor's run.json, which all pages' lists of runs read: 10,000 epochs
+_RECORD = 2**18
+
 
 def add_folder(folder: str | Path, dataset: str | None = None, name: str = "") -> Path:
     """Copy a run on this machine into the folder of runs; it is loaded once, to be sure of it.
@@ -79,8 +82,23 @@ def _check_bounds(run: Path, shown: str) -> None:
         )
 
 
+def _check_record(run: Path, shown: str) -> None:
+    size = (run / MANIFEST).stat().st_size
+    if visitor().folder and size > _RECORD:
+        raise KgdashError(
+            f"{MANIFEST} of {shown} has {size:,} bytes; expected at most {_RECORD:,}: leave losses "
+            "out of what it records of the training"
+        )
+
+
 def _keep(write: Callable[[Path], None], name: str, fallback: str) -> Path:
-    return keep_run(write, name.strip() or suggested_name(fallback, ""), numbered=not name.strip())
+    def write_checked(out: Path) -> None:
+        write(out)
+        _check_record(out, fallback)
+
+    return keep_run(
+        write_checked, name.strip() or suggested_name(fallback, ""), numbered=not name.strip()
+    )
 
 
 def _copy(source: Path, dataset: str | None, out: Path) -> None:

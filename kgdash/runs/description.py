@@ -1,17 +1,22 @@
 """A look into a run that costs nothing: what ``run.json`` records, no model."""
 
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from kgdash.files.folder_memory import FolderMemory
 from kgdash.files.regular import open_regular
 from kgdash.files.text import parse_plain_json
 from kgdash.formats.pykeen_results import RESULTS_FILE, recorded_evaluation
 from kgdash.formats.run_record import is_number
 
+_MANIFEST = "run.json"
+
 #: of a file that is looked into
 _MOST_BYTES = 64 * 2**20
+
+#: characters of a name that are kept, and listed on each page
+_LONGEST = 256
 
 
 def describe_run(name: str, folder: Path) -> dict[str, Any]:
@@ -23,31 +28,18 @@ def describe_run(name: str, folder: Path) -> dict[str, Any]:
         ("kgdash", or "PyKEEN" where they are from its results.json), ``created`` (when it was
         written: ISO 8601, UTC)
     """
-    files = folder / "run.json", folder / RESULTS_FILE
-    return {"name": name, **_described(*((path, _stamp(path)) for path in files))}
+    return {"name": name, **_descriptions.get(folder)}
 
 
-def _stamp(path: Path) -> tuple[int, ...]:
-    """Return what changes when a file does."""
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-@lru_cache(maxsize=1024)
-def _described(
-    ours: tuple[Path, tuple[int, ...]], pykeen: tuple[Path, tuple[int, ...]]
-) -> dict[str, Any]:
-    """Describe what two files say, once as long as they stay as they are."""
-    manifest = _content(ours[0])
+def _describe(folder: Path) -> dict[str, Any]:
+    """Describe what two files say."""
+    manifest = _content(folder / _MANIFEST)
     model, training = _object(manifest, "model"), _object(manifest, "training")
     by, evaluation = "kgdash", _object(training, "evaluation")
     if not evaluation:
         by, evaluation = "PyKEEN", _object(training, "pykeen_evaluation")
     if not manifest:
-        evaluation = recorded_evaluation(_content(pykeen[0]))
+        evaluation = recorded_evaluation(_content(folder / RESULTS_FILE))
     mrr = _number(evaluation.get("inverse_harmonic_mean_rank"))
     return {
         "model": _text(model.get("name")),
@@ -76,7 +68,7 @@ def _object(value: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return value[:_LONGEST] if isinstance(value, str) and value else None
 
 
 def _number(value: object) -> int | float | None:
@@ -89,3 +81,6 @@ def _moment(value: object) -> str | None:
     except (ValueError, OverflowError):
         return None
     return moment.isoformat(timespec="seconds")
+
+
+_descriptions = FolderMemory((_MANIFEST, RESULTS_FILE), _describe)

@@ -8,7 +8,7 @@ import contextlib
 import os
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import count
@@ -20,7 +20,7 @@ from kgdash.files.atomic import draft_folder, move, publish, sweep_drafts
 from kgdash.files.bounds import check_room
 from kgdash.files.roots import opened
 from kgdash.files.user_data import data_folder
-from kgdash.files.visitor import check_right
+from kgdash.files.visitor import check_right, visitor
 from kgdash.runs.bundled import DEMO, bundled_names
 from kgdash.runs.description import describe_run
 
@@ -28,6 +28,9 @@ from kgdash.runs.description import describe_run
 _NAME = re.compile(r"\w(?:[\w. -]*\w)?")
 
 _LONGEST = 80
+
+#: runs that a server's visitors may have together: each page lists all of them
+_MOST_RUNS = 1000
 
 
 def runs_folder() -> Path:
@@ -47,12 +50,13 @@ def named_runs() -> dict[str, Path]:
     return bundled | {name: runs_folder() / name for name in own_names()}
 
 
-def run_folder(source: str | Path) -> Path:
+def run_folder(source: str | Path, named: Mapping[str, Path] | None = None) -> Path:
     """Return the folder of what a user names: a run by its name, or a folder.
 
+    :param named: of `named_runs`, which looks at all of them, for who asks for many
     :raises KgdashError: as `kgdash.files.roots.opened`
     """
-    return named_runs().get(str(source)) or opened(source)
+    return (named_runs() if named is None else named).get(str(source)) or opened(source)
 
 
 def list_runs() -> list[dict[str, Any]]:
@@ -81,6 +85,19 @@ def suggested_name(graph: str, model: str) -> str:
     return next(_free_names(_stem({"graph": graph, "model": model})))
 
 
+def check_room_for_run() -> None:
+    """Refuse a visitor's next run where the disk, or the folder of runs, is full.
+
+    :raises KgdashError: saying so
+    """
+    check_room(runs_folder())
+    if visitor().folder and len(own_names()) >= _MOST_RUNS:
+        raise KgdashError(
+            f"there are {_MOST_RUNS:,} runs here, as many as this server keeps: remove some on "
+            "the page Runs, or ask who runs it"
+        )
+
+
 def keep_run(write: Callable[[Path], Any], name: str = "", numbered: bool = False) -> Path:
     """Let a run be written, then put it into the folder of runs under a name, whole.
 
@@ -94,7 +111,7 @@ def keep_run(write: Callable[[Path], Any], name: str = "", numbered: bool = Fals
     if name:
         check_new_name(name, free=not numbered)
     folder = runs_folder()
-    check_room(folder)
+    check_room_for_run()
     with ExitStack() as stack:
         try:
             hidden = stack.enter_context(draft_folder(folder / "new"))

@@ -1,6 +1,7 @@
 """Runs from elsewhere become one's own, whole or not at all."""
 
 import io
+import json
 import shutil
 import zipfile
 from pathlib import Path
@@ -10,10 +11,10 @@ import torch
 
 from kgdash.errors import KgdashError
 from kgdash.files.visitor import Visitor, working_for
-from kgdash.runs import adding
+from kgdash.runs import adding, library
 from kgdash.runs.adding import add_folder, add_zip
 from kgdash.runs.bundled import DEMO
-from kgdash.runs.library import list_runs, own_names, runs_folder
+from kgdash.runs.library import list_runs, own_names, remove_run, runs_folder
 from kgdash.runs.loading import load
 
 
@@ -143,3 +144,35 @@ def test_names_of_relations_that_each_page_would_list(mine, monkeypatch):
             add_zip(zipped(mine), "r.zip")
         assert nothing_left()
     assert add_zip(zipped(mine), "r.zip").name == "r"  # at this machine
+
+
+def test_a_long_record_that_each_list_of_runs_would_read(mine):
+    manifest = json.loads((mine / "run.json").read_text())
+    manifest["training"]["losses"] = [0.0] * 100_000
+    (mine / "run.json").write_text(json.dumps(manifest))
+    with working_for(Visitor("ada", "ada", roots=(mine.parent,))):
+        for add in (lambda: add_zip(zipped(mine), "r.zip"), lambda: add_folder(mine)):
+            with pytest.raises(KgdashError, match=r"run.json of .* has .* bytes; expected at most"):
+                add()
+        assert nothing_left()
+        manifest["training"]["losses"] = [0.123456789012345678] * 8_000
+        (mine / "run.json").write_text(json.dumps(manifest))
+        assert add_zip(zipped(mine), "r.zip").name == "r"
+    manifest["training"]["losses"] = [0.0] * 100_000
+    (mine / "run.json").write_text(json.dumps(manifest))
+    assert add_zip(zipped(mine), "long.zip").name == "long"  # at this machine
+
+
+def test_visitors_have_so_many_runs_together(mine, monkeypatch):
+    monkeypatch.setattr(library, "_MOST_RUNS", 2)
+    ada, bob = (Visitor(name, name, roots=(mine.parent,)) for name in ("ada", "bob"))
+    for who in (ada, bob):
+        with working_for(who):
+            add_zip(zipped(mine), "r.zip")
+    for add in (lambda: add_zip(zipped(mine), "r.zip"), lambda: add_folder(mine)):
+        with working_for(ada), pytest.raises(KgdashError, match=r"there are 2 runs here.*remove"):
+            add()
+    remove_run("r")
+    with working_for(ada):
+        add_zip(zipped(mine), "r.zip")
+    assert add_zip(zipped(mine), "r.zip").name == "r-3"  # at this machine

@@ -98,3 +98,21 @@ def test_numbers_that_are_none_are_left_out(tmp_path, odd):
 def test_a_text_that_no_page_can_show_is_left_out(tmp_path):
     (tmp_path / "run.json").write_text('{"graph": "\\ud800"}')
     assert describe_run("run", tmp_path)["graph"] is None
+
+
+def test_more_runs_than_a_thousand_are_read_once_each(tmp_path, monkeypatch):
+    """A page lists all, in the same order: a cache of fewer would have none of them."""
+    read, real = [], description._content
+    monkeypatch.setattr(description, "_content", lambda path: read.append(path) or real(path))
+    folders = [tmp_path / str(number) for number in range(1100)]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "run.json").write_text('{"graph": "umls"}')
+    for _ in range(2):
+        assert {describe_run("x", folder)["graph"] for folder in folders} == {"umls"}
+    assert len([path for path in read if path.name == "run.json"]) == len(folders)
+
+
+def test_a_long_name_is_cut(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps({"graph": "g" * 10_000}))
+    assert describe_run("run", tmp_path)["graph"] == "g" * 256

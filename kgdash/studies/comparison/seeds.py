@@ -1,16 +1,20 @@
 """Several seeds of one configuration: mean ± standard deviation, as OBL2021 demands of three."""
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
-from kgdash.formats.run_directory import read_manifest
+from kgdash.files.folder_memory import FolderMemory
+from kgdash.formats.run_directory import MANIFEST, read_manifest
+from kgdash.progress import Progress, silent
 from kgdash.runs import Run
-from kgdash.runs.library import run_folder
+from kgdash.runs.library import named_runs, run_folder
 from kgdash.scoring.model_spec import ModelSpec
 
 #: seeds that OBL2021 asks for
@@ -21,31 +25,43 @@ _RESULTS = ("random_seed", "losses", "seconds", "evaluation")
 
 
 def configuration(run: Run) -> str | None:
-    """Return what a run was trained with, the seed left out; None where that was not recorded.
+    """Return a SHA-256 of what a run was trained with, the seed left out; None if not recorded.
 
     Two runs are seeds of one configuration if these are equal. A PyKEEN directory records none.
     """
     return _configuration(run.spec, run.training)
 
 
-def recorded_configuration(source: str) -> str | None:
+def recorded_configuration(source: str, named: Mapping[str, Path] | None = None) -> str | None:
     """Return the `configuration` of a run by its manifest alone; None, too, where that is damaged.
 
     :param source: a run's name, or its folder
+    :param named: as for `kgdash.runs.library.run_folder`
     """
     try:
-        manifest = read_manifest(run_folder(source))
-        spec = ModelSpec.from_json(manifest["model"], source)
+        return _configurations.get(run_folder(source, named))
+    except KgdashError:
+        return None
+
+
+def _read_configuration(folder: Path) -> str | None:
+    try:
+        manifest = read_manifest(folder)
+        spec = ModelSpec.from_json(manifest["model"], str(folder))
     except KgdashError:
         return None
     return _configuration(spec, manifest["training"])
+
+
+_configurations = FolderMemory((MANIFEST,), _read_configuration)
 
 
 def _configuration(spec: ModelSpec, training: Mapping[str, Any]) -> str | None:
     if training.get("random_seed") is None:
         return None
     recorded = {key: value for key, value in training.items() if key not in _RESULTS}
-    return json.dumps([spec.to_json(), recorded], sort_keys=True, default=str)
+    text = json.dumps([spec.to_json(), recorded], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def seed_groups(runs: Mapping[str, Run]) -> dict[str, list[str]]:
@@ -62,14 +78,21 @@ def seed_groups(runs: Mapping[str, Run]) -> dict[str, list[str]]:
     return {names[0]: names for names in found.values() if len(names) > 1}
 
 
-def other_seeds(runs: Mapping[str, Run], candidates: Iterable[str]) -> dict[str, list[str]]:
+def other_seeds(
+    runs: Mapping[str, Run], candidates: Iterable[str], progress: Progress = silent
+) -> dict[str, list[str]]:
     """Find further seeds of the configurations of some runs; their weights are not loaded.
 
     :param runs: by name
     :param candidates: names or folders; those among ``runs`` are none
+    :param progress: called for each candidate
     :return: name of a run -> names of the candidates that differ from it in the seed only
     """
-    others = {name: recorded_configuration(name) for name in candidates}
+    named, names = named_runs(), list(candidates)
+    others = {}
+    for done, name in enumerate(names):
+        progress(done, len(names))
+        others[name] = recorded_configuration(name, named)
     found = {}
     for name, run in runs.items():
         recorded = configuration(run)

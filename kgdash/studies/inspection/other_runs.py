@@ -1,12 +1,13 @@
 """The same triple under several runs of one graph."""
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.files.folder_memory import FolderMemory
 from kgdash.files.roots import may_open
 from kgdash.formats.run_directory import GRAPH, MANIFEST, TRIPLES, read_manifest
 from kgdash.progress import Progress, phases, silent
@@ -18,31 +19,47 @@ from kgdash.studies.inspection.inspection import FILTER, inspect_triple
 #: folders beside a run that are looked into
 _MOST = 64
 
+#: characters of a checksum
+_SHA256 = 64
 
-def runs_on_same_graph(run: Run) -> list[str]:
+
+def runs_on_same_graph(run: Run, most: int | None = None, progress: Progress = silent) -> list[str]:
     """Name the other runs of a run's graph: those with a name, and in folders beside its own.
 
     Whose manifest gives the same checksums of the graph's files is of that graph. A run that was
     read from a PyKEEN directory has no such files, and so no others.
 
+    :param most: at which to stop; None: all
     :return: what `kgdash.runs.loading.load` takes
     """
+    return [name for name, _ in islice(folders_on_same_graph(run, progress), most)]
+
+
+def folders_on_same_graph(run: Run, progress: Progress = silent) -> Iterator[tuple[str, Path]]:
+    """Find the runs of `runs_on_same_graph` one by one, each with its folder."""
     source = str(run.provenance.get("source", ""))
     if not source:
-        return []
-    named, own = named_runs(), run_folder(source)
-    checksums = _checksums(own)
+        return
+    named = named_runs()
+    own = run_folder(source, named)
+    checksums = _checksums.get(own)
     if checksums is None:
-        return []
+        return
     folders = dict(named)
     if source not in named:
         beside = sorted(path.parent for path in own.resolve().parent.glob(f"*/{MANIFEST}"))
         folders |= {str(folder): folder for folder in beside[:_MOST] if may_open(folder)}
-    return [
-        name
-        for name, folder in folders.items()
-        if folder.resolve() != own.resolve() and _checksums(folder) == checksums
-    ]
+    for done, (name, folder) in enumerate(folders.items()):
+        progress(done, len(folders))
+        if _checksums.get(folder) == checksums and not _is_one(folder, own):
+            yield name, folder
+
+
+def _is_one(folder: Path, other: Path) -> bool:
+    try:
+        return folder.samefile(other)
+    except OSError:  # one was removed since
+        return False
 
 
 def same_triple(
@@ -79,19 +96,14 @@ def same_triple(
     return pd.DataFrame(rows)
 
 
-def _checksums(folder: Path) -> tuple[object, object] | None:
-    try:
-        found = (folder / MANIFEST).stat()
-    except (OSError, ValueError):
-        return None
-    return _read_checksums(folder, (found.st_mtime_ns, found.st_size, found.st_ino))
-
-
-@lru_cache(maxsize=1024)
-def _read_checksums(folder: Path, stamp: tuple[int, ...]) -> tuple[object, object] | None:
-    """Read what a manifest says, once as long as it stays as it is: others' may be long."""
+def _read_checksums(folder: Path) -> tuple[str, str] | None:
     try:
         sums = read_manifest(folder)["sha256"]
     except KgdashError:
         return None
-    return sums.get(GRAPH), sums.get(TRIPLES)
+    graph, triples = sums.get(GRAPH), sums.get(TRIPLES)
+    texts = isinstance(graph, str) and isinstance(triples, str)
+    return (graph, triples) if texts and max(len(graph), len(triples)) <= _SHA256 else None
+
+
+_checksums = FolderMemory((MANIFEST,), _read_checksums)

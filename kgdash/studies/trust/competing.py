@@ -4,13 +4,16 @@ Defined in numbers.md#26-the-trust-card.
 """
 
 from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from kgdash.errors import KgdashError
-from kgdash.formats.run_directory import read_manifest
+from kgdash.files.folder_memory import FolderMemory
+from kgdash.formats.run_directory import MANIFEST, read_manifest
+from kgdash.progress import Progress, silent
 from kgdash.runs import Run
-from kgdash.runs.library import run_folder
-from kgdash.studies.inspection.other_runs import runs_on_same_graph
+from kgdash.studies.inspection.other_runs import folders_on_same_graph
 
 #: runs whose MRR differs from the run's by at most this part of it are about as good
 MARGIN = 0.05
@@ -19,26 +22,34 @@ MARGIN = 0.05
 _MOST = 7
 
 
-def competing_names(run: Run) -> list[str]:
+def competing_names(run: Run, progress: Progress = silent) -> list[str]:
     """Name the runs of a run's graph whose MRR, recorded when they were trained, is about its own.
 
+    :param progress: called for each run that is looked at
     :return: what `kgdash.runs.loading.load` takes, at most seven; none where no MRR was recorded
     """
     own = recorded_mrr(run.training)
     if own is None:
         return []
-    found = []
-    for name in runs_on_same_graph(run):
-        try:
-            mrr = recorded_mrr(read_manifest(run_folder(name)).get("training") or {})
-        except KgdashError:  # it was removed since, or is damaged
-            continue
-        if mrr is not None and abs(mrr - own) <= MARGIN * own:
-            found.append(name)
-    return found[:_MOST]
+    near = (
+        name
+        for name, folder in folders_on_same_graph(run, progress)
+        if (mrr := _mrrs.get(folder)) is not None and abs(mrr - own) <= MARGIN * own
+    )
+    return list(islice(near, _MOST))
 
 
 def recorded_mrr(training: Mapping[str, Any]) -> float | None:
     """Return the MRR on test that kgdash recorded after a training, or None."""
     value = (training.get("evaluation") or {}).get("inverse_harmonic_mean_rank")
     return value if isinstance(value, float) else None
+
+
+def _read_mrr(folder: Path) -> float | None:
+    try:
+        return recorded_mrr(read_manifest(folder)["training"])
+    except KgdashError:  # it was removed since, or is damaged
+        return None
+
+
+_mrrs = FolderMemory((MANIFEST,), _read_mrr)

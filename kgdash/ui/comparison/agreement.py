@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.comparison import ambiguity_bars
+from kgdash.progress import Progress, phases
 from kgdash.runs import Run
 from kgdash.runs.call import Call
 from kgdash.statistics.estimate import Estimate, percent
@@ -20,6 +21,7 @@ from kgdash.studies.agreement.agreement_report import (
     foreseen_conflicts,
 )
 from kgdash.studies.agreement.agreement_verdict import foreseen_verdict
+from kgdash.studies.comparison.comparison import MOST
 from kgdash.studies.comparison.seeds import other_seeds
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.studies.probability.query_groups import GROUPINGS
@@ -47,13 +49,18 @@ _MARGINS = {0.05: "5%", 0.1: "10%", 0.2: "20%", 1.0: "any"}
 
 def suggested_runs(run: Run) -> list[str]:
     """Name the runs that the page opens with: those that differ from the chosen one in the seed."""
-    names = computed("Looking for runs", (run.digest, "seeds"), lambda _: _seeds_of(run))
+    names = computed(
+        "Looking for runs", (run.digest, "seeds"), lambda report: _seeds_of(run, report)
+    )
     return list(names)
 
 
-def _seeds_of(run: Run) -> list[str]:
-    names = other_seeds({run.name: run}, runs_on_same_graph(run)).get(run.name, [])
-    return list(sound_runs(names))
+def _seeds_of(run: Run, progress: Progress) -> list[str]:
+    looking, telling, opening = phases(progress, [1.0, 1.0, 1.0])
+    near = runs_on_same_graph(run, progress=looking)
+    names = other_seeds({run.name: run}, near, telling).get(run.name, [])
+    opening(0, 1)
+    return list(sound_runs(names, MOST - 1))
 
 
 def choose_setting(run: Run) -> AgreementSetting:

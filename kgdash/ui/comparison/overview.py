@@ -16,7 +16,7 @@ from kgdash.progress import Progress
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metric_lookup import metric_records
 from kgdash.runs import Run
-from kgdash.studies.comparison.comparison import by_group, mean_positions, overall_of
+from kgdash.studies.comparison.comparison import MOST, by_group, mean_positions, overall_of
 from kgdash.studies.comparison.seeds import ENOUGH, other_seeds, seed_groups, seed_spread
 from kgdash.studies.inspection.other_runs import runs_on_same_graph
 from kgdash.ui.comparison.form import Compared
@@ -149,7 +149,8 @@ def show_seeds(compared: Compared) -> None:
 def _offer_seeds(compared: Compared) -> None:
     """Name runs that are seeds of those compared, each with a button that adds them."""
     candidates = runs_on_same_graph(next(iter(compared.runs.values())))
-    for name, others in other_seeds(compared.runs, candidates).items():
+    for name, every in other_seeds(compared.runs, candidates).items():
+        others = every[: MOST - 1]
         named = " and ".join(others)
         st.button(
             f"Add {named}, other seeds of {name}",

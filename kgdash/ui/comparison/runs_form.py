@@ -32,7 +32,7 @@ def choose_runs(run: Run, suggested: Sequence[str] = (), fewest: int = FEWEST) -
     :return: ``fewest`` to 8 runs on its graph, by distinct names
     """
     names = list(named_runs())
-    first = list(suggested) or runs_on_same_graph(run)[:2]
+    first = list(suggested) or runs_on_same_graph(run, 2)
     others = settings().multiselect(
         f"Compare {plain(run.name)} with",
         names,
@@ -88,7 +88,7 @@ def show_notes_of(runs: dict[str, Run]) -> None:
 
 def _say_what_to_choose(run: Run) -> None:
     """Say that there is nothing to compare; if no run can be, offer those of another graph."""
-    if runs_on_same_graph(run):
+    if runs_on_same_graph(run, 1):
         st.info("Choose one more run, or name its folder.", icon=":material/compare:")
         return
     st.info(

@@ -69,7 +69,7 @@ def _card(found: Inspection, side: str) -> TrustCard:
     names = computed(
         "Looking for runs",
         (run.digest, "competing", tuple(named_runs())),
-        lambda _: competing_names(run),
+        lambda report: competing_names(run, report),
     )
     others = sound_runs(names)
     digests = tuple(other.digest for other in others.values())

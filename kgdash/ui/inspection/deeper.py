@@ -150,7 +150,9 @@ def show_other_runs(found: Inspection) -> None:
     """Show score, ranks and ReliK of the same triple in other runs of the same graph."""
     run = found.run
     key = (run.digest, "runs on same graph", tuple(named_runs()))
-    names = computed("Looking for runs", key, lambda _: runs_on_same_graph(run))
+    names = computed(
+        "Looking for runs", key, lambda report: runs_on_same_graph(run, progress=report)
+    )
     if not names:
         st.caption("No other run of this graph is bundled, or lies in a folder beside this one.")
         return

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from kgdash.errors import KgdashError
-from kgdash.files.bounds import check_room
 from kgdash.files.visitor import check_right, visitor
-from kgdash.runs.library import runs_folder
+from kgdash.runs.library import check_room_for_run
 from kgdash.runs.training_process import TrainingProcess, TrainingState
 from kgdash.ui.runtime.background import Job, time_left
 from kgdash.ui.runtime.markdown import plain
@@ -73,7 +72,7 @@ class _Trainings:
 
     def start(self, dataset: str, config: TrainingConfig, name: str, command: str) -> None:
         check_right("train")
-        check_room(runs_folder())
+        check_room_for_run()
         with self._guard:
             if self.latest is not None and self.latest.job.status == "running":
                 raise KgdashError(

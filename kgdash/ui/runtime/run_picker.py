@@ -207,10 +207,15 @@ def is_small(stamp: tuple[tuple[str, int, int], ...]) -> bool:
     return MANIFEST in names and len(stamp) < _FILES and sizes <= _SMALL
 
 
-def sound_runs(names: Iterable[str]) -> dict[str, Run]:
-    """Load the runs of some names but those that are damaged: they are nobody's choice."""
-    found = {}
+def sound_runs(names: Iterable[str], most: int | None = None) -> dict[str, Run]:
+    """Load the runs of some names but those that are damaged: they are nobody's choice.
+
+    :param most: at which to stop; None: all
+    """
+    found: dict[str, Run] = {}
     for name in names:
+        if most is not None and len(found) >= most:
+            break
         with suppress(KgdashError):
             found[name] = load_source(name)
     return found

@@ -9,7 +9,9 @@ import pytest
 
 from kgdash.formats.run_directory import MANIFEST, WEIGHTS
 from kgdash.ranking.metrics import metrics
+from kgdash.runs import library
 from kgdash.runs.bundled import DEMO
+from kgdash.studies.comparison import seeds
 from kgdash.studies.comparison.comparison import compared_ranks, overall
 from kgdash.studies.comparison.seeds import (
     configuration,
@@ -103,3 +105,23 @@ def test_one_seed_has_no_deviation():
     found = seed_spread(table.assign(run="a", value=0.5), ["a"]).iloc[0]
     assert (found["seeds"], found["mean"]) == (1, 0.5)
     assert pd.isna(found["standard_deviation"])
+
+
+def test_candidates_are_looked_up_in_one_look_at_the_runs_and_read_once(runs, monkeypatch):
+    asked, real = [], library.own_names
+    monkeypatch.setattr(library, "own_names", lambda: asked.append(1) or real())
+    some = {SEEDS[0]: runs[SEEDS[0]]}
+    assert other_seeds(some, runs) == {SEEDS[0]: list(SEEDS[1:])}
+    assert len(asked) == 1
+    monkeypatch.setattr(seeds, "read_manifest", lambda path: pytest.fail("read again"))
+    assert other_seeds(some, runs) == {SEEDS[0]: list(SEEDS[1:])}
+
+
+def test_looking_for_seeds_can_be_ended(runs):
+    def stop(done, total):
+        assert total == len(runs)
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        other_seeds({SEEDS[0]: runs[SEEDS[0]]}, runs, stop)

@@ -74,3 +74,15 @@ def test_runs_of_other_graphs_are_refused(bundled):
     graph = replace(run.graph, splits={**run.graph.splits, "test": run.graph.splits["valid"]})
     with pytest.raises(KgdashError, match="one graph"):
         same_triple({"a": run, "b": replace(run, graph=graph)}, InspectedTriple(0, 0, 1))
+
+
+def test_looking_for_runs_stops_when_there_are_enough_or_it_is_ended(bundled):
+    run = bundled("umls-rotate")
+    assert runs_on_same_graph(run, 2) == runs_on_same_graph(run)[:2]
+
+    def stop(done, total):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runs_on_same_graph(run, progress=stop)

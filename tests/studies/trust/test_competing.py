@@ -1,8 +1,15 @@
 """Runs that rank about as well, by the MRRs that their manifests record."""
 
+import json
 from dataclasses import replace
 
-from kgdash.runs.bundled import bundled_names
+import pytest
+
+from kgdash.formats.run_directory import MANIFEST
+from kgdash.runs import library
+from kgdash.runs.bundled import DEMO, bundled_names
+from kgdash.runs.library import runs_folder
+from kgdash.studies.trust import competing
 from kgdash.studies.trust.competing import MARGIN, competing_names, recorded_mrr
 
 
@@ -26,3 +33,38 @@ def test_without_a_record(bundled):
     assert recorded_mrr(run.training) is None
     assert competing_names(run) == []
     assert competing_names(bundled("fb15k-237-complex")) == []
+
+
+@pytest.fixture
+def many(bundled):
+    """Put forty more runs of the graph beside the bundled ones."""
+    manifest = json.loads((DEMO / "umls-transe" / MANIFEST).read_text())
+    for number in range(40):
+        folder = runs_folder() / f"copy{number}"
+        folder.mkdir(parents=True)
+        (folder / MANIFEST).write_text(json.dumps(manifest))
+    return bundled("umls-transe")
+
+
+def test_the_folder_of_runs_is_looked_at_once(many, monkeypatch):
+    asked, real = [], library.own_names
+    monkeypatch.setattr(library, "own_names", lambda: asked.append(1) or real())
+    found = competing_names(many)
+    assert len(found) == 7
+    assert len(asked) == 1
+
+
+def test_it_can_be_ended(many):
+    def stop(done, total):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        competing_names(many, stop)
+
+
+def test_no_more_manifests_are_read_than_it_takes_nor_twice(many, monkeypatch):
+    read, real = [], competing.read_manifest
+    monkeypatch.setattr(competing, "read_manifest", lambda path: read.append(path) or real(path))
+    own = [name for name in (competing_names(many), competing_names(many))[1] if "copy" in name]
+    assert len([path for path in read if path.name in own]) == len(own) < 8
