@@ -50,7 +50,9 @@ class Preloading:
         async def with_link(message: Message) -> None:
             if message["type"] == "http.response.start" and self._link:
                 headers = MutableHeaders(scope=message)
-                if headers.get("content-type", "").startswith("text/html"):
+                is_page = headers.get("content-type", "").startswith("text/html")
+                # A saved report would have its browser fetch them beside it, where nothing is.
+                if is_page and "content-disposition" not in headers:
                     headers.append("Link", self._link)
             await send(message)
 

@@ -20,13 +20,14 @@ def static(tmp_path):
     return tmp_path
 
 
-def headers(static, kind: bytes) -> Headers:
+def headers(static, kind: bytes, **more: bytes) -> Headers:
     """Return the headers of an answer of a kind."""
     sent = []
 
     async def page(scope, receive, send):
         start = {"type": "http.response.start", "status": 200}
-        await send({**start, "headers": [(b"content-type", kind)]})
+        others = [(name.encode().replace(b"_", b"-"), value) for name, value in more.items()]
+        await send({**start, "headers": [(b"content-type", kind), *others]})
         await send({"type": "http.response.body", "body": b""})
 
     async def keep(message):
@@ -54,6 +55,8 @@ def test_pages_alone_name_it(static):
         "<./static/js/frame.c3.js>; rel=modulepreload"
     )
     assert "link" not in headers(static, b"application/json")
+    saved = headers(static, b"text/html", content_disposition=b'attachment; filename="report.html"')
+    assert "link" not in saved
 
 
 def test_without_streamlits_files(static, tmp_path):
