@@ -24,7 +24,7 @@ _ENTRIES, _BYTES = 2048, 2**28
 
 #: bytes of the runs and graphs that results refer to, which would stay loaded for them alone; what
 #: a triple takes there with its indexes, and what a name with its row of weights
-_HELD, _TRIPLE, _NAME = 2**30, 150, 3000
+_HELD, _TRIPLE, _NAME = 2**29, 150, 3000
 
 #: digest of a run or graph that the session loaded -> that of what people read of it
 _SHOWN = "shown_digests"
