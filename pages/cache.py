@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from kgdash.files.table_cache import cache_directory, cache_limit, list_cache
+from kgdash.files.cache_folder import cache_directory, cache_limit
+from kgdash.files.table_cache import list_cache
 from kgdash.files.visitor import visitor
 from kgdash.progress import duration_text
 from kgdash.ui.runtime.navigation import ensure_navigation

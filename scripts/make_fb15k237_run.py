@@ -30,7 +30,7 @@ import torch
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kgdash.files.table_cache import cache_directory  # noqa: E402
+from kgdash.files.cache_folder import cache_directory  # noqa: E402
 from kgdash.formats.run_directory import MANIFEST, single_precision, write_run  # noqa: E402
 from kgdash.graph import KnowledgeGraph  # noqa: E402
 from kgdash.graph.datasets import load_dataset  # noqa: E402

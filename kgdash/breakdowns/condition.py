@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator as operators
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class _Names(NamedTuple):
     """A column of names: what each of the ``spellings`` of a number is, and each row's number."""
 
     codes: np.ndarray
-    spellings: tuple[tuple[str, ...], ...]
+    spellings: tuple[Sequence[str], ...]
 
     def where(self, test: Callable[[str], bool]) -> np.ndarray:
         """Tell the rows of which a spelling passes: bool, shape ``(n,)``."""

@@ -13,6 +13,7 @@ from kgdash.breakdowns.rank_facts import RankFacts
 from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_types import EntityTypes, entity_types
+from kgdash.graph.mapped_texts import texts_at
 from kgdash.graph.sorted_slices import expand_slices
 
 #: whose types count: of the triple's ends, or of the entity asked for and of the one given
@@ -66,7 +67,7 @@ class TypeGrouping:
 
     def to_json(self, graph: KnowledgeGraph) -> dict[str, Any]:
         """Describe it as JSON can hold it, entities by name."""
-        names = np.array(graph.entities, dtype=object)[self.types.entities]
+        names = texts_at(graph.entities, self.types.entities)
         of_type: dict[str, list[str]] = {name: [] for name in self.types.names}
         for number, entity in zip(self.types.types.tolist(), names.tolist(), strict=True):
             of_type[self.types.names[number]].append(entity)

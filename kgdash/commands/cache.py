@@ -18,7 +18,8 @@ _SHOWN = ("key", "kind", "run", "method", "filter", "triples", "seconds", "MiB",
 @app.callback()
 def cache(context: typer.Context) -> None:
     """Show how many tables there are, and where."""
-    from kgdash.files.table_cache import cache_directory, cache_limit, cache_size
+    from kgdash.files.cache_folder import cache_directory, cache_limit
+    from kgdash.files.table_cache import cache_size
 
     if context.invoked_subcommand is None:
         count, size = cache_size()
@@ -29,7 +30,8 @@ def cache(context: typer.Context) -> None:
 @app.command(name="list")
 def list_(as_json: JsonOption = False) -> None:
     """List the tables, the latest used first."""
-    from kgdash.files.table_cache import cache_directory, list_cache
+    from kgdash.files.cache_folder import cache_directory
+    from kgdash.files.table_cache import list_cache
 
     table = list_cache()
     if as_json:
@@ -66,7 +68,8 @@ def clear(
     ] = None,
 ) -> None:
     """Delete the tables that meet all conditions; without any, all tables."""
-    from kgdash.files.table_cache import KINDS, cache_directory, clear_cache, list_cache
+    from kgdash.files.cache_folder import cache_directory
+    from kgdash.files.table_cache import KINDS, clear_cache, list_cache
 
     if kind is not None and kind not in KINDS:
         raise KgdashError(f"expected a kind out of {', '.join(KINDS)}; found {kind!r}")
@@ -83,7 +86,7 @@ def clear(
 @app.command()
 def path() -> None:
     """Print the folder that holds them."""
-    from kgdash.files.table_cache import cache_directory
+    from kgdash.files.cache_folder import cache_directory
 
     print(cache_directory())
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kgdash.files.cache_folder import cache_limit
 from kgdash.files.event_log import note
 from kgdash.files.table_cache import (
-    cache_limit,
     replace_table,
     stored_table,
     table_lock,

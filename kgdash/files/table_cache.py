@@ -6,21 +6,30 @@ import contextlib
 import errno
 import hashlib
 import json
-import os
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import platformdirs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kgdash.files.atomic import atomic_file, sweep_drafts, sync
-from kgdash.files.byte_sizes import bytes_from_environment
+from kgdash.files.atomic import atomic_file, sync
+from kgdash.files.cache_folder import (
+    TABLE,
+    TRAININGS,
+    cache_directory,
+    cache_limit,
+    make_room,
+    note_use,
+    remove,
+    stored_files,
+    sweep,
+    sweep_once,
+)
 from kgdash.files.event_log import Stopwatch, note
-from kgdash.files.lock import hold_lock, remove_unless_held
+from kgdash.files.lock import hold_lock
 from kgdash.files.provenance import provenance
 from kgdash.files.shipped_tables import offered_table
 from kgdash.files.table_note import DAMAGED, NUMBERS, TEXTS, checked_frame, read_note, with_note
@@ -31,34 +40,15 @@ from kgdash.version import __version__
 #: what computes faster than this, in seconds, is not worth a file
 _WORTH_KEEPING = 0.3
 
-#: names of files that long trainings go on from
-TRAININGS = "training-*.safetensors"
-
-#: what stored tables are of; "unknown": a file without such a note, or damaged
+#: what is stored; "graph": a large one, to be mapped; "unknown": a file without a note, or damaged
 KINDS = (
     *("ranks", "relik", "rules", "comparison", "scores", "patterns", "study"),
-    *("classification", "calibration", "audit", "discovery", "why", "unknown"),
+    *("classification", "calibration", "audit", "discovery", "why", "graph", "unknown"),
 )
 
 #: columns of `list_cache`
 _TEXTS = tuple(name for name in TEXTS if name not in ("created", "version"))
 _COLUMNS = ("key", *_TEXTS, *NUMBERS, "bytes", "created", "used", "version")
-
-#: folders that this process has swept: once when it first reads there, then when it writes
-_swept: set[Path] = set()
-
-
-def cache_directory() -> Path:
-    """Return the folder of the cache: ``$KGDASH_CACHE`` if set, else the user's cache directory."""
-    return Path(os.environ.get("KGDASH_CACHE") or platformdirs.user_cache_dir("kgdash"))
-
-
-def cache_limit() -> int:
-    """Return how many bytes all tables together may take: ``$KGDASH_CACHE_LIMIT``, or 2 GiB.
-
-    :raises KgdashError: if the setting is no size
-    """
-    return bytes_from_environment("KGDASH_CACHE_LIMIT", "2G")
 
 
 def cached_table(
@@ -119,7 +109,7 @@ def replace_table(key: Mapping[str, Any], table: pd.DataFrame, about: Mapping[st
 
 def drop_table(key: Mapping[str, Any]) -> None:
     """Delete the table under a key, if there is one."""
-    _remove(_path(key))
+    remove(_path(key))
 
 
 def table_note(key: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,8 +121,7 @@ def table_note(key: Mapping[str, Any]) -> dict[str, Any]:
     if not path.is_file():
         offered = offered_table(path.name)
         return {} if offered is None else read_note(offered)
-    with contextlib.suppress(OSError):
-        os.utime(path)
+    note_use(path)
     return read_note(path)
 
 
@@ -157,7 +146,7 @@ def list_cache() -> pd.DataFrame:
         kgdash)
     """
     rows = []
-    for path, stat in _tables():
+    for path, stat in stored_files():
         used = datetime.fromtimestamp(stat.st_mtime, UTC)
         about = {"kind": "unknown", **read_note(path)}
         created = pd.to_datetime(about.get("created"), utc=True, errors="coerce")
@@ -175,7 +164,7 @@ def list_cache() -> pd.DataFrame:
 
 def cache_size() -> tuple[int, int]:
     """Return how many tables the cache holds, and their bytes together."""
-    sizes = [stat.st_size for _, stat in _tables()]
+    sizes = [stat.st_size for _, stat in stored_files()]
     return len(sizes), sum(sizes)
 
 
@@ -198,7 +187,7 @@ def clear_cache(
     :raises KgdashError: if the visitor may not
     """
     check_right("clear")
-    _sweep()
+    sweep()
     listed = list_cache()
     chosen = pd.Series(True, index=listed.index)
     if keys is not None:
@@ -211,8 +200,9 @@ def clear_cache(
         chosen &= listed["used"] < pd.Timestamp.now("UTC") - older_than
     if keys is None and run is None and kind is None and older_than is None:
         for path in cache_directory().glob(TRAININGS):
-            _remove(path)
-    removed = sum(_remove(cache_directory() / f"{key}.parquet") for key in listed["key"][chosen])
+            remove(path)
+    going = set(listed["key"][chosen])
+    removed = sum(remove(path) for path, _ in stored_files() if path.stem in going)
     with contextlib.suppress(OSError):  # gone for good, also when the power goes
         sync(cache_directory())
     return removed
@@ -226,7 +216,7 @@ def _told_by(key: Mapping[str, Any]) -> dict[str, Any]:
 
 def _path(key: Mapping[str, Any]) -> Path:
     name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:40]
-    return cache_directory() / f"{name}.parquet"
+    return cache_directory() / f"{name}{TABLE}"
 
 
 def _read(path: Path) -> pd.DataFrame | None:
@@ -234,8 +224,7 @@ def _read(path: Path) -> pd.DataFrame | None:
 
     One that comes with kgdash stands in for one that is not there.
     """
-    if path.parent not in _swept:
-        _sweep()
+    sweep_once()
     is_own = path.is_file()
     source = path if is_own else offered_table(path.name)
     if source is None:
@@ -245,11 +234,10 @@ def _read(path: Path) -> pd.DataFrame | None:
         table = checked_frame(stored, path.stem)
     except DAMAGED:
         if is_own:
-            _remove(path)
+            remove(path)
         return None
     if is_own:
-        with contextlib.suppress(OSError):
-            os.utime(path)
+        note_use(path)
     return table
 
 
@@ -262,39 +250,4 @@ def _write(table: pd.DataFrame, path: Path, about: Mapping[str, Any], limit: int
             pq.write_table(stored, part, write_page_checksum=True)
             if part.stat().st_size > limit:
                 raise OSError(errno.EFBIG, "the table alone exceeds the limit of the cache")
-        _make_room(limit)
-        _sweep()
-
-
-def _tables() -> list[tuple[Path, os.stat_result]]:
-    """List the files of stored tables, the latest used first."""
-    found = []
-    for path in cache_directory().glob("*.parquet"):
-        with contextlib.suppress(OSError):  # another process may have cleared it by now
-            found.append((path, path.stat()))
-    return sorted(found, key=lambda item: item[1].st_mtime_ns, reverse=True)
-
-
-def _make_room(limit: int) -> None:
-    tables = _tables()
-    size = sum(stat.st_size for _, stat in tables)
-    for path, stat in reversed(tables):
-        if size <= limit:
-            return
-        if _remove(path):
-            size -= stat.st_size
-
-
-def _sweep() -> None:
-    """Remove what processes that died left behind: locks, and files that were being written."""
-    _swept.add(folder := cache_directory())
-    sweep_drafts(folder)
-    for path in folder.glob("*.lock"):
-        remove_unless_held(path)
-
-
-def _remove(path: Path) -> bool:
-    with contextlib.suppress(OSError):
-        path.unlink()
-        return True
-    return False
+        make_room(limit)

@@ -9,6 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kgdash.files.array_file import read_schema
+from kgdash.files.cache_folder import TABLE
 from kgdash.files.text import parse_json
 
 #: what a note may say in text, and in numbers
@@ -51,6 +53,11 @@ def with_note(table: pa.Table, name: str, note: Mapping[str, Any]) -> pa.Table:
     return table.replace_schema_metadata({**(table.schema.metadata or {}), _PLACE: text})
 
 
+def note_metadata(note: Mapping[str, Any]) -> dict[bytes, bytes]:
+    """Return the metadata of a schema that carries a note, by `TEXTS` and `NUMBERS`."""
+    return {_PLACE: json.dumps(dict(note)).encode()}
+
+
 def check_shape(table: pa.Table, name: str) -> None:
     """Refuse a table that is not what was written under this name.
 
@@ -77,12 +84,12 @@ def checked_frame(table: pa.Table, name: str) -> pd.DataFrame:
 
 
 def read_note(path: Path) -> dict[str, Any]:
-    """Return what the file of a table notes, as far as that can be: a stranger may have written it.
+    """Return what a stored file notes, as far as that can be: a stranger may have written it.
 
     :return: by `TEXTS` and `NUMBERS`, the latter ≥ 0; {} if it can not be read
     """
     try:
-        note = _note(pq.read_schema(path))
+        note = _note(pq.read_schema(path) if path.suffix == TABLE else read_schema(path))
     except DAMAGED:
         return {}
     found: dict[str, Any] = {}

@@ -4,6 +4,7 @@ Only ``trained_model.pkl`` is a pickle that is read, by a reader that builds no 
 ``training_triples/base.pth`` is never opened.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def read_pykeen_directory(
     else:
         _check_names("entities", vocabulary[0], graph.entities, folder, graph)
         _check_names("relations", vocabulary[1], graph.relations, folder, graph)
-        if vocabulary != (graph.entities, graph.relations):
+        if vocabulary != (tuple(graph.entities), tuple(graph.relations)):
             graph = load_dataset(dataset, vocabulary)
         notes += _compare_training(folder, graph)
     return graph, pickled.spec, dict(pickled.state), training_record(folder), tuple(notes)
@@ -87,7 +88,7 @@ def _unquoted(name: str) -> str:
 
 
 def _check_names(
-    kind: str, model: tuple[str, ...], own: tuple[str, ...], folder: Path, graph: KnowledgeGraph
+    kind: str, model: Sequence[str], own: Sequence[str], folder: Path, graph: KnowledgeGraph
 ) -> None:
     if set(model) == set(own):
         return

@@ -11,7 +11,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import check_record
 from kgdash.formats.tensor_file import read_tensors
 from kgdash.graph import SPLITS, KnowledgeGraph
+from kgdash.graph.kept_graph import keep_graph, kept_graph
 from kgdash.scoring.model_spec import ModelSpec, OwnWeights
 
 FORMAT = "kgdash-run"
@@ -87,6 +88,7 @@ def write_run(
                 path.chmod(0o644)
             draft.chmod(0o755)
             publish(draft, out)
+        keep_graph(_source(sums), graph)
     except (OSError, SafetensorError) as error:
         reason = getattr(error, "strerror", None) or error
         raise KgdashError(f"can not write {out}: {reason}") from error
@@ -137,7 +139,7 @@ def read_run(
         for name in (GRAPH, TRIPLES):
             _check_sum(folder / name, manifest["sha256"].get(name))
         spec = ModelSpec.from_json(manifest["model"], str(folder / MANIFEST))
-        graph = _read_graph(folder)
+        graph = kept_graph(_source(manifest["sha256"]), lambda: _read_graph(folder))
         summed.result()
     state = read_tensors(folder / WEIGHTS, _MOST[WEIGHTS])
     return graph, spec, OwnWeights(single_precision(state)), manifest
@@ -152,12 +154,10 @@ def single_precision(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tenso
 def _write_graph(folder: Path, graph: KnowledgeGraph) -> None:
     names = {
         "name": graph.name,
-        "entities": graph.entities,
-        "relations": graph.relations,
-        "entity_labels": graph.entity_labels if graph.entity_labels != graph.entities else None,
-        "relation_labels": graph.relation_labels
-        if graph.relation_labels != graph.relations
-        else None,
+        "entities": [*graph.entities],
+        "relations": [*graph.relations],
+        "entity_labels": _labels(graph.entity_labels, graph.entities),
+        "relation_labels": _labels(graph.relation_labels, graph.relations),
         "left_out": dict(graph.left_out),
     }
     _write_json(folder / GRAPH, names)
@@ -165,6 +165,15 @@ def _write_graph(folder: Path, graph: KnowledgeGraph) -> None:
     dtype = next(t for t in (np.uint8, np.uint16, np.int32) if largest <= np.iinfo(t).max)
     triples = {s: np.ascontiguousarray(graph.splits[s].astype(dtype)) for s in SPLITS}
     safetensors.numpy.save_file(triples, folder / TRIPLES)
+
+
+def _source(sums: Mapping[str, str]) -> str:
+    """Tell apart graphs by the sums of their files."""
+    return f"{sums[GRAPH]} {sums[TRIPLES]}"
+
+
+def _labels(labels: Sequence[str], names: Sequence[str]) -> list[str] | None:
+    return [*labels] if labels != names else None
 
 
 def _read_graph(folder: Path) -> KnowledgeGraph:

@@ -12,8 +12,10 @@ from scipy.sparse import csr_matrix
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
+from kgdash.graph.counted_pairs import counted_pairs
 from kgdash.graph.digests import graph_digest, texts_digest
 from kgdash.graph.known_triples import KnownTriples, triple_keys
+from kgdash.graph.mapped_texts import texts_at
 from kgdash.graph.name_lookup import NameLookup
 
 SPLITS = ("train", "valid", "test")
@@ -46,11 +48,11 @@ class KnowledgeGraph:
     """
 
     name: str
-    entities: tuple[str, ...]
-    relations: tuple[str, ...]
+    entities: Sequence[str]
+    relations: Sequence[str]
     splits: Mapping[str, np.ndarray]
-    entity_labels: tuple[str, ...]
-    relation_labels: tuple[str, ...]
+    entity_labels: Sequence[str]
+    relation_labels: Sequence[str]
     left_out: Mapping[str, int] = field(default_factory=dict)
     folder: Path | None = field(default=None, compare=False)
 
@@ -105,7 +107,7 @@ class KnowledgeGraph:
     @cached_property
     def shown_digest(self) -> str:
         """Return a SHA-256 over what people read: its name, and the labels."""
-        return texts_digest([self.name, self.entity_labels, self.relation_labels])
+        return texts_digest([self.name, [*self.entity_labels], [*self.relation_labels]])
 
     def split(self, name: str) -> np.ndarray:
         """Return the triples of a split.
@@ -172,7 +174,7 @@ class KnowledgeGraph:
             heads, _, tails = self.all_triples.T
             ends = {"outgoing": [(heads, tails)], "incoming": [(tails, heads)]}
             pairs = ends.get(direction, [(heads, tails), (tails, heads)])
-            self._adjacencies[direction] = _counted_pairs(pairs, self.num_entities)
+            self._adjacencies[direction] = counted_pairs(pairs, self.num_entities)
         return self._adjacencies[direction]
 
     @cached_property
@@ -186,6 +188,12 @@ class KnowledgeGraph:
             names[self.known((split,)).contains(triples)] = split
         return names
 
+    def take(self, found: "GraphIndex") -> None:
+        """Take what was found of an equal graph, instead of finding it again."""
+        self._indexes[SPLITS], self._adjacencies["either"] = found.known, found.joined
+        names = ("digest", "shown_digest", "degrees", "entity_lookup")
+        self.__dict__.update({name: getattr(found, name) for name in names})
+
     def with_names(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return a copy of a table with labels in place of the ids of its triple columns."""
         table = table.copy()
@@ -195,7 +203,7 @@ class KnowledgeGraph:
             ("tail", self.entity_labels),
         ):
             if column in table:
-                table[column] = np.array(labels, dtype=object)[table[column].to_numpy()]
+                table[column] = texts_at(labels, table[column].to_numpy())
         return table
 
     def entity_id(self, name: str) -> int:
@@ -224,23 +232,19 @@ class KnowledgeGraph:
         return NameLookup(self.relations, self.relation_labels, "relation", where)
 
 
-def _counted_pairs(pairs: list[tuple[np.ndarray, np.ndarray]], size: int) -> csr_matrix:
-    """Count pairs of two different numbers: ``(size, size)``.
+@dataclass(frozen=True)
+class GraphIndex:
+    """What takes seconds to find of a large graph: the fields are what `KnowledgeGraph` has.
 
-    Sorting them as one number each takes a third of the memory of SciPy's conversion.
-
-    :param pairs: rows and columns, int64, ``(n,)``
+    ``known`` is of all splits, ``joined`` the adjacency in either direction.
     """
-    keys = np.concatenate([(row * size + column)[row != column] for row, column in pairs])
-    keys.sort()
-    first = np.ones(len(keys), dtype=bool)
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
-    place = np.flatnonzero(first)
-    counts = np.diff(place, append=len(keys)).astype(np.int32)
-    rows, columns = np.divmod(keys[place], max(1, size))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))])
-    dtype = np.int32 if max(len(place), size) <= np.iinfo(np.int32).max else np.int64
-    return csr_matrix((counts, columns.astype(dtype), starts.astype(dtype)), shape=(size, size))
+
+    digest: str
+    shown_digest: str
+    degrees: np.ndarray
+    known: KnownTriples
+    joined: csr_matrix
+    entity_lookup: NameLookup
 
 
 def default_filter(split: str | None) -> str:

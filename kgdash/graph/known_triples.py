@@ -46,6 +46,22 @@ class KnownTriples:
         rows = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
         self._by_head = SortedSlices(distinct(triple_keys(rows, num_entities, num_relations)))
 
+    @classmethod
+    def of_orders(
+        cls, orders: tuple[np.ndarray, np.ndarray], sizes: tuple[int, int]
+    ) -> "KnownTriples":
+        """Take what `orders` gave of equal triples.
+
+        :param sizes: numbers of entities and of relations
+        """
+        found = cls(np.empty((0, 3), dtype=np.int64), *sizes)
+        found._by_head, found._by_tail = map(SortedSlices, orders)
+        return found
+
+    def orders(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the triples as one number each, sorted by head and by tail: int64, ``(n,)``."""
+        return self._by_head.keys, self._by_tail.keys
+
     # The other orders are sorted when they are first asked for: membership needs none of them.
     @cached_property
     def _by_tail(self) -> SortedSlices:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.graph.mapped_texts import MappedTexts
 
 #: names beyond which all are looked through each time, hundredths of a second for millions: tables
 #: that find one at once take gigabytes then; and how many are compared with one that is not found
@@ -26,6 +27,10 @@ class NameLookup:
         :param kind: what they are of, as messages name it; ``where``: likewise the graph
         """
         self._names, self._labels, self._kind, self._where = names, labels, kind, where
+
+    def take_folded(self, folded: list[pa.Array]) -> None:
+        """Take what `folded` gave of equal names and labels, instead of folding them again."""
+        self.folded = folded
 
     def find(self, name: str) -> int:
         """Return the id of a name, else of a label, else of either regardless of case.
@@ -57,7 +62,7 @@ class NameLookup:
         else:
             folded = name.casefold()
             found = np.flatnonzero(
-                np.logical_or(*(_mask(pc.equal(texts, folded)) for texts in self._folded))
+                np.logical_or(*(_mask(pc.equal(texts, folded)) for texts in self.folded))
             )
         return [int(number) for number in found]
 
@@ -70,8 +75,8 @@ class NameLookup:
         if not _is_text(part):
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
         wanted = part.casefold()
-        found = np.flatnonzero(np.logical_or(*(_holding(texts, wanted) for texts in self._folded)))
-        labels = self._folded[1].take(pa.array(found))
+        found = np.flatnonzero(np.logical_or(*(_holding(texts, wanted) for texts in self.folded)))
+        labels = self.folded[1].take(pa.array(found))
         begins, equal = _mask(pc.starts_with(labels, wanted)), _mask(pc.equal(labels, wanted))
         return found, 2 - begins.astype(np.int64) - equal
 
@@ -87,11 +92,14 @@ class NameLookup:
 
     @cached_property
     def _exact(self) -> list[pa.Array]:
-        return [_array(texts) for texts in (self._names, self._labels)]
+        return [arrow_texts(texts) for texts in (self._names, self._labels)]
 
     @cached_property
-    def _folded(self) -> list[pa.Array]:
-        return [_folded(texts) for texts in self._exact]
+    def folded(self) -> list[pa.Array]:
+        """Names and labels with their case folded, each one `pyarrow.large_string`."""
+        names, labels = self._exact
+        folded = _folded(names)
+        return [folded, folded if self._labels is self._names else _folded(labels)]
 
 
 def _matches(name: str, tables: list[dict[str, list[int]]]) -> list[int]:
@@ -99,15 +107,16 @@ def _matches(name: str, tables: list[dict[str, list[int]]]) -> list[int]:
     return next((found for table, key in keys if (found := table.get(key))), [])
 
 
-def _array(texts: Sequence[str]) -> pa.Array:
-    return pa.array(texts, type=pa.large_string())
+def arrow_texts(texts: Sequence[str]) -> pa.Array:
+    """Return texts as Arrow holds them: `pyarrow.large_string`; mapped ones are not copied."""
+    return texts.texts if isinstance(texts, MappedTexts) else pa.array(texts, pa.large_string())
 
 
 def _folded(texts: pa.Array) -> pa.Array:
     """Fold the case of texts: those of ASCII at once."""
     other = pc.invert(pc.string_is_ascii(texts))
     folded = [text.casefold() for text in texts.filter(other).to_pylist()]
-    return pc.replace_with_mask(pc.ascii_lower(texts), other, _array(folded))
+    return pc.replace_with_mask(pc.ascii_lower(texts), other, arrow_texts(folded))
 
 
 def _holding(texts: pa.Array, part: str) -> np.ndarray:

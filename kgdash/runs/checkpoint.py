@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 
 from kgdash.files.atomic import atomic_file
-from kgdash.files.table_cache import TRAININGS, cache_directory
+from kgdash.files.cache_folder import TRAININGS, cache_directory
 from kgdash.formats.tensor_file import open_tensors
 
 #: seconds of training after which its place is written down again

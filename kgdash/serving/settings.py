@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kgdash.errors import KgdashError
-from kgdash.files.table_cache import cache_directory
+from kgdash.files.cache_folder import cache_directory
 from kgdash.files.text import decode_text, read_content
 from kgdash.files.user_data import data_folder
 from kgdash.files.visitor import RIGHTS

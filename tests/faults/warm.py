@@ -18,7 +18,7 @@ def warm_up(folder: Path, operations: Sequence[Operation]) -> None:
     from typer.main import get_command
 
     from kgdash import cli
-    from kgdash.files import row_table, table_cache
+    from kgdash.files import cache_folder, row_table, table_cache
 
     torch.set_num_threads(1)
     # Tables of 30 entities are counted in no time: kept nevertheless, a part of a second each.
@@ -35,7 +35,7 @@ def warm_up(folder: Path, operations: Sequence[Operation]) -> None:
         os.chdir(here)
         os.environ.clear()
         os.environ.update(environment)
-    table_cache._swept.clear()
+    cache_folder._swept.clear()
     gc.collect()
     gc.freeze()
 

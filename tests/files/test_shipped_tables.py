@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from kgdash.files import shipped_tables
+from kgdash.files.cache_folder import cache_directory
 from kgdash.files.row_table import MISSING, RowTable
 from kgdash.files.shipped_tables import offer_tables, offered_table
 from kgdash.files.table_cache import (
-    cache_directory,
     cache_size,
     cached_table,
     clear_cache,

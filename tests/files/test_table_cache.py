@@ -18,16 +18,9 @@ import kgdash
 from kgdash.errors import KgdashError
 from kgdash.files import table_cache as store
 from kgdash.files.atomic import draft_folder
+from kgdash.files.cache_folder import cache_directory, cache_limit, sweep
 from kgdash.files.lock import hold_lock
-from kgdash.files.table_cache import (
-    cache_directory,
-    cache_limit,
-    cache_size,
-    cached_table,
-    clear_cache,
-    list_cache,
-    stored_table,
-)
+from kgdash.files.table_cache import cache_size, cached_table, clear_cache, list_cache, stored_table
 from tests.support.fakes import fake_run, make_graph, random_scorer
 from tests.support.paths import ROOT
 
@@ -267,7 +260,7 @@ class TestTwoProcesses:
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         both = [subprocess.Popen([sys.executable, "-c", code], env=environment) for _ in range(2)]
         assert [process.wait(timeout=120) for process in both] == [0, 0]
-        store._sweep()
+        sweep()
         assert {path.suffix for path in cache_folder.iterdir()} == {".parquet"}
         for path in cache_folder.iterdir():
             assert len(pd.read_parquet(path)) == 5000
@@ -435,7 +428,7 @@ class TestCleared:
         assert list(cache_folder.iterdir()) == []
 
     def test_it_goes_when_the_cache_is_first_read(self, cache_folder, monkeypatch):
-        monkeypatch.setattr(store, "_swept", set())
+        monkeypatch.setattr("kgdash.files.cache_folder._swept", set())
         left = [cache_folder / ".dead.parquet-1.kgdash-part", cache_folder / "gone.lock"]
         for path in left:
             path.touch()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
-from kgdash.files.table_cache import cache_directory
+from kgdash.files.cache_folder import cache_directory
 from kgdash.files.user_data import data_folder
 from kgdash.files.visitor import RIGHTS
 from kgdash.serving.settings import (

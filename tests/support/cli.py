@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kgdash import cli
-from kgdash.files.table_cache import cache_directory
+from kgdash.files.cache_folder import cache_directory
 from kgdash.files.visitor import Visitor, working_for
 
 

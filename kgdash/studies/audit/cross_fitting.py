@@ -18,6 +18,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.table_cache import replace_table, stored_table
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.folds import Fold, cut_folds
+from kgdash.graph.mapped_texts import texts_at
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.runs.training import TrainingConfig
@@ -140,6 +141,6 @@ def named_audit(graph: KnowledgeGraph, table: pd.DataFrame) -> pd.DataFrame:
     named = table.copy()
     for column in IDS:
         names = graph.relations if column == "relation" else graph.entities
-        named[column] = np.array(names, dtype=object)[table[column].to_numpy()]
+        named[column] = texts_at(names, table[column].to_numpy())
     labels = graph.with_names(table)
     return named.assign(**{f"{column}_label": labels[column] for column in IDS})

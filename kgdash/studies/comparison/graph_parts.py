@@ -1,6 +1,7 @@
 """Parts of a graph where models can be compared: communities, subgraphs, relations."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -106,7 +107,7 @@ def find_parts(
     return Partition(kind, graph, _distinct(names, numbered), subgraphs=tuple(drawn))
 
 
-def _distinct(names: list[str] | tuple[str, ...], others: list[str] | tuple[str, ...]) -> tuple:
+def _distinct(names: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
     """Add another name in brackets to names that several have."""
     times = Counter(names)
     pairs = zip(names, others, strict=True)

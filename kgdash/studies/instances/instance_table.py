@@ -28,6 +28,7 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.files.text import decode_text, read_content, table_rows
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.mapped_texts import texts_at
 from kgdash.studies.instances.instances import Instances, make_instances
 from kgdash.studies.instances.separation import ALL
 
@@ -84,16 +85,13 @@ def write_rule_table(instances: Instances, graph: KnowledgeGraph) -> str:
      :raises KgdashError: if a name or rule holds a tab or a line break, or is empty
     """
     rows = instances.triples
-    entities, relations = (
-        np.array(names, dtype=object) for names in (graph.entities, graph.relations)
-    )
     table = pd.DataFrame(
         {
             "rule": rows["group"].astype(object),
             "instance": rows["instance"].astype(str),
-            "head": entities[rows["head"]],
-            "relation": relations[rows["relation"]],
-            "tail": entities[rows["tail"]],
+            "head": texts_at(graph.entities, rows["head"].to_numpy()),
+            "relation": texts_at(graph.relations, rows["relation"].to_numpy()),
+            "tail": texts_at(graph.entities, rows["tail"].to_numpy()),
             "label": np.where(rows["label"], "true", "false"),
             "role": np.where(rows["is_answer_triple"], "head", "body"),
             "grounding": rows["grounding"].astype(str),

@@ -18,6 +18,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import IDS, KnowledgeGraph
+from kgdash.graph.mapped_texts import texts_at
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring.triple_scores import triple_scores
 
@@ -236,7 +237,7 @@ def instance_triples(graph: KnowledgeGraph, triples: pd.DataFrame, instance: int
         raise KgdashError(f"no instance {instance}; expected a number from 0 to {count - 1}")
     ids = rows[IDS].to_numpy()
     names = (graph.entity_labels, graph.relation_labels, graph.entity_labels)
-    labels = [np.array(n, dtype=object)[i] for n, i in zip(names, ids.T, strict=True)]
+    labels = [texts_at(n, i) for n, i in zip(names, ids.T, strict=True)]
     read = rows[["grounding"]].assign(
         **dict(zip(IDS, labels, strict=True)), is_answer_triple=rows["is_answer_triple"]
     )

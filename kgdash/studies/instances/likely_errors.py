@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.graph import IDS, KnowledgeGraph
+from kgdash.graph.mapped_texts import texts_at
 from kgdash.studies.instances.instances import ScoredInstances
 from kgdash.studies.instances.separation import measure_column
 
@@ -101,8 +102,8 @@ def _named(graph: KnowledgeGraph, rows: pd.DataFrame) -> pd.DataFrame:
             strict=True,
         )
     ):
-        named[column] = np.array(names, dtype=object)[ids[:, at]]
-        named[_LABELS[at]] = np.array(labels, dtype=object)[ids[:, at]]
+        named[column] = texts_at(names, ids[:, at])
+        named[_LABELS[at]] = texts_at(labels, ids[:, at])
     values = [c for c in ("relik", "reciprocal_rank", "score", "instances", "groups") if c in rows]
     more = ["pca_confidence"] if "pca_confidence" in rows else []
     return named[[*IDS, *_LABELS, "split", *values, *more, "mirror"]].reset_index(drop=True)

@@ -3,7 +3,7 @@
 Defined in numbers.md#8-queries.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +31,7 @@ class NamedQueries:
     the file a query and an answer stand, from 1; 0 where the file has no lines.
     """
 
-    entities: tuple[str, ...]
+    entities: Sequence[str]
     relation_names: tuple[str, ...]
     kinds: np.ndarray
     anchors: np.ndarray

@@ -17,8 +17,8 @@ from streamlit.runtime import get_instance
 
 from kgdash.engine.bounds import Thresholds
 from kgdash.engine.kernels import count_given
+from kgdash.files.cache_folder import cache_directory
 from kgdash.files.event_log import counted
-from kgdash.files.table_cache import cache_directory
 from kgdash.ui.runtime.background import running_jobs
 from kgdash.ui.runtime.line import line
 from kgdash.ui.runtime.visitors import server_settings

@@ -5,7 +5,7 @@ import pytest
 
 import kgdash
 from kgdash.files import table_cache as store
-from kgdash.files.table_cache import cache_directory
+from kgdash.files.cache_folder import cache_directory
 from kgdash.files.table_note import read_note
 from kgdash.runs.preparation import prepared_share
 from kgdash.studies.overview.preparation import prepare_pages

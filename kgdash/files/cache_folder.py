@@ -1,0 +1,83 @@
+"""The folder of the cache: what lies there, and how much it may be."""
+
+import contextlib
+import os
+from pathlib import Path
+
+import platformdirs
+
+from kgdash.files.atomic import sweep_drafts
+from kgdash.files.byte_sizes import bytes_from_environment
+from kgdash.files.lock import remove_unless_held
+
+#: names of files that long trainings go on from
+TRAININGS = "training-*.safetensors"
+
+#: how names of stored tables, and of large graphs that are mapped, end
+TABLE, GRAPH = ".parquet", ".arrow"
+
+#: folders that this process has swept: once when it first reads there, then when it writes
+_swept: set[Path] = set()
+
+
+def cache_directory() -> Path:
+    """Return the folder of the cache: ``$KGDASH_CACHE`` if set, else the user's cache directory."""
+    return Path(os.environ.get("KGDASH_CACHE") or platformdirs.user_cache_dir("kgdash"))
+
+
+def cache_limit() -> int:
+    """Return how many bytes all that is stored may take: ``$KGDASH_CACHE_LIMIT``, or 2 GiB.
+
+    :raises KgdashError: if the setting is no size
+    """
+    return bytes_from_environment("KGDASH_CACHE_LIMIT", "2G")
+
+
+def stored_files() -> list[tuple[Path, os.stat_result]]:
+    """List the files that count against the limit, the latest used first."""
+    found = []
+    for ending in (TABLE, GRAPH):
+        for path in cache_directory().glob(f"*{ending}"):
+            with contextlib.suppress(OSError):  # another process may have cleared it by now
+                found.append((path, path.stat()))
+    return sorted(found, key=lambda item: item[1].st_mtime_ns, reverse=True)
+
+
+def make_room(limit: int) -> None:
+    """Delete what was not used for longest until the rest is within a limit, and sweep."""
+    stored = stored_files()
+    size = sum(stat.st_size for _, stat in stored)
+    for path, stat in reversed(stored):
+        if size <= limit:
+            break
+        if remove(path):
+            size -= stat.st_size
+    sweep()
+
+
+def note_use(path: Path) -> None:
+    """Note that a file was used now."""
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
+def sweep_once() -> None:
+    """Sweep, unless this process has swept the folder before."""
+    if cache_directory() not in _swept:
+        sweep()
+
+
+def sweep() -> None:
+    """Remove what processes that died left behind: locks, and files that were being written."""
+    _swept.add(folder := cache_directory())
+    sweep_drafts(folder)
+    for path in folder.glob("*.lock"):
+        remove_unless_held(path)
+
+
+def remove(path: Path) -> bool:
+    """Delete a file; tell whether it was there and could be."""
+    with contextlib.suppress(OSError):
+        path.unlink()
+        return True
+    return False
