@@ -3,9 +3,11 @@
     python benchmarks/scale.py FOLDER [STEP ...]      (FOLDER: as synthetic_graph.py writes it)
 
 Steps: import, open, search, subgraph, relik, ranks. Every line has seconds, processor seconds, and
-the most memory above mapped files. The run is written to FOLDER/run once, and read by the others.
+the most memory above mapped files. The run is written to FOLDER/run once, and read by the others,
+which share a cache, FOLDER/cache.
 """
 
+import os
 import subprocess
 import sys
 import threading
@@ -82,6 +84,8 @@ def step(name: str, folder: Path) -> None:
     import kgdash.runs.loading
     from kgdash.graph.entity_search import search_entities
 
+    # Each process of a user finds what another kept, as here.
+    os.environ |= {"KGDASH_CACHE": str(folder / "cache"), "KGDASH_CACHE_LIMIT": "8G"}
     memory = Memory()
     if name == "import":
         timed(name, lambda: write_run(folder), memory)

@@ -12,8 +12,8 @@ from kgdash.breakdowns.grouping import GROUPINGS, Groups, groups_of
 from kgdash.breakdowns.rank_facts import RankFacts
 from kgdash.errors import KgdashError, check_name
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.arrow_texts import texts_at
 from kgdash.graph.entity_types import EntityTypes, entity_types
-from kgdash.graph.mapped_texts import texts_at
 from kgdash.graph.sorted_slices import expand_slices
 
 #: whose types count: of the triple's ends, or of the entity asked for and of the one given

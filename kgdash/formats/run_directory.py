@@ -30,6 +30,7 @@ from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import check_record
 from kgdash.formats.tensor_file import read_tensors
 from kgdash.graph import SPLITS, KnowledgeGraph
+from kgdash.graph.arrow_texts import compact
 from kgdash.graph.kept_graph import keep_graph, kept_graph
 from kgdash.scoring.model_spec import ModelSpec, OwnWeights
 
@@ -209,8 +210,8 @@ def _read_graph(folder: Path) -> KnowledgeGraph:
 
 
 def _strings(
-    names: Mapping[str, Any], key: str, where: Path, default: tuple[str, ...] | None = None
-) -> tuple[str, ...]:
+    names: Mapping[str, Any], key: str, where: Path, default: Sequence[str] | None = None
+) -> Sequence[str]:
     values = names.get(key)
     if values is None and default is not None:
         return default
@@ -220,7 +221,7 @@ def _strings(
         raise KgdashError(f"{where}: expected {len(default)} {key}; found {len(values)}")
     if default is None and len(set(values)) != len(values):
         raise KgdashError(f"{where}: the {key} are not distinct")
-    return tuple(values)
+    return compact(values)
 
 
 def _write_json(path: Path, value: Any) -> None:

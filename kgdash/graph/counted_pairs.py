@@ -17,7 +17,12 @@ def counted_pairs(pairs: list[tuple[np.ndarray, np.ndarray]], size: int) -> csr_
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     place = np.flatnonzero(first)
     counts = np.diff(place, append=len(keys)).astype(np.int32)
-    rows, columns = np.divmod(keys[place], max(1, size))
+    # Arrays of hundreds of megabytes: each goes as soon as it is done with.
+    del place
+    rows = keys[first]
+    del keys
+    dtype = np.int32 if max(len(rows), size) <= np.iinfo(np.int32).max else np.int64
+    columns = (rows % max(1, size)).astype(dtype)
+    rows //= max(1, size)
     starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))])
-    dtype = np.int32 if max(len(place), size) <= np.iinfo(np.int32).max else np.int64
-    return csr_matrix((counts, columns.astype(dtype), starts.astype(dtype)), shape=(size, size))
+    return csr_matrix((counts, columns, starts.astype(dtype)), shape=(size, size))

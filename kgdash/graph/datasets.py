@@ -13,15 +13,18 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.roots import only_some_may_be_opened, opened
 from kgdash.files.visitor import visitor
 from kgdash.graph import SPLITS, KnowledgeGraph
+from kgdash.graph.arrow_texts import compact
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.triple_columns import (
     columns_of,
     count_distinct,
     distinct_names,
+    labels_of,
     numbered,
     read_columns,
+    read_label_columns,
 )
-from kgdash.graph.triple_files import find_file, read_labels, read_triples
+from kgdash.graph.triple_files import find_file, read_triples
 
 #: split -> file names (without extension) under which a folder may hold it
 _STEMS = {
@@ -91,7 +94,7 @@ def _from_folder(
         path = find_file(folder, _STEMS[split])
         named[split] = read_columns(path) if path else columns_of(np.empty((0, 3), dtype=object))
     labels = [
-        read_labels(path) if (path := find_file(folder, (f"{kind}_labels",))) else {}
+        read_label_columns(path) if (path := find_file(folder, (f"{kind}_labels",))) else None
         for kind in ("entity", "relation")
     ]
     name = folder.name or folder.resolve().name
@@ -103,15 +106,15 @@ def build_graph(
     name: str,
     named: Mapping[str, np.ndarray | pa.Table],
     vocabulary: tuple[Sequence[str], Sequence[str]] | None = None,
-    entity_labels: Mapping[str, str] | None = None,
-    relation_labels: Mapping[str, str] | None = None,
+    entity_labels: pa.Table | None = None,
+    relation_labels: pa.Table | None = None,
 ) -> KnowledgeGraph:
     """Make a graph from triples of names.
 
     :param name: what the graph is called
     :param named: split -> array of str, shape ``(n, 3)``, or columns head, relation, tail
     :param vocabulary: as in `load_dataset`
-    :param entity_labels: name -> label, where there is one
+    :param entity_labels: columns name and label, where there are some
     :param relation_labels: likewise
     :raises KgdashError: if no training triple is left
     """
@@ -127,7 +130,8 @@ def build_graph(
     for split in SPLITS:
         ids = numbered(tables[split], entities, relations)
         seen = (ids >= 0).all(axis=1)
-        known = KnownTriples(ids[seen], len(entities), len(relations))
+        ids = ids if seen.all() else ids[seen]
+        known = KnownTriples(ids, len(entities), len(relations))
         splits[split] = known.triples() if len(entities) else ids[:0]
         # Several unseen names share the id -1, so distinct triples are counted by name.
         distinct = len(splits[split]) if seen.all() else count_distinct(tables[split])
@@ -136,11 +140,11 @@ def build_graph(
         raise KgdashError(f"dataset {name} has no training triples")
     return KnowledgeGraph(
         name=name,
-        entities=tuple(entities),
+        entities=compact(entities),
         relations=tuple(relations),
         splits=splits,
-        entity_labels=tuple((entity_labels or {}).get(e, e) for e in entities),
-        relation_labels=tuple((relation_labels or {}).get(r, r) for r in relations),
+        entity_labels=labels_of(compact(entities), entity_labels),
+        relation_labels=tuple(labels_of(relations, relation_labels)),
         left_out={split: count for split, count in left_out.items() if count},
     )
 

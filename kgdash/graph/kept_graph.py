@@ -30,14 +30,13 @@ from kgdash.files.event_log import Stopwatch, note
 from kgdash.files.lock import hold_lock
 from kgdash.files.provenance import provenance
 from kgdash.files.table_note import DAMAGED, note_metadata
+from kgdash.graph.arrow_texts import MANY, ArrowTexts, as_arrow
 from kgdash.graph.knowledge_graph import SPLITS, GraphIndex, KnowledgeGraph
 from kgdash.graph.known_triples import KnownTriples
-from kgdash.graph.mapped_texts import MappedTexts
-from kgdash.graph.name_lookup import arrow_texts
 from kgdash.version import __version__
 
-#: entities, and triples, from which on a graph is kept: others are read within a second or two
-_MANY_ENTITIES, _MANY_TRIPLES = 500_000, 5_000_000
+#: triples from which on a graph is kept: fewer are read within a second or two
+_MANY_TRIPLES = 5_000_000
 
 #: of what is written
 _VERSION = 1
@@ -88,7 +87,7 @@ def keep_graph(source: str, graph: KnowledgeGraph) -> None:
 def is_large(graph: KnowledgeGraph) -> bool:
     """Tell whether a graph is worth keeping."""
     triples = sum(map(len, graph.splits.values()))
-    return graph.num_entities >= _MANY_ENTITIES or triples >= _MANY_TRIPLES
+    return graph.num_entities > MANY or triples >= _MANY_TRIPLES
 
 
 def _path(source: str) -> Path:
@@ -110,9 +109,9 @@ def _parts(graph: KnowledgeGraph) -> Iterator[tuple[str, Values]]:
     yield "about", pa.array(about, pa.large_string())
     for kind, labelled in _NAMES.items():
         names, labels = getattr(graph, kind), getattr(graph, labelled)
-        yield kind, arrow_texts(names)
+        yield kind, as_arrow(names)
         if labels != names:
-            yield labelled, arrow_texts(labels)
+            yield labelled, as_arrow(labels)
     for kind, texts in zip(("names", "labels"), graph.entity_lookup.folded, strict=True):
         yield f"folded_{kind}", texts
     yield from graph.splits.items()
@@ -139,9 +138,9 @@ def _mapped(path: Path) -> KnowledgeGraph | None:
 def _graph(parts: dict[str, Any]) -> KnowledgeGraph:
     name, digest, shown_digest, left_out = parts["about"].to_pylist()
     texts: dict[str, Any] = {}
-    for kind, labelled in _NAMES.items():
-        texts[kind] = MappedTexts(parts[kind])
-        texts[labelled] = MappedTexts(parts[labelled]) if labelled in parts else texts[kind]
+    for (kind, labelled), form in zip(_NAMES.items(), (ArrowTexts, _tuple), strict=True):
+        texts[kind] = form(parts[kind])
+        texts[labelled] = form(parts[labelled]) if labelled in parts else texts[kind]
     splits = {split: parts[split].reshape(-1, 3) for split in SPLITS}
     graph = KnowledgeGraph(name=name, splits=splits, left_out=json.loads(left_out), **texts)
     lookup = graph.entity_lookup
@@ -161,3 +160,7 @@ def _graph(parts: dict[str, Any]) -> KnowledgeGraph:
         )
     )
     return graph
+
+
+def _tuple(texts: pa.Array) -> tuple[str, ...]:
+    return tuple(texts.to_pylist())

@@ -12,10 +12,10 @@ from scipy.sparse import csr_matrix
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
+from kgdash.graph.arrow_texts import texts_at
 from kgdash.graph.counted_pairs import counted_pairs
 from kgdash.graph.digests import graph_digest, texts_digest
 from kgdash.graph.known_triples import KnownTriples, triple_keys
-from kgdash.graph.mapped_texts import texts_at
 from kgdash.graph.name_lookup import NameLookup
 
 SPLITS = ("train", "valid", "test")
@@ -155,7 +155,7 @@ class KnowledgeGraph:
     @cached_property
     def degrees(self) -> np.ndarray:
         """Return the number of known triples that each entity is an end of: int64, ``(|E|,)``."""
-        heads, _, tails = self.all_triples.T
+        heads, tails = self.known().ends()
         counts = (
             np.bincount(ends, minlength=self.num_entities)
             for ends in (heads, tails[tails != heads])
@@ -171,7 +171,7 @@ class KnowledgeGraph:
         :return: ``(|E|, |E|)``, kept: not to be changed
         """
         if direction not in self._adjacencies:
-            heads, _, tails = self.all_triples.T
+            heads, tails = self.known().ends()
             ends = {"outgoing": [(heads, tails)], "incoming": [(tails, heads)]}
             pairs = ends.get(direction, [(heads, tails), (tails, heads)])
             self._adjacencies[direction] = counted_pairs(pairs, self.num_entities)

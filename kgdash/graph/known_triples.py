@@ -88,6 +88,11 @@ class KnownTriples:
         np.divmod(queries, max(1, self.num_relations), out=(found[:, 0], found[:, 1]))
         return found
 
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return heads and tails of the distinct known triples: int64, ``(n,)``, as `triples`."""
+        per_head = max(1, self.num_relations * self.num_entities)
+        return self._by_head.keys // per_head, self._by_head.keys % max(1, self.num_entities)
+
     def contains(self, triples: np.ndarray) -> np.ndarray:
         """Tell for each triple, shape ``(n, 3)``, whether it is known: bool, shape ``(n,)``."""
         rows = np.asarray(triples, dtype=np.int64).reshape(-1, 3)

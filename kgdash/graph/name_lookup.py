@@ -8,11 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph.mapped_texts import MappedTexts
+from kgdash.graph.arrow_texts import MANY, as_arrow
 
-#: names beyond which all are looked through each time, hundredths of a second for millions: tables
-#: that find one at once take gigabytes then; and how many are compared with one that is not found
-_MANY, _NEAR = 500_000, 1_000
+#: names that are compared with one that is not found, where there are many
+_NEAR = 1_000
 
 #: bytes that are compared at once, and the share of texts that many are
 _BLOCK, _MOST = 1 << 21, 1 / 8
@@ -37,7 +36,8 @@ class NameLookup:
 
         :raises KgdashError: if nothing matches (the nearest are named), or a label is ambiguous
         """
-        many = len(self._names) > _MANY
+        # Looking through millions takes hundredths of a second.
+        many = len(self._names) > MANY
         found = self.called(name) if many else _matches(name, self._tables)
         if len(found) == 1:
             return found[0]
@@ -92,7 +92,7 @@ class NameLookup:
 
     @cached_property
     def _exact(self) -> list[pa.Array]:
-        return [arrow_texts(texts) for texts in (self._names, self._labels)]
+        return [as_arrow(texts) for texts in (self._names, self._labels)]
 
     @cached_property
     def folded(self) -> list[pa.Array]:
@@ -107,16 +107,11 @@ def _matches(name: str, tables: list[dict[str, list[int]]]) -> list[int]:
     return next((found for table, key in keys if (found := table.get(key))), [])
 
 
-def arrow_texts(texts: Sequence[str]) -> pa.Array:
-    """Return texts as Arrow holds them: `pyarrow.large_string`; mapped ones are not copied."""
-    return texts.texts if isinstance(texts, MappedTexts) else pa.array(texts, pa.large_string())
-
-
 def _folded(texts: pa.Array) -> pa.Array:
     """Fold the case of texts: those of ASCII at once."""
     other = pc.invert(pc.string_is_ascii(texts))
     folded = [text.casefold() for text in texts.filter(other).to_pylist()]
-    return pc.replace_with_mask(pc.ascii_lower(texts), other, arrow_texts(folded))
+    return pc.replace_with_mask(pc.ascii_lower(texts), other, as_arrow(folded))
 
 
 def _holding(texts: pa.Array, part: str) -> np.ndarray:

@@ -23,8 +23,8 @@ NAMED = replace(
 
 @pytest.fixture(autouse=True)
 def all_are_large(monkeypatch):
-    monkeypatch.setattr(kept_graph, "_MANY_ENTITIES", 0)
-    monkeypatch.setattr(name_lookup, "_MANY", 0)
+    monkeypatch.setattr(kept_graph, "MANY", 0)
+    monkeypatch.setattr(name_lookup, "MANY", 0)
 
 
 @pytest.fixture(params=["named", "umls"])
@@ -115,6 +115,6 @@ def test_what_was_not_used_for_longest_goes_first(monkeypatch):
 
 
 def test_small_ones_are_not_kept(monkeypatch):
-    monkeypatch.setattr(kept_graph, "_MANY_ENTITIES", 10)
+    monkeypatch.setattr(kept_graph, "MANY", 10)
     assert kept(NAMED) is NAMED
     assert cache_size() == (0, 0)

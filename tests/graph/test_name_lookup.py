@@ -26,7 +26,7 @@ def test_tables_and_looking_through_agree(pairs, text):
     lookup = NameLookup(names, labels, "entity", "graph x")
     by_tables = found(lookup, text)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(name_lookup, "_MANY", 0)
+        patched.setattr(name_lookup, "MANY", 0)
         assert found(lookup, text) == by_tables
     exact = [i for i, name in enumerate(names) if name == text]
     by_label = [i for i, label in enumerate(labels) if label == text]
@@ -56,6 +56,6 @@ def test_what_is_no_text_is_nobody_and_near_names_are_told_of_many(monkeypatch):
     lookup = NameLookup(("Berlin", "Bern"), ("Berlin", "Bern"), "entity", "graph x")
     assert lookup.called("\ud800") == []
     assert len(lookup.holding("\ud800")[0]) == 0
-    monkeypatch.setattr(name_lookup, "_MANY", 0)
+    monkeypatch.setattr(name_lookup, "MANY", 0)
     with pytest.raises(KgdashError, match=r"unknown entity 'Berlim' in graph x.*Berlin"):
         lookup.find("Berlim")

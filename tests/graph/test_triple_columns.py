@@ -11,10 +11,12 @@ from kgdash.graph.triple_columns import (
     columns_of,
     count_distinct,
     distinct_names,
+    labels_of,
     numbered,
     read_columns,
+    read_label_columns,
 )
-from kgdash.graph.triple_files import read_triples
+from kgdash.graph.triple_files import read_labels, read_triples
 
 CHARACTERS = st.sampled_from('ab\t\t\t\n\n\r "\\,\ufeff\x00\x1c\u00a0\u2028éNA')
 PLAIN = st.lists(st.tuples(*[st.sampled_from(["a", "b", "NA", '"', "é", "head"])] * 3), min_size=1)
@@ -50,11 +52,13 @@ def test_any_text(tmp_path_factory, text):
 def test_plain_files_are_read_in_blocks(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("x") / "train.txt"
     path.write_text("head\trelation\ttail\n" + "".join("\t".join(row) + "\n" for row in rows))
-    table = triple_columns._plain_columns(path)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(triple_columns, "read_triples", lambda path: pytest.fail("line by line"))
+        table = read_columns(path)
     assert rows_of(table) == rows == [tuple(row) for row in read_triples(path)]
     assert count_distinct(table) == len(set(rows))
     ends = distinct_names(table, ("head", "tail"))
-    assert ends == sorted({row[i] for row in rows for i in (0, 2)})
+    assert [*ends] == sorted({row[i] for row in rows for i in (0, 2)})
     some, relations = ends[1:], distinct_names(table, ("relation",))
     known = [{name: i for i, name in enumerate(names)} for names in (some, relations, some)]
     expected = [[of.get(name, -1) for of, name in zip(known, row, strict=True)] for row in rows]
@@ -72,4 +76,25 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, text):
 def test_no_triples():
     none = columns_of(np.empty((0, 3), dtype=object))
     assert numbered(none, ["a"], ["r"]).shape == (0, 3)
-    assert distinct_names(none, ("head", "tail")) == []
+    assert distinct_names(none, ("head", "tail")) == ()
+
+
+@given(st.text(CHARACTERS, max_size=40), st.lists(st.text("ab", max_size=2), unique=True))
+@example("a\t\nb\t c\na\td", ["b", "a"])
+@example("a\tx\nb\t\na\ty\n", ["a", "b", "c"])
+@example("a\tx\nb\ty\na\t\n", ["a", "b", "c"])
+def test_labels_are_those_read_line_by_line(tmp_path_factory, text, names):
+    path = tmp_path_factory.mktemp("x") / "entity_labels.tsv"
+    path.write_bytes(text.encode())
+    expected, found = outcome(read_labels, path), outcome(read_label_columns, path)
+    if isinstance(expected, str):
+        assert found == expected
+    else:
+        assert [*labels_of(names, found)] == [expected.get(name, name) for name in names]
+
+
+def test_plain_labels_are_read_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(triple_columns, "read_labels", lambda path: pytest.fail("line by line"))
+    path = tmp_path / "entity_labels.tsv"
+    path.write_text("a\tx y\nb\t\n")
+    assert [*labels_of(("b", "a"), read_label_columns(path))] == ["b", "x y"]

@@ -17,8 +17,8 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.files.table_cache import replace_table, stored_table
 from kgdash.graph import IDS, KnowledgeGraph
+from kgdash.graph.arrow_texts import texts_at
 from kgdash.graph.folds import Fold, cut_folds
-from kgdash.graph.mapped_texts import texts_at
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.runs.training import TrainingConfig

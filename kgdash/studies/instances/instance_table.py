@@ -28,7 +28,7 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.files.text import decode_text, read_content, table_rows
 from kgdash.graph import KnowledgeGraph
-from kgdash.graph.mapped_texts import texts_at
+from kgdash.graph.arrow_texts import texts_at
 from kgdash.studies.instances.instances import Instances, make_instances
 from kgdash.studies.instances.separation import ALL
 

@@ -18,7 +18,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import IDS, KnowledgeGraph
-from kgdash.graph.mapped_texts import texts_at
+from kgdash.graph.arrow_texts import texts_at
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring.triple_scores import triple_scores
 

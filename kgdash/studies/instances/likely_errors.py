@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.graph import IDS, KnowledgeGraph
-from kgdash.graph.mapped_texts import texts_at
+from kgdash.graph.arrow_texts import texts_at
 from kgdash.studies.instances.instances import ScoredInstances
 from kgdash.studies.instances.separation import measure_column
 

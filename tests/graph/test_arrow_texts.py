@@ -6,21 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdash.graph import mapped_texts
-from kgdash.graph.mapped_texts import MappedTexts, texts_at
+from kgdash.graph import arrow_texts
+from kgdash.graph.arrow_texts import ArrowTexts, texts_at
 
 TEXTS = st.lists(st.text(max_size=3), max_size=7).map(tuple)
 
 
 def mapped(texts):
-    return MappedTexts(pa.array(texts, pa.large_string()))
+    return ArrowTexts(pa.array(texts, pa.large_string()))
 
 
 @given(TEXTS, st.slices(7), st.text(max_size=3))
 def test_they_are_a_tuple(texts, part, other):
     found = mapped(texts)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(mapped_texts, "_BLOCK", 2)
+        patched.setattr(arrow_texts, "_BLOCK", 2)
         assert [*found] == [*texts]
     assert len(found) == len(texts)
     assert bool(found) == bool(texts)

@@ -1,4 +1,4 @@
-"""Millions of names as a tuple has them, but mapped from a file instead of an object each."""
+"""Millions of names as a tuple has them, without an object for each: in Arrow, or mapped by it."""
 
 import operator
 from collections.abc import Iterator, Sequence
@@ -8,12 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+#: names from which on there are many: objects and tables of them take gigabytes
+MANY = 500_000
+
 #: texts that are made at once
 _BLOCK = 1 << 16
 
 
-class MappedTexts(Sequence[str]):
-    """Texts by position; equal to a tuple of the same texts."""
+class ArrowTexts(Sequence[str]):
+    """Texts by position, what a tuple has; equal to one of the same texts."""
 
     def __init__(self, texts: pa.LargeStringArray) -> None:
         """Take texts, none missing; they are not copied."""
@@ -45,7 +48,7 @@ class MappedTexts(Sequence[str]):
 
     def __eq__(self, other: object) -> bool:
         """Compare with others of the kind, or a tuple."""
-        if isinstance(other, MappedTexts):
+        if isinstance(other, ArrowTexts):
             return bool(self.texts.equals(other.texts))
         if not isinstance(other, tuple) or len(self) != len(other):
             return False
@@ -58,12 +61,22 @@ class MappedTexts(Sequence[str]):
         return np.asarray(self.texts.to_numpy(zero_copy_only=False), dtype)
 
 
+def as_arrow(texts: Sequence[str]) -> pa.LargeStringArray:
+    """Return texts as Arrow holds them, without a copy if it does."""
+    return texts.texts if isinstance(texts, ArrowTexts) else pa.array(texts, pa.large_string())
+
+
+def compact(texts: Sequence[str]) -> Sequence[str]:
+    """Return a few texts as a tuple, and many as `ArrowTexts`."""
+    return ArrowTexts(as_arrow(texts)) if len(texts) > MANY else tuple(texts)
+
+
 def texts_at(texts: Sequence[str], places: np.ndarray) -> np.ndarray:
     """Return the texts at some places: objects, shape ``(n,)``.
 
     :param places: int64, shape ``(n,)``, each ≥ 0
     """
-    if isinstance(texts, MappedTexts):
+    if isinstance(texts, ArrowTexts):
         found: np.ndarray = texts.texts.take(pa.array(places)).to_numpy(zero_copy_only=False)
         return found
     return np.array(texts, dtype=object)[places]
