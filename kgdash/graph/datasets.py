@@ -89,17 +89,21 @@ def _from_folder(
     folder: Path, vocabulary: tuple[Sequence[str], Sequence[str]] | None
 ) -> KnowledgeGraph:
     check_folder(folder)
-    named = {}
-    for split in SPLITS:
-        path = find_file(folder, _STEMS[split])
-        named[split] = read_columns(path) if path else columns_of(np.empty((0, 3), dtype=object))
     labels = [
         read_label_columns(path) if (path := find_file(folder, (f"{kind}_labels",))) else None
         for kind in ("entity", "relation")
     ]
     name = folder.name or folder.resolve().name
-    graph = build_graph(name, named, vocabulary, labels[0], labels[1])
+    # Nobody but the one that numbers them holds the columns: of a large graph they take a gigabyte.
+    graph = build_graph(
+        name, {split: _columns(folder, split) for split in SPLITS}, vocabulary, labels[0], labels[1]
+    )
     return replace(graph, folder=folder.resolve())
+
+
+def _columns(folder: Path, split: str) -> pa.Table:
+    path = find_file(folder, _STEMS[split])
+    return read_columns(path) if path else columns_of(np.empty((0, 3), dtype=object))
 
 
 def build_graph(
@@ -122,20 +126,23 @@ def build_graph(
         split: columns_of(rows) if isinstance(rows, np.ndarray) else rows
         for split, rows in named.items()
     }
+    del named
     entities, relations = vocabulary or (
         distinct_names(tables["train"], ("head", "tail")),
         distinct_names(tables["train"], ("relation",)),
     )
     splits, left_out = {}, {}
     for split in SPLITS:
-        ids = numbered(tables[split], entities, relations)
+        table = tables.pop(split)
+        ids = numbered(table, entities, relations)
         seen = (ids >= 0).all(axis=1)
-        ids = ids if seen.all() else ids[seen]
+        # Several unseen names share the id -1, so distinct triples are counted by name.
+        distinct = None if seen.all() else count_distinct(table)
+        del table
+        ids = ids if distinct is None else ids[seen]
         known = KnownTriples(ids, len(entities), len(relations))
         splits[split] = known.triples() if len(entities) else ids[:0]
-        # Several unseen names share the id -1, so distinct triples are counted by name.
-        distinct = len(splits[split]) if seen.all() else count_distinct(tables[split])
-        left_out[split] = distinct - len(splits[split])
+        left_out[split] = 0 if distinct is None else distinct - len(splits[split])
     if not len(splits["train"]):
         raise KgdashError(f"dataset {name} has no training triples")
     return KnowledgeGraph(
