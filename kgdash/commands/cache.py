@@ -58,7 +58,7 @@ def list_(as_json: JsonOption = False) -> None:
 def clear(
     run: Annotated[str | None, typer.Option(help="Only of this run, by name or digest.")] = None,
     kind: Annotated[
-        str | None, typer.Option(help="Only ranks, relik, rules, comparison or unknown.")
+        str | None, typer.Option(help="Only ranks, relik, rules, comparison, graph or unknown.")
     ] = None,
     older_than: Annotated[
         float | None, typer.Option(metavar="DAYS", help="Only what was not used for so long.")
