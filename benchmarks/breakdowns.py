@@ -1,10 +1,12 @@
 """How long breaking ranks down takes: of FB15k-237's test set in size, and of two million ranks.
 
-    python benchmarks/breakdowns.py
+    python benchmarks/breakdowns.py [RANKS ...] [--by GROUPING ...]
 
 Ranks and graph are random, of FB15k-237's shape: 14,505 entities, 237 relations of very unequal
 size, 272,115 train triples; what they mean does not change what they cost.
 """
+
+import argparse
 
 import measure
 import numpy as np
@@ -50,12 +52,12 @@ def random_ranks(rng: np.random.Generator, count: int) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def print_times(ranks: pd.DataFrame, graph: KnowledgeGraph) -> None:
+def print_times(ranks: pd.DataFrame, graph: KnowledgeGraph, groupings: list[str]) -> None:
     """Print what finding the groups and each breakdown take."""
     rows = add_rank_facts(ranks, graph)
     seconds = measure.median_seconds(lambda: add_rank_facts(ranks, graph), 3)
     print(f"    finding groups   {seconds:.3f} s")
-    for by in GROUPINGS:
+    for by in groupings:
         plain, drawn = (
             measure.median_seconds(lambda b=by, v=level: breakdown(rows, b, level=v), 3)
             for level in (None, 0.95)
@@ -64,11 +66,15 @@ def print_times(ranks: pd.DataFrame, graph: KnowledgeGraph) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--by", choices=list(GROUPINGS), nargs="*", default=list(GROUPINGS))
+    parser.add_argument("ranks", type=int, nargs="*", default=(40_932, 2_000_000))
+    arguments = parser.parse_args()
     print(measure.machine())
     rng = np.random.default_rng(0)
     graph = random_graph(rng)
     print(f"cardinality, patterns: {measure.median_seconds(lambda: relation_kinds(graph)):.3f} s")
-    for count in (40_932, 2_000_000):
+    for count in arguments.ranks:
         print(f"{count:,} ranks:")
-        print_times(random_ranks(rng, count), graph)
+        print_times(random_ranks(rng, count), graph, arguments.by)
     print(f"peak memory of the process: {measure.peak_mebibytes():.0f} MiB")

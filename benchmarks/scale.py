@@ -1,15 +1,17 @@
-"""How large graphs are imported, opened and asked; each step in a process of its own.
+"""How large graphs are imported, opened and asked, as ratios to bare scoring where there is one.
 
     python benchmarks/scale.py FOLDER [STEP ...]      (FOLDER: as synthetic_graph.py writes it)
 
-Steps: import, open, search, subgraph, relik, ranks. Every line has seconds, processor seconds, and
-the most memory above mapped files. The run is written to FOLDER/run once, and read by the others,
-which share a cache, FOLDER/cache.
+Steps: import, open, search, subgraph, relik, ranks, breakdown; and of FB15k-237 counting, discover
+and cluster. Each is a process of its own. Every line has seconds, processor seconds, and the most
+memory above mapped files. The run is written to FOLDER/run once, and read by the others, which
+share a cache, FOLDER/cache.
 """
 
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -31,7 +33,20 @@ from kgdash.engine.tasks import no_masks
 from kgdash.engine.turned_kernels import SUM
 from kgdash.scoring.form_parts import Turning
 
-STEPS = ("import", "open", "search", "subgraph", "relik", "ranks")
+#: the model of FB15k-237 that is bundled
+SMALL = "fb15k-237-complex"
+
+STEPS = (
+    *("import", "open", "search", "subgraph", "relik", "ranks", "breakdown"),
+    *("counting", "discover", "cluster"),
+)
+
+#: steps that are benchmarks of their own
+OWN = {
+    "breakdown": ("breakdowns.py", "20000000", "--by", "relation"),
+    "counting": ("counting.py", SMALL),
+    "discover": ("discovery.py", "--relations", "8", SMALL),
+}
 
 #: entities of the subgraph, negatives drawn a side, test triples that are ranked at most, and
 #: candidates of the bare scoring
@@ -133,6 +148,25 @@ def ranks(run: Any, memory: Memory) -> None:
             )
 
 
+def cluster() -> None:
+    """Count ReliK of all test triples alone and by a cluster's two processes, from nothing each."""
+    took = {}
+    for name, options in (("alone", []), ("cluster of 2", ["--cluster", "local:2"])):
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, "-m", "kgdash", "relik", SMALL, "--split", "test"]
+            where = {"KGDASH_CACHE": folder, "PYTHONPATH": str(Path(__file__).parents[1])}
+            start = time.perf_counter()
+            subprocess.run(
+                [*command, *options, "--out", f"{folder}/relik.csv"],
+                env=os.environ | where,
+                check=True,
+                stderr=subprocess.DEVNULL,
+            )
+            took[name] = time.perf_counter() - start
+        print(f"ReliK of {SMALL}'s test triples, {name}: {took[name]:.1f} s", flush=True)
+    print(f"    {took['cluster of 2'] / took['alone']:.2f} times", flush=True)
+
+
 def bare(form: Any, triples: np.ndarray) -> float:
     """Score some candidates of both sides once, in a cache, and forget them.
 
@@ -152,7 +186,13 @@ def main(folder: Path, steps: list[str]) -> None:
     """Run each step in a process of its own."""
     print(measure.machine())
     for name in steps:
-        subprocess.run([sys.executable, __file__, str(folder), "--only", name], check=True)
+        print(f"-- {name}", flush=True)
+        if name == "cluster":
+            cluster()
+            continue
+        script, *options = OWN.get(name, (__file__, str(folder), "--only", name))
+        path = Path(__file__).parent / script
+        subprocess.run([sys.executable, str(path), *options], check=True)
 
 
 if __name__ == "__main__":
