@@ -26,26 +26,29 @@ def cache_directory() -> Path:
 
 
 def cache_limit() -> int:
-    """Return how many bytes all that is stored may take: ``$KGDASH_CACHE_LIMIT``, or 2 GiB.
+    """Return how many bytes all tables may take, and all graphs: ``$KGDASH_CACHE_LIMIT``, or 2 GiB.
 
     :raises KgdashError: if the setting is no size
     """
     return bytes_from_environment("KGDASH_CACHE_LIMIT", "2G")
 
 
-def stored_files() -> list[tuple[Path, os.stat_result]]:
-    """List the files that count against the limit, the latest used first."""
+def stored_files(*endings: str) -> list[tuple[Path, os.stat_result]]:
+    """List what is stored under some endings, the latest used first."""
     found = []
-    for ending in (TABLE, GRAPH):
+    for ending in endings:
         for path in cache_directory().glob(f"*{ending}"):
             with contextlib.suppress(OSError):  # another process may have cleared it by now
                 found.append((path, path.stat()))
     return sorted(found, key=lambda item: item[1].st_mtime_ns, reverse=True)
 
 
-def make_room(limit: int) -> None:
-    """Delete what was not used for longest until the rest is within a limit, and sweep."""
-    stored = stored_files()
+def make_room(limit: int, ending: str) -> None:
+    """Delete what was not used for longest until the rest is within a limit, and sweep.
+
+    :param ending: of what is counted and goes: a graph, seconds to make, never drives tables out
+    """
+    stored = stored_files(ending)
     size = sum(stat.st_size for _, stat in stored)
     for path, stat in reversed(stored):
         if size <= limit:

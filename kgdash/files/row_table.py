@@ -152,8 +152,10 @@ class RowTable:
         if table is None or table.shape != self._values.shape[::-1]:
             return
         try:
-            found = table[list(self.columns)].to_numpy(dtype=np.int64).T
+            found = table[list(self.columns)].to_numpy().T
         except (KeyError, ValueError, TypeError, OverflowError):  # another's table of this name
+            return
+        if found.dtype != np.int64 or found.min(initial=0) < MISSING:
             return
         self._values = np.where(found == MISSING, self._values, found)
         self._seconds = float(note.get("seconds") or 0.0)

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from kgdash.files.atomic import atomic_file, sync
 from kgdash.files.cache_folder import (
+    GRAPH,
     TABLE,
     TRAININGS,
     cache_directory,
@@ -146,7 +147,7 @@ def list_cache() -> pd.DataFrame:
         kgdash)
     """
     rows = []
-    for path, stat in stored_files():
+    for path, stat in stored_files(TABLE, GRAPH):
         used = datetime.fromtimestamp(stat.st_mtime, UTC)
         about = {"kind": "unknown", **read_note(path)}
         created = pd.to_datetime(about.get("created"), utc=True, errors="coerce")
@@ -164,7 +165,7 @@ def list_cache() -> pd.DataFrame:
 
 def cache_size() -> tuple[int, int]:
     """Return how many tables the cache holds, and their bytes together."""
-    sizes = [stat.st_size for _, stat in stored_files()]
+    sizes = [stat.st_size for _, stat in stored_files(TABLE, GRAPH)]
     return len(sizes), sum(sizes)
 
 
@@ -202,7 +203,7 @@ def clear_cache(
         for path in cache_directory().glob(TRAININGS):
             remove(path)
     going = set(listed["key"][chosen])
-    removed = sum(remove(path) for path, _ in stored_files() if path.stem in going)
+    removed = sum(remove(path) for path, _ in stored_files(TABLE, GRAPH) if path.stem in going)
     with contextlib.suppress(OSError):  # gone for good, also when the power goes
         sync(cache_directory())
     return removed
@@ -250,4 +251,4 @@ def _write(table: pd.DataFrame, path: Path, about: Mapping[str, Any], limit: int
             pq.write_table(stored, part, write_page_checksum=True)
             if part.stat().st_size > limit:
                 raise OSError(errno.EFBIG, "the table alone exceeds the limit of the cache")
-        make_room(limit)
+        make_room(limit, TABLE)

@@ -4,6 +4,7 @@ Only ``trained_model.pkl`` is a pickle that is read, by a reader that builds no 
 ``training_triples/base.pth`` is never opened.
 """
 
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from kgdash.graph.triple_files import read_rows
 from kgdash.scoring.model_spec import ModelSpec
 
 MODEL_FILE = "trained_model.pkl"
+
+#: training triples that are compared: so many times the dataset's, or a few's
+_MOST_TIMES, _FEW = 4, 10_000
 
 
 def read_pykeen_directory(
@@ -108,17 +112,22 @@ def _compare_training(folder: Path, graph: KnowledgeGraph) -> list[str]:
     path = folder / "training_triples" / "numeric_triples.tsv.gz"
     if not path.is_file():
         return []
-    rows = []
+    numbers, most = array("q"), _MOST_TIMES * max(_FEW, len(graph.known()))
     for line, row in read_rows(path):
         if line == 1 and row == ["head", "relation", "tail"]:
             continue
         if len(row) != 3 or not all(_is_id(column) for column in row):
             raise KgdashError(f"expected 3 ids; found {', '.join(row)[:60]} ({path}, line {line})")
-        rows.append([int(column) for column in row])
-    if not rows:
+        numbers.extend(map(int, row))
+        if len(numbers) > 3 * most:
+            raise KgdashError(
+                f"{path} holds over {most:,} triples, dataset {graph.name} {len(graph.known()):,}; "
+                "give the dataset that the model was trained on"
+            )
+    if not numbers:
         raise KgdashError(f"{path} holds no triples; remove it to load the model without the check")
     try:
-        trained = triple_array(np.array(rows, dtype=np.int64), graph)
+        trained = triple_array(np.array(numbers, dtype=np.int64).reshape(-1, 3), graph)
     except KgdashError as error:
         raise KgdashError(f"{path}: {error}") from None
     inside = {s: int(graph.known((s,)).contains(trained).sum()) for s in SPLITS}

@@ -28,10 +28,11 @@ from kgdash.files.atomic import draft_folder, publish, sweep_drafts
 from kgdash.files.regular import file_digest, open_regular
 from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import check_record
-from kgdash.formats.tensor_file import read_tensors
+from kgdash.formats.tensor_file import open_tensors, read_tensors
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.graph.arrow_texts import compact
 from kgdash.graph.kept_graph import keep_graph, kept_graph
+from kgdash.graph.known_triples import holds_twice
 from kgdash.scoring.model_spec import ModelSpec, OwnWeights
 
 FORMAT = "kgdash-run"
@@ -146,6 +147,16 @@ def read_run(
     return graph, spec, OwnWeights(single_precision(state)), manifest
 
 
+def count_rows(folder: Path) -> int:
+    """Count the triples of all splits as the file says, before any is read.
+
+    :raises KgdashError: if the file can not be read
+    """
+    with open_tensors(folder / TRIPLES, _MOST[TRIPLES]) as file:
+        shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
+    return sum(shape[0] for shape in shapes if shape)
+
+
 def single_precision(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Return weights with those in half precision widened, which changes no value."""
     half = (torch.float16, torch.bfloat16)
@@ -182,7 +193,7 @@ def _read_graph(folder: Path) -> KnowledgeGraph:
     splits = read_tensors(folder / TRIPLES, _MOST[TRIPLES], SPLITS)
     entities = _strings(names, "entities", where)
     relations = _strings(names, "relations", where)
-    limits = np.array([len(entities), len(relations), len(entities)])
+    limits = len(entities), len(relations), len(entities)
     arrays = {}
     for split in SPLITS:
         ids = splits.get(split)
@@ -191,9 +202,15 @@ def _read_graph(folder: Path) -> KnowledgeGraph:
                 f"{folder / TRIPLES}: expected whole numbers {split} of shape (n, 3); copy the run "
                 "again"
             )
-        arrays[split] = ids.numpy().astype(np.int64)
-        if ((arrays[split] < 0) | (arrays[split] >= limits)).any():
+        rows = ids.numpy()
+        if len(rows) and ((rows.min(axis=0) < 0) | (rows.max(axis=0) >= limits)).any():
             raise KgdashError(f"{folder / TRIPLES}: {split} holds ids that {where} does not name")
+        # Before they are widened: millions of the same pack to nothing.
+        if holds_twice(rows, len(entities), len(relations)):
+            raise KgdashError(
+                f"{folder / TRIPLES}: {split} holds a triple twice; write the run again, each once"
+            )
+        arrays[split] = rows.astype(np.int64)
     if not any(map(len, arrays.values())):
         raise KgdashError(f"{folder / TRIPLES} holds no triple in any split; copy the run again")
     left_out = names.get("left_out")

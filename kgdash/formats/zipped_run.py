@@ -97,6 +97,7 @@ def unpack_run(content: bytes, shown: str, out: Path) -> Path:
         EOFError,
         RuntimeError,
         ValueError,
+        OverflowError,
     ) as error:
         raise KgdashError(f"{shown} is not a whole zip file: {error}; pack it again") from error
     except OSError as error:

@@ -80,7 +80,7 @@ def keep_graph(source: str, graph: KnowledgeGraph) -> None:
                 write_arrays(part, _parts(graph), note_metadata(_about(graph)))
                 if part.stat().st_size > limit:
                     raise OSError(EFBIG, "the graph alone exceeds the limit of the cache")
-            make_room(limit)
+            make_room(limit, GRAPH)
         note("cache", kind="graph", found="computed", seconds=watch.seconds)
 
 
@@ -126,13 +126,31 @@ def _mapped(path: Path) -> KnowledgeGraph | None:
     if not path.is_file():
         return None
     try:
-        found = _graph(read_arrays(path))
+        parts = read_arrays(path)
+        _check(parts)
+        found = _graph(parts)
     except DAMAGED:
         remove(path)
         return None
     note_use(path)
     note("cache", kind="graph", found="disk")
     return found
+
+
+def _check(parts: dict[str, Any]) -> None:
+    """Refuse parts that do not fit together: an older kgdash's, or a stranger's.
+
+    :raises ValueError, KeyError, pa.ArrowException: saying so
+    """
+    for values in parts.values():
+        if isinstance(values, pa.Array):
+            values.validate(full=True)
+    size, starts = len(parts["entities"]), parts["starts"]
+    of_entities = ("entity_labels", "folded_names", "folded_labels", "degrees")
+    lengths = {len(parts[name]) for name in of_entities if name in parts} | {len(starts) - 1}
+    ends = {len(parts["neighbours"]), len(parts["joined"]), int(starts[-1])}
+    if lengths != {size} or len(ends) > 1 or len(parts["by_head"]) != len(parts["by_tail"]):
+        raise ValueError("its parts do not fit together")
 
 
 def _graph(parts: dict[str, Any]) -> KnowledgeGraph:

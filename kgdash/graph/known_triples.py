@@ -37,6 +37,20 @@ def triple_keys(triples: np.ndarray, num_entities: int, num_relations: int) -> n
     return (head * num_relations + relation) * num_entities + tail
 
 
+def holds_twice(triples: np.ndarray, num_entities: int, num_relations: int) -> bool:
+    """Tell whether a triple occurs twice.
+
+    :param triples: ids, whole numbers of any type, shape ``(n, 3)``
+    """
+    keys = triples[:, 0].astype(np.int64)
+    for column, size in ((1, num_relations), (2, num_entities)):
+        keys *= size
+        keys += triples[:, column].astype(np.int64)
+    if not (keys[1:] > keys[:-1]).all():
+        keys.sort()
+    return bool((keys[1:] == keys[:-1]).any())
+
+
 class KnownTriples:
     """A set of triples that can be asked for membership and for the known answers of queries."""
 

@@ -58,8 +58,12 @@ def read_triples(path: Path, content: bytes | None = None) -> np.ndarray:
     :return: array of str objects, shape ``(n, 3)``
     :raises KgdashError: if a row does not have three filled columns, or the file can not be read
     """
-    rows = [row for _, row in _triple_rows(path, content)]
-    return np.array(rows, dtype=object).reshape(-1, 3)
+    # A name's text is kept once, however often it occurs: a file of megabytes may hold millions.
+    names: dict[str, str] = {}
+    texts: list[str] = []
+    for _, row in _triple_rows(path, content):
+        texts.extend(names.setdefault(name, name) for name in row)
+    return np.array(texts, dtype=object).reshape(-1, 3)
 
 
 def _triple_rows(path: Path, content: bytes | None = None) -> Iterator[tuple[int, list[str]]]:

@@ -13,7 +13,7 @@ from kgdash.files.regular import open_regular
 from kgdash.files.roots import opened
 from kgdash.files.visitor import check_right, visitor, working_for
 from kgdash.formats.pykeen_directory import MODEL_FILE
-from kgdash.formats.run_directory import MANIFEST, read_run
+from kgdash.formats.run_directory import MANIFEST, count_rows, read_run
 from kgdash.formats.zipped_run import FILES, unpack_run
 from kgdash.runs.library import keep_run, named_runs, suggested_name
 from kgdash.runs.loading import convert, load
@@ -71,7 +71,7 @@ def add_zip(content: bytes, shown: str, dataset: str | None = None, name: str = 
 
 def _check_bounds(run: Path, shown: str) -> None:
     graph = read_run(run)[0]
-    check_count(len(graph.all_triples), shown, "triples")
+    check_count(sum(map(len, graph.splits.values())), shown, "triples")
     names = (graph.entities, graph.entity_labels, graph.relations, graph.relation_labels)
     check_labels(chain.from_iterable(names), shown)
     long = max(sum(map(len, graph.relations)), sum(map(len, graph.relation_labels)))
@@ -114,6 +114,7 @@ def _copy(source: Path, dataset: str | None, out: Path) -> None:
                         shutil.copyfileobj(read, written)
         except OSError as error:
             raise KgdashError(f"can not copy {source}: {error.strerror or error}") from error
+        check_count(count_rows(out), str(source), "triples")
         # What was copied lies in the server's own folder, outside of all that visitors may name.
         anywhere = replace(visitor(), roots=None)
         try:

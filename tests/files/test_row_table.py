@@ -6,6 +6,7 @@ import sys
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
@@ -145,6 +146,17 @@ def test_a_file_of_another_shape_is_not_taken():
     assert (table.column("x") == MISSING).all()
     put(table, [3], [4])
     assert make().column("x").tolist() == [-1, -1, -1, 4, -1, -1]
+
+
+@pytest.mark.parametrize(
+    "x",
+    [[-2, 0], pd.to_datetime(["2020-01-01", "2021-01-01"]), [0.5, 1.0], [True, False]],
+    ids=["negative", "dates", "fractions", "truths"],
+)
+def test_what_is_no_count_is_not_taken(x):
+    table = make(2)
+    store.replace_table({"a": 1}, pd.DataFrame({"x": x, "y": x}), {**ABOUT, "seconds": 1.0})
+    assert (table.column("x") == MISSING).all()
 
 
 def test_without_a_disk_rows_live_in_memory(monkeypatch, tmp_path):

@@ -15,6 +15,7 @@ from pykeen.pipeline import PipelineResult, pipeline
 from pykeen.triples import TriplesFactory
 
 from kgdash.errors import KgdashError
+from kgdash.formats import pykeen_directory
 from kgdash.graph.datasets import load_dataset
 from kgdash.ranking.metrics import metrics
 from kgdash.runs import loading
@@ -276,6 +277,13 @@ class TestRefusals:
     def test_training_triples_that_are_no_table(self, copy, text, message):
         write_gz(copy / "training_triples" / "numeric_triples.tsv.gz", text)
         with pytest.raises(KgdashError, match=message):
+            load(copy, "nations")
+
+    def test_more_training_triples_than_any_dataset_has(self, copy, monkeypatch):
+        monkeypatch.setattr(pykeen_directory, "_FEW", 10)
+        text = "0\t0\t1\n" * (4 * 1_992 + 1)
+        write_gz(copy / "training_triples" / "numeric_triples.tsv.gz", text)
+        with pytest.raises(KgdashError, match="holds over 7,968 triples, dataset Nations 1,992"):
             load(copy, "nations")
 
     def test_a_model_file_that_is_none(self, copy):

@@ -291,6 +291,8 @@ class TestContent:
         ("ids", "message"),
         [
             (np.array([[0, 0, 3]]), "train holds ids that .*graph.json does not name"),
+            (np.array([[0, 0, 1], [1, 1, 2], [0, 0, 1]]), "train holds a triple twice; write the"),
+            (np.array([[0, 0, 1]] * 2, np.uint8), "train holds a triple twice; write the"),
             (np.array([[0, 2, 0]]), "train holds ids"),
             (np.array([[-1, 0, 0]]), "train holds ids"),
             (np.array([[2**64 - 1, 0, 0]], dtype=np.uint64), "train holds ids"),

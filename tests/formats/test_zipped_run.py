@@ -159,6 +159,19 @@ def test_a_zip_for_more_than_4_gib_is_not_asked_how_large_its_directory_is(tmp_p
         unpack_run(content[:-22] + locator + content[-22:], "a.zip", tmp_path / "out")
 
 
+def test_an_offset_beyond_all_files_is_no_traceback(tmp_path):
+    content = packed(WHOLE)
+    end, size = content[-22:], int.from_bytes(content[-10:-6], "little")
+    directory = content[-22 - size : -22]
+    length = 46 + int.from_bytes(directory[28:30], "little")
+    extra = struct.pack("<HHQ", 1, 8, 2**63)
+    first = directory[:30] + struct.pack("<H", len(extra)) + directory[32:42] + b"\xff" * 4
+    first += directory[46:length] + extra + directory[length:]
+    end = end[:12] + struct.pack("<I", size + len(extra)) + end[16:]
+    with pytest.raises(KgdashError, match="is not a whole zip file"):
+        unpack_run(content[: -22 - size] + first[:42] + first[42:] + end, "a.zip", tmp_path / "out")
+
+
 NAMES = st.sampled_from(FILES) | st.text(alphabet="ab./\\:-\0é", min_size=1, max_size=8)
 
 

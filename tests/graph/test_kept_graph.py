@@ -3,11 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from kgdash.files import cache_folder
+from kgdash.files.array_file import read_arrays, write_arrays
 from kgdash.files.cache_folder import cache_directory
-from kgdash.files.table_cache import cache_size, clear_cache, list_cache
+from kgdash.files.table_cache import cache_size, clear_cache, list_cache, replace_table
 from kgdash.graph import SPLITS, kept_graph, name_lookup
 from kgdash.graph.datasets import load_dataset
 from kgdash.graph.entity_search import search_entities
@@ -108,7 +111,7 @@ def test_what_was_not_used_for_longest_goes_first(monkeypatch):
     monkeypatch.setenv("KGDASH_CACHE_LIMIT", str(size * 2))
     for source in "ba":
         kept_graph.kept_graph(source, lambda: NAMED)
-    for path, _ in cache_folder.stored_files()[:-1]:
+    for path, _ in cache_folder.stored_files(".arrow")[:-1]:
         cache_folder.note_use(path)
     kept_graph.keep_graph("c", NAMED)
     assert cache_size() == (2, size * 2)
@@ -118,3 +121,43 @@ def test_small_ones_are_not_kept(monkeypatch):
     monkeypatch.setattr(kept_graph, "MANY", 10)
     assert kept(NAMED) is NAMED
     assert cache_size() == (0, 0)
+
+
+def test_graphs_never_drive_tables_out(monkeypatch):
+    kept_graph.keep_graph("a", NAMED)
+    size = cache_size()[1]
+    clear_cache()
+    replace_table({"a": 1}, pd.DataFrame({"x": range(9)}), {"kind": "ranks", "seconds": 9.0})
+    monkeypatch.setenv("KGDASH_CACHE_LIMIT", str(size + 1))
+    for source in "abc":
+        kept_graph.keep_graph(source, NAMED)
+    assert sorted(list_cache()["kind"]) == ["graph", "ranks"]
+
+
+def shorter(parts, name):
+    return parts | {name: parts[name][:-1]}
+
+
+def backwards(parts, name):
+    texts, ends = parts[name], np.array([0, 9, 2, 3], dtype=np.int64)
+    _, _, data = texts.buffers()
+    return parts | {name: pa.LargeStringArray.from_buffers(3, pa.py_buffer(ends), data)}
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        *((shorter, name) for name in ("entities", "entity_labels", "folded_names", "degrees")),
+        *((shorter, name) for name in ("starts", "neighbours", "by_tail")),
+        *((backwards, name) for name in ("entities", "folded_labels")),
+    ],
+)
+def test_parts_that_do_not_fit_are_made_again(change, name):
+    """Their sum is right: another kgdash may have written them."""
+    kept(NAMED)
+    (path,) = cache_directory().glob("*.arrow")
+    parts = change(read_arrays(path), name)
+    write_arrays(path.with_suffix(".new"), parts.items(), {})
+    path.with_suffix(".new").rename(path)
+    assert kept(NAMED).entities == NAMED.entities
+    assert kept_graph.kept_graph("of some files", never).entity_labels == NAMED.entity_labels

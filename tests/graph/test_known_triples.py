@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdash.graph.known_triples import KnownTriples, with_inverses
+from kgdash.graph.known_triples import KnownTriples, holds_twice, with_inverses
 from tests.support.fakes import array
 
 TRIPLE = st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 4))
@@ -71,3 +71,22 @@ def test_keys_do_not_overflow_at_the_size_of_wikidata5m():
     assert known.contains(array([last, (last[0], 820, last[2])])).tolist() == [True, False]
     for side, answer in (("head", last[0]), ("relation", last[1]), ("tail", last[2])):
         assert known.known_answers(array([last]), side)[1].tolist() == [answer]
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=6), st.sampled_from(["u1", "i4", "u8"])
+)
+def test_a_triple_that_occurs_twice(rows, dtype):
+    triples = np.array(rows, dtype).reshape(-1, 3)
+    assert holds_twice(triples, 3, 3) == (len(set(rows)) < len(rows))
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), max_size=6))
+def test_orders_and_ends(rows):
+    known = KnownTriples(np.array(rows, np.int64).reshape(-1, 3), 3, 3)
+    again = KnownTriples.of_orders(known.orders(), (3, 3))
+    assert again.triples().tolist() == known.triples().tolist()
+    for side in ("head", "relation", "tail"):
+        found = [each.known_answers(known.triples(), side) for each in (known, again)]
+        assert all(map(np.array_equal, *found))
+    assert np.array_equal(known.ends(), known.triples()[:, [0, 2]].T)

@@ -64,6 +64,12 @@ def test_names_may_hold_almost_anything(tmp_path):
     assert read_triples(quoted).tolist() == [["a, b", 'say "hi"', "c"]]
 
 
+def test_a_name_that_occurs_often_is_kept_once(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text("entity 1\trelation 1\tentity 2\n" * 3)
+    assert len({id(name) for name in read_triples(path).ravel()}) == 3
+
+
 def test_nothing_in_it(tmp_path):
     assert read_triples(write(tmp_path, "x.tsv", "")).shape == (0, 3)
     assert read_triples(write(tmp_path, "y.tsv.gz", "head\trelation\ttail\n")).shape == (0, 3)

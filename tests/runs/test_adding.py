@@ -176,3 +176,12 @@ def test_visitors_have_so_many_runs_together(mine, monkeypatch):
     with working_for(ada):
         add_zip(zipped(mine), "r.zip")
     assert add_zip(zipped(mine), "r.zip").name == "r-3"  # at this machine
+
+
+def test_triples_are_counted_before_they_are_read(mine, monkeypatch):
+    """Millions of one triple pack to nothing, and once read they take gigabytes."""
+    monkeypatch.setattr(adding, "load", lambda folder: pytest.fail("it is read"))
+    few = Visitor("ada", "ada", roots=(), most_rows=6_528)
+    with working_for(few), pytest.raises(KgdashError, match="holds more than 6,528 triples"):
+        add_zip(zipped(mine), "My run.zip")
+    assert nothing_left()
