@@ -283,7 +283,7 @@ class TestRefusals:
         monkeypatch.setattr(pykeen_directory, "_FEW", 10)
         text = "0\t0\t1\n" * (4 * 1_992 + 1)
         write_gz(copy / "training_triples" / "numeric_triples.tsv.gz", text)
-        with pytest.raises(KgdashError, match="holds over 7,968 triples, dataset Nations 1,992"):
+        with pytest.raises(KgdashError, match="holds over 7,968 triples, dataset nations 1,992"):
             load(copy, "nations")
 
     def test_a_model_file_that_is_none(self, copy):
