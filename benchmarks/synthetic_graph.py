@@ -28,10 +28,10 @@ _SYLLABLES = np.array([c + v for c in "bdfgklmnprstvz" for v in "aeiou"])
 def triples(entities: int, relations: int, count: int, seed: int = 0) -> np.ndarray:
     """Draw distinct triples, popular entities more often: int64, ``(≤ count, 3)``."""
     rng = np.random.default_rng(seed)
-    types = max(2, entities // TYPE)
+    types = _types(entities)
     weights = 1.0 / np.arange(1, relations + 1)
     drawn = rng.choice(relations, size=int(1.1 * count), p=weights / weights.sum())
-    domain, range_ = rng.integers(types, size=(2, relations))
+    domain, range_ = _types_of_relations(entities, relations)
     ends = [_of_type(kind[drawn], entities, types, rng) for kind in (domain, range_)]
     # Each entity once, that none is unseen.
     every = np.arange(entities)
@@ -45,6 +45,15 @@ def triples(entities: int, relations: int, count: int, seed: int = 0) -> np.ndar
     return np.stack([*np.divmod(queries, relations), tails], axis=1)
 
 
+def _types(entities: int) -> int:
+    return max(2, entities // TYPE)
+
+
+def _types_of_relations(entities: int, relations: int) -> np.ndarray:
+    """Draw the types that each relation leads from, and to: int64, ``(2, |R|)``."""
+    return np.random.default_rng(3).integers(_types(entities), size=(2, relations))
+
+
 def _of_type(kind: np.ndarray, entities: int, types: int, rng: np.random.Generator) -> np.ndarray:
     """Draw an entity of each type: those are ``type + types · place``."""
     places = (entities - 1 - kind) // types + 1
@@ -52,9 +61,13 @@ def _of_type(kind: np.ndarray, entities: int, types: int, rng: np.random.Generat
 
 
 def vectors(entities: int, relations: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Make DistMult's weights: float32, ``(|E|, 128)`` and ``(|R|, 128)``."""
+    """Make DistMult's weights: float32, ``(|E|, 128)`` and ``(|R|, 128)``.
+
+    A relation between two centres is their product, so that it scores entities of these types
+    high; one of a weak type is noise.
+    """
     rng = np.random.default_rng(seed)
-    types = max(2, entities // TYPE)
+    types = _types(entities)
     found = rng.standard_normal((entities, DIMENSION), dtype=np.float32)
     centres = rng.standard_normal((types, DIMENSION), dtype=np.float32)
     centres[::WEAK] = 0
@@ -62,7 +75,10 @@ def vectors(entities: int, relations: int, seed: int = 1) -> tuple[np.ndarray, n
         found[start : start + 2**18] += (
             2 * centres[np.arange(start, min(start + 2**18, entities)) % types]
         )
-    return found, rng.standard_normal((relations, DIMENSION), dtype=np.float32)
+    domain, range_ = _types_of_relations(entities, relations)
+    noise = rng.standard_normal((relations, DIMENSION), dtype=np.float32)
+    known = centres[domain] * centres[range_]
+    return found, np.where(known.any(axis=1, keepdims=True), known, noise)
 
 
 def labels(entities: int, seed: int = 2) -> np.ndarray:
