@@ -81,4 +81,4 @@ def prepare(run: HelpedRunOptions) -> None:
             share, kept = prepared_share(loaded), "of ReliK is kept: the same command goes on there"
             print(f"\n{share:.0%} {kept}", file=sys.stderr)
             raise
-    print(f"{loaded.name}: {len(loaded.graph.all_triples):,} triples are prepared")
+    print(f"{loaded.name}: {len(loaded.graph.known()):,} triples are prepared")

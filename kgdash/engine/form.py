@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Protocol
 
 import numpy as np
@@ -16,8 +17,8 @@ from kgdash.progress import silent
 
 #: triples whose vectors are made at once
 _PART = 2**16
-#: queries that a thread scores at once
-_ROWS = 16 * ROW_STEP
+#: numbers of candidates' vectors that a thread lays out at once
+_LAID_OUT = 2**21
 #: with entities' weights up to 1e8, scores of up to ten thousand dimensions stay finite
 _LARGEST_QUERY = 1e26
 
@@ -197,30 +198,23 @@ def score_all(
 ) -> np.ndarray:
     """Score all candidates of (anchor, relation) queries: float32, ``(n, |E|)``."""
     out = np.empty((len(anchors), form.num_entities), dtype=np.float32)
-    queries = query_vectors(form, side, anchors, relations)
-    if form.is_fixed(side):
-        panels = candidate_panels(form, side, 0)
+    queries = query_vectors(form, side, anchors, relations)[: len(anchors)]
+    fixed = form.is_fixed(side)
+    groups = np.zeros_like(relations) if fixed else relations
+    step = max(LANES, _LAID_OUT // form.dimension)
 
-        def part(start: int, _: None) -> float:
-            rows = slice(start, start + _ROWS)
-            count = len(out[rows])
-            score_block(form.kind, queries[rows], count, panels.blocks, panels.count, out[rows])
-            return float(count)
+    def score(part: tuple[int, int], _: None) -> float:
+        relation, start = part
+        entities = np.arange(start, min(start + step, form.num_entities))
+        panels, rows = candidate_panels(form, side, relation, entities), groups == relation
+        found = np.empty((np.count_nonzero(rows), len(entities)), dtype=np.float32)
+        score_block(
+            form.kind, padded(queries[rows]), len(found), panels.blocks, panels.count, found
+        )
+        out[rows, start : start + step] = found
+        return float(found.size)
 
-        blocks = range(0, len(anchors), _ROWS)
-        threads = min(len(blocks), torch.get_num_threads())
-        run_in_threads(blocks, part, lambda: None, float(len(anchors)), silent, threads)
-        return out
-
-    def work(relation: int, _: None) -> float:
-        rows = np.flatnonzero(relations == relation)
-        found = np.empty((len(rows), form.num_entities), dtype=np.float32)
-        panels = candidate_panels(form, side, relation)
-        score_block(form.kind, padded(queries[rows]), len(rows), panels.blocks, panels.count, found)
-        out[rows] = found
-        return float(len(rows))
-
-    found = np.unique(relations).tolist()
-    threads = min(len(found), torch.get_num_threads())
-    run_in_threads(found, work, lambda: None, float(len(relations)), silent, threads)
+    parts = [*product(np.unique(groups).tolist(), range(0, form.num_entities, step))]
+    threads = min(len(parts), torch.get_num_threads())
+    run_in_threads(parts, score, lambda: None, float(out.size), silent, threads)
     return out

@@ -33,7 +33,8 @@ class RowTable:
     Several threads and processes fill it together: what is put during `turn` is on disk before the
     next one's turn, unless it was quick, and nothing is lost. The file is replaced whole, so that a
     process that dies costs its last seconds at most. Where the file was cleared, all is missing
-    again. Without a disk to write to, the rows live as long as this object.
+    again. Without a disk to write to, the rows live as long as this object. Only rows with a number
+    take room, in memory and on disk.
     """
 
     def __init__(
@@ -49,34 +50,33 @@ class RowTable:
         """
         cache_limit()
         self.columns = tuple(columns)
-        self._key, self._about = dict(key), dict(about)
-        self._values = np.full((len(self.columns), rows), MISSING, dtype=np.int64)
+        self._key, self._about, self._size = dict(key), dict(about), rows
+        self._forget()
         self._stamp: str | None = None
         self._filled: dict[str, float] = {}
         self._place = table_lock(key)
         self._guard = threading.RLock()
         self._seconds, self._unsaved, self._writing = 0.0, 0.0, 0.0
 
-    def values(self, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
+    def values(self, rows: np.ndarray) -> dict[str, np.ndarray]:
         """Return the numbers of some rows by column, int64; `MISSING` where there is none yet."""
         with self._guard:
             self._refresh()
-            found = self._values[:, rows]
-            return dict(zip(self.columns, found.copy(), strict=True))
+            return dict(zip(self.columns, self._numbers[:, self._at(rows)], strict=True))
 
-    def column(self, name: str) -> np.ndarray:
-        """Return all numbers of a column, int64, ``(rows,)``."""
+    def column(self, name: str, rows: np.ndarray) -> np.ndarray:
+        """Return some rows' numbers of a column, int64, as `values` does."""
         with self._guard:
             self._refresh()
-            return self._values[self.columns.index(name)].copy()
+            return self._numbers[self.columns.index(name), self._at(rows)]
 
     def filled(self, name: str) -> float:
         """Return which part of a column's numbers there is, in [0, 1]; of no rows, NaN."""
         with self._guard:
             self._refresh()
             if name not in self._filled:
-                numbers = self._values[self.columns.index(name)]
-                self._filled[name] = float(np.mean(numbers != MISSING))
+                there = np.count_nonzero(self._numbers[self.columns.index(name)] != MISSING)
+                self._filled[name] = there / self._size if self._size else np.nan
             return self._filled[name]
 
     @contextmanager
@@ -106,8 +106,9 @@ class RowTable:
         """
         with self._guard:
             self._filled.clear()
+            places = self._room_for(rows)
             for name, counted in numbers.items():
-                self._values[self.columns.index(name), rows] = counted
+                self._numbers[self.columns.index(name), places] = counted
             self._unsaved += seconds
 
     @contextmanager
@@ -126,8 +127,10 @@ class RowTable:
         self._refresh()
         start = time.monotonic()
         seconds = round(self._seconds + self._unsaved, 3)
-        counted = int((self._values != MISSING).any(axis=0).sum())
-        table = pd.DataFrame(dict(zip(self.columns, self._values, strict=True)))
+        counted = len(self._rows)
+        table = pd.DataFrame(dict(zip(self.columns, self._numbers[:, :-1], strict=True)))
+        if counted < self._size:
+            table.insert(0, self._row_column, self._rows)
         replace_table(self._key, table, {**self._about, "seconds": seconds, "triples": counted})
         self._writing = time.monotonic() - start
         kind = str(self._about.get("kind", "unknown"))
@@ -144,18 +147,67 @@ class RowTable:
         self._stamp, self._place = stamp, place
         self._filled.clear()
         if stamp is None or moved:
-            self._values[:] = MISSING
+            self._forget()
             self._seconds, self._unsaved = 0.0, 0.0
         if stamp is None:
             return
         table = stored_table(self._key)
-        if table is None or table.shape != self._values.shape[::-1]:
+        stored = None if table is None else self._checked(table)
+        if stored is None:
             return
-        try:
-            found = table[list(self.columns)].to_numpy().T
-        except (KeyError, ValueError, TypeError, OverflowError):  # another's table of this name
-            return
-        if found.dtype != np.int64 or found.min(initial=0) < MISSING:
-            return
-        self._values = np.where(found == MISSING, self._values, found)
+        rows, found = stored
+        places = self._room_for(rows)
+        self._numbers[:, places] = np.where(found == MISSING, self._numbers[:, places], found)
         self._seconds = float(note.get("seconds") or 0.0)
+
+    def _checked(self, table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return a stored table's rows and numbers, or None if it is another's of this name."""
+        if self._row_column not in table and len(table) == self._size:
+            table = table.assign(**{self._row_column: np.arange(self._size)})
+        names = [self._row_column, *self.columns]
+        if len(table.columns) != len(names) or set(table.columns) != set(names):
+            return None
+        if any(kind != np.int64 for kind in table.dtypes):
+            return None
+        rows, *found = table[names].to_numpy().T
+        found = np.stack(found)
+        if found.min(initial=0) < MISSING or not self._are_rows(rows):
+            return None
+        there = (found != MISSING).any(axis=0)
+        return rows[there], found[:, there]
+
+    @property
+    def _row_column(self) -> str:
+        """The column of a stored table that says which rows it has, where it has not all."""
+        return f"row of {self._size}"
+
+    def _are_rows(self, rows: np.ndarray) -> bool:
+        inside = not len(rows) or (rows[0] >= 0 and rows[-1] < self._size)
+        return bool(inside and (rows[1:] > rows[:-1]).all())
+
+    def _forget(self) -> None:
+        """Have no numbers: those of the rows that have some follow in their order, a last one not.
+
+        The last column of numbers is `MISSING`, so that it is what the place −1 finds.
+        """
+        self._rows = np.empty(0, dtype=np.int64)
+        self._numbers = np.full((len(self.columns), 1), MISSING, dtype=np.int64)
+
+    def _at(self, rows: np.ndarray) -> np.ndarray:
+        """Return where the numbers of rows are; −1 where there are none."""
+        if len(self._rows) == self._size:
+            return rows
+        if not len(self._rows):
+            return np.full(len(rows), -1)
+        places = np.searchsorted(self._rows, rows)
+        places[places == len(self._rows)] = -1
+        return np.where(self._rows[places] == rows, places, -1)
+
+    def _room_for(self, rows: np.ndarray) -> np.ndarray:
+        """Make room for numbers of rows, and return where they are."""
+        new = np.unique(rows[self._at(rows) < 0])
+        if len(new):
+            before = np.searchsorted(self._rows, new)
+            self._rows = np.insert(self._rows, before, new)
+            self._numbers = np.insert(self._numbers, before, MISSING, axis=1)
+        return self._at(rows)

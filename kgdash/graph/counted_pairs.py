@@ -3,6 +3,8 @@
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from kgdash.graph.sorted_slices import run_lengths
+
 
 def counted_pairs(pairs: list[tuple[np.ndarray, np.ndarray]], size: int) -> csr_matrix:
     """Count pairs of two different numbers: ``(size, size)``.
@@ -13,14 +15,10 @@ def counted_pairs(pairs: list[tuple[np.ndarray, np.ndarray]], size: int) -> csr_
     """
     keys = np.concatenate([(row * size + column)[row != column] for row, column in pairs])
     keys.sort()
-    first = np.ones(len(keys), dtype=bool)
-    np.not_equal(keys[1:], keys[:-1], out=first[1:])
-    place = np.flatnonzero(first)
-    counts = np.diff(place, append=len(keys)).astype(np.int32)
+    rows, counts = run_lengths(keys)
     # Arrays of hundreds of megabytes: each goes as soon as it is done with.
-    del place
-    rows = keys[first]
     del keys
+    counts = counts.astype(np.int32)
     dtype = np.int32 if max(len(rows), size) <= np.iinfo(np.int32).max else np.int64
     columns = (rows % max(1, size)).astype(dtype)
     rows //= max(1, size)

@@ -24,7 +24,16 @@ def graph_digest(
     else:  # names that hold what stands between names; no text begins with this byte
         sha.update(b"\xff" + json.dumps([list(entities), list(relations)]).encode())
     for ids in splits:
-        sha.update(np.ascontiguousarray(ids, dtype="<i8").tobytes() + b"\2")
+        sha.update(np.ascontiguousarray(ids, dtype="<i8").data)
+        sha.update(b"\2")
+    return sha.hexdigest()
+
+
+def triples_digest(blocks: Iterable[np.ndarray]) -> str:
+    """Return a SHA-256 over triples, ids in blocks of ``(n, 3)``, however they are cut."""
+    sha = hashlib.sha256()
+    for ids in blocks:
+        sha.update(np.ascontiguousarray(ids, dtype="<i8").data)
     return sha.hexdigest()
 
 

@@ -14,8 +14,8 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
 from kgdash.graph.arrow_texts import texts_at
 from kgdash.graph.counted_pairs import counted_pairs
-from kgdash.graph.digests import graph_digest, texts_digest
-from kgdash.graph.known_triples import KnownTriples, triple_keys
+from kgdash.graph.digests import graph_digest, texts_digest, triples_digest
+from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.name_lookup import NameLookup
 
 SPLITS = ("train", "valid", "test")
@@ -90,14 +90,7 @@ class KnowledgeGraph:
 
     def positions(self, triples: np.ndarray) -> np.ndarray:
         """Find triples, ``(n, 3)``, in `all_triples`: rows, int64, ``(n,)``; −1 where unknown."""
-        keys, sought = (
-            triple_keys(rows, self.num_entities, self.num_relations)
-            for rows in (self.all_triples, np.asarray(triples, dtype=np.int64).reshape(-1, 3))
-        )
-        if not len(keys):
-            return np.full(len(sought), -1)
-        place = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
-        return np.where(keys[place] == sought, place, -1)
+        return self.known().positions(triples)
 
     @cached_property
     def digest(self) -> str:
@@ -108,6 +101,11 @@ class KnowledgeGraph:
     def shown_digest(self) -> str:
         """Return a SHA-256 over what people read: its name, and the labels."""
         return texts_digest([self.name, [*self.entity_labels], [*self.relation_labels]])
+
+    @cached_property
+    def known_digest(self) -> str:
+        """Return `kgdash.graph.digests.triples_digest` of `all_triples`."""
+        return triples_digest(self.known().blocks())
 
     def split(self, name: str) -> np.ndarray:
         """Return the triples of a split.
@@ -184,7 +182,10 @@ class KnowledgeGraph:
     def split_of(self, triples: np.ndarray) -> np.ndarray:
         """Name the split of each triple (the first that holds it), ``"none"`` if it is unknown."""
         names = np.full(len(triples), "none", dtype=object)
-        for split in reversed(SPLITS):
+        names[self.known().contains(triples)] = SPLITS[0]
+        # Where no triple is in two splits, what is in no other is in train: its index can wait.
+        apart = len(self.known()) == sum(map(len, self.splits.values()))
+        for split in reversed(SPLITS[1:] if apart else SPLITS):
             names[self.known((split,)).contains(triples)] = split
         return names
 

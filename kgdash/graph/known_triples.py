@@ -5,6 +5,7 @@ answer, so that the answers of a query are one contiguous slice of a sorted arra
 serve every question of ranking (numbers.md#1-ranks) and ReliK (numbers.md#4-relik).
 """
 
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +21,12 @@ SIDES: dict[str, tuple[tuple[int, int], int]] = {
 
 #: how ties count (numbers.md#1-ranks)
 RANK_TYPES = ("optimistic", "realistic", "pessimistic")
+
+#: pairs of ends whose relations are looked for without sorting all triples by their ends
+_FEW = 16
+
+#: triples that are read out of their order at once: of millions, the steps between take no memory
+_BLOCK = 2**20
 
 
 def with_inverses(triples: np.ndarray, num_relations: int) -> np.ndarray:
@@ -79,17 +86,21 @@ class KnownTriples:
     # The other orders are sorted when they are first asked for: membership needs none of them.
     @cached_property
     def _by_tail(self) -> SortedSlices:
-        head, relation, tail = self.triples().T
-        return SortedSlices(
-            distinct((tail * self.num_relations + relation) * self.num_entities + head)
-        )
+        return self._ordered(lambda h, r, t: (t * self.num_relations + r) * self.num_entities + h)
 
     @cached_property
     def _by_pair(self) -> SortedSlices:
-        head, relation, tail = self.triples().T
-        return SortedSlices(
-            distinct((head * self.num_entities + tail) * self.num_relations + relation)
-        )
+        return self._ordered(lambda h, r, t: (h * self.num_entities + t) * self.num_relations + r)
+
+    def _ordered(self, number: Callable[..., np.ndarray]) -> SortedSlices:
+        """Sort the triples by a number that each has alone, made of head, relation and tail."""
+        keys = np.empty(len(self), dtype=np.int64)
+        start = 0
+        for triples in self.blocks():
+            keys[start : start + len(triples)] = number(*triples.T)
+            start += len(triples)
+        keys.sort()
+        return SortedSlices(keys)
 
     def __len__(self) -> int:
         """Return the number of distinct known triples."""
@@ -98,23 +109,50 @@ class KnownTriples:
     def triples(self) -> np.ndarray:
         """Return the distinct known triples: int64, shape ``(n, 3)``, sorted."""
         found = np.empty((len(self), 3), dtype=np.int64)
-        queries, found[:, 2] = np.divmod(self._by_head.keys, max(1, self.num_entities))
+        start = 0
+        for triples in self.blocks():
+            found[start : start + len(triples)] = triples
+            start += len(triples)
+        return found
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield what `triples` returns, some at a time."""
+        for start in range(0, len(self), _BLOCK):
+            yield self.at(slice(start, start + _BLOCK))
+
+    def at(self, rows: np.ndarray | slice) -> np.ndarray:
+        """Return some rows of `triples`: int64, shape ``(n, 3)``."""
+        keys = self._by_head.keys[rows]
+        found = np.empty((len(keys), 3), dtype=np.int64)
+        queries, found[:, 2] = np.divmod(keys, max(1, self.num_entities))
         np.divmod(queries, max(1, self.num_relations), out=(found[:, 0], found[:, 1]))
         return found
+
+    def positions(self, triples: np.ndarray) -> np.ndarray:
+        """Find triples, ``(n, 3)``, among `triples`: rows, int64, ``(n,)``; −1 where unknown."""
+        rows = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
+        keys, known = triple_keys(rows, self.num_entities, self.num_relations), self._by_head.keys
+        if not len(known):
+            return np.full(len(keys), -1)
+        place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        return np.where(known[place] == keys, place, -1)
 
     def ends(self) -> tuple[np.ndarray, np.ndarray]:
         """Return heads and tails of the distinct known triples: int64, ``(n,)``, as `triples`."""
         per_head = max(1, self.num_relations * self.num_entities)
         return self._by_head.keys // per_head, self._by_head.keys % max(1, self.num_entities)
 
+    def inside(self, entities: np.ndarray) -> np.ndarray:
+        """Return the known triples with both ends among entities: int64, ``(n, 3)``, sorted."""
+        heads = np.unique(entities)
+        owner, keys = self.triples_with_entity(heads, "head")
+        relations, tails = np.divmod(keys, self.num_entities)
+        found = np.stack([heads[owner], relations, tails], axis=1)
+        return found[np.isin(tails, heads)]
+
     def contains(self, triples: np.ndarray) -> np.ndarray:
         """Tell for each triple, shape ``(n, 3)``, whether it is known: bool, shape ``(n,)``."""
-        rows = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
-        keys = triple_keys(rows, self.num_entities, self.num_relations)
-        known = self._by_head.keys
-        if not len(known):
-            return np.zeros(len(keys), dtype=bool)
-        return known[np.minimum(np.searchsorted(known, keys), len(known) - 1)] == keys
+        return self.positions(triples) >= 0
 
     def known_answers(self, triples: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
         """Find the known answers of each triple's query on a side; what numbers.md#1-ranks removes.
@@ -123,8 +161,17 @@ class KnownTriples:
         :param side: "head" for (?, r, t), "relation" for (h, ?, t), "tail" for (h, r, ?)
         :return: owner (position in ``triples``) and answer id, both int64, of equal length
         """
+        if side == "relation" and len(triples) <= _FEW:
+            return self._relations_between(np.asarray(triples, dtype=np.int64).reshape(-1, 3))
         slices, queries, width = self._asked(triples, side)
         return slices.lookup(queries, width)
+
+    def _relations_between(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Find the known relations of each triple's ends among all triples of its head."""
+        owner, keys = self.triples_with_entity(triples[:, 0], "head")
+        relations, tails = np.divmod(keys, self.num_entities)
+        found = tails == triples[owner, 2]
+        return owner[found], relations[found]
 
     def count_known_answers(self, triples: np.ndarray, side: str) -> np.ndarray:
         """Count what `known_answers` finds for each triple: int64, shape ``(n,)``."""
@@ -147,5 +194,11 @@ class KnownTriples:
         :param side: ``"head"`` if the anchors are heads, ``"tail"`` if they are tails
         :return: owner (position in ``anchors``) and ``relation * |E| + other entity``, both int64
         """
-        slices = self._by_head if side == "head" else self._by_tail
-        return slices.lookup(np.asarray(anchors), self.num_relations * self.num_entities)
+        return self._around(side).lookup(anchors, self.num_relations * self.num_entities)
+
+    def count_with_entity(self, anchors: np.ndarray, side: str) -> np.ndarray:
+        """Count what `triples_with_entity` finds for each anchor: int64, shape ``(n,)``."""
+        return self._around(side).counts(anchors, self.num_relations * self.num_entities)
+
+    def _around(self, side: str) -> SortedSlices:
+        return self._by_head if side == "head" else self._by_tail

@@ -34,6 +34,17 @@ def distinct(numbers: np.ndarray) -> np.ndarray:
     return found if first.all() else found[first]
 
 
+def run_lengths(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct numbers of a sorted array, ascending, and how often each occurs.
+
+    :param numbers: integers, shape ``(n,)``
+    """
+    first = np.ones(len(numbers), dtype=bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+    place = np.flatnonzero(first)
+    return numbers[place], np.diff(place, append=len(numbers))
+
+
 @dataclass(frozen=True)
 class SortedSlices:
     """Sorted integers ``prefix * width + value`` that answer "all values under this prefix"."""

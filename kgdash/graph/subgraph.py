@@ -42,17 +42,10 @@ class Subgraph:
     def triples(self, splits: Sequence[str] = SPLITS) -> np.ndarray:
         """Return the known triples of ``splits`` with both ends inside: int64 ``(n, 3)``."""
         if set(SPLITS) <= set(splits):
-            return self._known_inside()
+            return self.graph.known().inside(self.entities)
         parts = [np.empty((0, 3), dtype=np.int64)]
         parts += [rows[self.rows_inside(rows)] for rows in (self.graph.splits[s] for s in splits)]
         return np.unique(np.concatenate(parts), axis=0)
-
-    def _known_inside(self) -> np.ndarray:
-        heads = np.unique(self.entities)
-        owner, keys = self.graph.known().triples_with_entity(heads, "head")
-        relations, tails = np.divmod(keys, self.graph.num_entities)
-        found = np.stack([heads[owner], relations, tails], axis=1)
-        return found[np.isin(tails, heads)]
 
     def rows_inside(self, triples: np.ndarray) -> np.ndarray:
         """Return the numbers of the rows of ``triples``, ``(n, 3)``, with both ends inside."""

@@ -64,7 +64,7 @@ class RankTable:
             self._fill(np.unique(rows), sides, progress, gives_way)
             found = self._counted(rows, sides)
         progress(1.0, 1.0)
-        triples = self.graph.all_triples[rows]
+        triples = self.graph.known().at(rows)
         return pd.concat(
             [rank_rows(triples, side, *counts) for side, counts in found.items()],
             ignore_index=True,
@@ -95,16 +95,16 @@ class RankTable:
 
     def missing(self, rows: np.ndarray, side: str) -> np.ndarray:
         """Return the rows without a count on a side, those of one query together."""
-        rows = rows[self.table.column(f"{side}_greater")[rows] == MISSING]
-        first, second = self.graph.all_triples[rows][:, SIDES[side][0]].T
+        rows = rows[self.table.column(f"{side}_greater", rows) == MISSING]
+        first, second = self.graph.known().at(rows)[:, SIDES[side][0]].T
         return rows[np.lexsort((second, first))]
 
     def _count(self, rows: np.ndarray, side: str, progress: Progress) -> None:
         with self.table.turn(lambda: progress(0.0, 1.0)):
-            rows = rows[self.table.column(f"{side}_greater")[rows] == MISSING]
+            rows = rows[self.table.column(f"{side}_greater", rows) == MISSING]
             if len(rows):
                 start = time.monotonic()
-                triples = self.graph.all_triples[rows]
+                triples = self.graph.known().at(rows)
                 found = count_greater_and_equal(self.scorer, triples, self.known, side, progress)
                 names = (f"{side}_{name}" for name in COUNTS)
                 counts = dict(zip(names, found, strict=True))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,6 @@ import pandas as pd
 from kgdash.files.row_table import MISSING, RowTable
 from kgdash.files.turns import first_in_line, others_first, wait_for_others
 from kgdash.graph import IDS, KnowledgeGraph
-from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Progress, phases
 from kgdash.ranking.relik_exact import count_negatives
 from kgdash.scoring import ENTITY_SIDES, Scorer
@@ -28,8 +27,6 @@ COLUMNS = tuple(f"{side}_{name}" for side in ENTITY_SIDES for name in ("greater"
 #: scores that the anchors counted in a step have together at least: with fewer, what is done once
 #: for all anchors takes longer than they do
 _LEAST = 2**30
-
-_ANCHOR = {"head": 0, "tail": 2}
 
 
 class _GivesWay(Exception):
@@ -64,15 +61,15 @@ class ReliKTable:
         :param rows: of ``graph.all_triples``, int64, ``(n,)``
         :return: the columns of `kgdash.ranking.relik_exact.relik_exact`
         """
-        triples = self.graph.all_triples[rows]
+        triples = self.graph.known().at(rows)
         table = pd.DataFrame(triples, columns=IDS)
         found = self.table.values(rows)
         everything = self.scorer.num_entities * self.scorer.num_relations
         for number, side in enumerate(ENTITY_SIDES):
             for name in ("greater", "equal"):
                 table[f"{side}_{name}"] = found[f"{side}_{name}"]
-            around = np.diff(self._slices[number])
-            table[f"{side}_negatives"] = everything - around[triples[:, _ANCHOR[side]]]
+            around = self.graph.known().count_with_entity(triples[:, 2 * number], side)
+            table[f"{side}_negatives"] = everything - around
         return table
 
     def missing(self, rows: np.ndarray) -> Anchors:
@@ -85,7 +82,7 @@ class ReliKTable:
         sides, entities, places = [], [], []
         for number, side in enumerate(ENTITY_SIDES):
             uncounted = rows[found[f"{side}_greater"] == MISSING]
-            anchors = np.unique(self.graph.all_triples[uncounted, _ANCHOR[side]])
+            anchors = np.unique(self.graph.known().at(uncounted)[:, 2 * number])
             rng = np.random.default_rng((number, len(anchors)))
             entities.append(rng.permutation(anchors))
             sides.append(np.full(len(anchors), number))
@@ -95,9 +92,11 @@ class ReliKTable:
 
     def rows_around(self, number: int, entities: np.ndarray) -> np.ndarray:
         """Return the rows of all known triples around entities as heads (0) or as tails (1)."""
-        slices = self._slices[number]
-        _, places = expand_slices(slices[entities], np.diff(slices)[entities])
-        return self._rows[number][places]
+        known, size = self.graph.known(), self.graph.num_entities
+        owner, keys = known.triples_with_entity(entities, ENTITY_SIDES[number])
+        relations, others = np.divmod(keys, size)
+        columns = [entities[owner], relations, others]
+        return known.positions(np.stack(columns[:: 1 - 2 * number], axis=1))
 
     def count(self, anchors: Anchors, progress: Progress, gives_way: bool = False) -> Iterator[int]:
         """Count around anchors, for all known triples there, and yield how many of them are done.
@@ -144,32 +143,15 @@ class ReliKTable:
 
     def _count_side(self, number: int, entities: np.ndarray, progress: Progress) -> None:
         """Count around entities as heads, or as tails, but for those that others have counted."""
-        side, slices = ENTITY_SIDES[number], self._slices[number]
-        first = self._rows[number][slices[entities]]
-        entities = entities[self.table.column(f"{side}_greater")[first] == MISSING]
-        if not len(entities):
+        side, known = ENTITY_SIDES[number], self.graph.known()
+        rows = self.rows_around(number, entities)
+        rows = rows[self.table.column(f"{side}_greater", rows) == MISSING]
+        if not len(rows):
             return
         start = time.monotonic()
-        rows = self.rows_around(number, entities)
-        found = count_negatives(
-            self.scorer, self.graph.all_triples[rows], self.graph.known(), side, progress
-        )
+        found = count_negatives(self.scorer, known.at(rows), known, side, progress)
         counts = {f"{side}_greater": found.greater, f"{side}_equal": found.equal}
         self.table.put(rows, counts, time.monotonic() - start)
-
-    @cached_property
-    def _rows(self) -> list[np.ndarray]:
-        """Return the rows of all triples sorted by head, and by tail."""
-        return [np.argsort(self.graph.all_triples[:, c], kind="stable") for c in (0, 2)]
-
-    @cached_property
-    def _slices(self) -> list[np.ndarray]:
-        """Return where each head's, and each tail's, rows begin: int64, ``(|E| + 1,)`` each."""
-        sizes = (
-            np.bincount(self.graph.all_triples[:, c], minlength=self.graph.num_entities)
-            for c in (0, 2)
-        )
-        return [np.concatenate([[0], np.cumsum(each)]).astype(np.int64) for each in sizes]
 
 
 def _part_of(progress: Progress, before: int, part: int, total: int) -> Progress:

@@ -97,7 +97,7 @@ def fill_ranks(
             continue
         size = _size(helpers, table.scorer, table.scorer.num_entities, len(missing))
         parts = (
-            Part("ranks", side, some, table.graph.all_triples[some], filter)
+            Part("ranks", side, some, table.graph.known().at(some), filter)
             for some in _cut(missing, size)
         )
         _fill(table.table, helpers.each(count, parts, float(len(missing)), report))
@@ -124,7 +124,7 @@ def fill_relik(helpers: Helpers, table: ReliKTable, rows: np.ndarray, progress: 
         for number, side in enumerate(ENTITY_SIDES):
             for some in _cut(entities[number], size):
                 around = table.rows_around(number, some)
-                yield Part("relik", side, around, table.graph.all_triples[around])
+                yield Part("relik", side, around, table.graph.known().at(around))
 
     _fill(table.table, helpers.each(count, parts(), float(total), progress))
     progress(1.0, 1.0)

@@ -57,9 +57,9 @@ class ExactTables:
         return {}
 
     def _row_table(self, kind: str, columns: Sequence[str], **more: str) -> RowTable:
-        triples = self.run.graph.all_triples
-        key = {"kind": f"{kind} by row", **self.run.table_key(triples), **more}
-        return RowTable(key, columns, len(triples), self.run.table_about(kind, triples, **more))
+        run = self.run
+        key = {"kind": f"{kind} by row", **run.table_key(), **more}
+        return RowTable(key, columns, len(run.graph.known()), run.table_about(kind, None, **more))
 
     def relik_counts(self, rows: np.ndarray, progress: Progress) -> pd.DataFrame:
         """Return `kgdash.ranking.relik_exact.relik_exact` of triples, known or not."""

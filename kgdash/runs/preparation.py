@@ -42,7 +42,7 @@ def prepare(run: Run, progress: Progress = silent, gives_way: bool = False) -> N
         if run.helpers is not None:
             fill_ranks(run.helpers, tables.ranks(filter), filter, rows, list(SIDES), first)
         tables.ranks(filter).ranks(rows, list(SIDES), first, gives_way)
-    everything = np.arange(len(run.graph.all_triples))
+    everything = np.arange(len(run.graph.known()))
     if run.helpers is not None:
         fill_relik(run.helpers, tables.relik, everything, second)
     anchors = tables.relik.missing(everything)

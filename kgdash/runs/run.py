@@ -16,7 +16,7 @@ from kgdash.errors import check_name
 from kgdash.files.html import facts_html
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph, default_filter, triple_array
-from kgdash.graph.digests import texts_digest
+from kgdash.graph.digests import texts_digest, triples_digest
 from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.graph.restriction import Restriction
 from kgdash.graph.subgraph import Subgraph, SubgraphOptions, SubgraphSampling
@@ -272,13 +272,14 @@ class Run(Questions):
     def _triples(self, split: str, triples: np.ndarray | None) -> np.ndarray:
         return self.graph.split(split) if triples is None else triple_array(triples, self.graph)
 
-    def table_key(self, rows: np.ndarray) -> dict[str, Any]:
-        """Return what a stored table of some triples, ``(n, 3)``, depends on."""
-        triples = hashlib.sha256(np.ascontiguousarray(rows, dtype="<i8").tobytes()).hexdigest()
+    def table_key(self, rows: np.ndarray | None = None) -> dict[str, Any]:
+        """Return what a stored table of some triples, ``(n, 3)``, or all known ones, depends on."""
+        triples = self.graph.known_digest if rows is None else triples_digest([rows])
         return {"version": _TABLE_VERSION, "run": self.digest, "triples": triples}
 
-    def table_about(self, kind: str, rows: np.ndarray, **more: str) -> dict[str, Any]:
-        """Return what `list_cache` shall say of a table of some triples."""
+    def table_about(self, kind: str, rows: np.ndarray | None = None, **more: str) -> dict[str, Any]:
+        """Return what `list_cache` shall say of a table of some triples, or of all known ones."""
+        count = len(self.graph.known() if rows is None else rows)
         about = {"kind": kind, "run": self.name, "run_digest": self.digest}
         about |= {"graph": self.graph.name, "graph_digest": self.graph.digest}
-        return about | {"triples": len(rows), **more}
+        return about | {"triples": count, **more}

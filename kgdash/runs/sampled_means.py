@@ -101,9 +101,9 @@ def _reliks(run: Run, at: np.ndarray, rows: np.ndarray, progress: Progress) -> n
     :param rows: those drawn
     """
     graph = run.graph
-    triples = graph.all_triples[at[rows]]
+    triples = graph.known().at(at[rows])
     run.exact_tables.relik_counts(triples, progress)
-    table, among = run.exact_tables.relik, np.zeros(len(graph.all_triples), dtype=bool)
+    table, among = run.exact_tables.relik, np.zeros(len(graph.known()), dtype=bool)
     among[at] = True
     found = np.zeros(len(rows))
     for number, side in enumerate(ENTITY_SIDES):
@@ -113,7 +113,7 @@ def _reliks(run: Run, at: np.ndarray, rows: np.ndarray, progress: Progress) -> n
         around = around[among[around]]
         greater = table.table.values(around)[f"{side}_greater"]
         reciprocal = 1 / SideCounts(greater, greater, greater).rank()
-        place = np.searchsorted(anchors, graph.all_triples[around, column])
+        place = np.searchsorted(anchors, graph.known().at(around)[:, column])
         means = np.bincount(place, reciprocal) / np.bincount(place)
         found += 0.5 * means[anchor]
     return found
@@ -121,5 +121,5 @@ def _reliks(run: Run, at: np.ndarray, rows: np.ndarray, progress: Progress) -> n
 
 def _reciprocal_ranks(run: Run, at: np.ndarray, rows: np.ndarray, progress: Progress) -> np.ndarray:
     """Return of each triple drawn the mean of its two reciprocal ranks, realistic and filtered."""
-    triples = run.graph.all_triples[at[rows]]
+    triples = run.graph.known().at(at[rows])
     return triple_reciprocal_ranks(run.ranks(triples=triples, progress=progress))

@@ -22,6 +22,10 @@ def make(rows=6) -> RowTable:
     return RowTable({"a": 1}, ["x", "y"], rows, ABOUT)
 
 
+def column(table, name="x", rows=6):
+    return table.column(name, np.arange(rows))
+
+
 def put(table, rows, x, y=None, seconds=1.0):
     with table.turn():
         numbers = {"x": np.array(x)} | ({} if y is None else {"y": np.array(y)})
@@ -30,32 +34,32 @@ def put(table, rows, x, y=None, seconds=1.0):
 
 def test_rows_are_missing_until_they_are_put_and_found_by_others():
     one, two = make(), make()
-    assert (one.column("x") == MISSING).all()
+    assert (column(one) == MISSING).all()
     assert one.filled("x") == 0
     put(one, [4, 1], [7, 0])
     assert one.filled("x") == two.filled("x") == 1 / 3
-    assert one.column("x").tolist() == [-1, 0, -1, -1, 7, -1]
-    assert two.column("x").tolist() == one.column("x").tolist()
+    assert column(one).tolist() == [-1, 0, -1, -1, 7, -1]
+    assert column(two).tolist() == column(one).tolist()
     put(two, [0, 4], [3, 8], [5, 6])
     assert (one.filled("x"), two.filled("y")) == (1 / 2, 1 / 3)
     found = make().values(np.array([4, 0, 2]))
     assert {name: v.tolist() for name, v in found.items()} == {"x": [8, 3, -1], "y": [6, 5, -1]}
-    assert one.column("x").tolist() == [3, 0, -1, -1, 8, -1]
+    assert column(one).tolist() == [3, 0, -1, -1, 8, -1]
 
 
 def test_values_are_copies():
     table = make()
     put(table, [0], [1])
-    table.column("x")[0] = 9
-    table.values()["x"][0] = 9
-    assert table.column("x")[0] == 1
+    column(table)[0] = 9
+    table.values(np.arange(6))["x"][0] = 9
+    assert column(table)[0] == 1
 
 
 def test_what_is_quick_waits_for_more_and_is_kept_meanwhile():
     table = make()
     put(table, [0], [1], seconds=0.2)
     assert cache_size()[0] == 0
-    assert table.column("x")[0] == 1
+    assert column(table)[0] == 1
     put(table, [1], [2], seconds=0.2)
     (row,) = list_cache().to_dict("records")
     assert (row["kind"], row["run"], row["triples"], row["seconds"]) == ("relik", "fake", 2, 0.4)
@@ -73,7 +77,7 @@ def test_what_was_put_before_a_turn_fails_is_kept():
 
     with pytest.raises(KeyboardInterrupt):
         work()
-    assert make().column("x")[1] == 2
+    assert column(make())[1] == 2
 
 
 def test_turns_are_longer_where_writing_is_slow(monkeypatch):
@@ -88,7 +92,7 @@ def test_a_turn_that_fails_lets_others_in():
     with pytest.raises(KeyboardInterrupt), table.turn():
         raise KeyboardInterrupt
     put(table, [1], [2])
-    assert make().column("x")[1] == 2
+    assert column(make())[1] == 2
 
 
 def test_cleared_means_missing():
@@ -96,10 +100,10 @@ def test_cleared_means_missing():
     put(table, [0, 1, 2], [1, 2, 3])
     assert table.filled("x") == 1 / 2
     clear_cache()
-    assert (table.column("x") == MISSING).all()
+    assert (column(table) == MISSING).all()
     assert table.filled("x") == 0
     put(table, [1], [2])
-    assert make().column("x").tolist() == [-1, 2, -1, -1, -1, -1]
+    assert column(make()).tolist() == [-1, 2, -1, -1, -1, -1]
 
 
 def test_another_folder_is_another_table(monkeypatch, tmp_path, cache_folder):
@@ -107,9 +111,9 @@ def test_another_folder_is_another_table(monkeypatch, tmp_path, cache_folder):
     put(table, [0], [1])
     monkeypatch.setenv("KGDASH_CACHE", str(tmp_path))
     put(table, [1], [2], seconds=0.1)
-    assert table.column("x").tolist()[:2] == [-1, 2]
+    assert column(table).tolist()[:2] == [-1, 2]
     monkeypatch.setenv("KGDASH_CACHE", str(cache_folder))
-    assert table.column("x").tolist()[:2] == [1, -1]
+    assert column(table).tolist()[:2] == [1, -1]
 
 
 def test_nothing_counted_is_not_stored(monkeypatch):
@@ -124,7 +128,7 @@ def test_reading_is_using(cache_folder):
     put(table, [0], [1])
     (path,) = cache_folder.glob("*.parquet")
     os.utime(path, (0, 0))
-    table.column("x")
+    column(table)
     assert path.stat().st_mtime > time.time() - 60
 
 
@@ -135,17 +139,17 @@ def test_a_damaged_file_is_as_none(cache_folder, damage):
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] if damage == "half" else damage)
     table = make()
-    assert (table.column("x") == MISSING).all()
+    assert (column(table) == MISSING).all()
     put(table, [3], [4])
-    assert make().column("x").tolist() == [-1, -1, -1, 4, -1, -1]
+    assert column(make()).tolist() == [-1, -1, -1, 4, -1, -1]
 
 
 def test_a_file_of_another_shape_is_not_taken():
     put(make(rows=5), [0], [1])
     table = make()
-    assert (table.column("x") == MISSING).all()
+    assert (column(table) == MISSING).all()
     put(table, [3], [4])
-    assert make().column("x").tolist() == [-1, -1, -1, 4, -1, -1]
+    assert column(make()).tolist() == [-1, -1, -1, 4, -1, -1]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +160,36 @@ def test_a_file_of_another_shape_is_not_taken():
 def test_what_is_no_count_is_not_taken(x):
     table = make(2)
     store.replace_table({"a": 1}, pd.DataFrame({"x": x, "y": x}), {**ABOUT, "seconds": 1.0})
-    assert (table.column("x") == MISSING).all()
+    assert (column(table) == MISSING).all()
+
+
+def test_only_rows_with_numbers_are_stored_and_all_of_a_whole_table_too(cache_folder):
+    table = make()
+    put(table, [4, 1], [7, 0])
+    put(table, [1], [2], [3])
+    (path,) = cache_folder.glob("*.parquet")
+    stored = pd.read_parquet(path)
+    assert stored.to_dict("list") == {"row of 6": [1, 4], "x": [2, 7], "y": [3, -1]}
+    put(table, [0, 2, 3, 5], [1, 1, 1, 1])
+    stored = pd.read_parquet(path)
+    assert stored.columns.tolist() == ["x", "y"]
+    assert stored["x"].tolist() == column(make()).tolist() == [1, 2, 1, 1, 7, 1]
+
+
+@pytest.mark.parametrize("rows", [[3, 1], [1, 1], [-1, 2], [2, 6], [0.0, 1.0]])
+def test_rows_that_can_not_be_are_not_taken(rows):
+    table = make()
+    numbers = pd.DataFrame({"row of 6": rows, "x": [1, 2], "y": [1, 2]})
+    store.replace_table({"a": 1}, numbers, {**ABOUT, "seconds": 1.0})
+    assert (column(table) == MISSING).all()
+
+
+def test_a_table_with_rows_still_missing_of_before_is_taken():
+    x = [MISSING, 4, MISSING, MISSING, 0, 1]
+    store.replace_table({"a": 1}, pd.DataFrame({"x": x, "y": x}), {**ABOUT, "seconds": 1.0})
+    table = make()
+    assert column(table).tolist() == x
+    assert table.filled("y") == 1 / 2
 
 
 def test_without_a_disk_rows_live_in_memory(monkeypatch, tmp_path):
@@ -165,7 +198,7 @@ def test_without_a_disk_rows_live_in_memory(monkeypatch, tmp_path):
     table = make()
     put(table, [0], [1])
     put(table, [1], [2])
-    assert table.column("x").tolist() == [1, 2, -1, -1, -1, -1]
+    assert column(table).tolist() == [1, 2, -1, -1, -1, -1]
     monkeypatch.setenv("KGDASH_CACHE_LIMIT", "much")
     with pytest.raises(KgdashError, match="such as 500M or 2G"):
         make()
@@ -182,7 +215,7 @@ table = RowTable({"a": 1}, ["x", "y"], rows, {"kind": "relik"})
 order = np.random.default_rng(int(sys.argv[1])).permutation(rows).reshape(-1, 5)
 for some in order:
     with table.turn():
-        left = some[table.column("x")[some] < 0]
+        left = some[table.column("x", some) < 0]
         time.sleep(0.002)
         table.put(left, {"x": left * 7, "y": left * 11}, 1.0)
     print(len(left), flush=True)
@@ -204,7 +237,7 @@ def test_two_processes_fill_it_together_and_nothing_twice():
     shares = [sum(map(int, process.communicate(timeout=240)[0].split())) for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
     assert sum(shares) == 300
-    found = RowTable({"a": 1}, ["x", "y"], 300, ABOUT).values()
+    found = RowTable({"a": 1}, ["x", "y"], 300, ABOUT).values(np.arange(300))
     assert {name: v.tolist() for name, v in found.items()} == {
         name: v.tolist() for name, v in whole().items()
     }
@@ -218,14 +251,14 @@ def test_killed_at_any_time_it_stays_readable_and_goes_on(cache_folder):
         process.kill()
         process.wait()
         process.stdout.close()
-        found = RowTable({"a": 1}, ["x", "y"], 300, ABOUT).values()
+        found = RowTable({"a": 1}, ["x", "y"], 300, ABOUT).values(np.arange(300))
         there = found["x"] != MISSING
         assert 5 * (lines - 1) <= there.sum() < 300
         for name, expected in whole().items():
             assert (found[name][there] == expected[there]).all()
             assert (found[name][~there] == MISSING).all()
     assert start(5).wait(timeout=240) == 0
-    found = RowTable({"a": 1}, ["x", "y"], 300, ABOUT).values()
+    found = RowTable({"a": 1}, ["x", "y"], 300, ABOUT).values(np.arange(300))
     assert (found["x"] == whole()["x"]).all()
     store.clear_cache(keys=[])
     assert [path.suffix for path in cache_folder.iterdir()] == [".parquet"]

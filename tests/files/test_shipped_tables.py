@@ -57,13 +57,13 @@ def test_its_rows_are_counted_already_and_others_join_them_in_the_cache(folder):
     (path,) = (folder / "tables").iterdir()
     before = path.read_bytes()
     rows = RowTable(KEY, ["x", "y"], 3, {"kind": "ranks"})
-    assert rows.column("x").tolist() == [4, MISSING, 2]
+    assert rows.column("x", np.arange(3)).tolist() == [4, MISSING, 2]
     with rows.turn():
         rows.put(np.array([1]), {"x": np.array([9])}, 1.0)
-    assert RowTable(KEY, ["x", "y"], 3, {}).column("x").tolist() == [4, 9, 2]
+    assert RowTable(KEY, ["x", "y"], 3, {}).column("x", np.arange(3)).tolist() == [4, 9, 2]
     assert (cache_size()[0], path.read_bytes()) == (1, before)
     clear_cache()
-    assert RowTable(KEY, ["x", "y"], 3, {}).column("x").tolist() == [4, MISSING, 2]
+    assert RowTable(KEY, ["x", "y"], 3, {}).column("x", np.arange(3)).tolist() == [4, MISSING, 2]
 
 
 def test_one_that_was_changed_or_is_not_named_is_not_believed(folder):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from kgdash.graph.digests import graph_digest, texts_digest
+from kgdash.graph.digests import graph_digest, texts_digest, triples_digest
+from tests.support.fakes import make_graph
 
 
 @pytest.mark.parametrize(
@@ -17,6 +18,14 @@ from kgdash.graph.digests import graph_digest, texts_digest
 def test_no_name_makes_another_graph_look_alike(names, others):
     splits = [np.zeros((1, 3), dtype=np.int64)]
     assert graph_digest(*names, splits) != graph_digest(*others, splits)
+
+
+def test_triples_in_any_blocks_have_one_digest():
+    triples = np.arange(12).reshape(4, 3)
+    blocks = [triples[:1], triples[1:1], triples[1:].astype(np.int32)]
+    assert triples_digest(blocks) == triples_digest([triples]) != triples_digest([triples[:3]])
+    graph = make_graph([(0, 0, 1), (1, 0, 0)], [(2, 0, 2)], [(0, 0, 1)])
+    assert graph.known_digest == triples_digest([graph.all_triples])
 
 
 def test_texts_that_differ_have_other_digests():

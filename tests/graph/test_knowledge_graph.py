@@ -50,6 +50,8 @@ def test_a_graph_with_other_splits_asks_its_own_triples():
 def test_split_of_names_the_first_that_holds_it():
     asked = array([(0, 1, 0), (0, 0, 1), (2, 0, 0), (2, 1, 2)])
     assert GRAPH.split_of(asked).tolist() == ["test", "train", "valid", "none"]
+    apart = make_graph([(0, 0, 1), (1, 1, 2)], [(2, 0, 0)], [(0, 1, 0)])
+    assert apart.split_of(asked).tolist() == ["test", "train", "valid", "none"]
 
 
 @pytest.mark.parametrize("direction", ["either", "outgoing", "incoming"])

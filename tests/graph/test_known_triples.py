@@ -1,10 +1,13 @@
 """The index of known triples against sets of tuples."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgdash.graph import known_triples
 from kgdash.graph.known_triples import KnownTriples, holds_twice, with_inverses
 from tests.support.fakes import array
 
@@ -44,6 +47,20 @@ def test_equals_a_set_of_tuples(triples, asked):
         }
 
 
+@given(TRIPLES, TRIPLES, st.sets(st.integers(0, 4)))
+def test_places_of_triples_in_their_order_and_those_inside(triples, asked, entities):
+    with patch.object(known_triples, "_BLOCK", 3):
+        known, facts = KnownTriples(array(triples), 5, 3), sorted(set(triples))
+        assert known.triples().tolist() == list(map(list, facts))
+        assert [len(block) for block in known.blocks()][:-1] == [3] * ((len(facts) - 1) // 3)
+    found = known.positions(array(asked)).tolist()
+    assert found == [facts.index(x) if x in facts else -1 for x in asked]
+    rows = np.array([at for at in found if at >= 0], dtype=np.int64)
+    assert known.at(rows).tolist() == [list(facts[at]) for at in rows]
+    inside = known.inside(np.array(sorted(entities), dtype=np.int64))
+    assert inside.tolist() == [list(x) for x in facts if {x[0], x[2]} <= entities]
+
+
 @given(TRIPLES, st.lists(st.integers(0, 4), max_size=4))
 def test_around_an_anchor(triples, anchors):
     known, facts = KnownTriples(array(triples), 5, 3), set(triples)
@@ -55,6 +72,8 @@ def test_around_an_anchor(triples, anchors):
             for position in sorted(f[1] * 5 + f[other] for f in facts if f[own] == anchor)
         ]
         assert list(zip(owner.tolist(), value.tolist(), strict=True)) == expected
+        counted = known.count_with_entity(np.array(anchors, dtype=np.int64), side)
+        assert counted.tolist() == np.bincount(owner, minlength=len(anchors)).tolist()
 
 
 @pytest.mark.parametrize("side", ["head", "relation", "tail"])

@@ -1,10 +1,12 @@
 """Slices of sorted arrays against loops."""
 
+from collections import Counter
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgdash.graph.sorted_slices import SortedSlices, distinct, expand_slices
+from kgdash.graph.sorted_slices import SortedSlices, distinct, expand_slices, run_lengths
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), max_size=12))
@@ -21,6 +23,13 @@ def test_distinct_numbers(numbers):
     found = distinct(np.array(numbers, dtype=np.int64))
     assert found.tolist() == sorted(set(numbers))
     assert found.dtype == np.int64
+
+
+@given(st.lists(st.integers(-5, 5), max_size=12))
+def test_runs_of_equal_numbers(numbers):
+    found, times = run_lengths(np.array(sorted(numbers), dtype=np.int64))
+    assert dict(zip(found.tolist(), times.tolist(), strict=True)) == Counter(numbers)
+    assert found.tolist() == sorted(set(numbers))
 
 
 def test_lookup_finds_slices():

@@ -14,6 +14,7 @@ from kgdash.studies.inspection.verdict import count_text, verdict
 from kgdash.studies.trust import basis
 from kgdash.studies.trust.card import trust_card
 from kgdash.studies.trust.competing import competing_names
+from kgdash.ui.inspection import deeper
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.widgets.inspect_link import _LIST, TripleList
 from tests.pages.driver import cards, choose, messages, open_page, table
@@ -151,6 +152,18 @@ def test_what_beats_it(run):
         assert best["score"].tolist() == better.best["score"].tolist()
         counts = better.relations().head(8)["count"].tolist()
         assert counts in [f["count"].tolist() for f in frames if "relation" in f and "count" in f]
+
+
+def test_what_beats_it_is_looked_for_at_a_click_where_that_takes_long(run, monkeypatch):
+    monkeypatch.setattr(deeper, "_MOMENT", 0.0)
+    app = open_page("inspect", **NAMES)
+    assert not any("score higher**" in text.value for text in app.main.markdown)
+    (button,) = (each for each in app.main.button if each.label == "List them")
+    button.click()
+    rerun(app)
+    assert sum("score higher**" in text.value for text in app.main.markdown) == 2
+    rerun(app)
+    assert sum("score higher**" in text.value for text in app.main.markdown) == 2
 
 
 def test_both_ends(run):

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
-from kgdash.files.row_table import MISSING, RowTable
+from kgdash.files.row_table import RowTable
 from kgdash.graph.known_triples import SIDES
 from kgdash.ranking import rank_table
 from kgdash.ranking.rank_table import COLUMNS, RankTable
@@ -51,7 +51,7 @@ def test_only_what_is_missing_is_counted(monkeypatch):
     table.ranks(np.array([3, 4, 0]), ["head", "tail"])
     table.ranks(np.arange(5), ["tail"])
     assert counted == [("tail", 2), ("head", 3), ("tail", 1), ("tail", 2)]
-    assert (table.table.column("relation_greater") == MISSING).all()
+    assert table.table.filled("relation_greater") == 0
 
 
 @pytest.mark.parametrize("name", ["umls-distmult", "umls-conve"])

@@ -44,7 +44,7 @@ def check_comparable(runs: Sequence[Run]) -> None:
     if len(graphs) > 1:
         found = "; ".join(
             f"{', '.join(run.name for run in members)} on {members[0].graph.name} "
-            f"({len(members[0].graph.all_triples):,} triples, digest {digest[:8]})"
+            f"({len(members[0].graph.known()):,} triples, digest {digest[:8]})"
             for digest, members in graphs.items()
         )
         raise KgdashError(

@@ -62,7 +62,7 @@ def _about(
     )
     return [
         f"- Graph: {graph.num_entities:,} entities, {graph.num_relations:,} relations, "
-        f"{len(graph.all_triples):,} known triples.",
+        f"{len(graph.known()):,} known triples.",
         f"- Splits: {cut}, on average {sizes['train']} train, {sizes['valid']} valid, "
         f"{sizes['test']} test triples{kept}.",
         f"{_training(plan)}; fold i trains with the seed {plan.seed} + i.",

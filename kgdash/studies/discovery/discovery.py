@@ -98,9 +98,9 @@ def discover(run: Run, setting: DiscoverySetting, progress: Progress = silent) -
     first, second = phases(progress, [1.0, 9.0] if setting.by == "probability" else [0.0, 1.0])
     fitted = fit_calibration(run, progress=first) if setting.by == "probability" else None
     known = tuple(split for split in SPLITS if split in setting.known)
-    key = {"kind": "discovery", "discovery": _VERSION, **FITTED, **run.table_key(graph.all_triples)}
+    key = {"kind": "discovery", "discovery": _VERSION, **FITTED, **run.table_key()}
     key |= asdict(setting) | {"relations": relations, "known": known}
-    about = run.table_about("discovery", graph.all_triples, filter="+".join(known))
+    about = run.table_about("discovery", filter="+".join(known))
     kept = _SoFar(key | {"part": "so far"}, about)
     search = _Search(run, setting, fitted, known)
     table = cached_table(key, lambda: search.table(chosen, kept, second), about, second)

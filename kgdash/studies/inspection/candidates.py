@@ -133,8 +133,10 @@ def side_candidates(run: Run, triple: InspectedTriple, side: str, filter: str) -
     row, graph = triple.row, run.graph
     scores = score_rows(run.scorer, side, row[:, query])[0].cpu().numpy()
     split = np.full(len(scores), -1)
-    for number in reversed(range(len(SPLITS))):
-        split[graph.known((SPLITS[number],)).known_answers(row, side)[1]] = number
+    answers = graph.known().known_answers(row, side)[1]
+    facts = np.repeat(row, len(answers), axis=0)
+    facts[:, at] = answers
+    split[answers] = [SPLITS.index(name) for name in graph.split_of(facts)]
     filtered = np.zeros(len(scores), dtype=bool)
     filtered[graph.known(FILTERS[filter]).known_answers(row, side)[1]] = True
     return SideCandidates(side, triple.parts[at], scores, split, filtered)

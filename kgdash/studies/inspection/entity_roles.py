@@ -5,6 +5,7 @@ import numpy as np
 from kgdash.breakdowns.custom_grouping import TypeGrouping
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_types import EntityTypes
+from kgdash.graph.sorted_slices import run_lengths
 from kgdash.runs import Run
 from kgdash.runs.saved_groupings import saved_groupings
 
@@ -15,15 +16,17 @@ def entity_roles(graph: KnowledgeGraph) -> EntityTypes:
     Of equally frequent roles that of the first relation is taken, as head before as tail. Entities
     without a known triple have none.
     """
-    heads, relations, tails = graph.all_triples.T
-    roles = 2 * graph.num_relations
-    pairs = np.concatenate([heads * roles + 2 * relations, tails * roles + 2 * relations + 1])
-    found, counts = np.unique(pairs, return_counts=True)
-    entity, role = np.divmod(found, roles)
-    order = np.lexsort((role, -counts, entity))
-    entities, first = np.unique(entity[order], return_index=True)
-    chosen = role[order][first]
-    used, number = np.unique(chosen, return_inverse=True)
+    roles, best = 2 * graph.num_relations, np.zeros(graph.num_entities, dtype=np.int64)
+    for end, order in enumerate(graph.known().orders()):
+        # Sorted by entity, then relation: the triples of a role follow one another.
+        pair, count = run_lengths(order // max(1, graph.num_entities))
+        entity, relation = np.divmod(pair, graph.num_relations)
+        rank = count * roles + roles - 1 - (2 * relation + end)
+        first = np.flatnonzero(np.diff(entity, prepend=-1))
+        entity, rank = entity[first], np.maximum.reduceat(rank, first)
+        best[entity] = np.maximum(best[entity], rank)
+    entities = np.flatnonzero(best)
+    used, number = np.unique(roles - 1 - best[entities] % roles, return_inverse=True)
     names = tuple(
         f"{('head', 'tail')[code % 2]} of “{graph.relation_labels[code // 2]}”"
         for code in used.tolist()

@@ -82,7 +82,7 @@ def _about(run: Run, found: Comparison, aggregate: str, notes: Sequence[str]) ->
         model.append(f"test MRR {mrr:.3f}")
     return [
         f"- Graph: {graph.name}, {graph.num_entities:,} entities, {graph.num_relations:,} "
-        f"relations, {len(graph.all_triples):,} known triples.",
+        f"relations, {len(graph.known()):,} known triples.",
         f"- Model: {', '.join(model)}.",
         "- ReliK is exact; an instance's is the mean over "
         f"{'those of its triples that give the answer' if answering else 'its triples'}, the "

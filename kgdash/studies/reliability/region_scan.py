@@ -98,9 +98,9 @@ def scan_regions(
     scan = replace(scan, largest=min(scan.largest, max(scan.smallest, graph.num_entities // 2)))
     key = {"kind": "relik", "part": "regions", "method": map_.method, **asdict(scan)}
     table = cached_table(
-        {**key, **run.table_key(graph.all_triples)},
+        {**key, **run.table_key()},
         lambda: _scanned(map_, scan, progress),
-        run.table_about("relik", graph.all_triples, method="regions"),
+        run.table_about("relik", method="regions"),
         progress,
     )
     found = table[table["what"] != "baseline"]

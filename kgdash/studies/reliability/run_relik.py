@@ -16,8 +16,8 @@ _SMALL = 10_000
 
 def run_relik_known(run: Run) -> bool:
     """Tell whether the exact ReliK of all known triples is stored, or takes but a moment."""
-    triples, graph = run.graph.all_triples, run.graph
-    few = graph.num_entities * graph.num_relations <= _SMALL or len(triples) <= _SAMPLE
+    graph = run.graph
+    few = graph.num_entities * graph.num_relations <= _SMALL or len(graph.known()) <= _SAMPLE
     return few or prepared_share(run) == 1
 
 
@@ -32,12 +32,12 @@ def run_relik(run: Run, progress: Progress = silent) -> tuple[np.ndarray, str]:
     :param progress: called with (done, total); may raise to cancel
     :raises KgdashError: on NaN scores
     """
-    triples = run.graph.all_triples
-    source = f"all {len(triples):,} known triples"
-    method = "exact"
-    if not run_relik_known(run):
-        rows = np.random.default_rng(0).choice(len(triples), _SAMPLE, replace=False)
-        triples, source = triples[np.sort(rows)], f"{_SAMPLE:,} known triples drawn at random"
+    known, method = run.graph.known(), "exact"
+    if run_relik_known(run):
+        triples, source = run.graph.all_triples, f"all {len(known):,} known triples"
+    else:
+        rows = np.random.default_rng(0).choice(len(known), _SAMPLE, replace=False)
+        triples, source = known.at(np.sort(rows)), f"{_SAMPLE:,} known triples drawn at random"
         if not is_counted_unasked(run):
             method, source = "sampled", f"{source}, their ReliK sampled"
     return relik_or_middle(run.relik(triples=triples, method=method, progress=progress)), source

@@ -182,7 +182,7 @@ def show_communities(compared: Compared) -> None:
         _open(str(table["central"].iloc[row]))
     st.header("Entities where A wins and B loses")
     with st.container(width=140):
-        fewest = choose_number("Fewest triples", (1, len(graph.all_triples)), 10, "fewest")
+        fewest = choose_number("Fewest triples", (1, len(graph.known())), 10, "fewest")
     entities = entity_differences(pair_of(compared.ranks, a, b), *of_side)
     entities = entities[entities["triples"] >= fewest]
     shown = entities.assign(

@@ -7,8 +7,10 @@ import streamlit as st
 
 from kgdash.charts.inspection import plane_figure
 from kgdash.errors import KgdashError
+from kgdash.progress import duration_text
 from kgdash.runs import Run
 from kgdash.runs.library import named_runs
+from kgdash.runs.preparation import least_hours
 from kgdash.runs.saved_groupings import groupings_file
 from kgdash.scoring import ENTITY_SIDES
 from kgdash.scoring.entity_vectors import EntityVectors, entity_vectors
@@ -40,10 +42,16 @@ _FACTS, _FEW = 50, 8
 #: runs that the triple is looked up in at most: as many as stay loaded
 _RUNS = 8
 
+#: hours of a core that negatives are looked for unasked: three seconds; and the run that somebody
+#: asked it of
+_MOMENT, _ASKED = 3 / 3600, "negatives_asked_for"
+
 
 def show_what_beats(found: Inspection) -> None:
     """Show the negatives that score higher, around each end: the highest, and of what kind."""
     run, triple = found.run, found.triple
+    if not found.better and not _is_asked(run):
+        return
     better = computed(
         "Looking for negatives that score higher",
         (run.digest, "what beats", triple),
@@ -58,6 +66,24 @@ def show_what_beats(found: Inspection) -> None:
     for column, side in zip(st.columns(2, gap="large"), ENTITY_SIDES, strict=True):
         with column:
             _show_better(found, better[side], types, called)
+
+
+def _is_asked(run: Run) -> bool:
+    """Tell whether looking for negatives takes but a moment, or somebody asked for it."""
+    hours = least_hours(run, len(ENTITY_SIDES))
+    if hours <= _MOMENT or st.session_state.get(_ASKED) == run.digest:
+        return True
+    slot = st.empty()
+    with slot.container():
+        st.caption(
+            f"Listing the negatives that score higher takes {duration_text(3600 * hours)} of a "
+            "core or more."
+        )
+        asked = st.button("List them", icon=":material/play_arrow:")
+    if asked:
+        slot.empty()
+        st.session_state[_ASKED] = run.digest
+    return asked
 
 
 def _show_better(found: Inspection, better: BetterNegatives, types: Any, called: str) -> None:

@@ -81,7 +81,7 @@ def _watch(run: Run) -> None:
     if job is None or job.status == "done" or time.monotonic() - job.started < _PATIENCE:
         return
     share = prepared_share(run)
-    what = f"ReliK of all {len(run.graph.all_triples):,} triples"
+    what = f"ReliK of all {len(run.graph.known()):,} triples"
     if share == 1:  # and what else pages open with is under way
         share, what = job.share() or 0.0, "the other pages"
     with slot.container(key="preparation", gap="xsmall"):

@@ -79,7 +79,7 @@ def pick_run(needed: bool = True) -> None:
     place.caption(
         f"**{plain(run.spec.name)}** on **{plain(run.graph.name)}**: "
         f"{run.graph.num_entities:,} entities, {run.graph.num_relations:,} relations, "
-        f"{len(run.graph.all_triples):,} triples"
+        f"{len(run.graph.known()):,} triples"
         + ("  \n:material/info: about this run" if run.notes else ""),
         help="  \n".join(map(plain, run.notes)) or None,
     )

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from kgdash.charts.graph_layout import Layout, layout, pairs_of
+from kgdash.graph import IDS
 from kgdash.runs import Run
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.widgets.drawn import drawn
@@ -69,10 +70,9 @@ def with_added(run: Run, triples: pd.DataFrame, entities: np.ndarray) -> pd.Data
     :param entities: ids, those of the table among them
     :return: the rows of the table, then the others: without ranks
     """
-    every = run.graph.all_triples
-    among = np.isin(every[:, 0], entities) & np.isin(every[:, 2], entities)
-    known = set(map(tuple, triples[["head", "relation", "tail"]].to_numpy().tolist()))
-    rows = np.array([row for row in every[among].tolist() if tuple(row) not in known], dtype=int)
+    inside = run.graph.known().inside(entities)
+    there = run.graph.index(triples[IDS].to_numpy())
+    rows = inside[~there.contains(inside)]
     if not len(rows):
         return triples
     relik = computed(

@@ -63,7 +63,7 @@ def ask_first(run: Run) -> None:
     slot = st.empty()
     with slot.container():
         st.info(
-            f"The map takes the ReliK of all {len(run.graph.all_triples):,} triples: "
+            f"The map takes the ReliK of all {len(run.graph.known()):,} triples: "
             f"{duration_text(3600 * least_hours(run))} of a core or more. Overview estimates its "
             "mean from a sample; Local reliability shows it around an entity.",
             icon=":material/schedule:",

@@ -1,0 +1,26 @@
+"""Rows of scores in blocks of candidates, against single triples."""
+
+import numpy as np
+import pytest
+
+from kgdash.engine import form as engine_form
+from kgdash.engine.form import score_all, score_triples
+
+
+@pytest.mark.parametrize("name", ["umls-distmult", "umls-rotate", "umls-conve", "umls-pairre"])
+@pytest.mark.parametrize("side", ["head", "tail"])
+@pytest.mark.parametrize("numbers", [2**21, 4_000, 1])
+def test_blocks_have_the_bits_of_single_triples(bundled, name, side, numbers, monkeypatch):
+    monkeypatch.setattr(engine_form, "_LAID_OUT", numbers)
+    form = bundled(name).scorer.form
+    anchors, relations = np.array([5, 0, 5, 134, 77]), np.array([3, 1, 3, 45, 0])
+    found = score_all(form, side, anchors, relations)
+    assert found.shape == (5, 135)
+    for row, (anchor, relation) in enumerate(zip(anchors, relations, strict=True)):
+        triples = np.full((135, 3), anchor)
+        triples[:, 1], triples[:, 2 if side == "tail" else 0] = relation, np.arange(135)
+        scores = score_triples(form, side, triples)
+        if form.elementwise:
+            assert np.array_equal(found[row], scores)
+        else:  # a network's vectors hang on the batch in their last bits
+            np.testing.assert_allclose(found[row], scores, rtol=1e-5)
