@@ -37,13 +37,15 @@ class Groups(NamedTuple):
 def groups_of(annotated: pd.DataFrame, by: str | Groups) -> Groups:
     """Return the groups of an annotated table, made ready or by the name of a grouping.
 
-    :param annotated: of `kgdash.breakdowns.rank_facts.add_rank_facts`, or some of its rows
+    :param annotated: of `kgdash.breakdowns.rank_facts.add_rank_facts`, or some of its rows; by
+        relation of `add_relations` there
     :param by: one of `GROUPINGS`, or groups of this very table
     :raises KgdashError: if the grouping is unknown, the table is not annotated or has no rows
     """
     if isinstance(by, str) and by not in GROUPINGS:
         raise unknown_name("grouping", by, list(GROUPINGS), "breakdowns")
-    if not {*GROUPINGS.values(), "triple"} <= set(annotated.columns):
+    needed = {"triple", GROUPINGS[by] if isinstance(by, str) else "triple"}
+    if not needed <= set(annotated.columns):
         raise KgdashError("these ranks have no groups: pass them through add_rank_facts() first")
     if not len(annotated):
         raise KgdashError("there are no ranks to break down: the set of triples is empty")

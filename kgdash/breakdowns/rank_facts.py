@@ -115,27 +115,40 @@ def add_rank_facts(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
     """Add what a table of ranks can be grouped by.
 
     :param ranks: of `kgdash.runs.Run.ranks`, at least one row
-    :return: a copy with ``side`` as a category and these ordered categories of str:
-        ``relation_name`` (the label; where several relations have it, the name beside it),
-        ``cardinality`` and ``pattern`` (of `kgdash.graph.relation_patterns.relation_kinds`),
-        ``head_degree``, ``tail_degree`` (train triples that the entity is an end of), ``answers``
-        (known answers of the row's query in train ∪ valid ∪ test, the true one included: what the
-        default filter removes, and 1), ``frequency`` (train triples of the relation); and
-        ``triple`` (int64: the same for the rows of the same triple)
+    :return: `add_relations` with these ordered categories of str: ``cardinality`` and ``pattern``
+        (of `kgdash.graph.relation_patterns.relation_kinds`), ``head_degree`` and ``tail_degree``
+        (train triples that the entity is an end of), ``answers`` (known answers of the row's query
+        in train ∪ valid ∪ test, the true one included: what the default filter removes, and 1) and
+        ``frequency`` (train triples of the relation)
     :raises KgdashError: if the table has no rows
     """
-    if not len(ranks):
-        raise KgdashError("there are no ranks to break down: the set of triples is empty")
     facts = RankFacts(ranks, graph)
-    table = ranks.assign(side=facts.sides)
-    table["relation_name"] = _categories(facts.triples[:, 1], _distinct_labels(graph))
+    table = _with_relations(facts)
     table["cardinality"], table["pattern"] = facts.kind("cardinality"), facts.kind("pattern")
     table["head_degree"] = _buckets(facts.degree("head"))
     table["tail_degree"] = _buckets(facts.degree("tail"))
     table["answers"] = _buckets(facts.answers)
     table["frequency"] = _buckets(facts.frequency)
-    table["triple"] = facts.triple
     return table
+
+
+def add_relations(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
+    """Add what a table of ranks can be grouped by relation with, and no more.
+
+    :param ranks: of `kgdash.runs.Run.ranks`, at least one row
+    :return: a copy with ``side`` as a category, ``relation_name``, an ordered category of str (the
+        label; where several relations have it, the name beside it), and ``triple`` (int64: the same
+        for the rows of the same triple)
+    :raises KgdashError: if the table has no rows
+    """
+    return _with_relations(RankFacts(ranks, graph))
+
+
+def _with_relations(facts: RankFacts) -> pd.DataFrame:
+    if not len(facts.ranks):
+        raise KgdashError("there are no ranks to break down: the set of triples is empty")
+    names = _categories(facts.triples[:, 1], _distinct_labels(facts.graph))
+    return facts.ranks.assign(side=facts.sides, relation_name=names, triple=facts.triple)
 
 
 def _categories(codes: np.ndarray, names: list[str]) -> pd.Categorical:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import breakdown
-from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.breakdowns.rank_facts import add_relations
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, IDS, default_filter
@@ -187,7 +187,7 @@ def score_health(
 
 
 def _gaps(run: Run, ranks: pd.DataFrame) -> pd.DataFrame:
-    table = breakdown(add_rank_facts(ranks, run.graph), "relation", level=None)
+    table = breakdown(add_relations(ranks, run.graph), "relation", level=None)
     return table[list(_NO_RELATIONS)]
 
 

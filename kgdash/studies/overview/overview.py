@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.breakdowns.breakdown import SMALL, breakdown
-from kgdash.breakdowns.rank_facts import add_rank_facts
+from kgdash.breakdowns.rank_facts import add_relations
 from kgdash.files.html import facts_html
 from kgdash.graph import IDS, KnowledgeGraph, triple_text
 from kgdash.graph.communities import find_communities
@@ -167,7 +167,7 @@ def _communities(map_: ReliabilityMap) -> pd.DataFrame:
 
 
 def _weakest_relation(run: Run, ranks: pd.DataFrame) -> Iterator[Lead]:
-    table = breakdown(add_rank_facts(ranks, run.graph), "relation")
+    table = breakdown(add_relations(ranks, run.graph), "relation")
     table = table[(table["side"] == "both") & ~table["small"]].sort_values("value", kind="stable")
     if len(table) < 2:
         return
