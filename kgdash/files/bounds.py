@@ -1,7 +1,7 @@
 """How much of a file that a visitor hands in is read."""
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +12,9 @@ _Rows = Iterator[tuple[int, list[str]]]
 
 #: bytes of a disk that visitors' runs leave free: two of the largest that may be added
 _ROOM = 2**31
+
+#: characters of all names that pages list, in each tab
+_LISTED = 2**21
 
 
 def bounded(rows: _Rows, shown: str) -> _Rows:
@@ -57,6 +60,21 @@ def check_labels(labels: Iterable[str], where: str) -> None:
     :raises KgdashError: saying how long they may be
     """
     _check_labels(labels, where, visitor().longest_label)
+
+
+def check_listed(names: Collection[str], shown: str, what: str) -> None:
+    """Refuse a visitor's names that pages list, in each tab, where they are too long together.
+
+    :param shown: the file's name
+    :param what: they are of
+    :raises KgdashError: saying how long they may be
+    """
+    long = sum(map(len, names))
+    if visitor().folder and long > _LISTED:
+        raise KgdashError(
+            f"the names of {what} in {shown} have {long:,} characters together, which pages list; "
+            f"expected at most {_LISTED:,}: shorten them"
+        )
 
 
 def _bounded(rows: _Rows, shown: str, most: int | None, longest: int | None) -> _Rows:

@@ -127,6 +127,10 @@ def test_which_side_is_predicted(column):
 
 
 def test_too_much_is_refused(monkeypatch):
+    monkeypatch.setattr(rule_table, "MAX_RULES", 1)
+    assert read(GOOD)
+    with pytest.raises(KgdashError, match="more than 1 rules; keep fewer"):
+        read(GOOD + "B\tx\te0\tr0\te1\ttrue\n")
     monkeypatch.setattr(rule_table, "MAX_ROWS", 2)
     with pytest.raises(KgdashError, match="more than 2 rows"):
         read(GOOD)
