@@ -29,7 +29,7 @@ ENOUGH = 10
 
 #: numbers in a vector, in all curvatures of its loss, and in all facts' slopes, up to which it is
 #: refitted
-_WIDEST, _CURVATURES, _SLOPES = 2**12, 2**27, 2**25
+_WIDEST, _CURVATURES, _SLOPES = 2**12, 2**27, 2**24
 
 #: facts carry a prediction if its rank is so many times worse without them
 CARRIED = 2
