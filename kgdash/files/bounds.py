@@ -13,8 +13,8 @@ _Rows = Iterator[tuple[int, list[str]]]
 #: bytes of a disk that visitors' runs leave free: two of the largest that may be added
 _ROOM = 2**31
 
-#: characters of all names that pages list, in each tab
-_LISTED = 2**21
+#: names that pages list, in each tab, and their characters together
+_LISTED, _LETTERS = 2**16, 2**21
 
 
 def bounded(rows: _Rows, shown: str) -> _Rows:
@@ -63,17 +63,17 @@ def check_labels(labels: Iterable[str], where: str) -> None:
 
 
 def check_listed(names: Collection[str], shown: str, what: str) -> None:
-    """Refuse a visitor's names that pages list, in each tab, where they are too long together.
+    """Refuse a visitor's names that pages list, in each tab, where they are too many or too long.
 
     :param shown: the file's name
     :param what: they are of
-    :raises KgdashError: saying how long they may be
+    :raises KgdashError: saying how many, and how long together, they may be
     """
     long = sum(map(len, names))
-    if visitor().folder and long > _LISTED:
+    if visitor().folder and (long > _LETTERS or len(names) > _LISTED):
         raise KgdashError(
-            f"the names of {what} in {shown} have {long:,} characters together, which pages list; "
-            f"expected at most {_LISTED:,}: shorten them"
+            f"the names of {what} in {shown}, which pages list, are {len(names):,} of {long:,} "
+            f"characters together; expected at most {_LISTED:,} of {_LETTERS:,}"
         )
 
 

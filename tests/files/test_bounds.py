@@ -33,12 +33,15 @@ def test_rows_and_names_of_visitors(as_visitor):
 
 
 def test_names_of_visitors_that_pages_list(as_visitor, monkeypatch):
-    monkeypatch.setattr(bounds, "_LISTED", 5)
+    monkeypatch.setattr(bounds, "_LETTERS", 5)
+    monkeypatch.setattr(bounds, "_LISTED", 2)
     check_listed(["abc", "def"], "f", "types")
     as_visitor(folder="ada")
     check_listed(["abc", "de"], "f", "types")
-    with pytest.raises(KgdashError, match="names of types in f have 6 characters together"):
-        check_listed(["abc", "def"], "f", "types")
+    for names, found in ((["abc", "def"], "2 of 6"), (["a", "b", "c"], "3 of 3")):
+        told = f"names of types in f, which pages list, are {found} characters together"
+        with pytest.raises(KgdashError, match=told):
+            check_listed(names, "f", "types")
 
 
 def test_only_what_is_handed_in_is_bounded(as_visitor, tmp_path):

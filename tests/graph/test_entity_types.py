@@ -67,10 +67,10 @@ def test_undecodable_lines_are_named():
 
 
 def test_names_of_a_visitor_s_types_that_pages_list(as_visitor, monkeypatch):
-    monkeypatch.setattr(bounds, "_LISTED", 9)
+    monkeypatch.setattr(bounds, "_LETTERS", 9)
     as_visitor(folder="ada")
     assert read("e0\tperson\n").names == ("person",)
-    with pytest.raises(KgdashError, match=r"names of types in types\.tsv have 12 characters"):
+    with pytest.raises(KgdashError, match=r"types in types\.tsv, which pages list, are 2 of 12"):
         read("e0\tperson\ne1\tartist\n")
 
 
