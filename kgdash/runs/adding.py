@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from kgdash.errors import KgdashError
-from kgdash.files.bounds import check_count, check_labels, check_listed
+from kgdash.files.bounds import check_count, check_labels, check_listed, check_written_out
 from kgdash.files.regular import open_regular
 from kgdash.files.roots import opened
 from kgdash.files.visitor import check_right, visitor, working_for
@@ -19,9 +19,6 @@ from kgdash.formats.run_directory import MANIFEST, TRIPLES, count_rows, read_run
 from kgdash.formats.zipped_run import FILES, unpack_run
 from kgdash.runs.library import keep_run, named_runs, suggested_name
 from kgdash.runs.loading import convert, load
-
-#: characters of all names in a visitor's triples, which tables and files of them hold
-_WRITTEN_OUT = 2**27
 
 #: bytes of a visitor's run.json, which all pages' lists of runs read: 10,000 epochs
 _RECORD = 2**18
@@ -78,14 +75,8 @@ def _check_bounds(run: Path, shown: str) -> None:
     check_labels(chain.from_iterable(names), shown)
     for listed in (graph.relations, graph.relation_labels):
         check_listed(listed, shown, "relations")
-    lengths = [np.array([*map(len, x)]) for x in (graph.entity_labels, graph.relation_labels)]
     triples = np.concatenate([*graph.splits.values()])
-    long = int(lengths[0][triples[:, [0, 2]]].sum() + lengths[1][triples[:, 1]].sum())
-    if visitor().folder and long > _WRITTEN_OUT:
-        raise KgdashError(
-            f"the triples in {shown}, written out, have {long:,} characters; expected at most "
-            f"{_WRITTEN_OUT:,}: shorten the labels"
-        )
+    check_written_out(triples, graph.entity_labels, graph.relation_labels, shown)
 
 
 def _check_record(run: Path, shown: str) -> None:

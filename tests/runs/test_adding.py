@@ -148,7 +148,7 @@ def test_names_of_relations_that_each_page_would_list(mine, monkeypatch):
 
 
 def test_long_labels_of_many_triples(mine, monkeypatch):
-    monkeypatch.setattr(adding, "_WRITTEN_OUT", 100_000)
+    monkeypatch.setattr(bounds, "_WRITTEN_OUT", 100_000)
     with working_for(Visitor("ada", "ada", roots=())):
         with pytest.raises(KgdashError, match=r"triples in r\.zip, written out, have"):
             add_zip(zipped(mine), "r.zip")

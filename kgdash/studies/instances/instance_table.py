@@ -26,9 +26,9 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
-from kgdash.files.bounds import check_listed
+from kgdash.files.bounds import check_listed, check_written_out
 from kgdash.files.text import decode_text, read_content, table_rows
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.arrow_texts import texts_at
 from kgdash.studies.instances.instances import Instances, make_instances
 from kgdash.studies.instances.separation import ALL
@@ -77,6 +77,8 @@ def read_rule_table(
     if len(rules) > MAX_RULES:
         raise KgdashError(f"{shown} holds more than {MAX_RULES:,} rules; keep fewer")
     check_listed(rules, shown, "rules")
+    triples = table[IDS].to_numpy()
+    check_written_out(triples, graph.entity_labels, graph.relation_labels, shown)
     table["number"] = table.groupby(["group", "name"], sort=False).ngroup()
     _check_labels(table, shown)
     return _instances(table, graph, shown)
