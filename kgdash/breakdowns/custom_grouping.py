@@ -24,6 +24,9 @@ UNTYPED, OTHERS = "(no type)", "(all others)"
 
 _MAX_NAME = 80
 
+#: ranks of all groups together: each takes a hundred bytes when metrics are asked for
+_MOST = 2**23
+
 
 @dataclass(frozen=True)
 class TypeGrouping:
@@ -52,6 +55,7 @@ class TypeGrouping:
         entities = facts.triples[rows, columns[rows]]
         first = np.searchsorted(self.types.entities, entities, "left")
         count = np.searchsorted(self.types.entities, entities, "right") - first
+        _check_members(int(count.sum()), self.name)
         owner, place = expand_slices(first, count)
         codes = self.types.types[place]
         names = list(dict.fromkeys([*self.types.names, UNTYPED]))
@@ -94,15 +98,16 @@ class ConditionGrouping:
 
     def groups(self, facts: RankFacts) -> Groups:
         """Return the groups, in their order, then what is in none."""
-        holds = np.array(
-            [
-                np.logical_and.reduce([condition.holds(facts) for condition in conditions])
-                for conditions in self.buckets.values()
-            ]
-        )
-        holds = np.concatenate([holds, ~holds.any(axis=0, keepdims=True)])
-        codes, rows = np.nonzero(holds)
-        return Groups(rows, codes, [*self.buckets, OTHERS])
+        rows, count, others = [], 0, np.ones(len(facts.ranks), dtype=bool)
+        for conditions in self.buckets.values():
+            holds = np.logical_and.reduce([condition.holds(facts) for condition in conditions])
+            rows.append(np.flatnonzero(holds))
+            others &= ~holds
+            count += len(rows[-1])
+            _check_members(count, self.name)
+        rows.append(np.flatnonzero(others))
+        codes = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
+        return Groups(np.concatenate(rows), codes, [*self.buckets, OTHERS])
 
     def describe(self) -> str:
         """Say in a few words what it groups by."""
@@ -195,6 +200,15 @@ def _lists_of_text(value: Any) -> bool:
         isinstance(inner, list) and all(isinstance(item, str) for item in inner)
         for inner in value.values()
     )
+
+
+def _check_members(count: int, name: str) -> None:
+    """Refuse groups that hold more ranks together than can be counted in memory."""
+    if count > _MOST:
+        raise KgdashError(
+            f"the groups of {name!r} hold more than {_MOST:,} ranks together: make fewer, or take "
+            "a split of fewer triples"
+        )
 
 
 def _check_name(name: str, kind: str = "grouping") -> None:

@@ -1,9 +1,11 @@
 """How much of a file that a visitor hands in is read."""
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+
+import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.files.visitor import visitor
@@ -12,6 +14,12 @@ _Rows = Iterator[tuple[int, list[str]]]
 
 #: bytes of a disk that visitors' runs leave free: two of the largest that may be added
 _ROOM = 2**31
+
+#: names that pages list, in each tab, and their characters together
+_LISTED, _LETTERS = 2**16, 2**21
+
+#: characters of all names in a visitor's triples, which tables and files of them hold
+_WRITTEN_OUT = 2**27
 
 
 def bounded(rows: _Rows, shown: str) -> _Rows:
@@ -57,6 +65,42 @@ def check_labels(labels: Iterable[str], where: str) -> None:
     :raises KgdashError: saying how long they may be
     """
     _check_labels(labels, where, visitor().longest_label)
+
+
+def check_listed(names: Collection[str], shown: str, what: str) -> None:
+    """Refuse a visitor's names that pages list, in each tab, where they are too many or too long.
+
+    :param shown: the file's name
+    :param what: they are of
+    :raises KgdashError: saying how many, and how long together, they may be
+    """
+    long = sum(map(len, names))
+    if visitor().folder and (long > _LETTERS or len(names) > _LISTED):
+        raise KgdashError(
+            f"the names of {what} in {shown}, which pages list, are {len(names):,} of {long:,} "
+            f"characters together; expected at most {_LISTED:,} of {_LETTERS:,}"
+        )
+
+
+def check_written_out(
+    triples: np.ndarray, entities: Iterable[str], relations: Iterable[str], shown: str
+) -> None:
+    """Refuse a visitor's triples of which tables and files would be too long.
+
+    :param triples: ids, whole numbers, shape ``(n, 3)``
+    :param entities: what people read of each, and ``relations``
+    :param shown: the file's name
+    :raises KgdashError: saying how long they may be
+    """
+    if not visitor().folder:
+        return
+    ends, middle = (np.fromiter(map(len, names), np.int64) for names in (entities, relations))
+    long = int(ends[triples[:, [0, 2]]].sum() + middle[triples[:, 1]].sum())
+    if long > _WRITTEN_OUT:
+        raise KgdashError(
+            f"the triples in {shown}, written out, have {long:,} characters; expected at most "
+            f"{_WRITTEN_OUT:,}: shorten the labels"
+        )
 
 
 def _bounded(rows: _Rows, shown: str, most: int | None, longest: int | None) -> _Rows:

@@ -28,8 +28,9 @@ MAX_ROW = 2**20
 #: bytes from which on JSON is no small file, and takes seconds to be looked through
 _LARGE = 2**26
 
-#: objects and lists that a record may have, and texts in JSON, which may hold brackets
-_MOST_PARTS, _TEXTS = 2**18, re.compile(rb'"(?:[^"\\]+|\\.)*"', re.DOTALL)
+#: objects and lists that a record may have, and texts in JSON, which may hold brackets; one without
+#: an end goes to the file's, since trying all ways to cut it would never end
+_MOST_PARTS, _TEXTS = 2**18, re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 #: half a pair of surrogates in JSON: a character that no file and no page can hold
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from kgdash.errors import KgdashError, check_name
+from kgdash.files.bounds import check_listed
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.triple_files import read_rows
 
@@ -77,7 +78,9 @@ def read_entity_types(
             f"{path} gives no entity of graph {graph.name} a type; expected two columns entity "
             f"(name or label), type; {found}"
         )
-    return entity_types(pairs, len(unknown))
+    types = entity_types(pairs, len(unknown))
+    check_listed(types.names, str(path), "types")
+    return types
 
 
 def entity_types(pairs: Iterable[tuple[int, str]], unknown: int = 0) -> EntityTypes:

@@ -22,8 +22,8 @@ RESAMPLES, LARGE = 1000, 2000
 #: triples below which resampling says too little for an interval
 FEWEST = 10
 
-#: groups that a thread resamples before it takes more
-_AT_ONCE = 4
+#: groups that a thread resamples before it takes more, and those whose resamples are held at once
+_AT_ONCE, _HELD = 4, 4096
 
 
 def mean_estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
@@ -66,12 +66,16 @@ def ratio_intervals(
     """
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     ends = np.full((len(sizes), 2), np.nan)
-    drawn = np.flatnonzero((sizes > 1) & (sizes < LARGE))
-    ratios = _resampled(numerator, denominator, starts, drawn, seeds)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    for first in range(0, len(sizes), _HELD):
+        some = slice(first, first + _HELD)
+        drawn = np.flatnonzero((sizes[some] > 1) & (sizes[some] < LARGE))
+        limits = starts[first : first + _HELD + 1]
+        ratios = _resampled(numerator, denominator, limits, drawn, seeds[some])
         if len(drawn):
             whole = np.isfinite(ratios).all(axis=1)
-            ends[drawn[whole]] = np.stack(percentile_interval(ratios[whole].T, level), axis=1)
+            found = percentile_interval(ratios[whole].T, level)
+            ends[first + drawn[whole]] = np.stack(found, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
         for group in np.flatnonzero(sizes >= LARGE):
             rows = slice(starts[group], starts[group + 1])
             above, below = numerator[rows], denominator[rows]

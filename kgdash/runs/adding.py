@@ -7,8 +7,10 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+
 from kgdash.errors import KgdashError
-from kgdash.files.bounds import check_count, check_labels
+from kgdash.files.bounds import check_count, check_labels, check_listed, check_written_out
 from kgdash.files.regular import open_regular
 from kgdash.files.roots import opened
 from kgdash.files.visitor import check_right, visitor, working_for
@@ -17,9 +19,6 @@ from kgdash.formats.run_directory import MANIFEST, TRIPLES, count_rows, read_run
 from kgdash.formats.zipped_run import FILES, unpack_run
 from kgdash.runs.library import keep_run, named_runs, suggested_name
 from kgdash.runs.loading import convert, load
-
-#: characters of all names of a visitor's relations: each page lists them, in each tab
-_RELATION_NAMES = 2**21
 
 #: bytes of a visitor's run.json, which all pages' lists of runs read: 10,000 epochs
 _RECORD = 2**18
@@ -74,12 +73,10 @@ def _check_bounds(run: Path, shown: str) -> None:
     check_count(sum(map(len, graph.splits.values())), shown, "triples")
     names = (graph.entities, graph.entity_labels, graph.relations, graph.relation_labels)
     check_labels(chain.from_iterable(names), shown)
-    long = max(sum(map(len, graph.relations)), sum(map(len, graph.relation_labels)))
-    if visitor().folder and long > _RELATION_NAMES:
-        raise KgdashError(
-            f"the names of relations in {shown} have {long:,} characters together, which pages "
-            f"list; expected at most {_RELATION_NAMES:,}: shorten them"
-        )
+    for listed in (graph.relations, graph.relation_labels):
+        check_listed(listed, shown, "relations")
+    triples = np.concatenate([*graph.splits.values()])
+    check_written_out(triples, graph.entity_labels, graph.relation_labels, shown)
 
 
 def _check_record(run: Path, shown: str) -> None:

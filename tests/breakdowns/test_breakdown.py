@@ -13,6 +13,7 @@ from kgdash.breakdowns.rank_facts import add_rank_facts
 from kgdash.errors import KgdashError
 from kgdash.graph.relation_patterns import NOT_IN_TRAIN
 from kgdash.graph.restriction import Restriction
+from kgdash.ranking import ratio_metrics
 from kgdash.ranking.metric_lookup import find_metric, metric_calculators, metric_records
 from kgdash.ranking.metrics import POOLS, metrics
 from kgdash.ranking.ratio_metrics import LARGE, RESAMPLES, ratio_intervals
@@ -210,6 +211,18 @@ def test_no_level_no_interval(umls):
 
 def one_interval(form, part, weight, level, seed):
     return tuple(ratio_intervals(form, part, weight, np.array([len(part)]), level, [seed])[0])
+
+
+def test_resamples_of_some_groups_are_held_at_once(monkeypatch):
+    rng, sizes = np.random.default_rng(6), np.array([12, 0, 15, 3000, 1, 11, 20])
+    part, weight = rng.random((2, sizes.sum())) + 1
+    seeds, form = [(3, group) for group in range(7)], find_metric(MRR).ratio
+    whole = ratio_intervals(form, part, weight, sizes, 0.9, seeds)
+    shapes, empty = [], np.empty
+    monkeypatch.setattr(ratio_metrics, "_HELD", 2)
+    monkeypatch.setattr(np, "empty", lambda *a, **k: shapes.append(a[0]) or empty(*a, **k))
+    np.testing.assert_array_equal(ratio_intervals(form, part, weight, sizes, 0.9, seeds), whole)
+    assert [shape for shape in shapes if shape[1:] == (RESAMPLES,)] == [(2, 1000)] * 3 + [(1, 1000)]
 
 
 def test_resamples_by_a_loop():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from kgdash.breakdowns import custom_grouping
 from kgdash.breakdowns.breakdown import breakdown
 from kgdash.breakdowns.condition import Condition
 from kgdash.breakdowns.custom_grouping import (
@@ -132,6 +133,18 @@ def test_conditions_overlap_and_leave_a_rest(umls):
     assert listed["rank"].is_monotonic_increasing
     with pytest.raises(KgdashError, match="unknown group 'easy' in the breakdown by these groups"):
         group_ranks(ranks, groups, "easy")
+
+
+def test_groups_of_more_ranks_than_fit_into_memory(umls, monkeypatch):
+    graph, ranks = umls
+    several = entity_types([(e, f"t{k}") for e in range(graph.num_entities) for k in range(3)])
+    overlapping = condition_grouping("x", [f"{name}: frequency > 0" for name in "abc"])
+    for grouping in (TypeGrouping("x", "head", several), overlapping):
+        monkeypatch.setattr(custom_grouping, "_MOST", 3 * len(ranks))
+        assert len(groups_by(ranks, graph, grouping).codes) == 3 * len(ranks)
+        monkeypatch.setattr(custom_grouping, "_MOST", 3 * len(ranks) - 1)
+        with pytest.raises(KgdashError, match="groups of 'x' hold more than 3,965 ranks together"):
+            groups_by(ranks, graph, grouping)
 
 
 def test_no_ranks(umls):

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.bounds import bounded, check_count, check_labels, check_room
+from kgdash.files import bounds
+from kgdash.files.bounds import bounded, check_count, check_labels, check_listed, check_room
 from kgdash.files.text import table_rows
 from kgdash.graph.triple_files import read_rows
 
@@ -29,6 +30,18 @@ def test_rows_and_names_of_visitors(as_visitor):
         check_count(3, "f", "lines")
     with pytest.raises(KgdashError, match=r"found 4 \(f\)"):
         check_labels(iter(["a", "dddd"]), "f")
+
+
+def test_names_of_visitors_that_pages_list(as_visitor, monkeypatch):
+    monkeypatch.setattr(bounds, "_LETTERS", 5)
+    monkeypatch.setattr(bounds, "_LISTED", 2)
+    check_listed(["abc", "def"], "f", "types")
+    as_visitor(folder="ada")
+    check_listed(["abc", "de"], "f", "types")
+    for names, found in ((["abc", "def"], "2 of 6"), (["a", "b", "c"], "3 of 3")):
+        told = f"names of types in f, which pages list, are {found} characters together"
+        with pytest.raises(KgdashError, match=told):
+            check_listed(names, "f", "types")
 
 
 def test_only_what_is_handed_in_is_bounded(as_visitor, tmp_path):

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import time
 import tracemalloc
 
 import pytest
@@ -82,6 +83,14 @@ def test_brackets_in_texts_are_no_lists(monkeypatch):
     assert parse_plain_json(content) == {"a[{": ['[[[["[[', "\\"], "b": "]{"}
     with pytest.raises(ValueError, match="more than 3 objects, lists or numbers"):
         parse_plain_json(content.replace(b"]{", b'{", "c": [[]], "d": "'))
+
+
+@pytest.mark.parametrize("text", ['"' + "a" * 60, '"' + '\\"' * 2**20])
+def test_a_text_without_an_end_is_read_once(text):
+    began = time.process_time()
+    with pytest.raises(ValueError, match="objects, lists or numbers"):
+        parse_plain_json(("[" * 400_000 + text).encode())
+    assert time.process_time() - began < 2
 
 
 def test_commas_in_texts_part_no_numbers():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.files import bounds
 from kgdash.graph.entity_types import entity_types, read_entity_types
 from tests.support.fakes import make_graph
 
@@ -63,6 +64,14 @@ def test_undecodable_lines_are_named():
         read_entity_types(Path("types.tsv"), GRAPH, b"e0\ta\ne1\t\xff\n")
     with pytest.raises(KgdashError, match="can not read"):
         read_entity_types(Path("nowhere.tsv"), GRAPH)
+
+
+def test_names_of_a_visitor_s_types_that_pages_list(as_visitor, monkeypatch):
+    monkeypatch.setattr(bounds, "_LETTERS", 9)
+    as_visitor(folder="ada")
+    assert read("e0\tperson\n").names == ("person",)
+    with pytest.raises(KgdashError, match=r"types in types\.tsv, which pages list, are 2 of 12"):
+        read("e0\tperson\ne1\tartist\n")
 
 
 def test_ambiguous_labels_and_unknown_types():

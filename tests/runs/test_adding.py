@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from kgdash.errors import KgdashError
+from kgdash.files import bounds
 from kgdash.files.visitor import Visitor, working_for
 from kgdash.runs import adding, library
 from kgdash.runs.adding import add_folder, add_zip
@@ -138,9 +139,18 @@ def test_nothing_is_not_the_folder_one_stands_in(tmp_path, monkeypatch):
 
 
 def test_names_of_relations_that_each_page_would_list(mine, monkeypatch):
-    monkeypatch.setattr(adding, "_RELATION_NAMES", 50)
+    monkeypatch.setattr(bounds, "_LETTERS", 50)
     with working_for(Visitor("ada", "ada", roots=())):
         with pytest.raises(KgdashError, match="names of relations in r"):
+            add_zip(zipped(mine), "r.zip")
+        assert nothing_left()
+    assert add_zip(zipped(mine), "r.zip").name == "r"  # at this machine
+
+
+def test_long_labels_of_many_triples(mine, monkeypatch):
+    monkeypatch.setattr(bounds, "_WRITTEN_OUT", 100_000)
+    with working_for(Visitor("ada", "ada", roots=())):
+        with pytest.raises(KgdashError, match=r"triples in r\.zip, written out, have"):
             add_zip(zipped(mine), "r.zip")
         assert nothing_left()
     assert add_zip(zipped(mine), "r.zip").name == "r"  # at this machine

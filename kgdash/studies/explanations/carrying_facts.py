@@ -27,8 +27,9 @@ CANDIDATES, MOST = 20, 4
 #: a set is large enough once the rank is so many times worse
 ENOUGH = 10
 
-#: numbers in a vector, and in all curvatures of its loss, up to which it is refitted
-_WIDEST, _CURVATURES = 2**12, 2**27
+#: numbers in a vector, in all curvatures of its loss, and in all facts' slopes, up to which it is
+#: refitted
+_WIDEST, _CURVATURES, _SLOPES = 2**12, 2**27, 2**24
 
 #: facts carry a prediction if its rank is so many times worse without them
 CARRIED = 2
@@ -118,6 +119,9 @@ def carrying_facts(
     width, queries = form.entities[0].shape[1], len(np.unique(named, axis=0))
     if width > _WIDEST or queries * width**2 > _CURVATURES:
         much = f"{width:,} numbers in {queries:,} kinds of queries are too many to refit"
+        return replace(found, missing=much)
+    if len(facts) * width > _SLOPES:
+        much = f"{width:,} numbers and {len(facts):,} facts are too many to refit"
         return replace(found, missing=much)
     table = cached_table(
         {"kind": "why", "side": side, **_SETTINGS, **run.table_key(triple[None])},

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.known_triples import with_inverses
@@ -82,30 +83,29 @@ class _Steps:
     """The steps that a body can take for a triple (h, ·, t), on train without it.
 
     ``entities``: ids, int64, ``(m,)``, ascending: t, and those between h and t. ``leaving``,
-    ``reaching``: from h to each of them, from each of them to t: bool, ``(steps, m)``.
+    ``reaching``: from h to each of them, from each of them to t: 1.0 or nothing, ``(steps, m)``.
     """
 
     triple: np.ndarray
     entities: np.ndarray
-    leaving: np.ndarray
-    reaching: np.ndarray
+    leaving: sparse.csr_array
+    reaching: sparse.csr_array
 
     @classmethod
     def of(cls, graph: KnowledgeGraph, triple: np.ndarray) -> _Steps:
         head, _, tail = triple.tolist()
         out, into = _facts(graph, triple, head, 0)[:, 1:], _facts(graph, triple, tail, 2)[:, 1::-1]
         entities = np.union1d(np.intersect1d(out[:, 1], into[:, 1]), [tail])
-        leaving, reaching = np.zeros((2, 2 * graph.num_relations, len(entities)), dtype=bool)
-        for steps, of in ((out, leaving), (into, reaching)):
-            steps = steps[np.isin(steps[:, 1], entities)]
-            of[steps[:, 0], np.searchsorted(entities, steps[:, 1])] = True
+        leaving, reaching = (
+            _at_entities(steps, entities, 2 * graph.num_relations) for steps in (out, into)
+        )
         return cls(triple, entities, leaving, reaching)
 
     def groundings(self, rules: pd.DataFrame) -> np.ndarray:
         """Count the groundings of rules' bodies: int64, ``(n,)``."""
         first, second = (rules[name].to_numpy() for name in ("first", "second"))
-        here = self.leaving[:, np.searchsorted(self.entities, self.triple[2])]
-        ways = self.leaving.astype(np.float64) @ self.reaching.T
+        here = self.leaving[:, [np.searchsorted(self.entities, self.triple[2])]].toarray()[:, 0] > 0
+        ways = (self.leaving @ self.reaching.T).toarray()
         joint = here[first] & (here[second] | (rules["atoms"] == 1).to_numpy())
         chained = ((rules["atoms"] == 2) & ~rules["joint"]).to_numpy()
         return np.where(chained, ways[first, second], joint).astype(np.int64)
@@ -113,14 +113,18 @@ class _Steps:
     def paths(self, rules: pd.DataFrame) -> pd.DataFrame:
         """List the first groundings of rules whose body holds, as `LeadingRules` has them."""
         head, _, tail = self.triple.tolist()
-        relations, rows = len(self.leaving) // 2, []
+        relations, rows = self.leaving.shape[0] // 2, []
         columns = (rules[name].tolist() for name in ("first", "second", "joint", "atoms"))
         for place, (first, second, joint, atoms) in enumerate(zip(*columns, strict=True)):
             if joint or atoms == 1:
                 steps = [(head, step, tail) for step in (first, second)[:atoms]]
                 rows += [(place, 0, *step) for step in steps]
                 continue
-            inner = np.flatnonzero(self.leaving[first] & self.reaching[second])[:PATHS]
+            ends = (
+                of.indices[of.indptr[step] : of.indptr[step + 1]]
+                for of, step in ((self.leaving, first), (self.reaching, second))
+            )
+            inner = np.intersect1d(*ends)[:PATHS]
             for number, entity in enumerate(self.entities[inner].tolist()):
                 rows += [
                     (place, number, head, first, entity),
@@ -130,6 +134,17 @@ class _Steps:
         back = table[:, 3] >= relations
         table[back] = table[back][:, [0, 1, 4, 3, 2]] - np.array([0, 0, 0, relations, 0])
         return pd.DataFrame(table, columns=["place", "grounding", *IDS])
+
+
+def _at_entities(steps: np.ndarray, entities: np.ndarray, count: int) -> sparse.csr_array:
+    """Return where each step meets entities: 1.0, ``(count, entities)``.
+
+    :param steps: numbers of steps, and ids: int64, ``(n, 2)``, each once
+    :param entities: ids, ascending
+    """
+    steps = steps[np.isin(steps[:, 1], entities)]
+    places = steps[:, 0], np.searchsorted(entities, steps[:, 1])
+    return sparse.csr_array((np.ones(len(steps)), places), shape=(count, len(entities)))
 
 
 def _facts(graph: KnowledgeGraph, triple: np.ndarray, entity: int, column: int) -> np.ndarray:

@@ -26,8 +26,9 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounds import check_listed, check_written_out
 from kgdash.files.text import decode_text, read_content, table_rows
-from kgdash.graph import KnowledgeGraph
+from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.arrow_texts import texts_at
 from kgdash.studies.instances.instances import Instances, make_instances
 from kgdash.studies.instances.separation import ALL
@@ -43,8 +44,8 @@ LABELS = {
     **dict.fromkeys(("false", "0", "no", "negative"), False),
 }
 
-#: sizes at which a table is refused: unpacked bytes, and rows
-MAX_BYTES, MAX_ROWS = 64 * 2**20, 1_000_000
+#: sizes at which a table is refused: unpacked bytes, rows, and rules
+MAX_BYTES, MAX_ROWS, MAX_RULES = 64 * 2**20, 1_000_000, 10_000
 
 
 def read_rule_table(
@@ -72,6 +73,12 @@ def read_rule_table(
     if not records:
         raise KgdashError(f"{shown} holds no instances: expected rows below the column names")
     table = pd.DataFrame(records)
+    rules = table["group"].unique()
+    if len(rules) > MAX_RULES:
+        raise KgdashError(f"{shown} holds more than {MAX_RULES:,} rules; keep fewer")
+    check_listed(rules, shown, "rules")
+    triples = table[IDS].to_numpy()
+    check_written_out(triples, graph.entity_labels, graph.relation_labels, shown)
     table["number"] = table.groupby(["group", "name"], sort=False).ngroup()
     _check_labels(table, shown)
     return _instances(table, graph, shown)

@@ -103,17 +103,9 @@ def compare_measures(
     groups = dict(table.reset_index(drop=True).groupby("group", sort=False).indices)
     groups[ALL] = np.arange(len(table))
     values = {m: table[column].to_numpy(dtype=np.float64) for m, column in columns.items()}
-    drawn = _drawn(values, labels, units, groups, bootstrap, progress)
-    rows: dict[str, list[dict]] = {measure: [] for measure in measures}
-    differences: list[dict] = []
-    for group, at in groups.items():
-        for measure in measures:
-            of_group = _compare(
-                values[measure][at], labels[at], drawn[group][measure], bootstrap.level
-            )
-            rows[measure].append({"group": group} | of_group)
-        found = {measure: rows[measure][-1]["roc_auc"] for measure in measures}
-        differences += _differences(group, found, drawn[group], bootstrap.level)
+    found = _of_groups(values, labels, units, groups, bootstrap, progress)
+    rows = {measure: [found[group][0][measure] for group in groups] for measure in measures}
+    differences = [row for group in groups for row in found[group][1]]
     if order == "separation":
         ordered = sorted(rows[measures[0]][:-1], key=_by_separation)
         place = {row["group"]: number for number, row in enumerate(ordered)} | {ALL: len(ordered)}
@@ -180,28 +172,39 @@ def cohens_d(true: np.ndarray, false: np.ndarray) -> float:
     return float((true.mean() - false.mean()) / np.sqrt(squares / freedom))
 
 
-def _drawn(
+def _of_groups(
     values: dict[str, np.ndarray],
     labels: np.ndarray,
     units: np.ndarray,
     groups: dict[str, np.ndarray],
     bootstrap: Bootstrap,
     progress: Progress,
-) -> dict[str, Resampled]:
-    """Resample each group, the one of all instances first: it takes as long as all others."""
-    drawn: dict[str, Resampled] = {}
+) -> dict[str, tuple[dict[str, dict], list[dict]]]:
+    """Compare each group, the one of all instances first: it takes as long as all others.
+
+    Of its resamples, which are as large for a group of two, only the intervals stay.
+
+    :return: by group: the row of each measure, and the differences
+    """
+    found: dict[str, tuple[dict[str, dict], list[dict]]] = {}
 
     def work(task: tuple[int, str], _: None) -> float:
         number, group = task
         at = groups[group]
         numbered = replace(bootstrap, seed=bootstrap.seed + number)
         own = {measure: of_all[at] for measure, of_all in values.items()}
-        drawn[group] = resampled(own, labels[at], units[at], numbered)
+        drawn = resampled(own, labels[at], units[at], numbered)
+        rows = {
+            measure: {"group": group} | _compare(of, labels[at], drawn[measure], bootstrap.level)
+            for measure, of in own.items()
+        }
+        aucs = {measure: row["roc_auc"] for measure, row in rows.items()}
+        found[group] = rows, _differences(group, aucs, drawn, bootstrap.level)
         return float(len(at))
 
     tasks = reversed(list(enumerate(groups)))
     run_in_threads(tasks, work, lambda: None, 2.0 * len(labels), progress)
-    return drawn
+    return found
 
 
 def _by_separation(row: dict) -> tuple[float, int, str]:

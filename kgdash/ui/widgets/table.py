@@ -28,6 +28,9 @@ TALL_ROW = 66
 #: cells beyond which floats keep the browser's format: writing each takes too long
 _MOST_CELLS = 10_000
 
+#: characters, and numbers, of a table that a page sends to each tab; rows that are not looked at
+_MOST_SENT, _FEW_ROWS = 2**24, 1_000
+
 #: words in columns' names that headings write otherwise
 _SPELLINGS = {"relik": "ReliK", "mrr": "MRR", "nan": "NaN", "f1": "F1", "roc": "ROC", "auc": "AUC"}
 
@@ -82,8 +85,12 @@ def written(table: pd.DataFrame) -> Any:
     """Return a table for `st.dataframe` whose floats are written as on cards: to three digits.
 
     Shares are percentages. They still sort by value; those of large tables stay as they are. Of
-    relations that are paths the end comes first.
+    relations that are paths the end comes first. Where names are long and rows many, only the first
+    rows are sent, and the page says so.
     """
+    if (fit := _rows_that_fit(table)) < len(table):
+        st.caption(f"The first {fit:,} of {len(table):,} rows; files hold all.")
+        table = table.head(fit)
     for column in _RELATIONS.intersection(table.columns):
         texts = {text: end_first(text) for text in table[column].unique() if isinstance(text, str)}
         if any(text != old for old, text in texts.items()):
@@ -98,6 +105,17 @@ def written(table: pd.DataFrame) -> Any:
     if table.columns.is_unique and all(map(_is_plain, table.dtypes)):
         return _quickly_written(table, forms)
     return table.style.format(forms, na_rep=_NONE)
+
+
+def _rows_that_fit(table: pd.DataFrame) -> int:
+    """Count the first rows that are sent together, at least a few."""
+    if len(table) <= _FEW_ROWS:
+        return len(table)
+    texts = table.select_dtypes(exclude=["number", "bool"])
+    sent = np.full(len(table), table.shape[1])
+    for _, column in texts.items():
+        sent += np.fromiter((len(str(value)) for value in column), dtype=np.int64, count=len(table))
+    return max(_FEW_ROWS, int(np.searchsorted(np.cumsum(sent), _MOST_SENT, side="right")))
 
 
 class _Written(pd.DataFrame):

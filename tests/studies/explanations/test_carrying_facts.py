@@ -193,3 +193,15 @@ def test_a_small_file_that_asks_for_large_matrices(written, monkeypatch):
     assert "too many to refit" not in found_of(run, triple, "tail").missing
     monkeypatch.setattr(carrying, "_CURVATURES", 36 * kinds - 1)
     assert found_of(run, triple, "tail").missing == missing
+
+
+def test_many_facts_of_an_entity_with_a_wide_vector(written, monkeypatch):
+    run = written("DistMult").run
+    triple = written("DistMult").graph.split("test")[0].tolist()
+    facts = len(found_of(run, triple, "tail").own)
+    assert facts
+    monkeypatch.setattr(carrying, "_SLOPES", 6 * facts)
+    assert "too many" not in found_of(run, triple, "tail").missing
+    monkeypatch.setattr(carrying, "_SLOPES", 6 * facts - 1)
+    missing = f"6 numbers and {facts:,} facts are too many to refit"
+    assert found_of(run, triple, "tail").missing == missing

@@ -1,9 +1,13 @@
 """The rules that lead to a triple, and their paths, are those that enumeration finds."""
 
+import tracemalloc
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from kgdash.graph import IDS
+from kgdash.studies.explanations import leading_rules as leading
 from kgdash.studies.explanations.leading_rules import MIN_PCA, PATHS, leading_rules
 from kgdash.studies.rules.mining import mine_rules
 from kgdash.studies.rules.rule import parse_rule
@@ -67,3 +71,22 @@ def test_no_rule_of_the_relation():
     assert (len(found.table), len(found.paths), found.mined) == (0, 0, 0)
     assert found.maximum is None
     assert found.noisy_or is None
+
+
+def test_two_entities_that_thousands_lie_between(monkeypatch):
+    """Steps by entities between the ends: of 2,000 relations and 20,000 entities, 80 MB."""
+    between = np.arange(2, 20_000)
+    zeros = np.zeros_like(between)
+    out = np.stack([zeros, between % 2_000, between], axis=1)
+    into = np.stack([between, between % 2_000, zeros + 1], axis=1)
+    graph = make_graph(np.concatenate([out, into, [[0, 0, 1]]]), entities=20_000, relations=2_000)
+    rules = pd.DataFrame(
+        {"first": [5, 0, 6], "second": [5, 0, 7], "joint": False, "atoms": [2, 1, 2]}
+    )
+    tracemalloc.start()
+    there = leading._Steps.of(graph, array([(0, 0, 1)])[0])
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert held < 2**24
+    assert there.groundings(rules).tolist() == [10, 0, 0]
+    assert len(there.paths(rules.head(1))) == 2 * PATHS

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
+from kgdash.files import bounds
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.instances import instance_table as rule_table
 from kgdash.studies.instances.instance_table import read_rule_table, write_rule_table
@@ -127,6 +128,10 @@ def test_which_side_is_predicted(column):
 
 
 def test_too_much_is_refused(monkeypatch):
+    monkeypatch.setattr(rule_table, "MAX_RULES", 1)
+    assert read(GOOD)
+    with pytest.raises(KgdashError, match="more than 1 rules; keep fewer"):
+        read(GOOD + "B\tx\te0\tr0\te1\ttrue\n")
     monkeypatch.setattr(rule_table, "MAX_ROWS", 2)
     with pytest.raises(KgdashError, match="more than 2 rows"):
         read(GOOD)
@@ -134,6 +139,15 @@ def test_too_much_is_refused(monkeypatch):
     for content in (b"a" * 2**21, gzip.compress(b"a" * 2**24)):
         with pytest.raises(KgdashError, match="more than 1 MiB; keep less"):
             read_rule_table(content, GRAPH, "rules.tsv")
+
+
+def test_long_labels_of_many_rows_of_a_visitor_s(as_visitor, monkeypatch):
+    monkeypatch.setattr(bounds, "_WRITTEN_OUT", 18)
+    as_visitor(folder="ada")
+    assert read(GOOD)
+    monkeypatch.setattr(bounds, "_WRITTEN_OUT", 17)
+    with pytest.raises(KgdashError, match=r"triples in rules\.tsv, written out, have 18 char"):
+        read(GOOD)
 
 
 def test_a_missing_file(tmp_path):

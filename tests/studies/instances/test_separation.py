@@ -1,3 +1,4 @@
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -141,6 +142,17 @@ def test_measures_are_compared_on_the_same_resamples():
     pd.testing.assert_series_equal(
         found.overall("reciprocal_rank"), alone.set_index("group").loc["all"]
     )
+
+
+def test_resamples_go_once_the_intervals_of_a_group_are_found():
+    """Those of 300 groups would take 10 MB for each measure."""
+    table = scored(*((f"g{number}", [0.5, 0.7], [0.1, 0.6]) for number in range(300)))
+    separation(table.head(8))
+    tracemalloc.start()
+    assert len(separation(table)) == 301
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**22
 
 
 def test_same_seed_same_intervals():

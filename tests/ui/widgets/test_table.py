@@ -9,6 +9,7 @@ from streamlit.proto.ArrowData_pb2 import ArrowData
 
 from kgdash.ranking.glossary import explained
 from kgdash.statistics.estimate import number, p_value
+from kgdash.ui.widgets import table as widgets
 from kgdash.ui.widgets.table import number_columns, written
 
 
@@ -20,6 +21,17 @@ def test_relations_that_are_paths():
         "count": [3],
     }
     assert table["relation"].tolist() == ["/film/film/genre"], "files keep the name"
+
+
+def test_so_much_of_a_long_table_is_sent(monkeypatch):
+    told = []
+    monkeypatch.setattr(widgets.st, "caption", told.append)
+    table = pd.DataFrame({"head": ["x" * 990] * 40_000, "count": range(40_000)})
+    assert len(written(table.head(10_000))) == 10_000
+    assert not told
+    assert len(written(table)) == 2**24 // 992
+    assert told == ["The first 16,912 of 40,000 rows; files hold all."]
+    assert len(written(table.assign(head="x" * 10**5))) == 1_000
 
 
 def test_headings_are_explained():
