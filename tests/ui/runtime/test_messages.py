@@ -190,6 +190,16 @@ def test_a_message_has_no_more_parts_than_pages_need(client):
 
 
 @pytest.mark.usefixtures("_served")
+def test_a_message_asks_where_so_many_files_go(client):
+    def asking(count: int) -> bytes:
+        made = BackMsg()
+        made.file_urls_request.file_names.extend([""] * count)
+        return made.SerializeToString()
+
+    assert arrived(client, asking(100), asking(101), asking(20_000)) == ["file_urls_request"]
+
+
+@pytest.mark.usefixtures("_served")
 def test_one_visitor_has_so_many_tabs(client, monkeypatch):
     monkeypatch.setattr(messages, "MOST_TABS", 2)
 
