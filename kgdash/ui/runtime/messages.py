@@ -15,7 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
 from kgdash.files.event_log import note
-from kgdash.ui.runtime.pace import Pace
+from kgdash.serving.pace import Pace
 from kgdash.ui.runtime.page_turns import have_threads
 from kgdash.ui.runtime.visitors import OWNER, server_settings
 

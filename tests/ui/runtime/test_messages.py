@@ -10,8 +10,9 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from kgdash.serving import pace
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import messages, pace
+from kgdash.ui.runtime import messages
 from kgdash.ui.runtime.messages import NEEDED, OPERATIONS, KnownMessages
 from kgdash.ui.runtime.visitors import OWNER
 

@@ -5,14 +5,13 @@ from contextlib import asynccontextmanager
 
 import pytest
 import uvicorn
-from streamlit.runtime import runtime_util
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosedError
 
-from kgdash.ui.runtime import reading
-from kgdash.ui.runtime.pace import Pace
-from kgdash.ui.runtime.reading import Resting
+from kgdash.serving import reading
+from kgdash.serving.pace import Pace
+from kgdash.serving.reading import Resting
 from tests.support.own_loop import run_apart
 
 #: a byte each
@@ -52,7 +51,7 @@ def _unhurried(monkeypatch):
         for name, value in protocols.items():
             monkeypatch.setitem(protocols, name, value)
     monkeypatch.setattr(reading, "_greedy", Pace(0.0, 50.0))
-    reading.read_unhurriedly()
+    reading.read_unhurriedly(1000)
 
 
 def test_who_takes_little_never_rests():
@@ -112,9 +111,7 @@ def test_others_are_answered_while_a_body_of_bytes_comes():
     run_apart(come())
 
 
-def test_messages_have_a_length_and_so_many_pieces(monkeypatch):
-    monkeypatch.setattr(runtime_util, "_max_widget_state_size_bytes", 1000)
-
+def test_messages_have_a_length_and_so_many_pieces():
     async def app(scope, receive, send):
         await send({"type": "websocket.accept"})
         await receive()

@@ -11,12 +11,11 @@ import asyncio
 import time
 from typing import Any
 
-from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
-from kgdash.ui.runtime.pace import Pace
+from kgdash.serving.pace import Pace
 
 #: bytes that are read of a connection at once
 _AT_ONCE = 2**13
@@ -94,10 +93,15 @@ class UnhurriedHTTP(_Unhurried, AutoHTTPProtocol):  # type: ignore[misc, valid-t
 
 
 class UnhurriedWebSocket(_Unhurried, WebSocketsSansIOProtocol):
-    """WebSockets as uvicorn speaks them, without messages that Streamlit refuses once they came."""
+    """WebSockets as uvicorn speaks them, without messages that Streamlit refuses once they came.
+
+    ``longest``: bytes of a message.
+    """
+
+    longest: int
 
     def __init__(self, config: Any, *arguments: Any, **named: Any) -> None:
-        config.ws_max_size = get_max_widget_state_size_bytes()
+        config.ws_max_size = self.longest
         super().__init__(config, *arguments, **named)
 
     def data_received(self, data: bytes) -> None:
@@ -107,7 +111,11 @@ class UnhurriedWebSocket(_Unhurried, WebSocketsSansIOProtocol):
             self.transport.abort()
 
 
-def read_unhurriedly() -> None:
-    """Have the server that this process starts read so."""
+def read_unhurriedly(longest: int) -> None:
+    """Have the server that this process starts read so.
+
+    :param longest: bytes of a message
+    """
+    UnhurriedWebSocket.longest = longest
     HTTP_PROTOCOLS["auto"] = f"{__name__}:UnhurriedHTTP"
     WS_PROTOCOLS["websockets-sansio"] = f"{__name__}:UnhurriedWebSocket"
