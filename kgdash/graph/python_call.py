@@ -21,7 +21,7 @@ _POLL = 0.1
 
 #: modules in which no thread is ended: half an import, or a lock that nobody gives back, would
 #: stay with the process
-_WHOLE = ("importlib", "_frozen_importlib", "numba", "threading", "kgdash.files.lock")
+_WHOLE = ("importlib", "_frozen_importlib", "logging", "numba", "threading", "kgdash.files.lock")
 
 
 def python_call(make: Callable[[], T], progress: Progress) -> T:

@@ -1,6 +1,7 @@
 """A long call of Python's ends when nobody waits for it any more."""
 
 import importlib
+import logging
 import sys
 import threading
 import time
@@ -71,6 +72,28 @@ def test_an_import_is_not_ended_before_it_is_whole(tmp_path, monkeypatch):
     thread.end(ended.set)
     assert ended.wait(30)
     assert sys.modules.pop("slow_to_import").whole
+    assert endless.ended.is_set()
+
+
+def test_a_line_of_the_log_is_written_whole():
+    """Else its lock would stay with all who write one."""
+    endless, ended, log = Endless(), threading.Event(), logging.Handler()
+    assert log.lock is not None
+
+    def work():
+        log.acquire()
+        log.release()
+        endless()
+
+    log.acquire()
+    thread = EndableThread(work)
+    thread.start()
+    while sys._current_frames()[thread.ident].f_code is not logging.Handler.acquire.__code__:
+        time.sleep(0.001)
+    thread.end(ended.set)
+    log.release()
+    assert ended.wait(30)
+    assert log.lock.acquire(timeout=1)
     assert endless.ended.is_set()
 
 

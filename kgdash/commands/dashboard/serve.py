@@ -47,6 +47,9 @@ def serve(
     os.environ["KGDASH_WORKERS"] = str(found.workers)
     if found.cluster:
         os.environ["KGDASH_CLUSTER"] = found.cluster
+    from kgdash.serving.reading import read_unhurriedly  # takes a second
+
+    read_unhurriedly(_MOST_MB * 10**6)
     run_dashboard(streamlit_settings(found))
 
 

@@ -6,7 +6,9 @@ only asked whose cookie comes with a request, before Streamlit makes a session.
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from html import escape
@@ -18,9 +20,9 @@ from streamlit.user_info import AUTH_LOGOUT_ENDPOINT, generate_login_redirect_ur
 
 from kgdash.files.event_log import note
 from kgdash.serving.access import admitted, end_log_in
+from kgdash.serving.pace import Turns
 from kgdash.serving.settings import ServerSettings
 from kgdash.ui.runtime.login_cookies import LOG_IN, begin, come_back, logged_in, sealing, way_in
-from kgdash.ui.runtime.pace import Turns
 from kgdash.ui.runtime.plain_page import plain_page
 from kgdash.ui.runtime.visitors import OWNER, server_settings
 
@@ -51,6 +53,10 @@ _WORK = (_BEGINNING, _CALLBACK, AUTH_LOGOUT_ENDPOINT)
 #: seconds after which who does not read what is sent, or a provider that is silent, keeps no turn
 _AT_ONCE, _REST, _SHORT_REST, _LONGEST = 8, 0.2, 0.05, 30
 
+#: answers that one visitor gets at once, others wait, and bytes of a piece of them: what nobody
+#: reads would stay in memory
+_OWN_AT_ONCE, _PIECE = 16, 2**16
+
 
 class LogInDoor:
     """Middleware of the dashboard's server (ASGI)."""
@@ -59,6 +65,7 @@ class LogInDoor:
         self._app = app
         self._working = Turns(_AT_ONCE, _REST, _LONGEST)
         self._answering = Turns(_AT_ONCE, _SHORT_REST, _LONGEST)
+        self._own = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_OWN_AT_ONCE))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let in who may open the dashboard, and offer log-in to all others."""
@@ -82,7 +89,12 @@ class LogInDoor:
         claims = _claims(cookies, settings)
         if claims and (who := admitted(claims, settings)) is not None:
             scope = {**scope, OWNER: who.folder}
-            await (come_back(scope, cookies) or self._app)(scope, receive, send)
+            app = come_back(scope, cookies) or self._app
+            if scope["type"] == "websocket":
+                await app(scope, receive, send)
+                return
+            async with self._own[who.folder or ""]:
+                await app(scope, receive, _in_pieces(send))
             return
         note("refused", reason="login")
         if scope["type"] == "websocket":
@@ -111,6 +123,19 @@ async def _heard(receive: Receive) -> Receive | None:
         return heard.pop() if heard else await receive()
 
     return again
+
+
+def _in_pieces(send: Send) -> Send:
+    """Send an answer in pieces: before each uvicorn waits until what it has was read."""
+
+    async def send_pieces(message: Message) -> None:
+        rest = memoryview(message.get("body", b""))
+        while len(rest) > _PIECE:
+            await send({**message, "body": bytes(rest[:_PIECE]), "more_body": True})
+            rest = rest[_PIECE:]
+        await send({**message, "body": bytes(rest)} if rest else message)
+
+    return send_pieces
 
 
 @cache

@@ -15,7 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
 from kgdash.files.event_log import note
-from kgdash.ui.runtime.pace import Pace
+from kgdash.serving.pace import Pace
 from kgdash.ui.runtime.page_turns import have_threads
 from kgdash.ui.runtime.visitors import OWNER, server_settings
 
@@ -45,6 +45,9 @@ _LONGEST = 2**16
 #: fields, entries of lists and the like that a message may hold: one of two bytes takes fifty times
 #: that, and its session keeps it
 _MOST_PARTS = 20_000
+
+#: files of which a message may ask where they go: the answer holds two addresses of each
+_MOST_FILES = 100
 
 #: numbers of downloads, as Streamlit makes them
 _PLAIN = re.compile(r"[0-9a-f]{0,32}")
@@ -119,6 +122,8 @@ def _is_needed(message: Message) -> bool:
         return True
     kind = asked.WhichOneof("type")
     if len(asked.rerun_script.query_string) > _LONGEST or _is_crowded(asked):
+        return False
+    if len(asked.file_urls_request.file_names) > _MOST_FILES:
         return False
     if kind != _OPERATION:
         return kind in NEEDED

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime import get_instance
 
 from kgdash.files.event_log import note
@@ -17,6 +19,9 @@ _PATH = "/_stcore/upload_file/"
 
 #: of what all visits may keep together, the part that one visitor's may
 _SHARE = 4
+
+#: marks between parts of an upload, which is one: each more costs the loop that answers all
+_MOST_MARKS = 4
 
 
 class UploadBounds:
@@ -54,7 +59,7 @@ class UploadBounds:
         self._files[session] += 1
         self._owners[session] = owner
         try:
-            await self._app(scope, receive, send)
+            await self._app(scope, _in_one_part(receive, headers), send)
         finally:
             self._coming -= Counter({owner: size})
             self._files -= Counter([session])
@@ -78,6 +83,23 @@ class UploadBounds:
         if held.total() + size > total * 2**20:
             return "the server holds all the files that it may"
         return ""
+
+
+def _in_one_part(receive: Receive, headers: Headers) -> Receive:
+    """Receive a body, but none that is taken apart again and again."""
+    kind, options = parse_options_header(headers.get("content-type"))
+    is_form = kind == b"application/x-www-form-urlencoded"
+    mark, seen = b"&" if is_form else b"--" + options.get(b"boundary", b""), 0
+
+    async def receive_part() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += message.get("body", b"").count(mark)
+        if seen > _MOST_MARKS:
+            raise HTTPException(400, "one file at a time")
+        return message
+
+    return receive_part
 
 
 def _drop_late(session: str, file: str) -> None:

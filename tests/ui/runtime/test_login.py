@@ -288,3 +288,48 @@ def test_strangers_leave_the_loop_to_others(tmp_path, monkeypatch):
 
     run_apart(many())
     assert (answered.count("/"), answered.count("/auth/login")) == (8, 8)
+
+
+def test_a_visitor_gets_so_many_answers_at_once(client):
+    """Who reads none of a file of megabytes would have it kept for each connection."""
+    inside = []
+
+    async def unread(scope, receive, send):
+        inside.append(scope[OWNER])
+        await asyncio.sleep(300)
+
+    def asking(who: dict, count: int) -> list[dict]:
+        come_as(client, who)
+        cookie = f"_streamlit_user={client.cookies['_streamlit_user']}".encode()
+        return [scope | {"headers": [(b"cookie", cookie)]} for scope in scopes(["/x"] * count)]
+
+    async def many():
+        door = LogInDoor(unread)
+        asked = asking(ADA, 40) + asking(ADA | {"sub": "2"}, 3)
+        waits = [asyncio.ensure_future(door(scope, heard, sent)) for scope in asked]
+        await asyncio.sleep(0.01)
+        for wait in waits:
+            wait.cancel()
+
+    run_apart(many())
+    assert sorted(map(inside.count, set(inside))) == [3, 16]
+
+
+def test_a_long_answer_comes_in_pieces(client):
+    text = "inside " * 100_000
+    pieces = []
+
+    async def long(scope, receive, send):
+        async def note_piece(message):
+            pieces.append(len(message.get("body", b"")))
+            await send(message)
+
+        await inner(scope, receive, note_piece)
+
+    async def app(scope, receive, send):
+        await PlainTextResponse(text)(scope, receive, send)
+
+    inner, client = LogInDoor(app), TestClient(long, "https://kg.example.org")
+    come_as(client, ADA)
+    assert client.get("/").text == text
+    assert max(pieces) == 2**16

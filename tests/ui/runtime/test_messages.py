@@ -10,8 +10,9 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from kgdash.serving import pace
 from kgdash.serving.settings import SETTING
-from kgdash.ui.runtime import messages, pace
+from kgdash.ui.runtime import messages
 from kgdash.ui.runtime.messages import NEEDED, OPERATIONS, KnownMessages
 from kgdash.ui.runtime.visitors import OWNER
 
@@ -187,6 +188,16 @@ def test_a_message_has_no_more_parts_than_pages_need(client):
     crowded = [holding(20_001, 0), holding(1, 20_000), names.SerializeToString()]
     assert not arrived(client, *crowded)
     assert arrived(client, holding(2_000, 18_000)) == ["rerun_script"]
+
+
+@pytest.mark.usefixtures("_served")
+def test_a_message_asks_where_so_many_files_go(client):
+    def asking(count: int) -> bytes:
+        made = BackMsg()
+        made.file_urls_request.file_names.extend([""] * count)
+        return made.SerializeToString()
+
+    assert arrived(client, asking(100), asking(101), asking(20_000)) == ["file_urls_request"]
 
 
 @pytest.mark.usefixtures("_served")

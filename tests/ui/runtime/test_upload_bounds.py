@@ -139,3 +139,15 @@ def test_one_visitor_takes_a_quarter(client, tmp_path, monkeypatch):
     assert [puts("bob", name, 2**19) for name in "de"] == [200, 200]
     client.delete(PATH.format(session="a", file="1"))
     assert puts("ada", "c", 2**19) == 200
+
+
+def test_a_body_is_one_part(client):
+    def put_parts(name: str, kind: str, content: bytes) -> int:
+        path = PATH.format(session=name, file="1")
+        return client.put(path, content=content, headers={"content-type": kind}).status_code
+
+    kind, head = "multipart/form-data; boundary=b", b"--b\r\nContent-Disposition: form-data\r\n\r\n"
+    assert put_parts("a", kind, head + b"x--y\r\n--\r\n" * 100 + b"\r\n--b--\r\n") == 200
+    assert put_parts("b", kind, head + b"\r\n--bx" * 100 + b"\r\n--b--\r\n") == 400
+    assert put_parts("c", "application/x-www-form-urlencoded", b"&" * 100) == 400
+    assert set(client.files.file_storage) == {"a"}

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from kgdash.ui.runtime.pace import Turns
+from kgdash.serving.pace import Turns
 from tests.support.own_loop import run_apart
 
 

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 class Pace:
     """How many things may be done, in whole and in part."""
 
-    def __init__(self, burst: int, per_second: float) -> None:
+    def __init__(self, burst: float, per_second: float) -> None:
         """Begin with all of `burst`, to which `per_second` come back.
 
         :param burst: how many may be done at once
@@ -27,11 +27,15 @@ class Pace:
         self._since = now
         return self._left
 
+    def take(self, count: float) -> float:
+        """Take so many more, and return the seconds until they may be."""
+        self._left = self.left() - count
+        return max(0.0, -self._left / self._per_second)
+
     async def keep(self, count: float) -> None:
         """Wait until so many more may be."""
-        self._left = self.left() - count
-        if self._left < 0:
-            await asyncio.sleep(-self._left / self._per_second)
+        if wait := self.take(count):
+            await asyncio.sleep(wait)
 
 
 class Turns:

@@ -1,0 +1,134 @@
+"""Who has the loop read what costs much rests; others are answered meanwhile."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+import uvicorn
+from uvicorn.config import HTTP_PROTOCOLS, WS_PROTOCOLS
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosedError
+
+from kgdash.serving import reading
+from kgdash.serving.pace import Pace
+from kgdash.serving.reading import Resting
+from tests.support.own_loop import run_apart
+
+#: a byte each
+CHUNKS = b"1\r\na\r\n" * 100_000
+
+
+class Line:
+    """A transport that only knows whether it is read."""
+
+    reads = True
+
+    def pause_reading(self) -> None:
+        self.reads = False
+
+    def resume_reading(self) -> None:
+        self.reads = True
+
+
+@asynccontextmanager
+async def served(app):
+    """Serve an app as `kgdash serve` would, in this loop; yield the port."""
+    config = uvicorn.Config(
+        app, port=0, lifespan="off", log_level="critical", ws="websockets-sansio"
+    )
+    server = uvicorn.Server(config)
+    task = asyncio.ensure_future(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    yield server.servers[0].sockets[0].getsockname()[1]
+    server.should_exit = server.force_exit = True
+    await task
+
+
+@pytest.fixture(autouse=True)
+def _unhurried(monkeypatch):
+    for protocols in (HTTP_PROTOCOLS, WS_PROTOCOLS):
+        for name, value in protocols.items():
+            monkeypatch.setitem(protocols, name, value)
+    monkeypatch.setattr(reading, "_greedy", Pace(0.0, 50.0))
+    reading.read_unhurriedly(1000)
+
+
+def test_who_takes_little_never_rests():
+    async def read() -> None:
+        line = Line()
+        for _ in range(9):
+            Resting(line).took(0.0029)
+        assert line.reads
+
+    run_apart(read())
+
+
+def test_who_takes_long_rests_whatever_the_protocol_wants():
+    async def read() -> None:
+        line = Line()
+        resting = Resting(line)
+        resting.took(1.0)
+        assert not line.reads
+        resting.resume_reading()
+        assert not line.reads
+        await asyncio.sleep(0.1)
+        assert line.reads
+        resting.took(1.0)
+        resting.pause_reading()
+        await asyncio.sleep(0.1)
+        assert not line.reads
+        resting.resume_reading()
+        assert line.reads
+
+    run_apart(read())
+
+
+def test_others_are_answered_while_a_body_of_bytes_comes():
+    got = 0
+
+    async def app(scope, receive, send):
+        nonlocal got
+        while scope["method"] == "POST":
+            got += len((await receive())["body"])
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    async def come() -> None:
+        async with served(app) as port:
+            _, bodies = await asyncio.open_connection("localhost", port)
+            bodies.write(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            bodies.write(CHUNKS)
+            while not got:
+                await asyncio.sleep(0.01)
+            answer, another = await asyncio.open_connection("localhost", port)
+            another.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert b"204" in await answer.readline()
+            assert got < 20_000
+            bodies.close()
+            another.close()
+
+    run_apart(come())
+
+
+def test_messages_have_a_length_and_so_many_pieces():
+    async def app(scope, receive, send):
+        await send({"type": "websocket.accept"})
+        await receive()
+        while (message := await receive())["type"] != "websocket.disconnect":
+            await send({"type": "websocket.send", "text": str(len(message["bytes"]))})
+
+    async def told(port: int, message) -> str:
+        async with connect(f"ws://localhost:{port}", compression=None) as socket:
+            await socket.send(message)
+            return str(await socket.recv())
+
+    async def come() -> None:
+        async with served(app) as port:
+            assert await told(port, bytes(1000)) == "1000"
+            assert await told(port, [b"a"] * 1000) == "1000"
+            for more in (bytes(1001), [b""] * 10_000):
+                with pytest.raises(ConnectionClosedError):
+                    await told(port, more)
+
+    run_apart(come())
