@@ -48,6 +48,9 @@ _WHOLE = {getattr(torch, f"{kind}{bits}") for kind in ("int", "uint") for bits i
 #: bytes at which files are refused unread
 _MOST = {MANIFEST: 2**26, GRAPH: 2**30, WEIGHTS: 2**36, TRIPLES: 2**36}
 
+#: names that are written at once
+_AT_ONCE = 2**16
+
 #: numbers that a file may hold: names are texts
 _NUMBERS = {GRAPH: 2**18}
 
@@ -166,13 +169,13 @@ def single_precision(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Tenso
 def _write_graph(folder: Path, graph: KnowledgeGraph) -> None:
     names = {
         "name": graph.name,
-        "entities": [*graph.entities],
-        "relations": [*graph.relations],
+        "entities": graph.entities,
+        "relations": graph.relations,
         "entity_labels": _labels(graph.entity_labels, graph.entities),
         "relation_labels": _labels(graph.relation_labels, graph.relations),
         "left_out": dict(graph.left_out),
     }
-    _write_json(folder / GRAPH, names)
+    _write_names(folder / GRAPH, names)
     largest = max(graph.num_entities, graph.num_relations) - 1
     dtype = next(t for t in (np.uint8, np.uint16, np.int32) if largest <= np.iinfo(t).max)
     triples = {s: np.ascontiguousarray(graph.splits[s].astype(dtype)) for s in SPLITS}
@@ -184,8 +187,8 @@ def _source(sums: Mapping[str, str]) -> str:
     return f"{sums[GRAPH]} {sums[TRIPLES]}"
 
 
-def _labels(labels: Sequence[str], names: Sequence[str]) -> list[str] | None:
-    return [*labels] if labels != names else None
+def _labels(labels: Sequence[str], names: Sequence[str]) -> Sequence[str] | None:
+    return labels if labels != names else None
 
 
 def _read_graph(folder: Path) -> KnowledgeGraph:
@@ -239,6 +242,22 @@ def _strings(
     if default is None and len(set(values)) != len(values):
         raise KgdashError(f"{where}: the {key} are not distinct")
     return compact(values)
+
+
+def _write_names(path: Path, value: Mapping[str, Any]) -> None:
+    """Write what `_write_json` does, of long lists some names at a time."""
+    encode = json.JSONEncoder(ensure_ascii=False, separators=(",\n  ", ": ")).encode
+    with path.open("w", encoding="utf-8") as file:
+        for number, (key, part) in enumerate(value.items()):
+            file.write(f'{"," if number else "{"}\n "{key}": ')
+            if isinstance(part, str | None | dict) or not len(part):
+                file.write(encode(part if isinstance(part, str | None | dict) else []))
+                continue
+            for start in range(0, len(part), _AT_ONCE):
+                some = encode([*part[start : start + _AT_ONCE]])[1:-1]
+                file.write((",\n  " if start else "[\n  ") + some)
+            file.write("\n ]")
+        file.write("\n}\n")
 
 
 def _write_json(path: Path, value: Any) -> None:

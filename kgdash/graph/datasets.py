@@ -139,18 +139,22 @@ def build_graph(
         # Several unseen names share the id -1, so distinct triples are counted by name.
         distinct = None if seen.all() else count_distinct(table)
         del table
+        pa.default_memory_pool().release_unused()
         ids = ids if distinct is None else ids[seen]
         known = KnownTriples(ids, len(entities), len(relations))
         splits[split] = known.triples() if len(entities) else ids[:0]
         left_out[split] = 0 if distinct is None else distinct - len(splits[split])
     if not len(splits["train"]):
         raise KgdashError(f"dataset {name} has no training triples")
+    labels = labels_of(compact(entities), entity_labels)
+    # What Arrow keeps for its next tables, of a large graph a gigabyte, goes back to the system.
+    pa.default_memory_pool().release_unused()
     return KnowledgeGraph(
         name=name,
         entities=compact(entities),
         relations=tuple(relations),
         splits=splits,
-        entity_labels=labels_of(compact(entities), entity_labels),
+        entity_labels=labels,
         relation_labels=tuple(labels_of(relations, relation_labels)),
         left_out={split: count for split, count in left_out.items() if count},
     )

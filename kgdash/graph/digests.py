@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+#: texts that are made at once
+_AT_ONCE = 2**16
+
 
 def graph_digest(
     entities: Sequence[str], relations: Sequence[str], splits: Iterable[np.ndarray]
@@ -34,6 +37,19 @@ def triples_digest(blocks: Iterable[np.ndarray]) -> str:
     sha = hashlib.sha256()
     for ids in blocks:
         sha.update(np.ascontiguousarray(ids, dtype="<i8").data)
+    return sha.hexdigest()
+
+
+def names_digest(name: str, *lists: Sequence[str]) -> str:
+    """Return `texts_digest` of a name and lists of texts, of which some are held at a time."""
+    sha = hashlib.sha256(f"[{json.dumps(name)}".encode())
+    for texts in lists:
+        sha.update(b", [")
+        for start in range(0, len(texts), _AT_ONCE):
+            some = json.dumps([*texts[start : start + _AT_ONCE]])[1:-1]
+            sha.update((", " * bool(start) + some).encode())
+        sha.update(b"]")
+    sha.update(b"]")
     return sha.hexdigest()
 
 

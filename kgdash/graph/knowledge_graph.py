@@ -14,7 +14,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
 from kgdash.graph.arrow_texts import texts_at
 from kgdash.graph.counted_pairs import counted_pairs
-from kgdash.graph.digests import graph_digest, texts_digest, triples_digest
+from kgdash.graph.digests import graph_digest, names_digest, triples_digest
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.name_lookup import NameLookup
 
@@ -100,7 +100,7 @@ class KnowledgeGraph:
     @cached_property
     def shown_digest(self) -> str:
         """Return a SHA-256 over what people read: its name, and the labels."""
-        return texts_digest([self.name, [*self.entity_labels], [*self.relation_labels]])
+        return names_digest(self.name, self.entity_labels, self.relation_labels)
 
     @cached_property
     def known_digest(self) -> str:
@@ -125,8 +125,9 @@ class KnowledgeGraph:
         """Return the (cached) index of the triples of ``splits``."""
         key = tuple(s for s in SPLITS if s in splits)
         if key not in self._indexes:
-            parts = [np.empty((0, 3), dtype=np.int64), *(self.splits[s] for s in key)]
-            self._indexes[key] = self.index(np.concatenate(parts))
+            parts = (self.splits[split] for split in key)
+            sizes = self.num_entities, self.num_relations
+            self._indexes[key] = KnownTriples.of_parts(parts, *sizes)
         return self._indexes[key]
 
     # Kept outside the constructor: `replace(graph, splits=…)` must not carry them along.
@@ -153,12 +154,11 @@ class KnowledgeGraph:
     @cached_property
     def degrees(self) -> np.ndarray:
         """Return the number of known triples that each entity is an end of: int64, ``(|E|,)``."""
-        heads, tails = self.known().ends()
-        counts = (
-            np.bincount(ends, minlength=self.num_entities)
-            for ends in (heads, tails[tails != heads])
-        )
-        return np.add(*counts)
+        known, entities = self.known(), np.arange(self.num_entities)
+        of_heads, of_tails = (known.count_with_entity(entities, side) for side in ("head", "tail"))
+        loops = [rows[rows[:, 0] == rows[:, 2], 0] for rows in known.blocks()]
+        twice = np.concatenate([entities[:0], *loops])
+        return of_heads + of_tails - np.bincount(twice, minlength=self.num_entities)
 
     def adjacency(self, direction: str) -> csr_matrix:
         """Return who neighbours whom: each once, with the number of triples that join them.
@@ -169,10 +169,9 @@ class KnowledgeGraph:
         :return: ``(|E|, |E|)``, kept: not to be changed
         """
         if direction not in self._adjacencies:
-            heads, tails = self.known().ends()
-            ends = {"outgoing": [(heads, tails)], "incoming": [(tails, heads)]}
-            pairs = ends.get(direction, [(heads, tails), (tails, heads)])
-            self._adjacencies[direction] = counted_pairs(pairs, self.num_entities)
+            sides = {"outgoing": ("head",), "incoming": ("tail",)}.get(direction, ("head", "tail"))
+            blocks, most = self.known().neighbours(sides), len(sides) * len(self.known())
+            self._adjacencies[direction] = counted_pairs(blocks, most, self.num_entities)
         return self._adjacencies[direction]
 
     @cached_property

@@ -5,7 +5,7 @@ answer, so that the answers of a query are one contiguous slice of a sorted arra
 serve every question of ranking (numbers.md#1-ranks) and ReliK (numbers.md#4-relik).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -64,8 +64,21 @@ class KnownTriples:
     def __init__(self, triples: np.ndarray, num_entities: int, num_relations: int) -> None:
         """Index ``triples``: shape ``(n, 3)``, ids of head, relation, tail; duplicates are fine."""
         self.num_entities, self.num_relations = num_entities, num_relations
+        self._by_head = SortedSlices(distinct(self._keys(triples)))
+
+    @classmethod
+    def of_parts(
+        cls, parts: Iterable[np.ndarray], num_entities: int, num_relations: int
+    ) -> "KnownTriples":
+        """Index triples of several arrays together, which are not copied."""
+        found = cls(np.empty((0, 3), dtype=np.int64), num_entities, num_relations)
+        keys = [found._by_head.keys, *map(found._keys, parts)]
+        found._by_head = SortedSlices(distinct(np.concatenate(keys)))
+        return found
+
+    def _keys(self, triples: np.ndarray) -> np.ndarray:
         rows = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
-        self._by_head = SortedSlices(distinct(triple_keys(rows, num_entities, num_relations)))
+        return triple_keys(rows, self.num_entities, self.num_relations)
 
     @classmethod
     def of_orders(
@@ -130,8 +143,7 @@ class KnownTriples:
 
     def positions(self, triples: np.ndarray) -> np.ndarray:
         """Find triples, ``(n, 3)``, among `triples`: rows, int64, ``(n,)``; −1 where unknown."""
-        rows = np.asarray(triples, dtype=np.int64).reshape(-1, 3)
-        keys, known = triple_keys(rows, self.num_entities, self.num_relations), self._by_head.keys
+        keys, known = self._keys(triples), self._by_head.keys
         if not len(known):
             return np.full(len(keys), -1)
         place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
@@ -141,6 +153,21 @@ class KnownTriples:
         """Return heads and tails of the distinct known triples: int64, ``(n,)``, as `triples`."""
         per_head = max(1, self.num_relations * self.num_entities)
         return self._by_head.keys // per_head, self._by_head.keys % max(1, self.num_entities)
+
+    def neighbours(self, sides: Sequence[str]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield each triple's entity on a side and the other one, those of some entities at a time.
+
+        :param sides: of "head" and "tail"
+        :return: blocks of entities, those of a block above those before, and the others: int64
+        """
+        width, size = max(1, self.num_relations * self.num_entities), max(1, self.num_entities)
+        step = max(1, size * _BLOCK // max(1, len(sides) * len(self)))
+        orders = [self._around(side).keys for side in sides]
+        for first in range(0, size, step):
+            ends = np.array([first, first + step]) * width
+            parts = [keys[slice(*np.searchsorted(keys, ends))] for keys in orders]
+            found = np.concatenate(parts)
+            yield found // width, found % size
 
     def inside(self, entities: np.ndarray) -> np.ndarray:
         """Return the known triples with both ends among entities: int64, ``(n, 3)``, sorted."""

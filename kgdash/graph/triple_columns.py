@@ -22,13 +22,22 @@ _COLUMNS, _LABELLED = ("head", "relation", "tail"), ("name", "label")
 def read_columns(path: Path) -> pa.Table:
     """Read a file of triples as `kgdash.graph.triple_files.read_triples` does.
 
-    :return: columns head, relation, tail; strings
+    Of one column after the other the texts are read, and each that differs is kept once.
+
+    :return: columns head, relation, tail: dictionaries of strings
     :raises KgdashError: as there
     """
-    found = _plain_columns(path, _COLUMNS)
-    if found is None or not all(_are_names(found[name]) for name in _COLUMNS):
-        return columns_of(read_triples(path))
-    return found
+    columns = []
+    for name in _COLUMNS:
+        found = _plain_columns(path, _COLUMNS, name)
+        if found is None or not _are_names((column := _encoded(found[name])).dictionary):
+            return columns_of(read_triples(path))
+        columns.append(column)
+        del found
+        pa.default_memory_pool().release_unused()
+    if tuple(str(column[0]).lower() for column in columns) in HEADERS:
+        columns = [_without_first(column) for column in columns]
+    return pa.table(columns, _COLUMNS)
 
 
 def read_label_columns(path: Path) -> pa.Table:
@@ -62,15 +71,14 @@ def labels_of(names: Sequence[str], labels: pa.Table | None) -> Sequence[str]:
 
 def columns_of(triples: np.ndarray) -> pa.Table:
     """Make columns of triples of names: str objects, ``(n, 3)``."""
-    return pa.table(
-        {name: pa.array(triples[:, i], type=pa.large_string()) for i, name in enumerate(_COLUMNS)}
-    )
+    texts = (pa.array(triples[:, i], type=pa.large_string()) for i in range(len(_COLUMNS)))
+    return pa.table([each.dictionary_encode() for each in texts], _COLUMNS)
 
 
 def distinct_names(table: pa.Table, columns: Sequence[str]) -> Sequence[str]:
     """Return the distinct names of some columns, sorted."""
-    chunks = [chunk for name in columns for chunk in table[name].chunks]
-    found = pc.unique(pa.chunked_array(chunks, type=pa.large_string()))
+    named = [table[name].chunk(0).dictionary for name in columns]
+    found = pc.unique(pa.chunked_array(named, type=pa.large_string()))
     # The order of UTF-8's bytes is that of the characters.
     return compact(ArrowTexts(found.take(pc.sort_indices(found))))
 
@@ -80,22 +88,40 @@ def numbered(table: pa.Table, entities: Sequence[str], relations: Sequence[str])
     ids = np.empty((table.num_rows, 3), dtype=np.int64)
     ends, middle = as_arrow(entities), as_arrow(relations)
     for number, (name, known) in enumerate(zip(_COLUMNS, (ends, middle, ends), strict=True)):
-        if table.num_rows:
-            places = pc.index_in(table[name], value_set=known)
-            ids[:, number] = pc.fill_null(places, -1).to_numpy()
+        column = table[name].chunk(0)
+        places = pc.fill_null(pc.index_in(column.dictionary, value_set=known), -1).to_numpy()
+        pa.default_memory_pool().release_unused()
+        ids[:, number] = places[column.indices.to_numpy()]
     return ids
 
 
 def count_distinct(table: pa.Table) -> int:
     """Count the distinct triples."""
-    return int(table.group_by(list(_COLUMNS)).aggregate([]).num_rows)
+    codes = pa.table([table[name].chunk(0).indices for name in _COLUMNS], _COLUMNS)
+    return int(codes.group_by(list(_COLUMNS)).aggregate([]).num_rows)
 
 
-def _plain_columns(path: Path, columns: Sequence[str]) -> pa.Table | None:
-    """Read tab-separated columns in blocks; None where a line needs a closer look."""
+def _encoded(texts: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Return texts as numbers of different ones, in the order in which these come first."""
+    chunks = texts.dictionary_encode().chunks
+    numbers = pa.concat_arrays([chunk.indices for chunk in chunks])
+    return pa.DictionaryArray.from_arrays(numbers, chunks[-1].dictionary)
+
+
+def _without_first(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Leave out the first text, which has the number 0; as a name, too, if no other is the same."""
+    numbers, names = column.indices.to_numpy()[1:], column.dictionary
+    if (numbers > 0).all():
+        numbers, names = numbers - 1, names[1:]
+    return pa.DictionaryArray.from_arrays(pa.array(numbers), names)
+
+
+def _plain_columns(path: Path, columns: Sequence[str], *wanted: str) -> pa.Table | None:
+    """Read tab-separated columns, or those wanted, in blocks; None where a line is not plain."""
     if path.suffix not in (".tsv", ".txt"):
         return None
-    convert = pa.csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.large_string()))
+    types = dict.fromkeys(columns, pa.large_string())
+    convert = pa.csv.ConvertOptions(column_types=types, include_columns=wanted or None)
     parse = pa.csv.ParseOptions(delimiter="\t", quote_char=False)
     read = pa.csv.ReadOptions(column_names=columns, block_size=MAX_LINE)
     try:
@@ -103,12 +129,10 @@ def _plain_columns(path: Path, columns: Sequence[str]) -> pa.Table | None:
             table = pa.csv.read_csv(stream, read, parse, convert)
     except (pa.ArrowException, OSError, ValueError):
         return None
-    if not table.num_rows:
-        return None
-    return table.slice(tuple(str(table[name][0]).lower() for name in columns) in HEADERS)
+    return table if table.num_rows else None
 
 
-def _are_names(texts: pa.ChunkedArray) -> bool:
+def _are_names(texts: pa.Array) -> bool:
     """Tell whether texts need no stripping, and none is empty, or of a length to be refused."""
     lengths = pc.min_max(pc.utf8_length(texts)).as_py()
     return lengths["min"] != 0 and (lengths["max"] or 0) < MAX_LINE // 4 and _are_stripped(texts)

@@ -80,6 +80,19 @@ class TestRoundTrip:
         assert manifest["training"] == {"losses": [2.0, 1.5]}
         assert manifest["provenance"] == {"form": "x"}
 
+    @pytest.mark.parametrize("some", [1, 2, 3])
+    def test_names_are_written_some_at_a_time_as_all_at_once(
+        self, folder, tmp_path, monkeypatch, some
+    ):
+        monkeypatch.setattr(safe_format, "_AT_ONCE", some)
+        again = write_run(tmp_path / "again", GROUND, SPEC, STATE, {}, {})
+        assert (again / GRAPH).read_bytes() == (folder / GRAPH).read_bytes()
+        names = json.loads((again / GRAPH).read_text())
+        assert names["entity_labels"] == ["naïve", "E1", "E2"]
+        assert (names["relation_labels"], names["left_out"]) == (None, {"test": 3})
+        start = '{\n "name": "tiny",\n "entities": [\n  "e0",\n  "e1",'
+        assert (folder / GRAPH).read_text().startswith(start)
+
     @pytest.mark.parametrize("entities", [256, 257, 65_536, 65_537])
     def test_ids_of_every_width(self, tmp_path, entities):
         last = entities - 1

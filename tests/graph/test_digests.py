@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from kgdash.graph.digests import graph_digest, texts_digest, triples_digest
+from kgdash.graph import digests
+from kgdash.graph.digests import graph_digest, names_digest, texts_digest, triples_digest
 from tests.support.fakes import make_graph
 
 
@@ -26,6 +27,13 @@ def test_triples_in_any_blocks_have_one_digest():
     assert triples_digest(blocks) == triples_digest([triples]) != triples_digest([triples[:3]])
     graph = make_graph([(0, 0, 1), (1, 0, 0)], [(2, 0, 2)], [(0, 0, 1)])
     assert graph.known_digest == triples_digest([graph.all_triples])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
+def test_names_in_parts_have_the_digest_of_the_whole(count, monkeypatch):
+    monkeypatch.setattr(digests, "_AT_ONCE", 2)
+    lists = [["a", 'b"', "é, ]", "\0"][:count], ["r"]]
+    assert names_digest("x [", *lists) == texts_digest(["x [", *lists])
 
 
 def test_texts_that_differ_have_other_digests():

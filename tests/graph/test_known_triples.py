@@ -1,5 +1,6 @@
 """The index of known triples against sets of tuples."""
 
+from itertools import pairwise
 from unittest.mock import patch
 
 import numpy as np
@@ -59,6 +60,17 @@ def test_places_of_triples_in_their_order_and_those_inside(triples, asked, entit
     assert known.at(rows).tolist() == [list(facts[at]) for at in rows]
     inside = known.inside(np.array(sorted(entities), dtype=np.int64))
     assert inside.tolist() == [list(x) for x in facts if {x[0], x[2]} <= entities]
+
+
+@given(TRIPLES, st.sampled_from([("head",), ("tail",), ("head", "tail")]), st.integers(1, 30))
+def test_neighbours_in_blocks(triples, sides, block):
+    known, facts = KnownTriples(array(triples), 5, 3), set(triples)
+    with patch.object(known_triples, "_BLOCK", block):
+        blocks = [np.stack(found).T.tolist() for found in known.neighbours(sides)]
+    ends = [(f[0], f[2]) if side == "head" else (f[2], f[0]) for side in sides for f in facts]
+    assert sorted(tuple(pair) for found in blocks for pair in found) == sorted(ends)
+    tops = [[own for own, _ in found] for found in blocks if found]
+    assert all(max(one) < min(other) for one, other in pairwise(tops))
 
 
 @given(TRIPLES, st.lists(st.integers(0, 4), max_size=4))
