@@ -89,7 +89,7 @@ class TestRoundTrip:
         assert (again / GRAPH).read_bytes() == (folder / GRAPH).read_bytes()
         names = json.loads((again / GRAPH).read_text())
         assert names["entity_labels"] == ["naïve", "E1", "E2"]
-        assert (names["relation_labels"], names["left_out"]) == (None, {"test": 3})
+        assert (names["relation_labels"], names["left_out"]) == (["R0", "R1"], {"test": 3})
         start = '{\n "name": "tiny",\n "entities": [\n  "e0",\n  "e1",'
         assert (folder / GRAPH).read_text().startswith(start)
 
