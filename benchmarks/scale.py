@@ -45,7 +45,7 @@ STEPS = (
 OWN = {
     "breakdown": ("breakdowns.py", "20000000", "--by", "relation"),
     "counting": ("counting.py", SMALL),
-    "discover": ("discovery.py", "--relations", "8", SMALL),
+    "discover": ("discovery.py", "--relations", "40", SMALL),
 }
 
 #: entities of the subgraph, negatives drawn a side, test triples that are ranked at most, and

@@ -18,14 +18,18 @@ def graph_digest(
 
     :param splits: ids, ``(n, 3)`` each, in the order of `kgdash.graph.SPLITS`
     """
-    sha = hashlib.sha256()
-    joined = ["\0".join(names) for names in (entities, relations)]
-    counts = [text.count("\0") + 1 for text in joined]
-    if counts == [len(entities), len(relations)] and "\1" not in "".join(joined):
-        for text in joined:
-            sha.update(text.encode() + b"\1")
-    else:  # names that hold what stands between names; no text begins with this byte
-        sha.update(b"\xff" + json.dumps([list(entities), list(relations)]).encode())
+    sha, plain = hashlib.sha256(), True
+    for names in (entities, relations):
+        plain &= len(names) > 0
+        for start in range(0, len(names), _AT_ONCE):
+            some = names[start : start + _AT_ONCE]
+            text = "\0".join(some)
+            plain &= text.count("\0") == len(some) - 1 and "\1" not in text
+            sha.update(("\0" * bool(start) + text).encode())
+        sha.update(b"\1")
+    if not plain:  # names that hold what stands between names; no text begins with this byte
+        texts = json.dumps([list(entities), list(relations)])
+        sha = hashlib.sha256(b"\xff" + texts.encode())
     for ids in splits:
         sha.update(np.ascontiguousarray(ids, dtype="<i8").data)
         sha.update(b"\2")

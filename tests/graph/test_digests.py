@@ -1,5 +1,7 @@
 """Digests of graphs: other graphs have other ones, whatever their names hold."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,33 @@ from tests.support.fakes import make_graph
 def test_no_name_makes_another_graph_look_alike(names, others):
     splits = [np.zeros((1, 3), dtype=np.int64)]
     assert graph_digest(*names, splits) != graph_digest(*others, splits)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        (["a", "b", "c"], ["r"]),
+        (["a", "b\0c", "d"], ["r"]),
+        (["a"], ["r", "s", "t\1"]),
+        (["a"], []),
+    ],
+)
+def test_names_some_at_a_time_have_the_digest_of_all_at_once(names, monkeypatch):
+    splits = [np.arange(6).reshape(2, 3)]
+    whole = graph_digest(*names, splits)
+    for some in (1, 2):
+        monkeypatch.setattr(digests, "_AT_ONCE", some)
+        assert graph_digest(*names, splits) == whole
+
+
+def test_the_digest_of_a_bundled_graph_is_what_it_was(bundled):
+    graph = bundled("umls-transe").graph
+    sha = hashlib.sha256()
+    for names in (graph.entities, graph.relations):
+        sha.update("\0".join(names).encode() + b"\1")
+    for split in ("train", "valid", "test"):
+        sha.update(graph.splits[split].astype("<i8").tobytes() + b"\2")
+    assert graph.digest == sha.hexdigest()
 
 
 def test_triples_in_any_blocks_have_one_digest():
