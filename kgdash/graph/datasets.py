@@ -131,6 +131,7 @@ def build_graph(
         distinct_names(tables["train"], ("head", "tail")),
         distinct_names(tables["train"], ("relation",)),
     )
+    pa.default_memory_pool().release_unused()
     splits, left_out = {}, {}
     for split in SPLITS:
         table = tables.pop(split)

@@ -26,7 +26,7 @@ RANK_TYPES = ("optimistic", "realistic", "pessimistic")
 _FEW = 16
 
 #: triples that are read out of their order at once: of millions, the steps between take no memory
-_BLOCK = 2**20
+_BLOCK = 2**18
 
 
 def with_inverses(triples: np.ndarray, num_relations: int) -> np.ndarray:

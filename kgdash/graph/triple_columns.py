@@ -85,13 +85,16 @@ def distinct_names(table: pa.Table, columns: Sequence[str]) -> Sequence[str]:
 
 def numbered(table: pa.Table, entities: Sequence[str], relations: Sequence[str]) -> np.ndarray:
     """Return the ids of triples: int64, ``(n, 3)``; −1 for names that are not there."""
-    ids = np.empty((table.num_rows, 3), dtype=np.int64)
+    columns = [table[name].chunk(0) for name in _COLUMNS]
     ends, middle = as_arrow(entities), as_arrow(relations)
-    for number, (name, known) in enumerate(zip(_COLUMNS, (ends, middle, ends), strict=True)):
-        column = table[name].chunk(0)
-        places = pc.fill_null(pc.index_in(column.dictionary, value_set=known), -1).to_numpy()
-        pa.default_memory_pool().release_unused()
-        ids[:, number] = places[column.indices.to_numpy()]
+    places = [
+        pc.fill_null(pc.index_in(column.dictionary, value_set=known), -1).to_numpy()
+        for column, known in zip(columns, (ends, middle, ends), strict=True)
+    ]
+    pa.default_memory_pool().release_unused()
+    ids = np.empty((table.num_rows, 3), dtype=np.int64)
+    for number, (column, place) in enumerate(zip(columns, places, strict=True)):
+        ids[:, number] = place[column.indices.to_numpy()]
     return ids
 
 

@@ -34,19 +34,24 @@ RUN = fake_run(GRAPH, random_scorer(GRAPH.num_entities, GRAPH.num_relations))
 
 
 @cache
-def _stored() -> tuple[str, bytes]:
-    """Return the name of a table in the cache, and its content."""
-    table = pd.DataFrame({name: np.arange(_ROWS) - 1 for name in _COLUMNS})
+def _stored() -> tuple[str, list[bytes]]:
+    """Return the name of a table in the cache, and its content: with all rows, and with some."""
+    whole = pd.DataFrame({name: np.arange(_ROWS) - 1 for name in _COLUMNS})
+    some = whole[2:].reset_index(drop=True)
+    some.insert(0, f"row of {_ROWS}", np.arange(2, _ROWS))
     about = {"kind": "ranks", "run": "a", "graph": "tiny", "triples": 4, "seconds": 1.5}
     with scratch() as folder:
-        replace_table(_KEY, table, about)
-        (path,) = (folder / "cache").glob("*.parquet")
-        return path.name, path.read_bytes()
+        contents = []
+        for table in (whole, some):
+            replace_table(_KEY, table, about)
+            (path,) = (folder / "cache").glob("*.parquet")
+            contents.append(path.read_bytes())
+        return path.name, contents
 
 
 def _use_cache(path: Path) -> None:
     size = path.stat().st_size
-    RowTable(_KEY, _COLUMNS, _ROWS, {}).values()
+    RowTable(_KEY, _COLUMNS, _ROWS, {}).values(np.arange(_ROWS))
     stored_table(_KEY)
     if size % 16 == 0:  # takes much longer than the rest
         clear_cache(kind="ranks")
@@ -161,7 +166,7 @@ def _use_settings(path: Path) -> None:
 
 
 READERS = (
-    Reader("cache", lambda: [_stored()[1]], _use_cache, f"cache/{_stored()[0]}"),
+    Reader("cache", lambda: _stored()[1], _use_cache, f"cache/{_stored()[0]}"),
     Reader("journals", _journals, _use_journal, f"data/labels/{GRAPH.digest}.jsonl"),
     Reader("groupings", _groupings, _use_groupings, f"data/groupings/{GRAPH.digest}.json"),
     Reader("searches", _studies, _use_study, "case.db"),
