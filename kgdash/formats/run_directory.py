@@ -30,7 +30,7 @@ from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import check_record
 from kgdash.formats.tensor_file import open_tensors, read_tensors
 from kgdash.graph import SPLITS, KnowledgeGraph
-from kgdash.graph.arrow_texts import compact
+from kgdash.graph.arrow_texts import compact, text_blocks
 from kgdash.graph.kept_graph import keep_graph, kept_graph
 from kgdash.graph.known_triples import holds_twice
 from kgdash.scoring.model_spec import ModelSpec, OwnWeights
@@ -47,9 +47,6 @@ _WHOLE = {getattr(torch, f"{kind}{bits}") for kind in ("int", "uint") for bits i
 
 #: bytes at which files are refused unread
 _MOST = {MANIFEST: 2**26, GRAPH: 2**30, WEIGHTS: 2**36, TRIPLES: 2**36}
-
-#: names that are written at once
-_AT_ONCE = 2**16
 
 #: numbers that a file may hold: names are texts
 _NUMBERS = {GRAPH: 2**18}
@@ -253,9 +250,8 @@ def _write_names(path: Path, value: Mapping[str, Any]) -> None:
             if isinstance(part, str | None | dict) or not len(part):
                 file.write(encode(part if isinstance(part, str | None | dict) else []))
                 continue
-            for start in range(0, len(part), _AT_ONCE):
-                some = encode([*part[start : start + _AT_ONCE]])[1:-1]
-                file.write((",\n  " if start else "[\n  ") + some)
+            for block, some in enumerate(text_blocks(part)):
+                file.write((",\n  " if block else "[\n  ") + encode([*some])[1:-1])
             file.write("\n ]")
         file.write("\n}\n")
 

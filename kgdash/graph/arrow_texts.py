@@ -39,8 +39,8 @@ class ArrowTexts(Sequence[str]):
 
     def __iter__(self) -> Iterator[str]:
         """Go through all, some made at once."""
-        for start in range(0, len(self), _BLOCK):
-            yield from self.texts[start : start + _BLOCK].to_pylist()
+        for some in text_blocks(self):
+            yield from some
 
     def __contains__(self, text: object) -> bool:
         """Look through all at once."""
@@ -59,6 +59,12 @@ class ArrowTexts(Sequence[str]):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """Return all as objects, shape ``(n,)``."""
         return np.asarray(self.texts.to_numpy(zero_copy_only=False), dtype)
+
+
+def text_blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield all texts, some made at once."""
+    for start in range(0, len(texts), _BLOCK):
+        yield texts[start : start + _BLOCK]
 
 
 def as_arrow(texts: Sequence[str]) -> pa.LargeStringArray:

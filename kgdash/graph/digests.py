@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-#: texts that are made at once
-_AT_ONCE = 2**16
+from kgdash.graph.arrow_texts import text_blocks
 
 
 def graph_digest(
@@ -21,11 +20,10 @@ def graph_digest(
     sha, plain = hashlib.sha256(), True
     for names in (entities, relations):
         plain &= len(names) > 0
-        for start in range(0, len(names), _AT_ONCE):
-            some = names[start : start + _AT_ONCE]
+        for number, some in enumerate(text_blocks(names)):
             text = "\0".join(some)
             plain &= text.count("\0") == len(some) - 1 and "\1" not in text
-            sha.update(("\0" * bool(start) + text).encode())
+            sha.update(("\0" * bool(number) + text).encode())
         sha.update(b"\1")
     if not plain:  # names that hold what stands between names; no text begins with this byte
         texts = json.dumps([list(entities), list(relations)])
@@ -49,9 +47,8 @@ def names_digest(name: str, *lists: Sequence[str]) -> str:
     sha = hashlib.sha256(f"[{json.dumps(name)}".encode())
     for texts in lists:
         sha.update(b", [")
-        for start in range(0, len(texts), _AT_ONCE):
-            some = json.dumps([*texts[start : start + _AT_ONCE]])[1:-1]
-            sha.update((", " * bool(start) + some).encode())
+        for number, some in enumerate(text_blocks(texts)):
+            sha.update((", " * bool(number) + json.dumps([*some])[1:-1]).encode())
         sha.update(b"]")
     sha.update(b"]")
     return sha.hexdigest()

@@ -22,6 +22,7 @@ from kgdash.formats.run_directory import (
     read_run,
     write_run,
 )
+from kgdash.graph import arrow_texts
 from kgdash.runs.loading import load
 from kgdash.scoring.model_spec import ModelSpec
 from tests.support.fakes import make_graph
@@ -84,7 +85,7 @@ class TestRoundTrip:
     def test_names_are_written_some_at_a_time_as_all_at_once(
         self, folder, tmp_path, monkeypatch, some
     ):
-        monkeypatch.setattr(safe_format, "_AT_ONCE", some)
+        monkeypatch.setattr(arrow_texts, "_BLOCK", some)
         again = write_run(tmp_path / "again", GROUND, SPEC, STATE, {}, {})
         assert (again / GRAPH).read_bytes() == (folder / GRAPH).read_bytes()
         names = json.loads((again / GRAPH).read_text())

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from kgdash.graph import digests
+from kgdash.graph import arrow_texts
 from kgdash.graph.digests import graph_digest, names_digest, texts_digest, triples_digest
 from tests.support.fakes import make_graph
 
@@ -36,7 +36,7 @@ def test_names_some_at_a_time_have_the_digest_of_all_at_once(names, monkeypatch)
     splits = [np.arange(6).reshape(2, 3)]
     whole = graph_digest(*names, splits)
     for some in (1, 2):
-        monkeypatch.setattr(digests, "_AT_ONCE", some)
+        monkeypatch.setattr(arrow_texts, "_BLOCK", some)
         assert graph_digest(*names, splits) == whole
 
 
@@ -60,7 +60,7 @@ def test_triples_in_any_blocks_have_one_digest():
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
 def test_names_in_parts_have_the_digest_of_the_whole(count, monkeypatch):
-    monkeypatch.setattr(digests, "_AT_ONCE", 2)
+    monkeypatch.setattr(arrow_texts, "_BLOCK", 2)
     lists = [["a", 'b"', "é, ]", "\0"][:count], ["r"]]
     assert names_digest("x [", *lists) == texts_digest(["x [", *lists])
 
