@@ -18,7 +18,7 @@ from kgdash.progress import silent
 #: triples whose vectors are made at once
 _PART = 2**16
 #: numbers of candidates' vectors that a thread lays out at once
-_LAID_OUT = 2**21
+LAID_OUT = 2**21
 #: with entities' weights up to 1e8, scores of up to ten thousand dimensions stay finite
 _LARGEST_QUERY = 1e26
 
@@ -201,7 +201,7 @@ def score_all(
     queries = query_vectors(form, side, anchors, relations)[: len(anchors)]
     fixed = form.is_fixed(side)
     groups = np.zeros_like(relations) if fixed else relations
-    step = max(LANES, _LAID_OUT // form.dimension)
+    step = max(LANES, LAID_OUT // form.dimension)
 
     def score(part: tuple[int, int], _: None) -> float:
         relation, start = part

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from kgdash.engine.form import InteractionForm, Panels, Turn, candidate_panels
+from kgdash.engine.form import LAID_OUT, InteractionForm, Panels, Turn, candidate_panels
 from kgdash.engine.kernels import Masks
 from kgdash.engine.memory import memory_budget
 from kgdash.engine.row_kernels import Counts
@@ -17,8 +17,8 @@ from kgdash.engine.scoring_kernels import COLUMNS
 _TASK = 2**30
 #: the part of the memory budget that query vectors may take; to make them takes some times as much
 _QUERIES = 16
-#: numbers that a thread lays out at once, and the part of the memory budget that they may take
-_LAID_OUT, _PANELS = 2**21, 128
+#: the part of the memory budget that what a thread lays out at once may take
+_PANELS = 128
 #: queries made at once where each is a network's output: a second's work or so
 _COSTLY = 2**14
 
@@ -82,7 +82,7 @@ def query_tasks(
 
 def laid_out_at_once(form: InteractionForm) -> int:
     """Return how many candidates a thread lays out at once: whole tiles."""
-    numbers = min(_LAID_OUT, memory_budget() // _PANELS // 4)
+    numbers = min(LAID_OUT, memory_budget() // _PANELS // 4)
     return max(1, numbers // form.dimension // COLUMNS) * COLUMNS
 
 

@@ -13,7 +13,7 @@ from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.roots import only_some_may_be_opened, opened
 from kgdash.files.visitor import visitor
 from kgdash.graph import SPLITS, KnowledgeGraph
-from kgdash.graph.arrow_texts import compact
+from kgdash.graph.arrow_texts import compact, release_memory
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.triple_columns import (
     columns_of,
@@ -131,7 +131,7 @@ def build_graph(
         distinct_names(tables["train"], ("head", "tail")),
         distinct_names(tables["train"], ("relation",)),
     )
-    pa.default_memory_pool().release_unused()
+    release_memory()
     splits, left_out = {}, {}
     for split in SPLITS:
         table = tables.pop(split)
@@ -140,7 +140,7 @@ def build_graph(
         # Several unseen names share the id -1, so distinct triples are counted by name.
         distinct = None if seen.all() else count_distinct(table)
         del table
-        pa.default_memory_pool().release_unused()
+        release_memory()
         ids = ids if distinct is None else ids[seen]
         known = KnownTriples(ids, len(entities), len(relations))
         splits[split] = known.triples() if len(entities) else ids[:0]
@@ -148,8 +148,7 @@ def build_graph(
     if not len(splits["train"]):
         raise KgdashError(f"dataset {name} has no training triples")
     labels = labels_of(compact(entities), entity_labels)
-    # What Arrow keeps for its next tables, of a large graph a gigabyte, goes back to the system.
-    pa.default_memory_pool().release_unused()
+    release_memory()
     return KnowledgeGraph(
         name=name,
         entities=compact(entities),

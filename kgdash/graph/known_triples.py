@@ -149,11 +149,6 @@ class KnownTriples:
         place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
         return np.where(known[place] == keys, place, -1)
 
-    def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return heads and tails of the distinct known triples: int64, ``(n,)``, as `triples`."""
-        per_head = max(1, self.num_relations * self.num_entities)
-        return self._by_head.keys // per_head, self._by_head.keys % max(1, self.num_entities)
-
     def neighbours(self, sides: Sequence[str]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield each triple's entity on a side and the other one, those of some entities at a time.
 

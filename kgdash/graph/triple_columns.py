@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from kgdash.files.regular import open_regular
-from kgdash.graph.arrow_texts import ArrowTexts, as_arrow, compact
+from kgdash.graph.arrow_texts import ArrowTexts, as_arrow, compact, release_memory
 from kgdash.graph.triple_files import HEADERS, MAX_BYTES, MAX_LINE, read_labels, read_triples
 
 _COLUMNS, _LABELLED = ("head", "relation", "tail"), ("name", "label")
@@ -34,7 +34,7 @@ def read_columns(path: Path) -> pa.Table:
             return columns_of(read_triples(path))
         columns.append(column)
         del found
-        pa.default_memory_pool().release_unused()
+        release_memory()
     if tuple(str(column[0]).lower() for column in columns) in HEADERS:
         columns = [_without_first(column) for column in columns]
     return pa.table(columns, _COLUMNS)
@@ -91,7 +91,7 @@ def numbered(table: pa.Table, entities: Sequence[str], relations: Sequence[str])
         pc.fill_null(pc.index_in(column.dictionary, value_set=known), -1).to_numpy()
         for column, known in zip(columns, (ends, middle, ends), strict=True)
     ]
-    pa.default_memory_pool().release_unused()
+    release_memory()
     ids = np.empty((table.num_rows, 3), dtype=np.int64)
     for number, (column, place) in enumerate(zip(columns, places, strict=True)):
         ids[:, number] = place[column.indices.to_numpy()]

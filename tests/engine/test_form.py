@@ -11,7 +11,7 @@ from kgdash.engine.form import score_all, score_triples
 @pytest.mark.parametrize("side", ["head", "tail"])
 @pytest.mark.parametrize("numbers", [2**21, 4_000, 1])
 def test_blocks_have_the_bits_of_single_triples(bundled, name, side, numbers, monkeypatch):
-    monkeypatch.setattr(engine_form, "_LAID_OUT", numbers)
+    monkeypatch.setattr(engine_form, "LAID_OUT", numbers)
     form = bundled(name).scorer.form
     anchors, relations = np.array([5, 0, 5, 134, 77]), np.array([3, 1, 3, 45, 0])
     found = score_all(form, side, anchors, relations)
