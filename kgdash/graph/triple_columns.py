@@ -18,6 +18,9 @@ from kgdash.graph.triple_files import HEADERS, MAX_BYTES, MAX_LINE, read_labels,
 
 _COLUMNS, _LABELLED = ("head", "relation", "tail"), ("name", "label")
 
+#: names that are looked up at once: a table of all would be of hundreds of megabytes
+_LOOKED_UP = 1 << 20
+
 
 def read_columns(path: Path) -> pa.Table:
     """Read a file of triples as `kgdash.graph.triple_files.read_triples` does.
@@ -88,7 +91,7 @@ def numbered(table: pa.Table, entities: Sequence[str], relations: Sequence[str])
     columns = [table[name].chunk(0) for name in _COLUMNS]
     ends, middle = as_arrow(entities), as_arrow(relations)
     places = [
-        pc.fill_null(pc.index_in(column.dictionary, value_set=known), -1).to_numpy()
+        _places(column.dictionary, known)
         for column, known in zip(columns, (ends, middle, ends), strict=True)
     ]
     release_memory()
@@ -102,6 +105,17 @@ def count_distinct(table: pa.Table) -> int:
     """Count the distinct triples."""
     codes = pa.table([table[name].chunk(0).indices for name in _COLUMNS], _COLUMNS)
     return int(codes.group_by(list(_COLUMNS)).aggregate([]).num_rows)
+
+
+def _places(names: pa.Array, known: pa.Array) -> np.ndarray:
+    """Return where each name is among known ones that all differ: int64; −1 where it is not."""
+    places = np.full(len(names), -1, dtype=np.int64)
+    for start in range(0, len(known), _LOOKED_UP):
+        found = pc.index_in(names, value_set=known[start : start + _LOOKED_UP])
+        there = found.is_valid().to_numpy(zero_copy_only=False)
+        places[there] = found.drop_null().to_numpy() + start
+        release_memory()
+    return places
 
 
 def _encoded(texts: pa.ChunkedArray) -> pa.DictionaryArray:
