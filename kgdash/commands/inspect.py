@@ -17,7 +17,6 @@ from kgdash.progress import terminal
 
 if TYPE_CHECKING:
     from kgdash.runs import Run
-    from kgdash.studies.inspection.inspected_triple import InspectedTriple
     from kgdash.studies.inspection.inspection import Inspection
 
 _PART = "Name or label; ? leaves this side open."
@@ -41,6 +40,13 @@ def inspect(
     why: Annotated[
         bool, typer.Option("--why", help="Look for the card's strongest reason: some seconds.")
     ] = False,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="Of ReliK: exact, with the negatives that score higher, or sampled. Default: "
+            "exact where it takes seconds."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a model says of one triple: candidates, ranks, ReliK, and what beats it."""
@@ -56,12 +62,13 @@ def inspect(
     loaded = run.load()
     triple = find_triple(loaded.graph, head, relation, tail)
     kinds = read_entity_types(types, loaded.graph) if types else types_of_run(loaded)[0]
-    found = inspect_triple(loaded, triple, filter, k, terminal("negatives"))
-    better = what_beats(found, terminal("negatives"))
+    found = inspect_triple(loaded, triple, filter, k, terminal("negatives"), method)
+    sampled = found.relik is not None and found.relik.interval is not None
+    better = None if sampled else what_beats(found, terminal("negatives"))
     about = summary(found, better, kinds, k)
     about["card"] = None if triple.open_side is not None else _card(found, why)
     if compared:
-        about["runs"] = _same_triple(loaded, compared, triple, found.filter)
+        about["runs"] = _same_triple(loaded, compared, found, method)
     if as_json:
         print_json(about)
         return
@@ -84,14 +91,16 @@ def _card(found: Inspection, why: bool) -> dict[str, Any]:
 
 
 def _same_triple(
-    run: Run, others: list[str], triple: InspectedTriple, filter: str
+    run: Run, others: list[str], found: Inspection, method: str | None
 ) -> list[dict[str, Any]]:
     from kgdash.studies.inspection.other_runs import same_triple
 
-    if triple.open_side is not None:
+    if found.triple.open_side is not None:
         raise KgdashError("--with compares a whole triple in several runs: leave no side open")
     runs = {each.name: each for each in (run, *(load_run(name, None) for name in others))}
-    rows: list[dict[str, Any]] = same_triple(runs, triple, filter).to_dict("records")
+    rows: list[dict[str, Any]] = same_triple(
+        runs, found.triple, found.filter, method=method
+    ).to_dict("records")
     return rows
 
 

@@ -37,13 +37,13 @@ def subgraph(
     output: Output,
 ) -> None:
     """Pick a subgraph and compare its ReliK with its MRRs."""
+    from kgdash.runs.preparation import relik_method as default_method
     from kgdash.studies.reliability.local_comparison import compare, compare_steps, summary
     from kgdash.studies.reliability.local_verdict import (
         local_estimates,
         local_verdict,
         whole_estimates,
     )
-    from kgdash.studies.reliability.run_relik import relik_method as default_method
 
     loaded = run.load()
     part = loaded.subgraph(

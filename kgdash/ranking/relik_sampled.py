@@ -212,6 +212,18 @@ def estimate(counts: pd.DataFrame, method: str = "sampled", level: float = 0.95)
     return table
 
 
+def relik_or_middle(relik: pd.DataFrame) -> np.ndarray:
+    """Return each triple's ReliK or, of sampled ones, the geometric middle of its interval.
+
+    A triple that no sampled negative beats would count as 1, far too high.
+
+    :param relik: of `Run.relik`
+    """
+    if "relik_low" in relik:
+        return np.sqrt(relik["relik_low"].to_numpy() * relik["relik_high"].to_numpy())
+    return relik["relik"].to_numpy()
+
+
 def better_interval(
     better: np.ndarray, sampled: np.ndarray, population: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -73,6 +73,11 @@ def is_counted_unasked(run: Run) -> bool:
     return least_hours(run) <= UNASKED or prepared_share(run) == 1
 
 
+def relik_method(run: Run) -> str:
+    """Return the method of `Run.relik` for a part of the graph where nobody chose one."""
+    return "exact" if is_counted_unasked(run) else "sampled"
+
+
 def first_sample_hours(run: Run) -> float:
     """Reckon the hours of a core that the least sample of ReliK takes at least."""
     return least_hours(run, 2 * FIRST)

@@ -103,6 +103,15 @@ def test_other_runs(call, bundled, run):
     assert rows[1]["relik"] == inspect_triple(bundled("umls-rotate"), triple).relik.value
 
 
+def test_a_sample(call, run):
+    found = strict_json(call("inspect", "umls-distmult", *NAMES, "--json", "--method", "sampled"))
+    low, high = found["relik_interval"]
+    exact = inspect_triple(run, InspectedTriple(*ids(run.graph))).relik.value
+    assert low <= exact <= high
+    assert found["better"] is None
+    assert found["card"]["figures"]["relik"]["text"].startswith("≈ ")
+
+
 def test_for_reading(call, run):
     text = call("inspect", "umls-distmult", *NAMES, "--k", "2")
     lines = text.splitlines()

@@ -7,7 +7,9 @@ import pandas as pd
 
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.progress import Progress, silent
+from kgdash.ranking.relik_sampled import relik_or_middle
 from kgdash.runs import Run
+from kgdash.runs.preparation import relik_method
 
 #: facts whose ReliK is taken at most: each may need the scores around another entity
 MOST_FACTS = 200
@@ -65,7 +67,7 @@ def facts_of_entity(graph: KnowledgeGraph, entity: int) -> EntityFacts:
 def facts_with_relik(
     run: Run, facts: EntityFacts, most: int = MOST_FACTS, progress: Progress = silent
 ) -> pd.DataFrame:
-    """Take the ReliK of an entity's facts.
+    """Take the ReliK of an entity's facts: sampled where `relik_method` says so.
 
     :param most: of more facts than these, an even choice in the order of ``facts`` is taken
     :return: the rows of ``facts.triples`` with ``relik`` (float64), the least reliable first
@@ -76,9 +78,8 @@ def facts_with_relik(
         table = table.iloc[np.linspace(0, len(table) - 1, most).round().astype(int)]
     if table.empty:
         return table.assign(relik=np.zeros(0))
-    relik = run.relik(triples=table[["head", "relation", "tail"]].to_numpy(), progress=progress)[
-        "relik"
-    ]
-    return table.assign(relik=relik.to_numpy()).sort_values(
+    triples = table[["head", "relation", "tail"]].to_numpy()
+    relik = run.relik(triples=triples, method=relik_method(run), progress=progress)
+    return table.assign(relik=relik_or_middle(relik)).sort_values(
         "relik", kind="stable", ignore_index=True
     )

@@ -6,11 +6,13 @@ The parts are those of numbers.md#21-inspecting-a-prediction.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kgdash.errors import unknown_name
+from kgdash.errors import check_name, unknown_name
 from kgdash.graph import FILTERS, default_filter
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.relik import relik_of_ranks
+from kgdash.ranking.relik_sampled import relik_or_middle
 from kgdash.runs import Run
+from kgdash.runs.preparation import is_counted_unasked, least_hours
 from kgdash.scoring import ENTITY_SIDES
 from kgdash.studies.inspection.better_negatives import (
     BetterNegatives,
@@ -27,11 +29,17 @@ FILTER = default_filter(None)
 K = 10
 
 
+#: negatives drawn a side where all would take long, and hours of a core that are not: 3 seconds
+DRAWN, _MOMENT = 100_000, 3 / 3600
+
+
 @dataclass(frozen=True)
 class Relik:
-    """The exact ReliK of a triple, its ranks among the negatives, and how many these are.
+    """The ReliK of a triple, its ranks among the negatives, and how many these are.
 
-    The triple itself is not counted among the negatives.
+    The triple itself is not counted among the negatives. ``interval``: None where all of them were
+    counted; where `DRAWN` of each side were, that of 95%, ``value`` is its geometric middle, and
+    the ranks are estimates.
     """
 
     value: float
@@ -39,6 +47,7 @@ class Relik:
     tail_rank: int
     head_negatives: int
     tail_negatives: int
+    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class Inspection:
 
     ``sides``: the candidates by side, of a whole triple "tail", "relation" and "head", else of the
     open side alone. ``relik``: None for an open triple. ``k``: how many of the negatives that beat
-    it are listed. ``better``: these by end, where ReliK was counted of them; else empty.
+    it are listed. ``better``: these by end, where ReliK was counted by them; else empty.
     """
 
     run: Run
@@ -82,30 +91,61 @@ def inspect_triple(
     filter: str | None = None,
     k: int = K,
     progress: Progress = silent,
+    method: str | None = None,
 ) -> Inspection:
     """Score a triple's candidates and take its ReliK.
 
     :param filter: what counts as known in ranks, as in `Run.ranks`; default: all splits
     :param k: how many of the negatives that beat it are listed
     :param progress: called with (done, total); may raise to cancel
-    :raises KgdashError: on an unknown filter, or NaN scores
+    :param method: of ReliK: "exact" or "sampled"; default: exact where it takes but a moment
+    :raises KgdashError: on an unknown filter or method, or NaN scores
     """
     filter = FILTER if filter is None else filter
     if filter not in FILTERS:
         raise unknown_name("filter", filter, list(FILTERS), "kgdash")
+    if method is not None:
+        check_name("method", method, ("exact", "sampled"), "Inspect")
     sides = {side: side_candidates(run, triple, side, filter) for side in triple.sides}
-    relik, better = None, {}
-    if triple.open_side is None:
-        # One pass over all scores counts both; a known triple's ReliK mostly needs none.
-        if run.graph.positions(triple.row)[0] < 0:
-            better = _around_both_ends(run, triple, k, progress)
-            head, tail = (better[side].count + 1 for side in ENTITY_SIDES)
-        else:
-            found = run.relik(triples=triple.row, progress=progress).iloc[0]
-            head, tail = int(found["head_rank"]), int(found["tail_rank"])
-        around = (count_negatives_around(run.graph, triple.row[0], s) for s in ENTITY_SIDES)
-        relik = Relik(relik_of_ranks(head, tail), head, tail, *around)
+    if triple.open_side is not None:
+        return Inspection(run, triple, filter, sides, None, k)
+    better: dict[str, BetterNegatives] = {}
+    at_hand = _is_at_hand(run, triple)
+    if method == "sampled" or (method is None and not at_hand and not takes_a_moment(run)):
+        return Inspection(run, triple, filter, sides, _sampled(run, triple, progress), k)
+    if at_hand:
+        found = run.relik(triples=triple.row, progress=progress).iloc[0]
+        head, tail = int(found["head_rank"]), int(found["tail_rank"])
+    else:  # one pass over all scores counts both
+        better = _around_both_ends(run, triple, k, progress)
+        head, tail = (better[side].count + 1 for side in ENTITY_SIDES)
+    relik = Relik(relik_of_ranks(head, tail), head, tail, *_negatives(run, triple))
     return Inspection(run, triple, filter, sides, relik, k, better)
+
+
+def takes_a_moment(run: Run) -> bool:
+    """Tell whether the negatives around both ends of a triple are counted within seconds."""
+    return least_hours(run, len(ENTITY_SIDES)) <= _MOMENT
+
+
+def _is_at_hand(run: Run, triple: InspectedTriple) -> bool:
+    """Tell whether a whole triple's exact ReliK is mostly counted already, or will be by itself."""
+    known = run.graph.positions(triple.row)[0] >= 0
+    return bool(known) and is_counted_unasked(run)
+
+
+def _negatives(run: Run, triple: InspectedTriple) -> tuple[int, int]:
+    """Count the negatives around the head and around the tail."""
+    head, tail = (count_negatives_around(run.graph, triple.row[0], side) for side in ENTITY_SIDES)
+    return head, tail
+
+
+def _sampled(run: Run, triple: InspectedTriple, progress: Progress) -> Relik:
+    found = run.relik(triples=triple.row, method="sampled", samples=DRAWN, progress=progress)
+    value, row = float(relik_or_middle(found)[0]), found.iloc[0]
+    head, tail = (round(row[f"{side}_rank"]) for side in ENTITY_SIDES)
+    interval = float(row["relik_low"]), float(row["relik_high"])
+    return Relik(value, head, tail, *_negatives(run, triple), interval)
 
 
 def what_beats(

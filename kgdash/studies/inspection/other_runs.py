@@ -67,21 +67,24 @@ def same_triple(
     triple: InspectedTriple,
     filter: str = FILTER,
     progress: Progress = silent,
+    method: str | None = None,
 ) -> pd.DataFrame:
     """Inspect one triple in several runs.
 
     :param runs: by name, all of one graph
     :param triple: without an open side
+    :param method: of ReliK, as `inspect_triple` takes it
     :return: one row per run: ``run`` (str), ``score``, ``tail_rank``, ``head_rank``,
         ``relation_rank`` (float64: realistic, filtered), ``relik`` (float64),
-        ``relik_head_rank``, ``relik_tail_rank`` (int64)
+        ``relik_head_rank``, ``relik_tail_rank`` (int64), and of sampled ReliK ``relik_low``,
+        ``relik_high`` (float64)
     :raises KgdashError: if the runs are of several graphs, or on NaN scores
     """
     if len({run.graph.digest for run in runs.values()}) > 1:
         raise KgdashError("expected runs of one graph; found several graphs")
     rows = []
     for (name, run), report in zip(runs.items(), phases(progress, [1.0] * len(runs)), strict=True):
-        found = inspect_triple(run, triple, filter, progress=report)
+        found = inspect_triple(run, triple, filter, progress=report, method=method)
         assert found.relik is not None, "the triple is whole"
         row: dict[str, object] = {"run": name, "score": found.score}
         for side, at in (
@@ -92,7 +95,10 @@ def same_triple(
             assert at is not None, "the triple is whole"
             row[f"{side}_rank"] = found.sides[side].rank(at).realistic
         row |= {"relik": found.relik.value, "relik_head_rank": found.relik.head_rank}
-        rows.append(row | {"relik_tail_rank": found.relik.tail_rank})
+        row["relik_tail_rank"] = found.relik.tail_rank
+        if found.relik.interval is not None:
+            row["relik_low"], row["relik_high"] = found.relik.interval
+        rows.append(row)
     return pd.DataFrame(rows)
 
 

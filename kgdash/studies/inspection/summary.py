@@ -17,13 +17,16 @@ LISTED = 10
 
 
 def summary(
-    inspection: Inspection, better: Mapping[str, BetterNegatives], types: EntityTypes, k: int = 10
+    inspection: Inspection,
+    better: Mapping[str, BetterNegatives] | None,
+    types: EntityTypes,
+    k: int = 10,
 ) -> dict[str, Any]:
     """Lay an inspection out with names.
 
     What only a whole triple has is None of an open one: its score, ranks, ReliK, what beats it.
 
-    :param better: of `kgdash.studies.inspection.inspection.what_beats`
+    :param better: of `kgdash.studies.inspection.inspection.what_beats`; None where it was not asked
     :param types: of entities, that negatives are counted by
     :param k: candidates listed on each side
     """
@@ -42,10 +45,11 @@ def summary(
         "ranks": _ranks(inspection) if whole else None,
         "raw_ranks": _ranks(inspection, raw=True) if whole else None,
         "relik": relik.value if relik else None,
+        "relik_interval": relik.interval if relik else None,
         "head_rank": relik.head_rank if relik else None,
         "tail_rank": relik.tail_rank if relik else None,
         "top": {side: _top(found, graph, k) for side, found in inspection.sides.items()},
-        "better": {s: _better(b, graph, types) for s, b in better.items()} if whole else None,
+        "better": {s: _better(b, graph, types) for s, b in better.items()} if better else None,
         "ends": {
             side: _end(graph, entity)
             for side, entity in (("head", triple.head), ("tail", triple.tail))

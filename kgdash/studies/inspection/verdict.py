@@ -2,13 +2,14 @@
 
 from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.candidates import Rank
-from kgdash.studies.inspection.inspection import Inspection
+from kgdash.studies.inspection.inspection import DRAWN, Inspection
 
 
 def verdict(inspection: Inspection) -> str:
     """Say how the triple ranks, which negatives beat it, and whether it is known.
 
-    Ranks are filtered by the inspection's filter; the numbers of negatives are exact.
+    Ranks are filtered by the inspection's filter; the numbers of negatives are exact, or said to be
+    of a sample.
     """
     if inspection.triple.open_side is not None:
         return _open(inspection, inspection.triple.open_side)
@@ -56,16 +57,19 @@ def _ranks(inspection: Inspection) -> str:
 def _relik(inspection: Inspection) -> str:
     relik = inspection.relik
     assert relik is not None, "the triple is whole"
-    beat = [_none(rank - 1) for rank in (relik.head_rank, relik.tail_rank)]
-    around = _of(relik.head_negatives, "negative")
-    return (
-        f"ReliK {number(relik.value)}: {beat[0]} of {around} with this head score higher, "
-        f"{beat[1]} of {count_text(relik.tail_negatives)} with this tail."
+    around = _of(relik.head_negatives, "negative"), count_text(relik.tail_negatives)
+    better = relik.head_rank - 1, relik.tail_rank - 1
+    if relik.interval is None:
+        said, some, none = f"ReliK {number(relik.value)}", "", "none of"
+    else:
+        low, high = map(number, relik.interval)
+        said = f"ReliK {low} to {high}, by {count_text(DRAWN)} negatives drawn a side"
+        some, none = "about ", "none of those drawn from"
+    head, tail = (
+        f"{some}{count_text(count)} of {of}" if count else f"{none} {of}"
+        for count, of in zip(better, around, strict=True)
     )
-
-
-def _none(count: int) -> str:
-    return count_text(count) if count else "none"
+    return f"{said}: {head} with this head score higher, {tail} with this tail."
 
 
 def _known(inspection: Inspection) -> str:

@@ -15,9 +15,9 @@ from kgdash.graph import IDS
 from kgdash.graph.subgraph import Subgraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS, mean_reciprocal_rank
+from kgdash.ranking.relik_sampled import relik_or_middle
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number
-from kgdash.studies.reliability.run_relik import relik_or_middle
 from kgdash.studies.reliability.subgraph_evaluation import EVALUATED, check_evaluated
 
 #: of the ranks, by default

@@ -1,9 +1,9 @@
 """The ReliK that a run's triples have, for a scale that all its drawings share."""
 
 import numpy as np
-import pandas as pd
 
 from kgdash.progress import Progress, silent
+from kgdash.ranking.relik_sampled import relik_or_middle
 from kgdash.runs import Run
 from kgdash.runs.preparation import is_counted_unasked, prepared_share
 
@@ -41,20 +41,3 @@ def run_relik(run: Run, progress: Progress = silent) -> tuple[np.ndarray, str]:
         if not is_counted_unasked(run):
             method, source = "sampled", f"{source}, their ReliK sampled"
     return relik_or_middle(run.relik(triples=triples, method=method, progress=progress)), source
-
-
-def relik_or_middle(relik: pd.DataFrame) -> np.ndarray:
-    """Return each triple's ReliK or, of sampled ones, the geometric middle of its interval.
-
-    A triple that no sampled negative beats would count as 1, far too high.
-
-    :param relik: of `Run.relik`
-    """
-    if "relik_low" in relik:
-        return np.sqrt(relik["relik_low"].to_numpy() * relik["relik_high"].to_numpy())
-    return relik["relik"].to_numpy()
-
-
-def relik_method(run: Run) -> str:
-    """Return the method of `Run.relik` for a part of the graph where nobody chose one."""
-    return "exact" if is_counted_unasked(run) else "sampled"

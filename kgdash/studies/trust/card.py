@@ -159,11 +159,12 @@ def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
     relik = found.relik
     assert relik is not None, "the triple is whole"
     values: dict[str, Any] = {"relik": relik.value, "coverage": None}
+    text = number(relik.value)
+    if relik.interval is not None:
+        values["interval"], text = relik.interval, f"≈ {text}"
     if isinstance(basis, str):
         about = f"coverage in this region {basis}"
-        return CardFigure(
-            "relik", number(relik.value), "coverage not known", about, "likely", values
-        )
+        return CardFigure("relik", text, "coverage not known", about, "likely", values)
     graph, entity = found.run.graph, found.triple.head if side == "tail" else found.triple.tail
     communities = find_communities(graph)
     assert entity is not None, "the triple is whole"
@@ -173,9 +174,7 @@ def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
     values |= {"region": name, "queries": here.n}
     if here.n < _FEWEST:
         about = f"coverage in this region not known: only {here.n} test queries ({name})"
-        return CardFigure(
-            "relik", number(relik.value), "coverage not known", about, "likely", values
-        )
+        return CardFigure("relik", text, "coverage not known", about, "likely", values)
     values["coverage"] = {"value": here.value, "low": here.low, "high": here.high}
     broken = here.high < 1 - EPSILON
     said = (
@@ -184,7 +183,7 @@ def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
         f"promised {PROMISE}; n = {here.n:,} ({name})"
     )
     level, beneath = "unsure" if broken else "likely", f"coverage here {percent(here.value)}"
-    return CardFigure("relik", number(relik.value), beneath, said, level, values)
+    return CardFigure("relik", text, beneath, said, level, values)
 
 
 def _agreement(found: Inspection, others: Mapping[str, Run], side: str) -> CardFigure:

@@ -8,6 +8,7 @@ import streamlit as st
 from kgdash.charts.inspection import plane_figure
 from kgdash.errors import KgdashError
 from kgdash.progress import duration_text
+from kgdash.ranking.relik import relik_of_ranks
 from kgdash.runs import Run
 from kgdash.runs.library import named_runs
 from kgdash.runs.preparation import least_hours
@@ -24,11 +25,12 @@ from kgdash.studies.inspection.geometry import (
     nearest_entities,
     project,
 )
-from kgdash.studies.inspection.inspection import Inspection, K, what_beats
+from kgdash.studies.inspection.inspection import Inspection, K, takes_a_moment, what_beats
 from kgdash.studies.inspection.other_runs import runs_on_same_graph, same_triple
 from kgdash.studies.inspection.verdict import count_text
 from kgdash.ui.inspection.explanation import show_explanation
 from kgdash.ui.inspection.first_screen import show_candidate_rows
+from kgdash.ui.runtime.asked import is_asked
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_picker import load_source
@@ -42,21 +44,20 @@ _FACTS, _FEW = 50, 8
 #: runs that the triple is looked up in at most: as many as stay loaded
 _RUNS = 8
 
-#: hours of a core that negatives are looked for unasked: three seconds; and the run that somebody
-#: asked it of
-_MOMENT, _ASKED = 3 / 3600, "negatives_asked_for"
-
 
 def show_what_beats(found: Inspection) -> None:
     """Show the negatives that score higher, around each end: the highest, and of what kind."""
     run, triple = found.run, found.triple
-    if not found.better and not _is_asked(run):
+    if not found.better and not _is_wanted(found):
         return
     better = computed(
         "Looking for negatives that score higher",
         (run.digest, "what beats", triple),
         lambda report: what_beats(found, report),
     )
+    if found.relik is not None and found.relik.interval is not None:
+        exact = relik_of_ranks(*(better[side].count + 1 for side in ENTITY_SIDES))
+        st.caption(f"By all negatives, ReliK is {number(exact)}.")
     saved = groupings_file(run)
     stamp = (str(saved), saved.stat().st_mtime_ns if saved.is_file() else 0)
     types, source = computed(
@@ -68,22 +69,15 @@ def show_what_beats(found: Inspection) -> None:
             _show_better(found, better[side], types, called)
 
 
-def _is_asked(run: Run) -> bool:
+def _is_wanted(found: Inspection) -> bool:
     """Tell whether looking for negatives takes but a moment, or somebody asked for it."""
-    hours = least_hours(run, len(ENTITY_SIDES))
-    if hours <= _MOMENT or st.session_state.get(_ASKED) == run.digest:
-        return True
-    slot = st.empty()
-    with slot.container():
-        st.caption(
-            f"Listing the negatives that score higher takes {duration_text(3600 * hours)} of a "
-            "core or more."
-        )
-        asked = st.button("List them", icon=":material/play_arrow:")
-    if asked:
-        slot.empty()
-        st.session_state[_ASKED] = run.digest
-    return asked
+    hours = least_hours(found.run, len(ENTITY_SIDES))
+    return takes_a_moment(found.run) or is_asked(
+        (found.run.digest, found.triple),
+        "Counting all negatives that score higher, and listing the best, takes "
+        f"{duration_text(3600 * hours)} of a core or more.",
+        "Count them",
+    )
 
 
 def _show_better(found: Inspection, better: BetterNegatives, types: Any, called: str) -> None:

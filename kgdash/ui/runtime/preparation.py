@@ -14,6 +14,7 @@ from kgdash.runs import Run
 from kgdash.runs.call import Call
 from kgdash.runs.preparation import is_counted_unasked, least_hours, prepared_share
 from kgdash.studies.overview.preparation import prepare_pages
+from kgdash.ui.runtime.asked import is_asked
 from kgdash.ui.runtime.background import Job, time_left
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.result_cache import memory, shown_key
@@ -45,7 +46,7 @@ def show_preparation(run: Run) -> None:
         st.session_state.pop(_OPEN).leave()
         held = None
     if held is None and not memory().get(key):
-        if not is_counted_unasked(run) and not _is_asked(run, least_hours(run)):
+        if not _is_wanted(run):
             return
         held = shared_jobs().join(key, "preparation", partial(_start, run))
         st.session_state[_OPEN] = held
@@ -53,18 +54,15 @@ def show_preparation(run: Run) -> None:
         _watch(run)
 
 
-def _is_asked(run: Run, hours: float) -> bool:
-    slot = st.empty()
-    with slot.container(gap="xsmall"):
-        st.caption(
-            f"ReliK of all {len(run.graph.known()):,} triples would take "
-            f"{duration_text(3600 * hours)} of a core or more: it is not prepared unasked. Until "
-            "then, figures of the whole graph are of samples, and the reliability map has to wait."
-        )
-        asked = st.button("Prepare", type="tertiary", icon=":material/schedule:")
-    if asked:
-        slot.empty()
-    return asked
+def _is_wanted(run: Run) -> bool:
+    return is_counted_unasked(run) or is_asked(
+        run.digest,
+        f"ReliK of all {len(run.graph.known()):,} triples would take "
+        f"{duration_text(3600 * least_hours(run))} of a core or more: it is not prepared unasked. "
+        "Until then, figures of the whole graph are of samples, and the reliability map has to "
+        "wait.",
+        "Prepare",
+    )
 
 
 def _start(run: Run, keep: Callable[[Any], None]) -> Job:

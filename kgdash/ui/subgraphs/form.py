@@ -12,7 +12,7 @@ from kgdash.graph.python_call import python_call
 from kgdash.graph.subgraph import Subgraph
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
-from kgdash.studies.reliability.run_relik import relik_method
+from kgdash.runs.preparation import relik_method
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one, choose_relik_method

@@ -21,6 +21,7 @@ from kgdash.statistics.estimate import number
 from kgdash.studies.reliability.region_scan import NULL_MODELS, RegionScan, scan_regions
 from kgdash.studies.reliability.reliability_map import ReliabilityMap, between, central_members
 from kgdash.ui.graph_view.component import Selection, show_graph
+from kgdash.ui.runtime.asked import is_asked
 from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.markdown import plain
 from kgdash.ui.runtime.run_scale import map_scale
@@ -46,9 +47,6 @@ _REGIONS = [
 #: regions that chance explains are listed only on demand
 _SIGNIFICANT = 0.05
 
-#: the run whose map somebody asked for, though it takes hours
-_ASKED = "map_asked_for"
-
 #: of the chart of communities; and which region was drawn when the page was opened
 _BUBBLES, _FIRST = "community_map", "region_at_first"
 
@@ -58,20 +56,14 @@ _DRAWN = 150
 
 def ask_first(run: Run) -> None:
     """End the page's run with a question where counting all takes hours that nobody asked for."""
-    if is_counted_unasked(run) or st.session_state.get(_ASKED) == run.digest:
-        return
-    slot = st.empty()
-    with slot.container():
-        st.info(
-            f"The map takes the ReliK of all {len(run.graph.known()):,} triples: "
-            f"{duration_text(3600 * least_hours(run))} of a core or more. Overview estimates its "
-            "mean from a sample; Local reliability shows it around an entity.",
-            icon=":material/schedule:",
-        )
-        if not st.button("Count all", icon=":material/play_arrow:"):
-            st.stop()
-    st.session_state[_ASKED] = run.digest
-    slot.empty()
+    if not is_counted_unasked(run) and not is_asked(
+        run.digest,
+        f"The map takes the ReliK of all {len(run.graph.known()):,} triples: "
+        f"{duration_text(3600 * least_hours(run))} of a core or more. Overview estimates its mean "
+        "from a sample; Local reliability shows it around an entity.",
+        "Count all",
+    ):
+        st.stop()
 
 
 def mapped_so_far(map_: ReliabilityMap) -> str:

@@ -1,11 +1,14 @@
 """An inspection has the ranks of `Run.ranks` and the ReliK of `Run.relik`, model by model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
+from kgdash.studies.inspection import inspection
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import inspect_triple, what_beats
 from tests.support import brute_force
@@ -96,6 +99,38 @@ def test_filters(bundled):
         assert rank.realistic == table["realistic"].iloc[0]
     with pytest.raises(KgdashError, match="unknown filter 'test'"):
         inspect_triple(run, InspectedTriple(*triple.tolist()), "test")
+
+
+@given(worlds(), st.tuples(*[st.integers(0, 99)] * 3))
+def test_a_sample_of_all_negatives_is_exact(world, parts):
+    scorer, splits, _ = world
+    size = scorer.num_entities, scorer.num_relations
+    run = fake_run(make_graph(*splits, *size), scorer)
+    triple = InspectedTriple(*(part % size[at == 1] for at, part in enumerate(parts)))
+    found, exact = (inspect_triple(run, triple, method=m).relik for m in ("sampled", "exact"))
+    assert found.interval == (exact.value, exact.value)
+    assert replace(found, value=0.0, interval=None) == replace(exact, value=0.0)
+    assert found.value == pytest.approx(exact.value)
+
+
+def test_samples_are_drawn_where_all_negatives_take_long(bundled, monkeypatch):
+    run, covered = bundled("umls-transe"), []
+    monkeypatch.setattr(inspection, "_MOMENT", 0.0)
+    monkeypatch.setattr(inspection, "DRAWN", 300)
+    for row in run.graph.splits["test"][::20]:
+        triple = InspectedTriple(*row.tolist())
+        low, high = inspect_triple(run, triple, method="sampled").relik.interval
+        exact = inspect_triple(run, triple, method="exact")
+        covered.append(low <= exact.relik.value <= high)
+        assert exact.relik.interval is None
+    assert np.mean(covered) >= 0.95
+    monkeypatch.setattr(inspection, "is_counted_unasked", lambda run: False)
+    assert inspect_triple(run, triple).relik.interval is not None
+
+
+def test_an_unknown_method_is_refused(bundled):
+    with pytest.raises(KgdashError, match="unknown method 'paper'"):
+        inspect_triple(bundled("umls-transe"), InspectedTriple(0, 0, None), method="paper")
 
 
 def test_a_side_of_models_with_inverse_relations_has_its_own_score():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kgdash.studies.inspection import inspection
 from kgdash.studies.inspection.candidates import Rank
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import inspect_triple
@@ -34,6 +35,15 @@ def test_a_triple_of_no_split_and_equal_scores():
         "1st of 1, known facts left out. ReliK 1.00: none of 1 negative with this head score "
         "higher, none of 2 with this tail. It is in no split: a negative itself, true or not."
     )
+
+
+def test_drawn_negatives_are_said_to_be_drawn(monkeypatch):
+    monkeypatch.setattr(inspection, "_MOMENT", 0.0)
+    monkeypatch.setattr(inspection, "is_counted_unasked", lambda run: False)
+    assert (
+        "ReliK 0.750 to 0.750, by 100,000 negatives drawn a side: none of those drawn from 1 "
+        "negative with this head score higher, about 1 of 1 with this tail."
+    ) in of(0, 0, 2)
 
 
 def test_raw_ranks_leave_nothing_out():

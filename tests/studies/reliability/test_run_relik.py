@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from kgdash.runs import preparation
+from kgdash.runs.preparation import relik_method
 from kgdash.studies.reliability import run_relik as module
-from kgdash.studies.reliability.run_relik import relik_method, run_relik
+from kgdash.studies.reliability.run_relik import run_relik
 from tests.support.tiny_runs import altered_run
 
 
@@ -37,7 +39,6 @@ def test_else_the_same_few_until_all_are_known(tmp_path, monkeypatch):
 @pytest.mark.own_cache
 def test_of_a_graph_that_takes_hours_it_is_sampled(tmp_path, monkeypatch):
     import kgdash
-    from kgdash.runs import preparation
 
     monkeypatch.setattr(module, "_SMALL", 0)
     monkeypatch.setattr(module, "_SAMPLE", 40)
