@@ -61,10 +61,12 @@ def inspect(
         raise KgdashError(f"expected --k of at least 1; found {k}")
     loaded = run.load()
     triple = find_triple(loaded.graph, head, relation, tail)
-    kinds = read_entity_types(types, loaded.graph) if types else types_of_run(loaded)[0]
     found = inspect_triple(loaded, triple, filter, k, terminal("negatives"), method)
     sampled = found.relik is not None and found.relik.interval is not None
     better = None if sampled else what_beats(found, terminal("negatives"))
+    kinds = read_entity_types(types, loaded.graph) if types else None
+    if kinds is None and better:
+        kinds = types_of_run(loaded)[0]
     about = summary(found, better, kinds, k)
     about["card"] = None if triple.open_side is not None else _card(found, why)
     if compared:

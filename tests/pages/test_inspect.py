@@ -162,7 +162,7 @@ def test_what_beats_it_is_looked_for_at_a_click_where_that_takes_long(run, monke
     names = NAMES | {"tail": "neoplastic_process"}  # not yet in the memory of results
     app = open_page("inspect", **names)
     said = " ".join(text.value for text in app.main.markdown)
-    assert "by 100,000 negatives drawn a side" in said
+    assert "by 100,000 negatives of other relations a side" in said
     assert not any("score higher**" in text.value for text in app.main.markdown)
     (button,) = (each for each in app.main.button if each.label == "Count them")
     button.click()

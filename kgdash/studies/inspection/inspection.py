@@ -10,7 +10,6 @@ from kgdash.errors import check_name, unknown_name
 from kgdash.graph import FILTERS, default_filter
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.relik import relik_of_ranks
-from kgdash.ranking.relik_sampled import relik_or_middle
 from kgdash.runs import Run
 from kgdash.runs.preparation import is_counted_unasked, least_hours
 from kgdash.scoring import ENTITY_SIDES
@@ -21,6 +20,7 @@ from kgdash.studies.inspection.better_negatives import (
 )
 from kgdash.studies.inspection.candidates import SideCandidates, side_candidates
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
+from kgdash.studies.inspection.triple_relik import Relik, sampled_relik
 
 #: what counts as known, unless told otherwise
 FILTER = default_filter(None)
@@ -29,25 +29,8 @@ FILTER = default_filter(None)
 K = 10
 
 
-#: negatives drawn a side where all would take long, and hours of a core that are not: 3 seconds
-DRAWN, _MOMENT = 100_000, 3 / 3600
-
-
-@dataclass(frozen=True)
-class Relik:
-    """The ReliK of a triple, its ranks among the negatives, and how many these are.
-
-    The triple itself is not counted among the negatives. ``interval``: None where all of them were
-    counted; where `DRAWN` of each side were, that of 95%, ``value`` is its geometric middle, and
-    the ranks are estimates.
-    """
-
-    value: float
-    head_rank: int
-    tail_rank: int
-    head_negatives: int
-    tail_negatives: int
-    interval: tuple[float, float] | None = None
+#: hours of a core up to which all negatives around both ends are counted unasked: 3 seconds
+_MOMENT = 3 / 3600
 
 
 @dataclass(frozen=True)
@@ -112,7 +95,8 @@ def inspect_triple(
     better: dict[str, BetterNegatives] = {}
     at_hand = _is_at_hand(run, triple)
     if method == "sampled" or (method is None and not at_hand and not takes_a_moment(run)):
-        return Inspection(run, triple, filter, sides, _sampled(run, triple, progress), k)
+        relik = sampled_relik(run, triple, sides, progress)
+        return Inspection(run, triple, filter, sides, relik, k)
     if at_hand:
         found = run.relik(triples=triple.row, progress=progress).iloc[0]
         head, tail = int(found["head_rank"]), int(found["tail_rank"])
@@ -138,14 +122,6 @@ def _negatives(run: Run, triple: InspectedTriple) -> tuple[int, int]:
     """Count the negatives around the head and around the tail."""
     head, tail = (count_negatives_around(run.graph, triple.row[0], side) for side in ENTITY_SIDES)
     return head, tail
-
-
-def _sampled(run: Run, triple: InspectedTriple, progress: Progress) -> Relik:
-    found = run.relik(triples=triple.row, method="sampled", samples=DRAWN, progress=progress)
-    value, row = float(relik_or_middle(found)[0]), found.iloc[0]
-    head, tail = (round(row[f"{side}_rank"]) for side in ENTITY_SIDES)
-    interval = float(row["relik_low"]), float(row["relik_high"])
-    return Relik(value, head, tail, *_negatives(run, triple), interval)
 
 
 def what_beats(

@@ -19,7 +19,7 @@ LISTED = 10
 def summary(
     inspection: Inspection,
     better: Mapping[str, BetterNegatives] | None,
-    types: EntityTypes,
+    types: EntityTypes | None,
     k: int = 10,
 ) -> dict[str, Any]:
     """Lay an inspection out with names.
@@ -27,7 +27,7 @@ def summary(
     What only a whole triple has is None of an open one: its score, ranks, ReliK, what beats it.
 
     :param better: of `kgdash.studies.inspection.inspection.what_beats`; None where it was not asked
-    :param types: of entities, that negatives are counted by
+    :param types: of entities, that these are counted by
     :param k: candidates listed on each side
     """
     triple, graph = inspection.triple, inspection.run.graph
@@ -49,7 +49,9 @@ def summary(
         "head_rank": relik.head_rank if relik else None,
         "tail_rank": relik.tail_rank if relik else None,
         "top": {side: _top(found, graph, k) for side, found in inspection.sides.items()},
-        "better": {s: _better(b, graph, types) for s, b in better.items()} if better else None,
+        "better": {s: _better(b, graph, types) for s, b in better.items()}
+        if better and types
+        else None,
         "ends": {
             side: _end(graph, entity)
             for side, entity in (("head", triple.head), ("tail", triple.tail))

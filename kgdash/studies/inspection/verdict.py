@@ -2,7 +2,8 @@
 
 from kgdash.statistics.estimate import number
 from kgdash.studies.inspection.candidates import Rank
-from kgdash.studies.inspection.inspection import DRAWN, Inspection
+from kgdash.studies.inspection.inspection import Inspection
+from kgdash.studies.inspection.triple_relik import DRAWN
 
 
 def verdict(inspection: Inspection) -> str:
@@ -63,8 +64,8 @@ def _relik(inspection: Inspection) -> str:
         said, some, none = f"ReliK {number(relik.value)}", "", "none of"
     else:
         low, high = map(number, relik.interval)
-        said = f"ReliK {low} to {high}, by {count_text(DRAWN)} negatives drawn a side"
-        some, none = "about ", "none of those drawn from"
+        said = f"ReliK {low} to {high}, by {count_text(DRAWN)} negatives of other relations a side"
+        some, none = "about ", "none of those looked at from"
     head, tail = (
         f"{some}{count_text(count)} of {of}" if count else f"{none} {of}"
         for count, of in zip(better, around, strict=True)

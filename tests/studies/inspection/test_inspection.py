@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
-from kgdash.studies.inspection import inspection
+from kgdash.studies.inspection import inspection, triple_relik
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 from kgdash.studies.inspection.inspection import inspect_triple, what_beats
 from tests.support import brute_force
@@ -116,7 +116,7 @@ def test_a_sample_of_all_negatives_is_exact(world, parts):
 def test_samples_are_drawn_where_all_negatives_take_long(bundled, monkeypatch):
     run, covered = bundled("umls-transe"), []
     monkeypatch.setattr(inspection, "_MOMENT", 0.0)
-    monkeypatch.setattr(inspection, "DRAWN", 300)
+    monkeypatch.setattr(triple_relik, "DRAWN", 300)
     for row in run.graph.splits["test"][::20]:
         triple = InspectedTriple(*row.tolist())
         low, high = inspect_triple(run, triple, method="sampled").relik.interval
