@@ -3,6 +3,7 @@
 Defined in numbers.md#4-relik; by some of them in numbers.md#21-inspecting-a-prediction.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -30,7 +31,7 @@ class Relik:
     """The ReliK of a triple, its ranks among the negatives, and how many these are.
 
     The triple itself is not counted among the negatives. ``interval``: None where all of them were
-    counted; else that of 95%, ``value`` is its geometric middle, and the ranks are estimates.
+    counted; else that of 95%, and ``value`` and the ranks are geometric middles of such intervals.
     """
 
     value: float
@@ -62,9 +63,9 @@ def sampled_relik(
     low = relik_of_ranks(head.highest, tail.highest)
     high = relik_of_ranks(head.lowest, tail.lowest)
     return Relik(
-        float(np.sqrt(low * high)),
-        round(head.rank),
-        round(tail.rank),
+        math.sqrt(low * high),
+        head.rank,
+        tail.rank,
         head.negatives,
         tail.negatives,
         (low, high),
@@ -73,12 +74,16 @@ def sampled_relik(
 
 @dataclass(frozen=True)
 class _Estimate:
-    """A rank among ``negatives``, and the bounds that it lies between with `_LEVEL`."""
+    """The bounds that a rank among ``negatives`` lies between, with `_LEVEL`."""
 
-    rank: float
     lowest: int
     highest: int
     negatives: int
+
+    @property
+    def rank(self) -> int:
+        """Return the geometric middle of both: a sample that nothing beats is not taken for all."""
+        return round(math.sqrt(self.lowest * self.highest))
 
 
 def _estimate(
@@ -114,5 +119,4 @@ def _estimate(
     better, left = int((scores[1:] > scores[0]).sum()), size - len(known)
     sample = np.array([better]), np.array([len(drawn)]), np.array([left])
     lowest, highest = (int(bound[0]) for bound in better_interval(*sample, _LEVEL))
-    rank = 1 + here + better * left / max(len(drawn), 1)
-    return _Estimate(rank, 1 + here + lowest, 1 + here + highest, same + left)
+    return _Estimate(1 + here + lowest, 1 + here + highest, same + left)

@@ -61,13 +61,13 @@ def _relik(inspection: Inspection) -> str:
     around = _of(relik.head_negatives, "negative"), count_text(relik.tail_negatives)
     better = relik.head_rank - 1, relik.tail_rank - 1
     if relik.interval is None:
-        said, some, none = f"ReliK {number(relik.value)}", "", "none of"
+        said, about = f"ReliK {number(relik.value)}", ""
     else:
         low, high = map(number, relik.interval)
         said = f"ReliK {low} to {high}, by {count_text(DRAWN)} negatives of other relations a side"
-        some, none = "about ", "none of those looked at from"
+        about = "about "
     head, tail = (
-        f"{some}{count_text(count)} of {of}" if count else f"{none} {of}"
+        f"{about}{count_text(count)} of {of}" if count else f"none of {of}"
         for count, of in zip(better, around, strict=True)
     )
     return f"{said}: {head} with this head score higher, {tail} with this tail."

@@ -41,8 +41,8 @@ def test_drawn_negatives_are_said_to_be_drawn(monkeypatch):
     monkeypatch.setattr(inspection, "_MOMENT", 0.0)
     monkeypatch.setattr(inspection, "is_counted_unasked", lambda run: False)
     assert (
-        "ReliK 0.750 to 0.750, by 100,000 negatives of other relations a side: none of those "
-        "looked at from 1 negative with this head score higher, about 1 of 1 with this tail."
+        "ReliK 0.750 to 0.750, by 100,000 negatives of other relations a side: none of 1 "
+        "negative with this head score higher, about 1 of 1 with this tail."
     ) in of(0, 0, 2)
 
 
