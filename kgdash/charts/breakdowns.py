@@ -1,7 +1,5 @@
 """Charts of a metric by groups of triples."""
 
-from html import escape
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -19,6 +17,7 @@ from kgdash.charts.style import (
     whiskers,
     write_above,
 )
+from kgdash.files.html import escape
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.metric import Metric
 from kgdash.statistics.estimate import number

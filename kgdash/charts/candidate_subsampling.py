@@ -1,7 +1,5 @@
 """Metrics among fewer candidates: in the metric guide, and by sampled protocols."""
 
-from html import escape
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -15,6 +13,7 @@ from kgdash.charts.style import (
     whiskers,
     write_above,
 )
+from kgdash.files.html import escape
 from kgdash.ranking.metric import Metric
 from kgdash.ranking.metric_lookup import find_metric
 from kgdash.statistics.estimate import number

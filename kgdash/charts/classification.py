@@ -1,7 +1,6 @@
 """Figures of triple classification: curves, scores with the threshold, calibration, ReliK."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from itertools import cycle
 
 import numpy as np
@@ -11,6 +10,7 @@ import plotly.graph_objects as go
 from kgdash.charts.message import bulk, of_each
 from kgdash.charts.separation import LABELS
 from kgdash.charts.style import GREY, RUN_LOOKS, empty, finish, log_axis, whiskers
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: way of calibration -> colour and symbol; both tell

@@ -1,7 +1,6 @@
 """Figures of several runs side by side: a metric per run, per group, per seed."""
 
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from kgdash.charts.style import (
     whiskers,
     write_above,
 )
+from kgdash.files.html import escape
 from kgdash.ranking.metric import Metric
 from kgdash.statistics.estimate import number
 

@@ -1,7 +1,5 @@
 """ReliK against one factor: points or cells, medians, and boxes per class."""
 
-from html import escape
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -9,6 +7,7 @@ import plotly.graph_objects as go
 from kgdash.charts.confounders import FACTOR_LABELS
 from kgdash.charts.message import by_halves, of_each
 from kgdash.charts.style import DENSITY, SIDE_COLOURS, empty, finish, log_axis
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 _POINTS, _MEDIANS = SIDE_COLOURS["head"], SIDE_COLOURS["tail"]

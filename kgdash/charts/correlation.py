@@ -1,7 +1,6 @@
 """Figures of the correlation study: subgraphs, tasks side by side, sizes, and runs."""
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.message import along, by_halves, of_each
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, whiskers
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 _LINE = "#7a8794"

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -19,7 +18,7 @@ import plotly.io as pio
 from kgdash.charts.message import message_of
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
-from kgdash.files.visible import visible
+from kgdash.files.html import escape
 
 #: extension -> MIME type
 FIGURE_TYPES = {
@@ -185,7 +184,7 @@ def _described(content: bytes, message: str) -> bytes:
     start = content.index(b">", content.index(b"<svg")) + 1
     if content[:start].endswith(b"/>"):  # nothing is drawn
         return content
-    return content[:start] + f"<desc>{escape(visible(message))}</desc>".encode() + content[start:]
+    return content[:start] + f"<desc>{escape(message)}</desc>".encode() + content[start:]
 
 
 def figure_html(figure: go.Figure, name: str, library: bool = False) -> str:

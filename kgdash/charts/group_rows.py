@@ -1,7 +1,6 @@
 """Groups in the rows of a figure: of instances, their names above them; of queries, by coverage."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import plotly.graph_objects as go
 from kgdash.charts.breakdowns import shortened
 from kgdash.charts.message import of_each
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, short_label, whiskers
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: groups drawn per figure

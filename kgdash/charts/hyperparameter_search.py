@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, IntD
 
 from kgdash.charts.message import along
 from kgdash.charts.style import GREY, RELIABILITY_SCALE, SIDE_COLOURS, empty, finish, log_ticks
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: of axes that Plotly draws outside the page's theme: it can be read on white and on near-black

@@ -1,7 +1,6 @@
 """Figures of one triple: where its score lies among candidates', and its entities in a plane."""
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.message import bulk
 from kgdash.charts.style import GREY, SIDE_COLOURS, empty, finish, short_label
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: groups of marked entities: colour and symbol, so that shape tells them apart as well

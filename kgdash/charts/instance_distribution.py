@@ -1,7 +1,6 @@
 """Every instance's value, true beside false, as boxes, violins or points."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from kgdash.charts.message import of_each
 from kgdash.charts.separation import LABELS, MEASURE_NAMES, LabelStyle, is_raw, measure_axis
 from kgdash.charts.style import empty
 from kgdash.errors import check_name
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: what is drawn beneath the points

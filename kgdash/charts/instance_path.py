@@ -3,7 +3,6 @@
 import re
 import textwrap
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 import pandas as pd
@@ -13,6 +12,7 @@ from kgdash.charts.instance_path_layout import PathLayout, edge_curves, path_lay
 from kgdash.charts.relik_scale import ReliKScale
 from kgdash.charts.separation import LABELS
 from kgdash.charts.style import GREY, empty, finish
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: edges up to which each bears its relation's name; the names of more show on hover

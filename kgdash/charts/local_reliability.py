@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import plotly.graph_objects as go
 
 from kgdash.charts.message import by_halves, of_each
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, whiskers
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """Figures of which model to trust where: parts × runs, what choosing costs, pairs of runs."""
 
-from html import escape
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -19,6 +17,7 @@ from kgdash.charts.style import (
     name_rows,
     whiskers,
 )
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: what ReliK picks, and what is best

@@ -1,7 +1,6 @@
 """Charts of expected performance: the line with its interval, and how often intervals held."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import plotly.graph_objects as go
 from kgdash.charts.correlation import add_band, task_label
 from kgdash.charts.message import by_halves, of_each
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_ticks, whiskers
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: was the value inside its interval -> name, colour, symbol

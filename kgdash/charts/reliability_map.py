@@ -1,7 +1,5 @@
 """Figures of the reliability map: groups by ReliK, communities as bubbles, and the baseline."""
 
-from html import escape
-
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -20,6 +18,7 @@ from kgdash.charts.style import (
     short_label,
     whiskers,
 )
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: rows of a chart of the least and the most reliable

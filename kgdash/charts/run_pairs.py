@@ -1,7 +1,5 @@
 """Figures of two runs against each other: differences, wins, and how their ranks go together."""
 
-from html import escape
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -19,6 +17,7 @@ from kgdash.charts.style import (
     whiskers,
     write_above,
 )
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: of the run that comes first, of neither, of the second

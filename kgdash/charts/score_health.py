@@ -1,13 +1,12 @@
 """Figures of the health of scores: their histogram, the gap by ties, the largest ties."""
 
-from html import escape
-
 import pandas as pd
 import plotly.graph_objects as go
 
 from kgdash.charts.breakdowns import shortened
 from kgdash.charts.message import bulk, of_each
 from kgdash.charts.style import SIDE_COLOURS, add_row_bars, empty, finish, name_rows
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: colours of true answers and of candidates: the two that differ most in lightness and hue

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from kgdash.charts.message import with_message
+from kgdash.files.html import escape
 from kgdash.graph.relation_names import end_first
 from kgdash.statistics.estimate import number
 

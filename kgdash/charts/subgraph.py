@@ -1,7 +1,6 @@
 """A subgraph drawn: nodes, labels, and edges coloured by ReliK."""
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from kgdash.charts.style import (
     reliability_colour,
     short_label,
 )
+from kgdash.files.html import escape
 from kgdash.statistics.estimate import number
 
 #: colour classes that edges are drawn in, since a Plotly line has one colour

@@ -10,11 +10,11 @@ from kgdash.files.atomic import sweep_drafts
 from kgdash.files.byte_sizes import bytes_from_environment
 from kgdash.files.lock import remove_unless_held
 
-#: names of files that long trainings go on from
-TRAININGS = "training-*.safetensors"
+#: how names of stored tables, of large graphs that are mapped, and of places of trainings end
+TABLE, GRAPH, PLACE = ".parquet", ".arrow", ".safetensors"
 
-#: how names of stored tables, and of large graphs that are mapped, end
-TABLE, GRAPH = ".parquet", ".arrow"
+#: names of files that long trainings go on from
+TRAININGS = f"training-*{PLACE}"
 
 #: folders that this process has swept: once when it first reads there, then when it writes
 _swept: set[Path] = set()
@@ -26,7 +26,9 @@ def cache_directory() -> Path:
 
 
 def cache_limit() -> int:
-    """Return how many bytes all tables may take, and all graphs: ``$KGDASH_CACHE_LIMIT``, or 2 GiB.
+    """Return how many bytes may be taken: ``$KGDASH_CACHE_LIMIT``, or 2 GiB.
+
+    All tables together may take as many, and all graphs, and all places of trainings.
 
     :raises KgdashError: if the setting is no size
     """

@@ -1,10 +1,10 @@
-"""HTML that objects show themselves by in notebooks.
+"""Texts in HTML, and HTML that objects show themselves by in notebooks.
 
 All text is escaped, and colours are the reader's own, light or dark.
 """
 
+import html
 from collections.abc import Iterable, Mapping
-from html import escape
 
 import pandas as pd
 
@@ -16,12 +16,12 @@ _NAME = "text-align: left; vertical-align: top; font-weight: normal; opacity: 0.
 def facts_html(title: str, facts: Mapping[str, object], sentences: Iterable[str] = ()) -> str:
     """Write facts by name under a title, then sentences."""
     rows = "".join(
-        f'<tr><th style="{_NAME}">{_shown(name)}</th>'
-        f'<td style="text-align: left">{_shown(value)}</td></tr>'
+        f'<tr><th style="{_NAME}">{escape(name)}</th>'
+        f'<td style="text-align: left">{escape(value)}</td></tr>'
         for name, value in facts.items()
     )
-    said = "".join(f"<p>{_shown(sentence)}</p>" for sentence in sentences)
-    return f"<div><b>{_shown(title)}</b><table><tbody>{rows}</tbody></table>{said}</div>"
+    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    return f"<div><b>{escape(title)}</b><table><tbody>{rows}</tbody></table>{said}</div>"
 
 
 def table_html(title: str, table: pd.DataFrame) -> str:
@@ -30,14 +30,15 @@ def table_html(title: str, table: pd.DataFrame) -> str:
     rows = "".join(
         "<tr>"
         + "".join(
-            f'<{tag} style="text-align: {"right" if place else "left"}">{_shown(text)}</{tag}>'
+            f'<{tag} style="text-align: {"right" if place else "left"}">{escape(text)}</{tag}>'
             for place, text in enumerate(texts)
         )
         + "</tr>"
         for tag, texts in lines
     )
-    return f"<div><b>{_shown(title)}</b><table>{rows}</table></div>"
+    return f"<div><b>{escape(title)}</b><table>{rows}</table></div>"
 
 
-def _shown(text: object) -> str:
-    return escape(visible(str(text)))
+def escape(text: object) -> str:
+    """Write a text so that HTML shows all of it, and obeys nothing in it."""
+    return html.escape(visible(str(text)))

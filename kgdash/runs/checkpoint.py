@@ -14,8 +14,16 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import save_file
 
+from kgdash.errors import KgdashError
 from kgdash.files.atomic import atomic_file
-from kgdash.files.cache_folder import TRAININGS, cache_directory
+from kgdash.files.bounds import check_room
+from kgdash.files.cache_folder import (
+    PLACE,
+    TRAININGS,
+    cache_directory,
+    cache_limit,
+    make_room,
+)
 from kgdash.formats.tensor_file import open_tensors
 
 #: seconds of training after which its place is written down again
@@ -54,12 +62,18 @@ class Checkpoint:
         return time.monotonic() - self._last >= _EVERY
 
     def write(self, said: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]) -> None:
-        """Write a place down in place of the one before."""
+        """Write a place down in place of the one before.
+
+        Places of other trainings, which nobody may ask for again, go as tables do; this one stays.
+        """
         kept = {name: each.detach().clone().contiguous() for name, each in tensors.items()}
         text = json.dumps(dict(said))
         about = {"kgdash": text, "sha256": _digest(text, kept)}
-        with contextlib.suppress(OSError, SafetensorError), atomic_file(self._path) as part:
-            save_file(kept, part, about)
+        with contextlib.suppress(OSError, SafetensorError, KgdashError):
+            check_room(self._path.parent)
+            with atomic_file(self._path) as part:
+                save_file(kept, part, about)
+            make_room(max(cache_limit(), self._path.stat().st_size), PLACE)
         self._last = time.monotonic()
 
     def remove(self) -> None:

@@ -119,6 +119,7 @@ def keep_run(write: Callable[[Path], Any], name: str = "", numbered: bool = Fals
             raise KgdashError(f"can not write {folder}: {error.strerror or error}") from error
         draft = hidden / (name or "run")
         write(draft)
+        check_room(folder)  # what was written may have taken it
         if name and not numbered:
             return _move(draft, folder / name, publish)
         for free in _free_names(name or _stem(describe_run("run", draft))):

@@ -71,7 +71,8 @@ class TrainingProcess:
         is_here = roots is None and os.path.isdir(dataset)
         source = os.path.abspath(dataset) if is_here else dataset
         within = None if roots is None else list(map(str, roots))
-        self._request = {"dataset": source, "config": asdict(config), "name": name, "roots": within}
+        request = {"dataset": source, "config": asdict(config), "name": name}
+        self._request = request | {"roots": within, "folder": visitor().folder}
         self._process: subprocess.Popen[str] | None = None
 
     def steps(self, progress: Progress, latest: object) -> Iterator[TrainingState]:
@@ -175,7 +176,7 @@ def _train(request: dict[str, Any], say: Callable[..., None]) -> None:
     from kgdash.runs.training import TrainingConfig, train
     from kgdash.runs.validation import MOST_CHECKED, SPLIT
 
-    roots = request["roots"]
+    roots, folder = request["roots"], request["folder"]
     with working_for(Visitor(roots=None if roots is None else tuple(map(Path, roots)))):
         graph = load_dataset(request["dataset"])
     config = TrainingConfig(**request["config"])
@@ -190,7 +191,8 @@ def _train(request: dict[str, Any], say: Callable[..., None]) -> None:
     def write(out: Path) -> None:
         train(graph, config, out, report, watch=checks.watch)
 
-    say(run=keep_run(write, request["name"], numbered=True).name)
+    with working_for(Visitor(folder=folder)):  # whose runs leave room on the disk
+        say(run=keep_run(write, request["name"], numbered=True).name)
 
 
 def main() -> None:

@@ -34,6 +34,11 @@ def test_bars_say_what_the_table_says():
     assert figure.layout.shapes[0].x0 == 0.5
 
 
+def test_a_name_turns_no_figure_beside_it():
+    (annotation,) = group_bars(table(["\u202ea"]), MRR, 0.5).layout.annotations
+    assert annotation.text.startswith(r"\u202ea  <b>")
+
+
 def test_no_more_than_fit_and_it_is_said():
     rows = table([f"/long/path/of/a/relation/number/{i}" for i in range(40)])
     figure = group_bars(rows, MRR, 0.5)

@@ -155,6 +155,15 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_starts(choices, message)
     assert trainings().latest is None
 
 
+def test_more_epochs_than_the_field_takes_can_not_be_asked_for_in_words():
+    """The server keeps a number of each, and draws them every second for all who watch."""
+    epochs = "train_training.num_epochs quick TransE"
+    app = choose(form(), **{epochs: None, MORE: "training.num_epochs=100001"})
+    assert errors(app) == ["expected at most 100,000 epochs; found 100,001"]
+    assert app.get_by_key("start_training").disabled
+    assert not errors(choose(app, **{MORE: "training.num_epochs=100000"}))
+
+
 def test_what_only_pykeen_knows_is_said_before_anything_starts():
     app = choose(form(), train_model="ConvE", train_recipe="PyKEEN's")
     choose(app, **{"train_model.embedding_dim PyKEEN's ConvE": 7})

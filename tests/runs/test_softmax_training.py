@@ -4,6 +4,7 @@ import json
 import os
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -138,6 +139,27 @@ class TestGoingOn:
         assert run.training["losses"] == whole.training["losses"]
         assert run.training["validation_mrr"] == whole.training["validation_mrr"]
         assert not self.kept(tmp_path / "cache")
+
+    def test_places_of_others_are_bounded_and_the_latest_stays(self, tmp_path, monkeypatch):
+        """Each training that was stopped leaves one, and nobody may ever go on with it."""
+        monkeypatch.setenv("KGDASH_CACHE", str(tmp_path))
+        monkeypatch.setenv("KGDASH_CACHE_LIMIT", "20K")
+        (tmp_path / "table.parquet").write_bytes(bytes(2**15))
+        for seed, size in enumerate([2_000, 2_000, 2_000, 10_000, 2_000]):
+            place = checkpoint.Checkpoint({"seed": seed})
+            place.write({"losses": []}, {"a": torch.ones(size)})
+            os.utime(place._path, (seed, seed))
+            assert place.read() is not None
+            assert len(self.kept(tmp_path)) == (1, 2, 2, 1, 1)[seed]
+        assert (tmp_path / "table.parquet").is_file()
+
+    def test_a_visitors_leaves_room_on_the_disk(self, tmp_path, monkeypatch, as_visitor):
+        monkeypatch.setenv("KGDASH_CACHE", str(tmp_path))
+        monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=2**31 - 1))
+        as_visitor(folder="ada")
+        place = checkpoint.Checkpoint({"seed": 1})
+        place.write({"losses": []}, {"a": torch.ones(2)})
+        assert not self.kept(tmp_path)
 
     def test_clearing_the_cache_forgets_it(self, tmp_path, monkeypatch):
         monkeypatch.setenv("KGDASH_CACHE", str(tmp_path))

@@ -4,6 +4,7 @@ import os
 import shlex
 import signal
 import threading
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -33,7 +34,8 @@ def quick(model: str, epochs: int) -> TrainingConfig:
 def said_of(config: TrainingConfig, dataset: str = "nations", name: str = "") -> list[dict]:
     """Train in this process, and return what is said."""
     said: list[dict] = []
-    request = {"dataset": dataset, "config": vars(config), "name": name, "roots": None}
+    request = {"dataset": dataset, "config": vars(config), "name": name}
+    request |= {"roots": None, "folder": ""}
     training_process._train(request, lambda **line: said.append(line))
     return said
 
@@ -135,6 +137,18 @@ def test_a_name_that_is_taken_meanwhile_is_numbered():
     assert said_of(TINY, name="mine")[-1] == {"run": "mine-2"}
     assert load("mine").digest == load("mine-2").digest
     assert {"mine", "mine-2"} <= set(own_names())
+
+
+def test_what_a_visitor_trains_leaves_room_on_the_disk(as_visitor, monkeypatch):
+    """A model of any size may be asked for: what is free before says nothing."""
+    as_visitor(folder="ada")
+    asked = TrainingProcess("nations", TINY)._request
+    as_visitor()
+    free = iter([2**31, 2**31 - 1])
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=next(free)))
+    with pytest.raises(KgdashError, match="disk is nearly full"):
+        training_process._train(asked | {"config": vars(TINY)}, lambda **line: None)
+    assert nothing_left()
 
 
 def test_it_keeps_to_the_roots_of_who_asked(tmp_path, as_visitor, monkeypatch):

@@ -41,7 +41,10 @@ def folders_on_same_graph(run: Run, progress: Progress = silent) -> Iterator[tup
     if not source:
         return
     named = named_runs()
-    own = run_folder(source, named)
+    try:
+        own = run_folder(source, named)
+    except KgdashError:  # it was removed since
+        return
     checksums = _checksums.get(own)
     if checksums is None:
         return

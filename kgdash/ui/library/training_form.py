@@ -42,10 +42,13 @@ _PREFIX, _CHOICES = "train_", "choices_of_training"
 
 _NEGATIVES = "negative_sampler.num_negs_per_pos"
 
+#: epochs of a training, each of which the server keeps and draws while it runs
+_EPOCHS = 100_000
+
 #: parameter -> label, the least and the greatest value
 _NUMBERS: dict[str, tuple[str, Any, Any]] = {
     "model.embedding_dim": ("Dimension", 1, 4096),
-    "training.num_epochs": ("Epochs", 1, 100_000),
+    "training.num_epochs": ("Epochs", 1, _EPOCHS),
     "optimizer.lr": ("Learning rate", 1e-6, 10.0),
     "training.batch_size": ("Batch size", 1, 1_000_000),
     _NEGATIVES: ("Negatives per positive", 1, 10_000),
@@ -179,6 +182,8 @@ def _settings(recipe: Recipe, model: str, key: str) -> TrainingConfig | None:
         )
         config = fixed_configuration(space)
         check_arguments(config.spec(), "train")
+        if config.epochs > _EPOCHS:  # given in words
+            raise KgdashError(f"expected at most {_EPOCHS:,} epochs; found {config.epochs:,}")
         found.append(config)
 
     return found[0] if _accepted(configure) else None

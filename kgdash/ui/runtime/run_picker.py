@@ -234,12 +234,19 @@ def show_notes(run: Run) -> None:
 
 @st.cache_resource(max_entries=_LOADED, show_spinner="Loading the model …")
 def _load(source: str, dataset: str | None, stamp: Any) -> Run:
-    return remember(load(source, dataset), source, dataset)
+    return remember(_unchanged(load(source, dataset), source, stamp), source, dataset)
 
 
 @st.cache_resource(max_entries=_SMALL_LOADED, show_spinner="Loading the model …")
 def _load_small(source: str, stamp: Any) -> Run:
-    return remember(load(source), source, None)
+    return remember(_unchanged(load(source), source, stamp), source, None)
+
+
+def _unchanged(run: Run, source: str, stamp: Any) -> Run:
+    """Refuse a run in whose place another was put while it was read: the stamp is not its own."""
+    if _stamp(run_folder(source)) != stamp:
+        raise KgdashError(f"{source} was changed meanwhile: open it anew")
+    return run
 
 
 def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:

@@ -48,6 +48,14 @@ def test_a_manifest_is_read_once_as_long_as_it_stays(bundled, tmp_path, monkeypa
     assert runs_on_same_graph(run) == UMLS
 
 
+def test_a_run_that_was_removed_since_has_no_others(as_visitor, bundled, tmp_path):
+    """To a visitor its name is a path then, which leads out of the roots."""
+    as_visitor(roots=(tmp_path,))
+    run = bundled("umls-transe")
+    gone = replace(run, provenance={**run.provenance, "source": "gone"})
+    assert runs_on_same_graph(gone) == []
+
+
 def test_a_run_without_a_folder_has_no_others():
     assert runs_on_same_graph(fake_run(make_graph([(0, 0, 1)]), random_scorer(2, 1))) == []
 

@@ -1,7 +1,14 @@
-"""Few runs stay loaded, unless they are small."""
+"""Few runs stay loaded, unless they are small, and none under another's name."""
 
+import shutil
+
+import pytest
+
+from kgdash.errors import KgdashError
 from kgdash.runs.bundled import DEMO
-from kgdash.ui.runtime.run_picker import _stamp, is_small
+from kgdash.runs.library import keep_run, rename_run
+from kgdash.ui.runtime import run_picker
+from kgdash.ui.runtime.run_picker import _stamp, is_small, load_source
 
 
 def test_bundled_runs_of_a_small_graph_are():
@@ -26,3 +33,28 @@ def test_what_can_not_be_known_to_be_is_not(tmp_path):
 def test_nor_is_what_is_large(tmp_path):
     (tmp_path / "run.json").write_bytes(bytes(2**18 + 1))
     assert not is_small(_stamp(tmp_path))
+
+
+def test_what_took_a_runs_place_while_it_was_read_is_not_kept_as_that_run(monkeypatch):
+    """Files that are moved keep their times: with the run back, the other one would be shown."""
+    for name, source in {"mine": "umls-rotate", "other": "umls-pairre"}.items():
+        keep_run(lambda out, source=source: shutil.copytree(DEMO / source, out), name)
+
+    def swap(first, second):
+        rename_run(first, "aside")
+        rename_run(second, first)
+        rename_run("aside", second)
+
+    load = run_picker.load
+
+    def load_meanwhile(*arguments):
+        swap("mine", "other")
+        return load(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(run_picker, "load", load_meanwhile)
+        with pytest.raises(KgdashError, match="changed meanwhile"):
+            load_source("mine")
+    swap("mine", "other")
+    assert load_source("mine").spec.name == "RotatE"
+    assert load_source("other").spec.name == "PairRE"
