@@ -178,7 +178,7 @@ def _parquet(path: Path) -> np.ndarray:
             )
         if values > max(_FEW, _MOST_PACKED * len(content)):
             raise KgdashError(
-                f"{path} unpacks to {values:,} numbers, nearly all of them alike; save it as .npy"
+                f"{path} unpacks to {values:,} numbers, nearly all alike; save it as .npy"
             )
         table = pq.ParquetFile(io.BytesIO(content)).read()
         table.validate(full=True)

@@ -243,7 +243,7 @@ def test_one_set_of_answers_for_many_queries_is_refused(tmp_path):
             "test-easy-answers": dict.fromkeys(asked, answers),
         },
     )
-    with pytest.raises(KgdashError, match="queries share their answers in .*test-easy"):
+    with pytest.raises(KgdashError, match=r"queries share their answers in .*test-easy"):
         read_queries(tmp_path, GRAPH)
 
 
