@@ -207,11 +207,9 @@ def _entities(
         with open_hdf5(path) as file:
             rows = single_precision(file.array("embeddings"), str(path))
         check_length(own, len(rows), list_file, path)
-        # Parts may be links to one file: the first that repeats another's names is the last read.
-        for name in own:
+        for name in own:  # parts may be links to one file
             add_name(first, name, len(first) + 1, f"{folder}, entities, row")
-        if len(rows):
-            found.append(rows)
+        found += [rows] if len(rows) else []
     shapes = {rows.shape[1:] for rows in found}
     if len(shapes) != 1 or len(min(shapes)) != 1:
         raise KgdashError(f"{folder}: expected rows of one length in all parts; found {shapes}")
