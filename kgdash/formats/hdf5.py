@@ -10,6 +10,7 @@ allocated that the file does not hold. By the HDF5 File Format Specification, ve
 import io
 import math
 import struct
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader
@@ -205,12 +206,12 @@ class Hdf5File:
             flags = start[5]
             at = address + 6 + 16 * bool(flags & 0x20) + 4 * bool(flags & 0x10)
             width = 1 << (flags & 3)
-            blocks = [(at + width, int.from_bytes(self._take(at, width), "little"))]
+            blocks = deque([(at + width, int.from_bytes(self._take(at, width), "little"))])
             head = 6 if flags & 4 else 4
         else:
-            blocks, head = [(address + 16, *struct.unpack_from("<I", start, 8))], 8
+            blocks, head = deque([(address + 16, *struct.unpack_from("<I", start, 8))]), 8
         while blocks:
-            block, at = self._take(*blocks.pop(0)), 0
+            block, at = self._take(*blocks.popleft()), 0
             while at + head <= len(block):
                 kind, size, flags = struct.unpack_from("<BHB" if new else "<HHB", block, at)
                 at += head + size

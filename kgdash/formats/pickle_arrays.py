@@ -17,7 +17,7 @@ import numpy as np
 from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError
 from kgdash.files.regular import open_regular
-from kgdash.formats.pickle_machine import PickleMachine
+from kgdash.formats.pickle_machine import PickleMachine, is_plain_key
 
 #: bytes of a file; of memory that what is no array takes for each opcode; containers, axes
 _MOST, _PER_OPCODE, _MOST_CONTAINERS, _MOST_AXES = 2**40, 64, 1_000, 8
@@ -193,6 +193,5 @@ class _ArrayMachine(PickleMachine):
         if container is not dict:
             raise self.refused("a set")
         for key in keys:
-            # Large numbers could be chosen so that a dict becomes slow.
-            if not isinstance(key, str) and not (type(key) is int and abs(key) < 2**31):
+            if not is_plain_key(key):
                 raise self.refused(f"a key of {type(key).__name__}")

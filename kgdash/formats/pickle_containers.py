@@ -4,7 +4,8 @@ These are pickles of dicts, lists, tuples, sets, integers and text. The two name
 call, ``set`` and ``collections.defaultdict``, are never looked up either.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kgdash.errors import KgdashError
@@ -14,8 +15,12 @@ from kgdash.formats.pickle_machine import PickleMachine
 MAX_BYTES = 256 * 2**20
 
 #: A tuple may be shared, and hashing it looks at every copy: without limits a short file could
-#: keep Python busy for ever.
-_LONGEST, _DEEPEST = 8, 5
+#: keep Python busy for ever. Queries have some ten values, wherever they are nested.
+_LONGEST, _DEEPEST, _MOST_VALUES = 8, 5, 64
+
+#: times that tuples of one hash are keys or members: −1 and −2 have one, so that any number of
+#: tuples may, and each would be compared with all before it
+_MOST_ALIKE = 64
 
 _SETS = ("builtins.set", "__builtin__.set", "builtins.frozenset", "__builtin__.frozenset")
 _DEFAULT_DICT = "collections.defaultdict"
@@ -63,6 +68,7 @@ class _ContainerMachine(PickleMachine):
     def __init__(self, where: str, size: int) -> None:
         super().__init__(where)
         self.copies_left = size
+        self.alike = Counter[int]()
 
     def admit(self, module: str, name: str) -> _Name:
         """Return the record of a name, refusing all but those of plain containers."""
@@ -78,6 +84,7 @@ class _ContainerMachine(PickleMachine):
                 # One list may be named again and again: no file holds more items than bytes.
                 self.copies_left -= len(items)
                 if self.copies_left >= 0:
+                    self.check_keys(items, set)
                     return set(items)
             case _Name(), () if function in _SETS:
                 return set()
@@ -93,9 +100,24 @@ class _ContainerMachine(PickleMachine):
             raise self.refused("a number of more than 32 bits")
 
     def check_tuple(self, made: tuple) -> None:
-        if len(made) > _LONGEST or _depth(made) > _DEEPEST:
-            raise self.refused(f"a tuple of more than {_LONGEST} values or {_DEEPEST} levels")
+        if len(made) > _LONGEST or _depth(made) > _DEEPEST or _values(made) > _MOST_VALUES:
+            raise self.refused(
+                f"a tuple of more than {_LONGEST} values, {_DEEPEST} levels or {_MOST_VALUES} "
+                "values on all of them"
+            )
+
+    def check_keys(self, keys: Iterable[Any], container: type) -> None:
+        for key in keys:
+            if isinstance(key, tuple):
+                found = hash(key)
+                self.alike[found] += 1
+                if self.alike[found] > _MOST_ALIKE:
+                    raise self.refused(f"more than {_MOST_ALIKE} keys of one hash")
 
 
 def _depth(value: tuple) -> int:
     return 1 + max((_depth(inner) for inner in value if isinstance(inner, tuple)), default=0)
+
+
+def _values(value: tuple) -> int:
+    return sum(_values(inner) if isinstance(inner, tuple) else 1 for inner in value)

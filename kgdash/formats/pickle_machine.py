@@ -23,6 +23,14 @@ _EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_SET": set, "EMPTY_TUPLE
 _CONTAINERS = frozenset(["TUPLE", "SETITEM", "SETITEMS", "APPEND", "APPENDS"])
 
 
+def is_plain_key(key: object) -> bool:
+    """Tell whether a key is text, or a number of 32 bits: larger ones may all have one hash.
+
+    Each would be compared with all before it, and no other thread comes to a turn meanwhile.
+    """
+    return isinstance(key, str) or (type(key) is int and abs(key) < 2**31)
+
+
 class PickleMachine:
     """Reads one pickle of protocol 2 to 5; see `run`. A subclass is the policy."""
 

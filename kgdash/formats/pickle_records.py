@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgdash.formats.pickle_machine import PickleMachine
+from kgdash.formats.pickle_machine import PickleMachine, is_plain_key
 
 CURE = (
     "expected the trained_model.pkl that PyKEEN's PipelineResult.save_to_directory or "
@@ -138,7 +138,8 @@ class _RecordMachine(PickleMachine):
 
     def check_keys(self, keys: Sequence[Any], container: type) -> None:
         for key in keys:
-            self.expect(key, str | int if container is dict else str)
+            if not (is_plain_key(key) if container is dict else isinstance(key, str)):
+                raise self.refused(f"the pickle puts {brief(key)} where a name belongs")
 
     def items_of(self, target: object) -> Any:
         if isinstance(target, Call) and target.name == "collections.OrderedDict":

@@ -7,10 +7,11 @@ from kgdash.errors import KgdashError
 from kgdash.formats.pickle_records import CURE, Call
 from kgdash.scoring.build_model import is_train_only
 
-#: values in a description at which a file is refused
-MAX_NODES = 50_000
+#: values in a description, counted wherever they are shared, and characters of all their paths:
+#: far more than any model has
+MAX_NODES, MAX_LETTERS = 50_000, 2**24
 
-#: modules and tensors, counted wherever they are shared, and levels: far more than any model has
+#: modules, and what they hold, counted likewise, and levels
 _MAX_MODULES, _DEEPEST = 10_000, 64
 
 _TENSORS = ("_parameters", "_buffers")
@@ -35,11 +36,14 @@ def mapping(record: object) -> dict[str | int, Any] | None:
 
 def walk_modules(root: Call, where: str) -> Iterator[tuple[str, Call]]:
     """Go through a model's modules as (path, record), without those that serve training only."""
-    pending, seen = [("", root)], 0
+    pending, seen, letters = [("", root)], 0, 0
     while pending:
         prefix, module = pending.pop()
-        seen += 1 + sum(len(mapping(module.state[part]) or ()) for part in _TENSORS)
-        if seen > _MAX_MODULES or prefix.count(".") > _DEEPEST:
+        held = [mapping(module.state[part]) or {} for part in ("_modules", *_TENSORS)]
+        seen += 1 + sum(map(len, held))
+        if seen <= _MAX_MODULES:
+            letters += sum(len(prefix) + len(str(name)) for part in held for name in part)
+        if seen > _MAX_MODULES or letters > MAX_LETTERS or prefix.count(".") > _DEEPEST:
             raise KgdashError(f"{where}: more modules than any model has; {CURE}")
         yield prefix, module
         for name, child in mapping(module.state["_modules"]).items():  # type: ignore[union-attr]

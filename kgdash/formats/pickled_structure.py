@@ -2,6 +2,7 @@
 
 import io
 import pickle
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,18 @@ from pykeen.models import Model
 
 from kgdash.errors import KgdashError
 from kgdash.formats.pickle_records import CURE, Call, Global, brief, parse
-from kgdash.formats.pickled_modules import MAX_NODES, is_module, mapping, own_tensors, walk_modules
+from kgdash.formats.pickled_modules import (
+    MAX_LETTERS,
+    MAX_NODES,
+    is_module,
+    mapping,
+    own_tensors,
+    walk_modules,
+)
 from kgdash.scoring.build_model import is_train_only
+
+#: of a module's state, what is described for itself
+_PARTS = ("_modules", "_parameters", "_buffers")
 
 #: attributes of modules that have no part in scoring: bookkeeping of torch, and PyKEEN's caches
 _IGNORED = frozenset(
@@ -46,20 +57,36 @@ class _TensorlessPickler(pickle.Pickler):
 
 def describe(modules: list[tuple[str, Call]], where: str) -> dict[str, str]:
     """Describe everything that has a part in scoring except the weights: path → value."""
-    out: dict[str, str] = {}
+    out = _Description(where)
     for prefix, module in modules:
         if module.name.startswith("torch.nn.modules.dropout."):
             continue
-        out[prefix.rstrip(".")] = module.name
-        attributes = {k: v for k, v in module.state.items() if k not in ("_parameters", "_buffers")}
-        children = mapping(attributes.pop("_modules")) or {}
+        out.said[prefix.rstrip(".")] = module.name
         for name, value in own_tensors(module):
-            out[f"{prefix}{name}"] = "None" if value is None else "tensor"
-        others = {k: v for k, v in children.items() if not is_module(v)}
-        for name, value in {**others, **attributes}.items():
-            if not _is_ignored(str(name), value, f"{prefix}{name}"):
-                _flatten(value, f"{prefix}{name}", out, where)
-    return out
+            out.said[f"{prefix}{name}"] = "None" if value is None else "tensor"
+        children = (mapping(module.state["_modules"]) or {}).items()
+        others = ((name, value) for name, value in children if not is_module(value))
+        for name, value in chain(others, module.state.items()):
+            path = f"{prefix}{name}"
+            out.count(path)
+            if name not in _PARTS and not _is_ignored(str(name), value, path):
+                _flatten(value, path, out)
+    return out.said
+
+
+class _Description:
+    """What is said of a model by path, of no more than `MAX_NODES` values wherever they stand."""
+
+    def __init__(self, where: str) -> None:
+        self.said: dict[str, str] = {}
+        self._where, self._nodes, self._letters = where, MAX_NODES, MAX_LETTERS
+
+    def count(self, path: str) -> None:
+        """Count a value, whether it is said or not: two may have one path."""
+        self._nodes -= 1
+        self._letters -= len(path)
+        if min(self._nodes, self._letters) < 0:
+            raise KgdashError(f"{self._where}: more attributes than any model has; {CURE}")
 
 
 def _is_ignored(name: str, value: object, path: str) -> bool:
@@ -72,10 +99,9 @@ def _is_ignored(name: str, value: object, path: str) -> bool:
     )
 
 
-def _flatten(value: object, path: str, out: dict[str, str], where: str) -> None:
+def _flatten(value: object, path: str, out: _Description) -> None:
     """Describe one value, whatever is nested in it."""
-    if len(out) > MAX_NODES:
-        raise KgdashError(f"{where}: more attributes than any model has; {CURE}")
+    out.count(path)
     inner: dict[Any, Any] = {}
     if isinstance(value, Call) and not value.name.startswith("torch._utils._rebuild_"):
         inner = {"args": value.args, "kwargs": value.kwargs, "state": value.state} | value.items
@@ -83,9 +109,10 @@ def _flatten(value: object, path: str, out: dict[str, str], where: str) -> None:
         inner = value
     elif isinstance(value, list | tuple):
         inner = dict(enumerate(value))
-    out[path] = "tensor" if brief(value).startswith("torch._utils._rebuild_") else brief(value)
+    said = brief(value)
+    out.said[path] = "tensor" if said.startswith("torch._utils._rebuild_") else said
     for key, item in inner.items():
-        _flatten(item, f"{path}.{key}", out, where)
+        _flatten(item, f"{path}.{key}", out)
 
 
 def check_same(file: dict[str, str], rebuilt: dict[str, str], name: str, path: Path) -> None:

@@ -23,8 +23,8 @@ from kgdash.formats.proto_fields import Value, fields, message, varint, whole
 _MAGIC = bytes.fromhex("57fb808b247547db")
 _FOOTER = 48
 
-#: bytes of an index or a text, of a file of numbers, of a key
-_MOST_INDEX, _MOST, _LONGEST_KEY = 2**22, 2**40, 4_096
+#: bytes of an index or a text, of a file of numbers, of a key; keys, of which models have tens
+_MOST_INDEX, _MOST, _LONGEST_KEY, _MOST_KEYS = 2**22, 2**40, 4_096, 10_000
 
 #: numbers by TensorFlow's count of types
 _DTYPES = {1: "<f4", 2: "<f8", 19: "<f2"}
@@ -62,6 +62,8 @@ class Bundle:
                 data = stream.read()
             for key, value in _items(data):
                 self._entries[key.decode()] = value
+                if len(self._entries) > _MOST_KEYS:
+                    raise KgdashError(f"{index} tells of more arrays than any model has")
             self._shards = _header(self._entries.pop("", b""))
 
     def array(self, key: str) -> np.ndarray:

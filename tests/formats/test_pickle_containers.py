@@ -169,3 +169,33 @@ def test_too_large(monkeypatch):
     monkeypatch.setattr("kgdash.formats.pickle_containers.MAX_BYTES", 10)
     with pytest.raises(KgdashError, match="larger than"):
         read_plain_pickle(pickle.dumps(list(range(10))), "x.pkl")
+
+
+def _set_of(definitions: list[bytes], members: list[bytes]) -> bytes:
+    """Return a pickle of {0: a list of what is defined, 1: a set of members}."""
+    made = b"".join(each + b"\x94" for each in definitions)
+    return b"\x80\x04}(K\x00](" + made + b"eK\x01\x8f(" + b"".join(members) + b"\x90u."
+
+
+def test_tuples_of_one_hash_are_refused():
+    ints = [struct.pack("<ci", b"J", number) for number in (-1, -2)]
+    eights = [
+        b"(" + b"".join(ints[number >> bit & 1] for bit in range(8)) + b"t" for number in range(256)
+    ]
+    pairs = [b"h" + bytes([n // 100]) + b"h" + bytes([n % 100]) + b"\x86" for n in range(10_000)]
+    with pytest.raises(KgdashError, match="keys of one hash"):
+        read_plain_pickle(_set_of(eights, pairs), "x.pkl")
+    with pytest.raises(KgdashError, match="keys of one hash"):
+        read_plain_pickle(_called_set(eights, pairs), "x.pkl")
+
+
+def _called_set(definitions: list[bytes], members: list[bytes]) -> bytes:
+    made = b"".join(each + b"\x94" for each in definitions)
+    called = b"cbuiltins\nset\n](" + b"".join(members) + b"e\x85R"
+    return b"\x80\x04}(K\x00](" + made + b"eK\x01" + called + b"u."
+
+
+def test_tuples_that_hold_one_again_and_again_are_refused():
+    nested = [b"K\x01", *(b"(" + (b"h" + bytes([level])) * 8 + b"t" for level in range(5))]
+    with pytest.raises(KgdashError, match="values on all of them"):
+        read_plain_pickle(_set_of(nested, [b"h\x05"] * 10), "x.pkl")

@@ -359,6 +359,43 @@ def test_shared_tensors_are_counted_before_any_is_rebuilt(tmp_path, monkeypatch)
     assert "more modules than any model has" in refusal(path)
 
 
+def test_values_that_stand_at_one_path_are_counted(tmp_path):
+    # 7 KB took time without end: of 1 and "1" the path is the same.
+    model, nested = make("UM"), {1: None}
+    for _ in range(24):
+        nested = {1: nested, "1": nested}
+    model.interaction.extra = nested
+    assert "more attributes than any model" in refusal(save(model, tmp_path / "m.pkl"))
+
+
+@pytest.mark.parametrize("part", ["attribute", "module"])
+def test_long_names_of_what_holds_much_are_refused(part, tmp_path):
+    # 0.4 MB took 8 GB: each of many paths repeats the name that they begin with.
+    model, long = make("UM"), "x" * 400_000
+    if part == "attribute":
+        setattr(model, long, [None] * 100)
+    else:
+        model.interaction.add_module(long, torch.nn.ModuleList([torch.nn.Module()] * 100))
+    found = {"attribute": "more attributes", "module": "more modules"}[part]
+    assert f"{found} than any model" in refusal(save(model, tmp_path / "m.pkl"))
+
+
+def test_what_modules_share_is_counted_in_each(tmp_path):
+    # 0.4 MB took a minute: each of many modules holds the same many that are none.
+    model, shared = make("UM"), torch.nn.Module()
+    for i in range(100):
+        shared.add_module(f"m{i}", None)
+    for i in range(200):
+        model.interaction.add_module(f"m{i}", shared)
+    assert "more modules than any model has" in refusal(save(model, tmp_path / "m.pkl"))
+
+
+def test_keys_that_may_have_one_hash_are_refused(tmp_path):
+    # A megabyte of them kept all threads waiting for 104 s.
+    path = save({number * (2**61 - 1): None for number in range(1, 3)}, tmp_path / "m.pkl")
+    assert "refused: the pickle puts" in refusal(path)
+
+
 def test_modules_nested_deep_are_refused(tmp_path):
     model = make("UM")
     module = model.interaction

@@ -94,3 +94,38 @@ def test_a_compressed_block_is_refused(index):
     index.write_bytes(data)
     with pytest.raises(KgdashError, match="cut short or compressed"):
         Bundle(index)
+
+
+def _varint(number):
+    groups = [number >> shift & 127 for shift in range(0, max(1, number.bit_length()), 7)]
+    return bytes([*(group | 128 for group in groups[:-1]), groups[-1]])
+
+
+def _block(entries):
+    return b"".join(entries) + bytes(4) + b"\x01\0\0\0" + b"\0"
+
+
+def _table(keys):
+    """Return a table of keys, each said by what differs from the one before."""
+    entries, before = [], b""
+    for key in keys:
+        shared = 4000 if before and before[:4000] == key[:4000] else 0
+        own = key[shared:]
+        entries.append(_varint(shared) + _varint(len(own)) + b"\0" + own)
+        before = key
+    data = _block(entries)
+    size = len(data) - 1
+    handle = _varint(0) + _varint(size)
+    told = _block([_varint(0) + _varint(1) + _varint(len(handle)) + b"x" + handle])
+    footer = _varint(0) + _varint(0) + _varint(len(data)) + _varint(len(told) - 1)
+    return data + told + footer.ljust(40, b"\0") + bytes.fromhex("57fb808b247547db")
+
+
+def test_many_long_keys_are_refused(index):
+    # 3 MB of them took 1.1 GB: each says what differs from the one before it.
+    index.write_bytes(_table([b"", *(b"k" * 4000 + b"%06d" % number for number in range(100))]))
+    with pytest.raises(KgdashError, match="no other; it holds kkk"):
+        Bundle(index).array("other")
+    index.write_bytes(_table(b"k" * 4000 + b"%06d" % number for number in range(20_000)))
+    with pytest.raises(KgdashError, match="more arrays than any model has"):
+        Bundle(index)

@@ -27,6 +27,9 @@ _UNPARSABLE = (ValueError, SyntaxError, TypeError, LookupError, OverflowError, T
 #: kinds of numbers that are weights: floats of 16 to 64 bits, complex, and whole numbers
 _KINDS, _LARGEST_ITEM = "fciu", 16
 
+#: numbers of a table for each of its bytes, and of any table: weights that were trained hardly pack
+_MOST_PACKED, _FEW = 16, 2**22
+
 #: axes of an array: matrices per relation have three
 _MOST_AXES = 8
 
@@ -172,6 +175,10 @@ def _parquet(path: Path) -> np.ndarray:
         if values > memory_budget() // 16 or size > memory_budget():
             raise KgdashError(
                 f"{path} unpacks to more than fits; save it as .npy, or raise KGDASH_MEMORY"
+            )
+        if values > max(_FEW, _MOST_PACKED * len(content)):
+            raise KgdashError(
+                f"{path} unpacks to {values:,} numbers, nearly all alike; save it as .npy"
             )
         table = pq.ParquetFile(io.BytesIO(content)).read()
         table.validate(full=True)

@@ -17,6 +17,7 @@ of its own; without, the tail is, always.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from kgdash.formats.embeddings.embedding import Embedding, Source
 from kgdash.formats.embeddings.interactions import Parts
 from kgdash.formats.embeddings.json_values import read_name_list, read_object
 from kgdash.formats.embeddings.matrices import single_precision
-from kgdash.formats.embeddings.name_lists import check_length
+from kgdash.formats.embeddings.name_lists import add_name, check_length
 from kgdash.formats.embeddings.numbered_names import find_list
 from kgdash.formats.embeddings.options import Options
 from kgdash.formats.hdf5 import Hdf5File, open_hdf5
@@ -72,7 +73,7 @@ class _Config:
     global_embedding: bool
     max_norm: float | None
 
-    @property
+    @cached_property
     def operator(self) -> str:
         """The operator of the relations; one without is taken to have it, and to change nothing."""
         return next((each for each in self.operators if each != "none"), "none")
@@ -198,7 +199,7 @@ def _entities(
     folder: Path, version: int, config: _Config, places: tuple[Path | None, ...]
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Read the parts of the entities' matrix, one below the other, and their names."""
-    found, names = [], list[str]()
+    found, first = [], dict[str, int]()
     for part in range(config.partitions):
         path = folder / f"embeddings_{config.entity}_{part}.v{version}.h5"
         list_file = find_list(places, (f"entity_names_{config.entity}_{part}.json",))
@@ -206,9 +207,9 @@ def _entities(
         with open_hdf5(path) as file:
             rows = single_precision(file.array("embeddings"), str(path))
         check_length(own, len(rows), list_file, path)
-        names += own
-        if len(rows):
-            found.append(rows)
+        for name in own:  # parts may be links to one file
+            add_name(first, name, len(first) + 1, f"{folder}, entities, row")
+        found += [rows] if len(rows) else []
     shapes = {rows.shape[1:] for rows in found}
     if len(shapes) != 1 or len(min(shapes)) != 1:
         raise KgdashError(f"{folder}: expected rows of one length in all parts; found {shapes}")
@@ -217,7 +218,7 @@ def _entities(
         norms = np.sqrt(np.einsum("ij,ij->i", entities, entities, dtype=np.float64))
         scale = np.where(norms > config.max_norm, config.max_norm / (norms + _EPSILON), 1)
         entities *= scale.astype(np.float32)[:, None]
-    return entities, tuple(names)
+    return entities, tuple(first)
 
 
 def _array(file: Hdf5File, path: Path, name: str, shape: tuple[int, ...]) -> np.ndarray:

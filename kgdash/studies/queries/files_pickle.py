@@ -82,18 +82,32 @@ class _Files:
 
     def __init__(self, folder: Path, total: int, progress: Progress) -> None:
         self.folder, self.total, self.progress, self.done = folder, total, progress, 0
+        # A set may stand in a file once and be that of many queries.
+        self._answers_left = 0
 
     def mapping(self, name: str) -> dict:
         """Read a file that must hold a dict."""
         path = self.folder / name
         if not path.exists():
             raise KgdashError(f"no {name} in {self.folder}; it belongs to the published files")
-        value = read_plain_pickle(read_content(path, str(path), MAX_BYTES), str(path))
+        content = read_content(path, str(path), MAX_BYTES)
+        self._answers_left += len(content)
+        value = read_plain_pickle(content, str(path))
         if not isinstance(value, dict):
             raise KgdashError(f"expected a dict in {path}; found a {type(value).__name__}")
         self.done += 1
         self.progress(self.done, self.total)
         return value
+
+    def ids(self, answers: Any, where: str) -> set[int]:
+        """Return answers, of which all files that were read have no more than bytes."""
+        plain = isinstance(answers, set | list | tuple)
+        self._answers_left -= len(answers) if plain else 0
+        if self._answers_left < 0:
+            raise KgdashError(f"queries share their answers in {where}; write each with its own")
+        if not plain or not all(type(a) is int and a >= 0 for a in answers):
+            raise KgdashError(f"expected sets of entity numbers as answers; found others ({where})")
+        return set(answers)
 
 
 def _query2box(files: _Files, types: list[str], split: str) -> Iterator[_Answered]:
@@ -106,8 +120,8 @@ def _query2box(files: _Files, types: list[str], split: str) -> Iterator[_Answere
             # What follows the join stands bare behind the branches: (branch, branch, relation).
             cut = (query[:width], query[width:]) if isinstance(query, tuple) else ((), ())
             parsed = _parsed(kind, *cut, query, f"{files.folder}/{split}_ans_{name}.pkl")
-            later = _ids(hard.get(query, ()), f"{files.folder}/{split}_ans_{name}_hard.pkl")
-            known = _ids(answers, f"{files.folder}/{split}_ans_{name}.pkl")
+            later = files.ids(hard.get(query, ()), f"{files.folder}/{split}_ans_{name}_hard.pkl")
+            known = files.ids(answers, f"{files.folder}/{split}_ans_{name}.pkl")
             yield parsed, known - later, later
 
 
@@ -118,9 +132,9 @@ def _betae(files: _Files, split: str, notes: list[str]) -> Iterator[_Answered]:
         names = ["train-answers.pkl"]
     parts = {f"{files.folder}/{name}": files.mapping(name) for name in names}
     where = f"{files.folder}/{split}-queries.pkl"
-    for found in queries.values():
-        if not isinstance(found, set | list) or not all(isinstance(q, tuple) for q in found):
-            raise KgdashError(f"expected sets of queries by structure; found others ({where})")
+    strange = KgdashError(f"expected sets of queries by structure; found others ({where})")
+    if not all(isinstance(found, set | list) for found in queries.values()):
+        raise strange
     other = sum(len(found) for kind, found in queries.items() if kind not in _STRUCTURES)
     if other:
         total = sum(map(len, queries.values()))
@@ -129,9 +143,12 @@ def _betae(files: _Files, split: str, notes: list[str]) -> Iterator[_Answered]:
         kind = _STRUCTURES.get(structure)
         if kind is None:
             continue
+        # Not of others: any number of structures may share one set.
+        if not all(isinstance(query, tuple) for query in found):
+            raise strange
         pairs = [(query, _parsed(kind, *_branches(kind, query), query, where)) for query in found]
         for query, parsed in sorted(pairs) if isinstance(found, set) else pairs:
-            easy, *hard = (_ids(part.get(query, ()), place) for place, part in parts.items())
+            easy, *hard = (files.ids(part.get(query, ()), place) for place, part in parts.items())
             yield parsed, easy, hard[0] if hard else set()
 
 
@@ -164,13 +181,6 @@ def _parsed(kind: str, branches: Any, after: Any, query: Any, where: str) -> _Qu
         f"expected a query of type {kind}, branches of (entity, (relation, …)); found "
         f"{query!r:.100} ({where})"
     )
-
-
-def _ids(answers: Any, where: str) -> set[int]:
-    plain = isinstance(answers, set | list | tuple)
-    if not plain or not all(type(a) is int and a >= 0 for a in answers):
-        raise KgdashError(f"expected sets of entity numbers as answers; found others ({where})")
-    return set(answers)
 
 
 def _gather(

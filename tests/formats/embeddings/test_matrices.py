@@ -141,6 +141,15 @@ def test_more_tensors_than_a_model_has(tmp_path):
         read_matrix(tmp_path / "a.safetensors")
 
 
+def test_a_table_that_says_one_number_again_and_again(tmp_path):
+    # Two of 5 KB together took 4 GB.
+    numbers = pa.array(np.full(2**23, 0.5))
+    rows = pa.ListArray.from_arrays(np.array([0, 2**22, 2**23], np.int32), numbers)
+    parquet(tmp_path / "a.parquet", v=rows)
+    with pytest.raises(KgdashError, match=r"unpacks to 8,388,\d+ numbers, nearly all alike"):
+        read_matrix(tmp_path / "a.parquet")
+
+
 def test_numbers_beyond_single_precision():
     with pytest.raises(KgdashError, match=r"here, row 2: a number beyond 3.4e38"):
         single_precision(np.array([[1.0], [1e39]]), "here")

@@ -1,6 +1,7 @@
 """PyTorch-BigGraph's checkpoints: one that it wrote, others by its layout and its formulas."""
 
 import json
+import time
 from pathlib import Path
 from shutil import copytree
 
@@ -294,4 +295,22 @@ def test_relations_without_parameters_take_little(operator, comparator, tmp_path
         read_pbg(tmp_path, Options())
         monkeypatch.setattr(pbg, "_MOST_MADE", 55 * D * 4 - 1)
     with pytest.raises(KgdashError, match=r"5[45] relations without parameters take more"):
+        read_pbg(tmp_path, Options())
+
+
+def test_many_relations_without_operators_take_no_time(tmp_path):
+    write(tmp_path, "none", "l2", False)
+    with_config(relations=relations(*["none"] * 30_000))(tmp_path)
+    start = time.process_time()
+    assert len(read_pbg(tmp_path, Options()).relation_names) == 30_000
+    assert time.process_time() - start < 3
+
+
+def test_parts_that_are_one_file_are_refused(tmp_path):
+    write(tmp_path, parts=2)
+    for name in ("entity_names_all_{}.json", "embeddings_all_{}.v7.h5"):
+        (tmp_path / name.format(1)).unlink()
+        (tmp_path / name.format(1)).hardlink_to(tmp_path / name.format(0))
+    with_config(num_partitions=3)(tmp_path)
+    with pytest.raises(KgdashError, match=r"row 8: '.*' stands at 1 already"):
         read_pbg(tmp_path, Options())

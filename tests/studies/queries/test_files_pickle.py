@@ -232,6 +232,21 @@ def test_other_queries_of_betae_are_refused(tmp_path, queries):
         read_queries(tmp_path, GRAPH)
 
 
+def test_one_set_of_answers_for_many_queries_is_refused(tmp_path):
+    write_betae(tmp_path, one_query())
+    asked, answers = [(number, (0,)) for number in range(1000)], set(range(1000))
+    write(
+        tmp_path,
+        **{
+            "id2ent": {number: f"e{number}" for number in range(1000)},
+            "test-queries": {("e", ("r",)): set(asked)},
+            "test-easy-answers": dict.fromkeys(asked, answers),
+        },
+    )
+    with pytest.raises(KgdashError, match=r"queries share their answers in .*test-easy"):
+        read_queries(tmp_path, GRAPH)
+
+
 NUMBERS = st.integers(-3, 9) | st.sampled_from([2**31, 2**63, 2**64])
 ATOMS = NUMBERS | st.text("ereu_", max_size=3) | st.none() | st.booleans()
 KEYS = st.recursive(ATOMS, lambda inner: st.lists(inner, max_size=3).map(tuple), max_leaves=8)
