@@ -13,10 +13,19 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from kgdash.engine.compiled import has_wide_masks
 from kgdash.engine.microkernels import _FLOAT, _INT, _INT32, _int, _spread
 
 #: scores that are counted at once: what rows of scores are filled up to with NaN
 STEP = 128
+
+#: levels that are compared with a bound at once, and in how many parts those that exceed it are
+#: counted: with masks of 64 lanes (AVX-512) their bits, else the lanes apart, as no register has
+#: room for more
+CHUNK, PARTS = (STEP, 1) if has_wide_masks() else (64, 16)
+
+#: scores that are brought to levels, or compared as they are, at once
+_FEW = 32
 
 _INT16 = ir.IntType(16)
 #: what it makes is called with less than is written
@@ -30,9 +39,37 @@ def _address(builder: Any, base: Any, kind: Any, index: Any) -> Any:
     return builder.gep(builder.inttoptr(base, kind.as_pointer()), [index])
 
 
-def _ones(builder: Any, mask: Any) -> Any:
-    """Count the lanes of a mask that are set: int64."""
-    return builder.trunc(builder.ctpop(builder.bitcast(mask, ir.IntType(STEP))), _INT)
+def _folded(builder: Any, vector: Any, lanes: int) -> Any:
+    """Add the upper half of a vector to the lower one until so many lanes are left."""
+    while (half := vector.type.count // 2) >= lanes:
+        low, high = _halves(builder, vector, half)
+        vector = builder.add(low, high)
+    return vector
+
+
+def _halves(builder: Any, vector: Any, half: int) -> list[Any]:
+    places = (list(range(first, first + half)) for first in (0, half))
+    return [
+        builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(_INT32, half), at))
+        for at in places
+    ]
+
+
+def _first(builder: Any, vector: Any) -> Any:
+    return builder.extract_element(vector, ir.Constant(_INT32, 0))
+
+
+def _tally(builder: Any, mask: Any, parts: Any) -> Any:
+    """Count the lanes of a mask that are set: a vector of as many parts, whose sum it is."""
+    if parts.count > 1:
+        whole = ir.VectorType(parts.element, mask.type.count)
+        # A lane that is set is −1.
+        return builder.neg(_folded(builder, builder.sext(mask, whole), parts.count))
+    bits = builder.ctpop(builder.bitcast(mask, ir.IntType(mask.type.count)))
+    nothing = ir.Constant(parts, ir.Undefined)
+    change = builder.trunc if mask.type.count > parts.element.width else builder.zext
+    one = bits if mask.type.count == parts.element.width else change(bits, parts.element)
+    return builder.insert_element(nothing, one, ir.Constant(_INT32, 0))
 
 
 @_intrinsic
@@ -53,25 +90,28 @@ def count_compared(_context, scores, width, bounds, number, above, equal):
     (scores, width, bounds, number, above, equal); ``width`` is a multiple of 128, NaN exceed and
     equal nothing.
     """
-    vector = ir.VectorType(_FLOAT, STEP)
+    vector = ir.VectorType(_FLOAT, _FEW)
+    parts = ir.VectorType(_INT32, min(PARTS, _FEW // 4))
     signature = types.void(*[types.uintp, types.intp] * 2, *[types.uintp] * 2)
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         scores, width, bounds, number, *counts = arguments
+        found = [cgutils.alloca_once(builder, parts) for _ in counts]
         with cgutils.for_range(builder, number) as each:
             bound = builder.load(_address(builder, bounds, _FLOAT, each.index))
             spread = _spread(builder, bound, vector)
-            found = [cgutils.alloca_once(builder, _INT) for _ in counts]
             for count in found:
-                builder.store(_int(0), count)
-            with cgutils.for_range(builder, builder.udiv(width, _int(STEP))) as loop:
+                builder.store(ir.Constant(parts, [0] * parts.count), count)
+            with cgutils.for_range(builder, builder.udiv(width, _int(_FEW))) as loop:
                 score = builder.load(_address(builder, scores, vector, loop.index), align=4)
                 for count, order in zip(found, (">", "=="), strict=True):
-                    hit = _ones(builder, builder.fcmp_ordered(order, score, spread))
-                    builder.store(builder.add(builder.load(count), hit), count)
+                    hits = _tally(builder, builder.fcmp_ordered(order, score, spread), parts)
+                    builder.store(builder.add(builder.load(count), hits), count)
             for count, out in zip(found, counts, strict=True):
                 place = _address(builder, out, _INT, each.index)
-                builder.store(builder.add(builder.load(place), builder.load(count)), place)
+                more = _first(builder, _folded(builder, builder.load(count), 1))
+                more = builder.zext(more, _INT)
+                builder.store(builder.add(builder.load(place), more), place)
         return context.get_dummy_value()
 
     return signature, generate
@@ -84,21 +124,21 @@ def levels_of(_context, scores, width, low, scale, levels):
     (scores, width, low, scale, levels): (score - low) · scale is brought to [0, 64000] for the
     scores that matter; ``width`` is a multiple of 128.
     """
-    vector, whole = ir.VectorType(_FLOAT, STEP), ir.VectorType(_INT32, STEP)
-    level = ir.VectorType(_INT16, STEP)
+    vector, whole = ir.VectorType(_FLOAT, _FEW), ir.VectorType(_INT32, _FEW)
+    level = ir.VectorType(_INT16, _FEW)
     signature = types.void(types.uintp, types.intp, types.float32, types.float32, types.uintp)
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         scores, width, low, scale, levels = arguments
         low, scale = (_spread(builder, value, vector) for value in (low, scale))
-        with cgutils.for_range(builder, builder.udiv(width, _int(STEP))) as loop:
+        with cgutils.for_range(builder, builder.udiv(width, _int(_FEW))) as loop:
             score = builder.load(_address(builder, scores, vector, loop.index), align=4)
             value = builder.fmul(builder.fsub(score, low), scale)
             for order, end in ((">", -1.0), ("<", 65_000.0)):
-                limit = ir.Constant(vector, [end] * STEP)
+                limit = ir.Constant(vector, [end] * _FEW)
                 inside = builder.fcmp_ordered(order, value, limit)
                 value = builder.select(inside, value, limit)
-            shift = ir.Constant(whole, [_LEAST_LEVEL + 1] * STEP)
+            shift = ir.Constant(whole, [_LEAST_LEVEL + 1] * _FEW)
             place = _address(builder, levels, level, loop.index)
             found = builder.add(builder.fptosi(value, whole), shift)
             builder.store(builder.trunc(found, level), place, align=2)
@@ -112,32 +152,46 @@ def count_levels(_context, levels, width, bounds, number, above, hits):
     """Count how many of the first ``width`` levels exceed each of ``number`` bounds' levels.
 
     (levels, width, bounds, number, above, hits): bounds are int32, each a level twice, ascending;
-    ``above``, int64, is added to; ``hits``, uint64, are masks of the levels that a bound has, too;
-    ``width`` is a multiple of 128.
+    ``above``, int16, has `PARTS` numbers for each bound, which are added to, see `sum_of_parts`;
+    ``hits``, uint64, are masks of the levels that a bound has, too; ``width`` is a multiple of 128.
     """
-    vector, pairs = ir.VectorType(_INT16, STEP), ir.VectorType(_INT32, STEP // 2)
+    vector, pairs = ir.VectorType(_INT16, CHUNK), ir.VectorType(_INT32, CHUNK // 2)
+    parts = ir.VectorType(_INT16, PARTS)
     signature = types.void(*[types.uintp, types.intp] * 2, *[types.uintp] * 2)
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         levels, width, bounds, number, above, hits = arguments
         nearest = cgutils.alloca_once(builder, vector)
-        with cgutils.for_range(builder, builder.udiv(width, _int(STEP))) as loop:
+        with cgutils.for_range(builder, builder.udiv(width, _int(CHUNK))) as loop:
             level = builder.load(_address(builder, levels, vector, loop.index), align=2)
-            builder.store(ir.Constant(vector, [_LEAST_LEVEL] * STEP), nearest)
+            builder.store(ir.Constant(vector, [_LEAST_LEVEL] * CHUNK), nearest)
             # From the greatest bound to the least: what is kept is the least that is not exceeded.
             with cgutils.for_range(builder, number) as each:
                 index = builder.sub(builder.sub(number, _int(1)), each.index)
                 both = builder.load(_address(builder, bounds, _INT32, index))
                 bound = builder.bitcast(_spread(builder, both, pairs), vector)
                 exceeds = builder.icmp_signed(">", level, bound)
-                place = _address(builder, above, _INT, index)
-                count = builder.add(builder.load(place), _ones(builder, exceeds))
-                builder.store(count, place)
+                place = _address(builder, above, parts, index)
+                count = builder.add(builder.load(place, align=2), _tally(builder, exceeds, parts))
+                builder.store(count, place, align=2)
                 builder.store(builder.select(exceeds, builder.load(nearest), bound), nearest)
             same = builder.icmp_signed("==", level, builder.load(nearest))
-            place = _address(builder, hits, ir.IntType(STEP), loop.index)
-            builder.store(builder.bitcast(same, ir.IntType(STEP)), place, align=8)
+            place = _address(builder, hits, ir.IntType(CHUNK), loop.index)
+            builder.store(builder.bitcast(same, ir.IntType(CHUNK)), place, align=8)
         return context.get_dummy_value()
+
+    return signature, generate
+
+
+@_intrinsic
+def sum_of_parts(_context, above, index):
+    """Return the sum of the `PARTS` numbers that `count_levels` has for a bound: int64."""
+    parts = ir.VectorType(_INT16, PARTS)
+    signature = types.intp(types.uintp, types.intp)
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        found = builder.load(_address(builder, arguments[0], parts, arguments[1]), align=2)
+        return builder.zext(_first(builder, _folded(builder, found, 1)), _INT)
 
     return signature, generate
 
@@ -166,16 +220,8 @@ def spread_of(_context, scores, width):
         for end, order in zip(ends, "<>", strict=True):
             best, half = builder.load(end), vector.count // 2
             while half:
-                parts = (
-                    builder.shuffle_vector(
-                        best,
-                        best,
-                        ir.Constant(ir.VectorType(_INT32, half), list(range(first, first + half))),
-                    )
-                    for first in (0, half)
-                )
-                best, half = _closer(builder, order, *parts), half // 2
-            results.append(builder.extract_element(best, ir.Constant(_INT32, 0)))
+                best, half = _closer(builder, order, *_halves(builder, best, half)), half // 2
+            results.append(_first(builder, best))
         return context.make_tuple(builder, signature.return_type, results)
 
     return signature, generate

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
+from llvmlite.binding import get_host_cpu_features
 from numba import config as _config
 from numba import njit as _njit
 
@@ -37,6 +38,14 @@ def compiled_bare(function: Callable[..., Any]) -> Any:
     References to arrays are not counted in it, which would take longer than a row of scores.
     """
     return compiled(function, _nrt=False, forceinline=True)
+
+
+def has_wide_masks() -> bool:
+    """Tell whether what is compiled may use AVX-512, whose masks have a bit for each lane."""
+    features = _settings.CPU_FEATURES
+    if features is None and _settings.CPU_NAME in (None, "host"):
+        features = get_host_cpu_features().flatten()
+    return "+avx512bw" in (features or "")
 
 
 def _folder() -> str:

@@ -5,12 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from kgdash.engine.comparing_microkernels import (
+    PARTS,
     STEP,
     address,
     count_compared,
     count_levels,
     levels_of,
     spread_of,
+    sum_of_parts,
 )
 from kgdash.engine.compiled import compiled, compiled_bare
 from kgdash.engine.scoring_kernels import COLUMNS
@@ -54,8 +56,9 @@ class Scratch(NamedTuple):
     """What is noted of one row of scores, see `count_levels`.
 
     ``levels``, int16, of its scores, and ``bounds``, int32, of the bounds within reach; how many
-    are ``above`` each, int64; ``hits``, uint64, of scores on the level of a bound. ``crowded``: for
-    how many rows to come levels are not tried, after one where they told little apart.
+    are ``above`` each, int16, in parts; ``hits``, uint64, of scores on the level of a bound.
+    ``crowded``: for how many rows to come levels are not tried, after one where they told little
+    apart.
     """
 
     levels: np.ndarray
@@ -120,7 +123,7 @@ def scratch():
     return Scratch(
         np.empty(COLUMNS, np.int16),
         np.empty(_MANY_BOUNDS, np.int32),
-        np.empty(_MANY_BOUNDS, np.int64),
+        np.empty(_MANY_BOUNDS * PARTS, np.int16),
         np.empty(COLUMNS // 64, np.uint64),
         np.zeros(1, np.int64),
     )
@@ -159,7 +162,7 @@ def count_scores(tile, row, width, kept, group, bounds, counts, paper):
             place = min(max((values[begin + i] - low) * scale, np.float32(-1)), np.float32(65000))
             level = np.int32(place) - np.int32(32767)
             paper.bounds[i] = (level & np.int32(0xFFFF)) | (level << np.int32(16))
-            paper.above[i] = 0
+        paper.above[: number * PARTS] = 0
         levels = address(paper.levels)
         levels_of(scores, width, low, scale, levels)
         hits = address(paper.hits)
@@ -173,7 +176,7 @@ def count_scores(tile, row, width, kept, group, bounds, counts, paper):
                 mask &= mask - np.uint64(1)
         if some <= width // 8:
             for i in range(number):
-                counts.above[begin + i] += paper.above[i]
+                counts.above[begin + i] += sum_of_parts(above, i)
             if some:
                 _settle(tile, row, width, begin, end, bounds, counts, paper)
             return
