@@ -27,10 +27,10 @@ from kgdash.engine.bounds import Thresholds
 from kgdash.engine.counting import count_ranks
 from kgdash.engine.form import candidate_panels, query_vectors
 from kgdash.engine.kernels import count_rows
-from kgdash.engine.memory import own_memory
 from kgdash.engine.microkernels import L1
 from kgdash.engine.tasks import no_masks
 from kgdash.engine.turned_kernels import SUM
+from kgdash.files.memory import own_memory
 from kgdash.scoring.form_parts import Turning
 
 #: the model of FB15k-237 that is bundled

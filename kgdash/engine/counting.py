@@ -17,7 +17,6 @@ from kgdash.engine.bounds import Thresholds
 from kgdash.engine.device import count_rows_on_device
 from kgdash.engine.form import InteractionForm, own_scores, padded, query_vectors, score_triples
 from kgdash.engine.kernels import Masks, count_both, count_rows
-from kgdash.engine.memory import memory_budget
 from kgdash.engine.tasks import (
     Asked,
     CountingThread,
@@ -30,6 +29,7 @@ from kgdash.engine.tasks import (
 )
 from kgdash.engine.turned_kernels import Turned, count_turned
 from kgdash.engine.workers import run_in_threads
+from kgdash.files.memory import memory_budget
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, phases, silent
 

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from kgdash.engine.form import InteractionForm, candidate_vectors, query_tensor
-from kgdash.engine.memory import memory_budget
 from kgdash.engine.microkernels import DOT, L1, L2
 from kgdash.engine.tasks import Asked
+from kgdash.files.memory import memory_budget
 from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Progress
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from kgdash.engine.form import InteractionForm, own_scores, padded, query_vectors
 from kgdash.engine.kernels import Masks
-from kgdash.engine.memory import memory_budget
 from kgdash.engine.microkernels import LANES
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS
 from kgdash.engine.sweep_kernels import fill_masked
 from kgdash.engine.tasks import Asked, LatestPanels, Task, query_chunks, query_tasks
 from kgdash.engine.workers import run_in_threads
+from kgdash.files.memory import memory_budget
 from kgdash.progress import Progress, phases, silent
 
 State = TypeVar("State")

@@ -9,9 +9,9 @@ import torch
 
 from kgdash.engine.form import LAID_OUT, InteractionForm, Panels, Turn, candidate_panels
 from kgdash.engine.kernels import Masks
-from kgdash.engine.memory import memory_budget
 from kgdash.engine.row_kernels import Counts
 from kgdash.engine.scoring_kernels import COLUMNS
+from kgdash.files.memory import memory_budget
 
 #: multiplications that a task takes: some hundredths of a second
 _TASK = 2**30

@@ -14,8 +14,8 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError
+from kgdash.files.memory import memory_budget
 from kgdash.files.regular import open_regular
 from kgdash.formats.pickle_machine import PickleMachine, is_plain_key
 

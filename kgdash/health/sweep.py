@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 
-from kgdash.engine.memory import block_bytes
 from kgdash.engine.sweep import State, Visitor, sweep_form
 from kgdash.engine.tasks import Asked, sorted_masks
+from kgdash.files.memory import block_bytes
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, silent
 from kgdash.scoring import Scorer, unchecked_rows

@@ -9,9 +9,9 @@ import pandas as pd
 import torch
 
 from kgdash.engine.counting import count_ranks
-from kgdash.engine.memory import block_bytes
 from kgdash.engine.row_counting import count_above_thresholds
 from kgdash.errors import KgdashError
+from kgdash.files.memory import block_bytes
 from kgdash.graph import IDS
 from kgdash.graph.known_triples import SIDES, KnownTriples
 from kgdash.progress import Progress, phases, silent

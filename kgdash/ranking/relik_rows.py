@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from kgdash.engine.memory import block_bytes
 from kgdash.engine.row_counting import count_above_thresholds
+from kgdash.files.memory import block_bytes
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.sorted_slices import expand_slices
 from kgdash.progress import Progress

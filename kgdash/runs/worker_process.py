@@ -17,9 +17,9 @@ from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from kgdash.engine.memory import memory_budget, own_memory
 from kgdash.errors import KgdashError
 from kgdash.files.lock import locks_awaited
+from kgdash.files.memory import memory_budget, own_memory
 from kgdash.files.priority import give_way
 from kgdash.files.visitor import NOBODY, ask_who
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import torch
 
 from kgdash.engine.form import InteractionForm
-from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError
+from kgdash.files.memory import memory_budget
 
 #: scores of vectors of heads, relations and tails, whose leading dimensions broadcast
 ScoreFunction = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]

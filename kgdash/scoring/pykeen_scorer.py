@@ -17,7 +17,7 @@ from pykeen.nn.modules import (
 from pykeen.nn.representation import Embedding
 
 from kgdash.engine.form import InteractionForm
-from kgdash.engine.memory import memory_budget
+from kgdash.files.memory import memory_budget
 from kgdash.scoring.reckoned_memory import most_bytes, shadow
 from kgdash.scoring.without_data import without_data
 

@@ -35,7 +35,7 @@ def threads():
 @pytest.fixture
 def budget(monkeypatch):
     """Let a test choose how many bytes counting may take, fewer than may be asked for, too."""
-    monkeypatch.setattr("kgdash.engine.memory._LEAST", 1)
+    monkeypatch.setattr("kgdash.files.memory._LEAST", 1)
     return lambda memory: monkeypatch.setenv("KGDASH_MEMORY", str(memory))
 
 

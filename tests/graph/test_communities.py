@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kgdash.errors import KgdashError
 from kgdash.graph import communities
 from kgdash.graph.communities import describe_communities, describe_members, find_communities
 from tests.support.endless import Endless, GaveUpError, give_up
@@ -54,6 +55,16 @@ def test_memory_is_not_communities_times_relations():
     tracemalloc.stop()
     assert (about[7].relations, about[1999].relations) == ("R7", "R1999")
     assert peak < 2**22
+
+
+@pytest.mark.own_cache
+def test_a_graph_whose_search_would_take_too_much_memory_is_refused(monkeypatch):
+    graph = make_graph([(0, 0, 1), (1, 0, 2)], entities=30_000)
+    monkeypatch.setenv("KGDASH_MEMORY", "64M")
+    find_communities(graph)
+    more = make_graph([(0, 0, 1), (1, 0, 2)], entities=100_000)
+    with pytest.raises(KgdashError, match="give KGDASH_MEMORY a quarter"):
+        find_communities(more)
 
 
 def test_a_search_that_nobody_waits_for_ends(monkeypatch):

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 
-from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError
+from kgdash.files.memory import memory_budget
 from kgdash.files.parquet_pages import unpacked_size
 from kgdash.files.regular import open_regular
 from kgdash.formats.tensor_file import read_tensors

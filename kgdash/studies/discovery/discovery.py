@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError, check_name
 from kgdash.files.event_log import Stopwatch
+from kgdash.files.memory import memory_budget
 from kgdash.files.table_cache import cached_table, drop_table, replace_table, stored_table
 from kgdash.graph import SPLITS, KnowledgeGraph
 from kgdash.graph.known_triples import KnownTriples

@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError
+from kgdash.files.memory import memory_budget
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import triple_keys
 from kgdash.progress import Progress

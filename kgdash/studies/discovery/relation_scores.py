@@ -11,8 +11,8 @@ import torch
 from kgdash.engine.discovery import Bounds, RelationRows, Take
 from kgdash.engine.form import Panels, candidate_panels
 from kgdash.engine.kernels import Masks
-from kgdash.engine.memory import block_bytes
 from kgdash.engine.tasks import sorted_masks
+from kgdash.files.memory import block_bytes
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.progress import Progress, silent
 from kgdash.scoring import Scorer, score_rows

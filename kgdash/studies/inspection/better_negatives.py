@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from kgdash.engine.memory import block_bytes
+from kgdash.files.memory import block_bytes
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_types import EntityTypes
 from kgdash.progress import Progress, silent

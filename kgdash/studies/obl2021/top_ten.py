@@ -11,11 +11,11 @@ import pandas as pd
 import torch
 
 from kgdash.engine.kernels import Masks
-from kgdash.engine.memory import block_bytes
 from kgdash.engine.tasks import no_masks, sorted_masks
 from kgdash.engine.top_kernels import best_of_rows, scrambled
 from kgdash.engine.workers import run_in_threads
 from kgdash.errors import KgdashError, check_name
+from kgdash.files.memory import block_bytes
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, default_filter, triple_array
 from kgdash.graph.known_triples import SIDES, KnownTriples

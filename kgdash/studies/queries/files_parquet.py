@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kgdash.engine.memory import memory_budget
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.atomic import write_atomically
+from kgdash.files.memory import memory_budget
 from kgdash.files.parquet_pages import unpacked_size
 from kgdash.studies.queries.named_queries import WIDTH, NamedQueries
 from kgdash.studies.queries.query_types import QUERY_TYPES

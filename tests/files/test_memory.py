@@ -6,8 +6,8 @@ import torch
 
 from kgdash.engine import tasks
 from kgdash.engine.counting import count_negatives, count_ranks
-from kgdash.engine.memory import block_bytes, memory_budget
 from kgdash.errors import KgdashError
+from kgdash.files.memory import block_bytes, memory_budget
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.ranking.ranks import rank_triples
 from kgdash.ranking.relik_exact import relik_exact
@@ -95,7 +95,7 @@ class TestEffect:
         whole = compute(scorer, self.triples, self.known)
         most = max(count for _, count in scorer.asked)
         # So small a graph needs a smaller budget than may be asked for.
-        monkeypatch.setattr("kgdash.engine.memory._LEAST", 1)
+        monkeypatch.setattr("kgdash.files.memory._LEAST", 1)
         budget(str(16 * 4 * self.entities * 18))
         scorer.asked.clear()
         parts = compute(scorer, self.triples, self.known)
