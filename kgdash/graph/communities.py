@@ -51,6 +51,15 @@ def find_communities(
     return table["region"].to_numpy()
 
 
+def communities_fit(graph: KnowledgeGraph) -> bool:
+    """Tell whether the search takes no more than four times `memory_budget`."""
+    return _bytes(graph) <= _TIMES * memory_budget()
+
+
+def _bytes(graph: KnowledgeGraph) -> int:
+    return len(graph.known()) * _TRIPLE + graph.num_entities * _ENTITY
+
+
 @dataclass(frozen=True)
 class Community:
     """What a group of entities is called, and what is in it.
@@ -117,18 +126,12 @@ def _joined(labels: list[str]) -> str:
     return next((name for name in names if len(name) <= _LENGTH), names[-1])
 
 
-def _check_size(graph: KnowledgeGraph) -> None:
-    takes = len(graph.known()) * _TRIPLE + graph.num_entities * _ENTITY
-    if takes > (most := _TIMES * memory_budget()):
-        raise KgdashError(
-            f"communities of {graph.name} would take some {takes / 2**30:,.0f} GiB of memory, more "
-            f"than the {most / 2**30:.3g} GiB that are allowed: give KGDASH_MEMORY a quarter of "
-            "what they take, or group entities by types"
-        )
-
-
 def _louvain(graph: KnowledgeGraph, resolution: float, seed: int, progress: Progress) -> np.ndarray:
-    _check_size(graph)
+    if not communities_fit(graph):
+        raise KgdashError(
+            f"communities of {graph.name} would take some {_bytes(graph) / 2**30:,.0f} GiB of "
+            "memory: give KGDASH_MEMORY a quarter of that, or group entities by types"
+        )
     pairs, times = _joined_pairs(graph)
 
     def search() -> list[set[int]]:

@@ -14,7 +14,7 @@ from kgdash.engine.sweep_kernels import Placed, gather_places
 from kgdash.errors import KgdashError
 from kgdash.files.table_cache import cached_table, table_note
 from kgdash.graph import FILTERS, IDS, default_filter
-from kgdash.graph.communities import find_communities
+from kgdash.graph.communities import communities_fit, find_communities
 from kgdash.health.sweep import asked_by
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
@@ -93,8 +93,8 @@ class Placing:
 class Basis:
     """What cards rest on.
 
-    ``coverage``: one row per community with test queries, and one, -1, of all: ``community``,
-    ``queries``, ``covered`` (int64).
+    ``coverage``: one row per community with test queries, where these fit into memory, and one, -1,
+    of all: ``community``, ``queries``, ``covered`` (int64).
     """
 
     run: Run
@@ -159,12 +159,9 @@ def _coverage(run: Run, progress: Progress) -> pd.DataFrame:
     found = answer_sets(run, AnswerSetSetting(EPSILON, SCORE), progress)
     triples = found.queries[: len(found.queries) // len(ENTITY_SIDES)][IDS].to_numpy()
     anchors = Queries.of(triples).anchor
-    rows = pd.DataFrame(
-        {
-            "community": find_communities(run.graph, progress=progress)[anchors],
-            "covered": found.queries["covered"].to_numpy(np.int64),
-        }
-    )
-    rows = pd.concat([rows, rows.assign(community=_ALL)])
+    rows = pd.DataFrame({"community": _ALL, "covered": found.queries["covered"].to_numpy(np.int64)})
+    if communities_fit(run.graph):
+        of = find_communities(run.graph, progress=progress)[anchors]
+        rows = pd.concat([rows.assign(community=of), rows])
     table = rows.groupby("community")["covered"].agg(queries="size", covered="sum").reset_index()
     return table.assign(most=float(found.thresholds["most"].iloc[0]))

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kgdash.errors import KgdashError
-from kgdash.graph.communities import describe_communities, find_communities
+from kgdash.graph.communities import communities_fit, describe_communities, find_communities
 from kgdash.runs import Run
 from kgdash.statistics.estimate import number, percent
 from kgdash.studies.explanations.explanation import Explanation
@@ -166,6 +166,9 @@ def _relik(found: Inspection, basis: Basis | str, side: str) -> CardFigure:
         about = f"coverage in this region {basis}"
         return CardFigure("relik", text, "coverage not known", about, "likely", values)
     graph, entity = found.run.graph, found.triple.head if side == "tail" else found.triple.tail
+    if not communities_fit(graph):
+        about = "coverage in this region not known: communities would take too much memory"
+        return CardFigure("relik", text, "coverage not known", about, "likely", values)
     communities = find_communities(graph)
     assert entity is not None, "the triple is whole"
     here = basis.coverage_of(communities, entity)

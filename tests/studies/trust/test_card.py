@@ -7,11 +7,13 @@ import pytest
 import torch
 
 from kgdash.errors import KgdashError
+from kgdash.progress import silent
 from kgdash.runs.loading import load
 from kgdash.studies.inspection.inspected_triple import InspectedTriple, find_triple
 from kgdash.studies.inspection.inspection import inspect_triple
 from kgdash.studies.probability.answer_queries import answer_queries
 from kgdash.studies.trust import basis as basis_module
+from kgdash.studies.trust import card as card_module
 from kgdash.studies.trust.basis import card_basis
 from kgdash.studies.trust.card import CardFigure, card_line, trust_card
 from tests.support.tiny_runs import altered_run
@@ -156,3 +158,14 @@ def figure(name, level, **values):
 def test_lines(given, line):
     made = tuple(figure(name, level, **values) for name, level, values in given)
     assert card_line(made, None)[0] == line
+
+
+def test_a_graph_whose_communities_take_too_much_memory_has_cards_without_them(run, monkeypatch):
+    for module in (card_module, basis_module):
+        monkeypatch.setattr(module, "communities_fit", lambda graph: False)
+    coverage = basis_module._coverage(run, silent)
+    assert coverage["community"].tolist() == [-1]
+    assert coverage["queries"].tolist() == [2 * len(run.graph.splits["test"])]
+    relik = figures(trust_card(inspected(run), {}))["relik"]
+    assert relik.beneath == "coverage not known"
+    assert "too much memory" in relik.about
