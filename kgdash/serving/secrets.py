@@ -57,7 +57,7 @@ def read_secrets(path: Path) -> Secrets:
     text = _read_private(path)
     try:
         file = Table(tomllib.loads(text), str(path), shows=False)
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         # What stands there is not repeated: it may be a secret.
         raise KgdashError(f"{path} is not valid TOML") from None
     table = file.table("auth")

@@ -106,7 +106,7 @@ def read_settings(path: Path) -> ServerSettings:
     text = decode_text(read_content(path, str(path), _MAX_BYTES), str(path))
     try:
         table = Table(tomllib.loads(text), str(path))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # of TOML, or a number of too many digits
         raise KgdashError(f"{path} is not valid TOML: {error}") from error
     login_table, who, limits = table.table("login"), table.table("who"), table.table("limits")
     login = None if login_table is None else _login(login_table, path)

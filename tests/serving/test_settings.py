@@ -120,6 +120,7 @@ def test_no_root_holds_settings_or_secrets(tmp_path):
         ("[limits]\nrows = 0", r"\[limits\] rows: expected a whole number from 1"),
         ("[limits]\nrow = 1", r"unknown key 'row' in \[limits\] of .*server.toml"),
         ("a = 1\na = 2", "server.toml is not valid TOML"),
+        ("port = " + "9" * 5000, "server.toml is not valid TOML"),
     ],
 )
 def test_messages_name_file_key_and_cure(refuse, text, message):

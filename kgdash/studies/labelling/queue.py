@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 #: orders to judge in. Only the first keeps what is judged a fair sample of the predictions.
 ORDERS = ("random", "by rule", "least reliable first", "most reliable first")
 
+#: rows that predict one triple which are shown and kept with its label: a table handed in may have
+#: any number of instances of a rule
+_MOST = 200
+
 
 @dataclass(frozen=True)
 class LabelQueue:
@@ -39,9 +43,10 @@ class LabelQueue:
     table: pd.DataFrame
 
     def instances_of(self, triple: NamedTriple) -> pd.DataFrame:
-        """Return the rows of ``table`` that predict a triple, one per rule."""
+        """Return the rows of ``table`` that predict a triple, one per rule, at most `_MOST`."""
         ids = dict(zip(IDS, triple_ids(triple, self.graph), strict=True))
-        return self.table[np.logical_and.reduce([self.table[c] == i for c, i in ids.items()])]
+        found = np.logical_and.reduce([self.table[c] == i for c, i in ids.items()])
+        return self.table[found].head(_MOST)
 
     def shown(self, instance: int) -> pd.DataFrame:
         """Return the triples of an instance for people to read, as `instance_triples` does."""

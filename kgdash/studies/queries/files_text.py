@@ -44,6 +44,18 @@ _ANCHORS, _RELATIONS = (
     tuple(f"{what}_{number}" for number in range(1, WIDTH + 1)) for what in ("anchor", "relation")
 )
 _COLUMNS = ("type", _ANCHORS[0], _RELATIONS[0], "answer", "hard")
+
+#: an object that may be a query, and the keys that it may have: Python parses at one go, while
+#: nobody else comes to a turn, and lists and keys take it far longer than texts
+_TEXT = r'"(?:[^"\\]++|\\.)*+"'
+_LIST = rf"\[\s*+(?:{_TEXT}\s*+,?\s*+)*+\]"
+_QUERY = re.compile(
+    rf"\{{\s*+(?:{_TEXT}\s*+:\s*+(?:{_TEXT}|{_LIST})\s*+,?\s*+){{0,16}}+\}}", re.DOTALL
+)
+
+#: characters of what is no query that are looked at to say what it is
+_LOOKED_AT = 2**16
+
 _HARD = {"true": True, "hard": True, "1": True, "false": False, "easy": False, "0": False}
 
 
@@ -64,12 +76,12 @@ def from_json(text: str, shown: str) -> NamedQueries:
         if strange:
             raise unknown_name("key", strange[0], sorted(_KEYS), f"a query ({where})")
         parts = {key: _names(value.get(key, []), key, where) for key in _KEYS - {"type"}}
+        check_count(found.count + len(parts["easy"]) + len(parts["hard"]), shown, "answers")
         if not parts["easy"] and not parts["hard"]:
             raise KgdashError(f"expected easy or hard answers of the query; found none ({where})")
         found.query(value["type"], parts["anchors"], parts["relations"], line, where)
         for key in ("easy", "hard"):
             found.answers(parts[key], key == "hard", line)
-        check_count(found.count, shown, "answers")
     return found.queries()
 
 
@@ -224,15 +236,19 @@ def _objects(text: str, shown: str) -> Iterator[tuple[int, object]]:
         if start >= end:
             return
         line, at = line + text.count("\n", at, start), start
+        part, cut = text, 0
+        if not _QUERY.match(text, start):
+            part, cut = text[start : start + _LOOKED_AT], start
         try:
-            value, start = decoder.raw_decode(text, start)
+            value, stop = decoder.raw_decode(part, start - cut)
         except (ValueError, RecursionError) as error:
-            place = getattr(error, "lineno", line)
+            place = line + part.count("\n", start - cut, getattr(error, "pos", start - cut))
             reason = getattr(error, "msg", "nested too deeply")
             raise KgdashError(
                 f"not valid JSON: {reason} ({shown}, line {place}). Expected one object per query"
             ) from error
         yield line, value
+        start = cut + stop
 
 
 def _names(value: object, key: str, where: str) -> list[str]:

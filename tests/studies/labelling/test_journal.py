@@ -260,6 +260,14 @@ def queue():
     return label_queue(Run(), predictions_to_judge(GRAPH, TWENTY), "by rule")
 
 
+def test_of_many_instances_that_predict_one_triple_some_are_shown_and_kept(queue):
+    table = pd.concat([queue.table.head(1)] * 1000, ignore_index=True)
+    many = replace(queue, table=table)
+    triple = named_triple(table[["head", "relation", "tail"]].iloc[0], queue.graph)
+    assert len(many.instances_of(triple)) == 200
+    assert len(many.groundings(triple)) == 200
+
+
 def test_a_queue_holds_what_rules_predict_and_nobody_knows(queue):
     # r0(a, h) ∧ r0(h, b) ⇒ r1(a, b) predicts (3, 1, 5), which test has, and (4, 1, 6).
     rule = "?a  r0  ?h  ?h  r0  ?b   => ?a  r1  ?b"

@@ -173,6 +173,33 @@ def test_malformed_files_are_refused(lines, said):
     assert "mine.jsonl" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (',"hard":[' + "[]," * 500_000 + "[]]}", "not valid JSON"),
+        ("".join(f',"{number}":""' for number in range(300_000)) + "}", "not valid JSON"),
+    ],
+)
+def test_what_is_no_query_is_not_built(more, said):
+    """Python would parse it at one go, and nobody else comes to a turn meanwhile."""
+    text = one(["e0"], ["r1"], ["e2"])[:-1] + more
+    read(one(["e0"], ["r1"], ["e2"]))  # what it loads is not measured
+    tracemalloc.start()
+    try:
+        with pytest.raises(KgdashError, match=said):
+            read(text)
+        assert tracemalloc.get_traced_memory()[1] < 20 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_query_may_be_long():
+    names = [f"x{number}" for number in range(20_000)]
+    found, notes = read(*[one(["e0"], ["r1"], ["e2"])] * 3, one(["e0"], ["r0"], [*names, "e1"]))
+    assert found["1p"].answers.tolist() == [2, 1]
+    assert "mine.jsonl, line 4" in notes[0]
+
+
 def test_other_encodings_pickles_and_sizes_are_refused(monkeypatch, tmp_path):
     with pytest.raises(KgdashError, match=r"line 2\)\. Save the file as UTF-8"):
         read_queries(b"{}\n\xff", NAMED)
