@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from kgdash.cli import app
+from kgdash.commands.options import renamed
 from kgdash.ui.runtime import navigation
 from tests import test_layers
 from tests.support.paths import ROOT
@@ -208,3 +209,19 @@ def _defined(name: str) -> bool:
                     for part in parts[cut:]
                 )
     return False
+
+
+def test_the_changelog_says_what_was_renamed():
+    rows = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    pairs = [("", old, new) for old, new in renamed.COMMANDS.items()]
+    pairs += [(c, o, n) for c, options in renamed.OPTIONS.items() for o, n in options.items()]
+    missing = [
+        (command, old, new)
+        for command, old, new in pairs
+        if not any(
+            command in row and re.search(rf"`{old}\b", row) and new.split()[0] in row
+            for row in rows
+            if row.startswith("|")
+        )
+    ]
+    assert not missing
