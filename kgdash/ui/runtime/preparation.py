@@ -62,6 +62,7 @@ def _is_wanted(run: Run) -> bool:
         "Until then, figures of the whole graph are of samples, and the reliability map has to "
         "wait.",
         "Prepare",
+        quiet=True,
     )
 
 
