@@ -21,6 +21,7 @@ from kgdash.graph.relation_patterns import (
     PATTERNS,
     stored_relation_kinds,
 )
+from kgdash.progress import Progress, silent
 from kgdash.ranking.metrics import POOLS
 
 #: the sides that a table of ranks can have, in the order of the categories of ``side``
@@ -36,6 +37,7 @@ class RankFacts:
 
     ranks: pd.DataFrame
     graph: KnowledgeGraph
+    progress: Progress = silent
 
     @cached_property
     def triples(self) -> np.ndarray:
@@ -50,7 +52,7 @@ class RankFacts:
     @cached_property
     def relation_kinds(self) -> pd.DataFrame:
         """Return what the train triples say of the relations."""
-        return stored_relation_kinds(self.graph)
+        return stored_relation_kinds(self.graph, self.progress)
 
     def degree(self, column: str) -> np.ndarray:
         """Count the train triples that the "head" or the "tail" is an end of: int64 ``(n,)``."""
@@ -111,10 +113,13 @@ class RankFacts:
         return of_heads + of_tails - of_both
 
 
-def add_rank_facts(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
+def add_rank_facts(
+    ranks: pd.DataFrame, graph: KnowledgeGraph, progress: Progress = silent
+) -> pd.DataFrame:
     """Add what a table of ranks can be grouped by.
 
     :param ranks: of `kgdash.runs.Run.ranks`, at least one row
+    :param progress: of the patterns of relations; may raise to end it
     :return: `add_relations` with these ordered categories of str: ``cardinality`` and ``pattern``
         (of `kgdash.graph.relation_patterns.relation_kinds`), ``head_degree`` and ``tail_degree``
         (train triples that the entity is an end of), ``answers`` (known answers of the row's query
@@ -122,7 +127,7 @@ def add_rank_facts(ranks: pd.DataFrame, graph: KnowledgeGraph) -> pd.DataFrame:
         ``frequency`` (train triples of the relation)
     :raises KgdashError: if the table has no rows
     """
-    facts = RankFacts(ranks, graph)
+    facts = RankFacts(ranks, graph, progress)
     table = _with_relations(facts)
     table["cardinality"], table["pattern"] = facts.kind("cardinality"), facts.kind("pattern")
     table["head_degree"] = _buckets(facts.degree("head"))

@@ -66,7 +66,7 @@ def breakdown(
     )
     chosen = filter or default_filter(split)
     ranks = loaded.ranks(split=split, filter=chosen, progress=terminal("ranks"))
-    annotated = add_rank_facts(ranks, loaded.graph)
+    annotated = add_rank_facts(ranks, loaded.graph, terminal("relations"))
     groups = grouping if isinstance(grouping, str) else groups_by(annotated, loaded.graph, grouping)
     table = compute(annotated, groups, metric, rank_type, level, seed)
     about: dict[str, Any] = {"run": loaded.name, "split": split, "filter": chosen}

@@ -146,7 +146,7 @@ def _groups(
     from kgdash.breakdowns.rank_facts import add_rank_facts
     from kgdash.studies.comparison.comparison import by_group
 
-    annotated = add_rank_facts(next(iter(ranks.values())), first.graph)
+    annotated = add_rank_facts(next(iter(ranks.values())), first.graph, terminal("relations"))
     groups = groups_by(annotated, first.graph, grouping)
     return by_group(annotated, ranks, groups, metric, rank_type, terminal("groups"))
 

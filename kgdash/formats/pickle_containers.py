@@ -22,6 +22,12 @@ _LONGEST, _DEEPEST, _MOST_VALUES = 8, 5, 64
 #: tuples may, and each would be compared with all before it
 _MOST_ALIKE = 64
 
+#: bytes of a file for each container that it makes, and those that it may make besides: one byte
+#: makes an empty set, which takes two hundred, and a key and its answers take a dozen
+_BYTES_EACH, _MOST_BESIDES = 8, 1_000
+
+_MAKING = frozenset(["EMPTY_DICT", "EMPTY_LIST", "EMPTY_SET", "FROZENSET", "REDUCE"])
+
 _SETS = ("builtins.set", "__builtin__.set", "builtins.frozenset", "__builtin__.frozenset")
 _DEFAULT_DICT = "collections.defaultdict"
 _FACTORIES = (*_SETS[:2], "builtins.list", "__builtin__.list")
@@ -67,8 +73,17 @@ class _ContainerMachine(PickleMachine):
 
     def __init__(self, where: str, size: int) -> None:
         super().__init__(where)
-        self.copies_left = size
+        self.copies_left, self.most_memo = size, size // 2
+        self.containers_left = size // _BYTES_EACH + _MOST_BESIDES
         self.alike = Counter[int]()
+
+    def step(self, opcode: str, argument: Any) -> None:
+        """Do one opcode, unless it makes a container too many."""
+        if opcode in _MAKING:
+            self.containers_left -= 1
+            if self.containers_left < 0:
+                raise self.refused("more containers than a file of its size has")
+        super().step(opcode, argument)
 
     def admit(self, module: str, name: str) -> _Name:
         """Return the record of a name, refusing all but those of plain containers."""

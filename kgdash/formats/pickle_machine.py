@@ -8,6 +8,7 @@ besides those of containers, a subclass decides: `pickle_records` for models, `p
 for sets of queries. Whatever neither admits is refused.
 """
 
+import math
 import pickletools
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
@@ -21,6 +22,9 @@ _SCALARS = frozenset(
 _VALUES = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
 _EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_SET": set, "EMPTY_TUPLE": tuple}
 _CONTAINERS = frozenset(["TUPLE", "SETITEM", "SETITEMS", "APPEND", "APPENDS"])
+
+#: containers that are begun and not ended; each is a byte of the file and a list here
+_MOST_MARKS = 1_000
 
 
 def is_plain_key(key: object) -> bool:
@@ -36,6 +40,8 @@ class PickleMachine:
 
     #: opcodes that the policy admits besides those of containers, text and whole numbers
     admitted: frozenset[str] = frozenset()
+    #: values that may be kept for later, each by a byte of the file
+    most_memo: float = math.inf
     #: what messages add to what is refused
     remedy: str
 
@@ -101,10 +107,14 @@ class PickleMachine:
         if opcode in _SCALARS:
             self.stack.append(argument)
         elif opcode == "MEMOIZE":
+            if len(self.memo) >= self.most_memo:
+                raise self.refused("more values kept for later than there are")
             self.memo[len(self.memo)] = self.stack[-1]
         elif opcode in ("TUPLE1", "TUPLE2", "TUPLE3"):
             self.pack(self.last(int(opcode[-1])))
         elif opcode == "MARK":
+            if len(self.marks) >= _MOST_MARKS:
+                raise self.refused(f"more than {_MOST_MARKS:,} containers within each other")
             self.marks.append(self.stack)
             self.stack = []
         elif opcode == "ADDITEMS":

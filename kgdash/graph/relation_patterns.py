@@ -11,6 +11,7 @@ from kgdash.files.table_cache import cached_table
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.sorted_slices import distinct, expand_slices
+from kgdash.progress import Progress, silent
 
 #: a side of a relation with at least so many answers per query on average is "n" (Bordes 2013)
 MANY = 1.5
@@ -46,7 +47,7 @@ _REVERSED, _READ, _COUNTED, _FEW = 2**24, 2**26, 2**16, 8
 _AT_ONCE = 2**20
 
 
-def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
+def relation_kinds(graph: KnowledgeGraph, progress: Progress = silent) -> pd.DataFrame:
     """Describe each relation by its train triples.
 
     Cardinality (Bordes et al. 2013): "head side-tail side"; a side is "n" if there are on average
@@ -63,6 +64,7 @@ def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
     Where thousands of relations join the same entities all that could be read without end: there
     each relation has a share of what is read, and no pattern is one that was not found in it.
 
+    :param progress: called with (paths counted, paths); may raise to end it
     :return: one row per relation, in the order of ids: ``train`` (int64: its train triples),
         ``tails_per_head``, ``heads_per_tail`` (float64 means, ≥ 1; NaN without train triples),
         ``cardinality``, ``pattern`` (str), ``partners`` (str: labels of the relations that make the
@@ -78,7 +80,7 @@ def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
         )
     many = 2 * (per_tail >= MANY) + (per_head >= MANY)
     cardinality = np.array(CARDINALITIES, dtype=object)[many]
-    pattern, partners = _patterns(graph, train)
+    pattern, partners = _patterns(graph, train, progress)
     cardinality[train == 0] = pattern[train == 0] = NOT_IN_TRAIN
     return pd.DataFrame(
         {
@@ -92,16 +94,19 @@ def relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
     )
 
 
-def stored_relation_kinds(graph: KnowledgeGraph) -> pd.DataFrame:
+def stored_relation_kinds(graph: KnowledgeGraph, progress: Progress = silent) -> pd.DataFrame:
     """Return `relation_kinds` of a graph, found once and kept on disk."""
     return cached_table(
         {"kind": "relation kinds", "version": _VERSION, "graph": graph.digest},
-        lambda: relation_kinds(graph),
+        lambda: relation_kinds(graph, progress),
         {"kind": "patterns", "graph": graph.name, "relations": graph.num_relations},
+        progress,
     )
 
 
-def _patterns(graph: KnowledgeGraph, train: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _patterns(
+    graph: KnowledgeGraph, train: np.ndarray, progress: Progress
+) -> tuple[np.ndarray, np.ndarray]:
     """Name the pattern of each relation and the labels of its partners: two of ``(|R|,)``."""
     pattern = np.full(len(train), NO_PATTERN, dtype=object)
     partners = np.full(len(train), "", dtype=object)
@@ -112,7 +117,7 @@ def _patterns(graph: KnowledgeGraph, train: np.ndarray) -> tuple[np.ndarray, np.
     known, labels = graph.index(triples), graph.relation_labels
     sizes = np.bincount(triples[:, 1], minlength=len(train))
     # Assigned from the last to the first, so that the first that holds stays.
-    for relation, first, second in _composed(triples, known, sizes):
+    for relation, first, second in _composed(triples, known, sizes, progress):
         pattern[relation] = "composed"
         partners[relation] = f"{labels[first]}, {labels[second]}"
     one, other, share = _reversed(triples, known, sizes)
@@ -179,7 +184,7 @@ def _blocks(relations: np.ndarray, costs: np.ndarray) -> Iterator[slice]:
 
 
 def _composed(
-    triples: np.ndarray, known: KnownTriples, sizes: np.ndarray
+    triples: np.ndarray, known: KnownTriples, sizes: np.ndarray, progress: Progress
 ) -> list[tuple[int, int, int]]:
     """Find relations that a path of two others implies: ``(relation, first, second)``."""
     ordered = triples[np.argsort(triples[:, 1], kind="stable")]
@@ -198,7 +203,9 @@ def _composed(
         return np.asarray(matrix(relation).sum(axis=axis), dtype=np.int64).ravel()
 
     found: dict[int, tuple[float, int, int, int]] = {}
-    for relation, first, second in _likely_paths(triples, known, sizes):
+    likely = _likely_paths(triples, known, sizes)
+    for done, (relation, first, second) in enumerate(likely):
+        progress(done, len(likely))
         # The pairs that one middle joins are all different: more of them than that is too many.
         most = sizes[relation] / PATTERN_SHARE
         if (degrees(first, 0) * degrees(second, 1)).max() > most:

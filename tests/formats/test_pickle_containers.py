@@ -2,6 +2,7 @@
 
 import pickle
 import struct
+import tracemalloc
 from collections import OrderedDict, defaultdict
 from contextlib import suppress
 from pathlib import Path
@@ -159,7 +160,7 @@ def test_short_files_that_would_keep_python_busy():
     copies = b"cbuiltins\nset\n\x94" + b"h\x01h\x00\x85R" * 100
     with pytest.raises(KgdashError, match="refused"):
         read_plain_pickle(_raw(b"]", items, copies), "x.pkl")
-    nested = _raw(b"]" * 100_000 + b"a" * 99_999)
+    nested = _raw(b"]" * 1_300 + b"a" * 1_299)
     assert isinstance(read_plain_pickle(nested, "x.pkl"), list)
     far = _raw(b"K\x01r\xff\xff\xff\x7f")
     assert read_plain_pickle(far, "x.pkl") == 1
@@ -199,3 +200,30 @@ def test_tuples_that_hold_one_again_and_again_are_refused():
     nested = [b"K\x01", *(b"(" + (b"h" + bytes([level])) * 8 + b"t" for level in range(5))]
     with pytest.raises(KgdashError, match="values on all of them"):
         read_plain_pickle(_set_of(nested, [b"h\x05"] * 10), "x.pkl")
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (b"](" + b"\x8f" * 2**18 + b"e", "more containers"),
+        (b"](" + b"(\x91" * 2**17 + b"e", "more containers"),
+        (b"cbuiltins\nset\n\x94](" + b"h\x00)R" * 2**16 + b"e", "more containers"),
+        (b"}" + b"\x94" * 2**18, "kept for later"),
+        (b"(" * 2**18, "within each other"),
+    ],
+)
+def test_bytes_that_take_hundreds_each_are_refused(parts, said):
+    tracemalloc.start()
+    with pytest.raises(KgdashError, match=said):
+        read_plain_pickle(_raw(parts), "x.pkl")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * len(parts)
+
+
+def test_keys_of_few_answers_are_no_containers_too_many():
+    empty = {(n, (n,)): set() for n in range(5_000)}
+    one = {(n, (n,)): [n] for n in range(200)}
+    for protocol in range(2, 6):
+        assert read_plain_pickle(pickle.dumps(empty, protocol), "x.pkl") == empty
+        assert read_plain_pickle(pickle.dumps([one] * 2, protocol), "x.pkl") == [one] * 2

@@ -133,3 +133,15 @@ def test_many_relations_between_few_entities_take_little(monkeypatch):
     tracemalloc.stop()
     assert kinds["pattern"][1000:].tolist() == [NO_PATTERN] * 2 + ["composed"] + ["inverse"] * 2
     assert peak < 2**27
+
+
+def test_paths_are_told_of_and_may_be_ended():
+    graph, calls = make_graph([(n, r, n + r + 1) for n in range(9) for r in range(3)]), []
+    relation_kinds(graph, lambda done, total: calls.append((done, total)))
+    assert [done for done, _ in calls] == list(range(calls[0][1]))
+
+    def end(done, total):
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        relation_kinds(graph, end)

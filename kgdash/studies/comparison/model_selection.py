@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 from scipy.stats import binomtest, pearsonr, permutation_test, rankdata, spearmanr
 
+from kgdash.ranking.ratio_metrics import LARGE
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.proportions import clopper_pearson
@@ -69,10 +71,17 @@ def strategies(scores: PartScores, bootstrap: Bootstrap = BOOTSTRAP) -> pd.DataF
 
 
 def _interval_of_means(values: np.ndarray, bootstrap: Bootstrap) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the percentile bootstrap of each column's mean over rows."""
+    """Return the ends of the percentile bootstrap of each column's mean over rows.
+
+    From `LARGE` rows on those of the normal interval, as for groups of triples.
+    """
     count, columns = values.shape
     if count < _FEWEST:
         return np.full(columns, np.nan), np.full(columns, np.nan)
+    if count >= LARGE:
+        # The resamples would take gigabytes and minutes; this is their limit.
+        half = ndtri((1 + bootstrap.level) / 2) * values.std(axis=0) / np.sqrt(count)
+        return values.mean(axis=0) - half, values.mean(axis=0) + half
     rng = np.random.default_rng(bootstrap.seed)
     times = rng.multinomial(count, np.full(count, 1 / count), size=bootstrap.resamples)
     return percentile_interval(times @ values / count, bootstrap.level)

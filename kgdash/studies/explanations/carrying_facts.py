@@ -123,12 +123,17 @@ def carrying_facts(
     if len(facts) * width > _SLOPES:
         much = f"{width:,} numbers and {len(facts):,} facts are too many to refit"
         return replace(found, missing=much)
+    said = [0.0, 1.0]
+
+    def report(done: float, total: float) -> None:
+        said[:] = done, total
+        progress(done, total)
+
+    loss = EntityLoss(form, entity, facts, lambda: progress(*said))
     table = cached_table(
         {"kind": "why", "side": side, **_SETTINGS, **run.table_key(triple[None])},
         lambda: _table(
-            _Search(EntityRefit(EntityLoss(form, entity, facts)), triple, side, candidates).run(
-                found, others, progress
-            )
+            _Search(EntityRefit(loss), triple, side, candidates).run(found, others, report)
         ),
         run.table_about("why", triple[None], sides=side),
         progress,

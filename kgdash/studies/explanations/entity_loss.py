@@ -15,6 +15,7 @@ from scipy.special import expit
 from kgdash.engine.microkernels import L1
 from kgdash.engine.refit_kernels import Panel
 from kgdash.graph import KnowledgeGraph
+from kgdash.progress import Beat, unheard
 from kgdash.scoring.pykeen_forms import PyKEENForm
 from kgdash.studies.explanations.candidate_panels import Panels
 
@@ -101,13 +102,16 @@ class EntityLoss:
     no candidate of the former.
     """
 
-    def __init__(self, form: PyKEENForm, entity: int, facts: np.ndarray) -> None:
+    def __init__(
+        self, form: PyKEENForm, entity: int, facts: np.ndarray, beat: Beat = unheard
+    ) -> None:
         """Lay the loss of an entity's facts out.
 
         :param form: an affine one
         :param facts: int64, ``(n, 3)``, n ≥ 1; no loops
+        :param beat: called now and then while the loss is computed; may raise to end that
         """
-        self.form, self.entity, self.facts = form, entity, facts
+        self.form, self.entity, self.facts, self._beat = form, entity, facts, beat
         self.trained = form.entities[0][entity].double().cpu().numpy()
         self._panels = Panels(form)
 
@@ -150,6 +154,7 @@ class EntityLoss:
         rays, bends = (np.zeros((count, width if curved else 0)) for _ in range(2))
         vector = x.astype(np.float32)
         for block in self._blocks:
+            self._beat()
             panel = self._panels.of(block[0][1].panel)
             asked = np.stack([vector @ each.matrix + each.offset for _, each in block])
             p, totals, means = self._panels.softmax(asked, panel, self.entity)
@@ -166,6 +171,7 @@ class EntityLoss:
                     bent = self._panels.bends(asked[row], answers)
                     bends[facts] = pulls[:, None] * (bent @ np.square(query.matrix).T)
         for answered in self._answered:
+            self._beat()
             own = vector @ answered.matrix + answered.offset
             lead = (answered.others - self._panels.compared(own, answered.queries)).astype(
                 np.float64
@@ -206,6 +212,7 @@ class EntityLoss:
         """Score the queries that the entity answers, once: their vectors do not hang on x."""
         found = []
         for own_side, relation, rows in self._roles():
+            self._beat()
             side = "head" if own_side == "tail" else "tail"
             others = torch.from_numpy(self._answers[rows])
             with torch.inference_mode():
@@ -228,8 +235,11 @@ class EntityLoss:
         found = []
         for side, column in (("tail", 0), ("head", 2)):
             rows = np.flatnonzero(self.facts[:, column] == self.entity)
-            for relation in np.unique(self.facts[rows, 1]).tolist():
-                found.append((side, relation, rows[self.facts[rows, 1] == relation]))
+            relations = self.facts[rows, 1]
+            rows = rows[np.argsort(relations, kind="stable")]
+            each, first = np.unique(np.sort(relations), return_index=True)
+            parts = np.split(rows, first[1:])
+            found += [(side, r, part) for r, part in zip(each.tolist(), parts, strict=False)]
         return found
 
     def _map(self, side: str, relation: int) -> tuple[np.ndarray, np.ndarray]:

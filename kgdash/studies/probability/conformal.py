@@ -53,9 +53,11 @@ def find_thresholds(values: np.ndarray, codes: np.ndarray, epsilon: float) -> pd
     rest = values[~np.isin(codes, large)]
     pooled = rest if len(rest) >= fewest else values
     rows = [(-1, len(pooled), conformal_quantile(pooled, epsilon))]
-    for number in large:
-        own = values[codes == number]
-        rows.append((int(number), len(own), conformal_quantile(own, epsilon)))
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.add.outer(large, [0, 1]))
+    for number, (begin, end) in zip(large.tolist(), ends.tolist(), strict=True):
+        own = values[order[begin:end]]
+        rows.append((number, len(own), conformal_quantile(own, epsilon)))
     return pd.DataFrame(rows, columns=["group", "queries", "most"])
 
 

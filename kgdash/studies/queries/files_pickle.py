@@ -38,6 +38,9 @@ _STRUCTURES: dict[Any, str] = {
     ((("e", ("r",)), ("e", ("r",)), ("u",)), ("r",)): "up",
 }
 
+#: how many times its size a file may unpack to: what it holds takes up to eighty times that
+_DENSEST = 4
+
 #: a query of the type at this position in `QUERY_TYPES`: (branch, …), then relations after them
 _Query = tuple[int, tuple[tuple[int, tuple[int, ...]], ...], tuple[int, ...]]
 
@@ -91,6 +94,11 @@ class _Files:
         if not path.exists():
             raise KgdashError(f"no {name} in {self.folder}; it belongs to the published files")
         content = read_content(path, str(path), MAX_BYTES)
+        if len(content) > _DENSEST * path.stat().st_size:
+            raise KgdashError(
+                f"{path} unpacks to more than {_DENSEST} times its size; unpack it first, if that "
+                "is what it holds"
+            )
         self._answers_left += len(content)
         value = read_plain_pickle(content, str(path))
         if not isinstance(value, dict):
@@ -147,7 +155,9 @@ def _betae(files: _Files, split: str, notes: list[str]) -> Iterator[_Answered]:
         if not all(isinstance(query, tuple) for query in found):
             raise strange
         pairs = [(query, _parsed(kind, *_branches(kind, query), query, where)) for query in found]
-        for query, parsed in sorted(pairs) if isinstance(found, set) else pairs:
+        if isinstance(found, set):
+            pairs.sort(key=lambda pair: pair[1])  # of two ways to write a query, one is no tuple
+        for query, parsed in pairs:
             easy, *hard = (files.ids(part.get(query, ()), place) for place, part in parts.items())
             yield parsed, easy, hard[0] if hard else set()
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,9 @@ _MOST_RELATIONS = 2**11
 
 #: most rules that are kept: a graph of 14 entities and 55 relations has 450,654
 MOST_RULES = 1_000_000
+
+#: facts that are looked at in a row before others hear of it: half a second or less
+_AT_ONCE = 2**26
 
 _KEYS = ["pca_confidence", "support", "atoms", "head_relation", "joint", "first", "second"]
 
@@ -126,6 +130,12 @@ class _HeadRelations:
     by_head: tuple[np.ndarray, sparse.csr_array]
     by_tail: tuple[np.ndarray, sparse.csr_array]
 
+    @cached_property
+    def of_entity(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many of ``by_head`` and of ``by_tail`` each entity is an argument of."""
+        heads, tails = (np.diff(ends.tocsc().indptr) for _, ends in (self.by_head, self.by_tail))
+        return heads, tails
+
     @classmethod
     def of(cls, steps: DirectedEdges) -> _HeadRelations:
         heads, tails = steps.ends
@@ -148,35 +158,49 @@ def _counts(
     at = np.flatnonzero(steps.step == first)
     pair = steps.pairs[1][at]
     single = steps.start[at], np.zeros(len(at), np.int64), steps.end[at], pair
-    yield "single", _count(steps, heads, single)
+    yield "single", _count(steps, heads, single, beat)
     joined = steps.of_pair[pair].tocoo()
     both = at[joined.row]
     joint = steps.start[both], joined.col, steps.end[both], pair[joined.row]
-    yield "joint", _count(steps, heads, joint)
+    yield "joint", _count(steps, heads, joint, beat)
     yield "chain", chains.count(first, beat)
 
 
-def _count(steps: DirectedEdges, heads: _HeadRelations, rows: _Rows) -> dict[str, np.ndarray]:
+def _count(
+    steps: DirectedEdges, heads: _HeadRelations, rows: _Rows, beat: Beat
+) -> dict[str, np.ndarray]:
     """Count support, body size and PCA body size: int64, ``(second steps, head relations)``."""
-    start, second, end, pair = rows
     height = 2 * steps.num_relations
-    used = np.flatnonzero(np.bincount(second, minlength=height))
-    row = np.searchsorted(used, second)
-    chosen = sparse.csr_array(
-        (np.ones(len(row)), (row, pair)), shape=(len(used), len(steps.pairs[0]))
-    )
     support, size, pca = (np.zeros((height, steps.num_relations)) for _ in range(3))
-    support[used] = (chosen @ steps.facts_of_pair).toarray()
-    size += np.bincount(second, minlength=height)[:, None]
-    for (relations, ends), entity in ((heads.by_head, start), (heads.by_tail, end)):
-        at = sparse.csr_array(
-            (np.ones(len(row)), (row, entity)), shape=(len(used), steps.num_entities)
+    for start, second, end, pair in _parts(steps, heads, rows):
+        beat()
+        used = np.flatnonzero(np.bincount(second, minlength=height))
+        row = np.searchsorted(used, second)
+        chosen = sparse.csr_array(
+            (np.ones(len(row)), (row, pair)), shape=(len(used), len(steps.pairs[0]))
         )
-        pca[np.ix_(used, relations)] = (ends @ at.T).toarray().T
+        support[used] += (chosen @ steps.facts_of_pair).toarray()
+        size += np.bincount(second, minlength=height)[:, None]
+        for (relations, ends), entity in ((heads.by_head, start), (heads.by_tail, end)):
+            at = sparse.csr_array(
+                (np.ones(len(row)), (row, entity)), shape=(len(used), steps.num_entities)
+            )
+            pca[np.ix_(used, relations)] += (ends @ at.T).toarray().T
     return {
         name: np.rint(count).astype(np.int64)
         for name, count in (("support", support), ("body_size", size), ("pca_body_size", pca))
     }
+
+
+def _parts(steps: DirectedEdges, heads: _HeadRelations, rows: _Rows) -> Iterator[_Rows]:
+    """Cut rows into parts that cost `_AT_ONCE`, or one row more."""
+    start, _, end, pair = rows
+    by_head, by_tail = heads.of_entity
+    costs = np.diff(steps.facts_of_pair.indptr)[pair] + by_head[start] + by_tail[end]
+    spent = np.cumsum(costs, dtype=np.int64)
+    cuts = np.flatnonzero(np.diff(spent // _AT_ONCE)) + 1
+    for first, last in pairwise([0, *cuts.tolist(), len(pair)]):
+        yield start[first:last], rows[1][first:last], end[first:last], pair[first:last]
 
 
 def _tautologies(steps: DirectedEdges, shape: str, first: int) -> np.ndarray:

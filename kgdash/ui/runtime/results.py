@@ -51,6 +51,6 @@ def ranks_with_facts(run: Run, split: str, filter: str) -> pd.DataFrame:
     table: pd.DataFrame = computed(
         "Sorting triples into groups",
         (run.digest, "annotated", split, filter),
-        lambda _: add_rank_facts(ranks, run.graph),
+        lambda progress: add_rank_facts(ranks, run.graph, progress),
     )
     return table

@@ -1,5 +1,6 @@
 """Which model where: against plain loops over triples, SciPy, and cases worked out by hand."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -218,6 +219,21 @@ def test_intervals_of_regret_are_scipy_s():
         assert ends == pytest.approx([low, high], abs=0.08 * (high - low))
     few = selection_summary(figures(rng.random((2, 2)), rng.random((2, 2))))
     assert np.isnan([few["regret_gain_low"], few["spearman_low"]]).all()
+
+
+def test_intervals_of_many_parts_take_no_resamples():
+    rng = np.random.default_rng(0)
+    made = figures(rng.random((20_000, 2)), rng.random((20_000, 2)))
+    tracemalloc.start()
+    table = strategies(made, Bootstrap(resamples=200, seed=3)).set_index("strategy")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**25  # 200 resamples take 64 MB, 2,000 ten times as much
+    regret = made.wide("regret")[:, 0]
+    means = [rng.choice(regret, len(regret)).mean() for _ in range(2_000)]
+    low, high = np.quantile(means, [0.025, 0.975])
+    ends = table.loc["A", ["regret_low", "regret_high"]].tolist()
+    assert ends == pytest.approx([low, high], abs=0.08 * (high - low))
 
 
 @settings(max_examples=15)

@@ -80,3 +80,19 @@ def test_facts_around():
     graph = make_graph([(0, 0, 1), (1, 1, 0), (0, 0, 0), (1, 0, 2)], test=[(0, 1, 2)])
     assert facts_around(graph, 0).tolist() == [[0, 0, 1], [1, 1, 0]]
     assert facts_around(graph, 0, loops=True).tolist() == [[0, 0, 0], [0, 0, 1], [1, 1, 0]]
+
+
+def test_others_hear_of_each_part_and_may_end_it(written, monkeypatch):
+    monkeypatch.setattr(entity_loss, "_SCORES", 1)
+    made, calls = written("DistMult"), []
+    facts = facts_around(made.graph, ENTITY)
+    loss = EntityLoss(affine_form(made.run), ENTITY, facts, lambda: calls.append(0))
+    loss.linearise(loss.trained)
+    assert len(calls) >= 2 * len(np.unique(facts[:, 1]))
+
+    def end():
+        raise TimeoutError
+
+    loss = EntityLoss(affine_form(made.run), ENTITY, facts, end)
+    with pytest.raises(TimeoutError):
+        loss.linearise(loss.trained)

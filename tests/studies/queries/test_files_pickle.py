@@ -1,5 +1,6 @@
 """Folders of Query2box and BetaE: written here as they are published, and the published ones."""
 
+import gzip
 import pickle
 from collections import defaultdict
 from contextlib import suppress
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
 from kgdash.studies.queries.files import read_queries
+from kgdash.studies.queries.files_pickle import read_pickle_folder
 from kgdash.studies.queries.graph_agreement import agreement_notes, graph_agreement
 from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries
 from tests.studies.queries.test_files import GRAPH, assert_same, several
@@ -321,3 +323,22 @@ def test_published_answers_are_those_of_the_graph(tmp_path):
     assert table["answers"].tolist() == [sum(len(some[query]) for query in chosen)]
     assert table["other_answers"].tolist() == table["not_outside_train+valid"].tolist() == [0]
     assert table["not_outside_train"].item() > 0
+
+
+def test_a_query_that_is_written_in_two_ways(tmp_path):
+    branches = ((0, (0,)), (1, (1,)))
+    both = {(branches, (0,)), (branches, ((0,),))}
+    kind = ((("e", ("r",)), ("e", ("r",))), ("r",))
+    answers = {query: {2} for query in both}
+    write(tmp_path, **{"test-queries": {kind: both}, "test-hard-answers": answers})
+    write(tmp_path, **{"test-easy-answers": {}, "id2ent": dict(enumerate(GRAPH.entities))})
+    write(tmp_path, id2rel={n: f"+{name}" for n, name in enumerate(GRAPH.relations)})
+    assert len(read_pickle_folder(tmp_path)[0]) == 2
+
+
+def test_a_packed_file_of_far_more_than_it_takes_is_refused(tmp_path):
+    content = pickle.dumps(dict.fromkeys(range(2**20), "same"), 2)
+    (tmp_path / "ind2ent.pkl").write_bytes(gzip.compress(content))
+    write(tmp_path, ind2rel={}, test_ans_1c={}, test_ans_1c_hard={})
+    with pytest.raises(KgdashError, match="more than 4 times its size"):
+        read_pickle_folder(tmp_path)

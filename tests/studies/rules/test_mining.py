@@ -5,7 +5,7 @@ from hypothesis import given, settings
 
 from kgdash.errors import KgdashError
 from kgdash.graph.datasets import load_dataset
-from kgdash.studies.rules import body_counting
+from kgdash.studies.rules import body_counting, mining
 from kgdash.studies.rules.mining import mine_rules
 from kgdash.studies.rules.rule import parse_rule
 from tests.support.fakes import make_graph
@@ -139,3 +139,13 @@ def test_a_hub_s_chains_are_counted_in_parts_between_which_it_can_be_ended(monke
     with pytest.raises(TimeoutError):
         mine_rules(graph, **settings, progress=end)
     assert set(calls) == {0}
+
+
+def test_bodies_on_one_pair_are_counted_in_parts_between_which_it_can_be_ended(monkeypatch):
+    graph = small_graph([(h, r, t) for h in range(4) for r in range(6) for t in range(4, 8)])
+    settings = {"min_support": 1, "min_head_coverage": 0, "min_pca": 0}
+    whole, calls = mine_rules(graph, **settings), []
+    monkeypatch.setattr(mining, "_AT_ONCE", 50)
+    parts = mine_rules(graph, **settings, progress=lambda done, _: calls.append(done))
+    pd.testing.assert_frame_equal(whole, parts)
+    assert max(calls.count(first) for first in range(12)) > 10
