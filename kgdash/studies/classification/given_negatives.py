@@ -12,6 +12,7 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.files.roots import may_open
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.graph.triple_files import find_file, read_graph_triples, read_triples
 from kgdash.runs import Run
 
@@ -132,7 +133,7 @@ def _read(
     ]
     ids = np.array(resolved, dtype=np.int64).reshape(-1, 3)
     known = graph.known().contains(ids)
-    distinct = np.unique(ids[~known], axis=0)
+    distinct = distinct_rows(ids[~known]).rows
     left_out = {
         "left out, as the graph has no such entity or relation": len(rows) - len(ids),
         "left out, as known to be true": int(known.sum()),
