@@ -3,6 +3,7 @@
 Defined in numbers.md#7-triple-classification.
 """
 
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,12 +127,11 @@ def _read(
         raise KgdashError(f"{path.name} holds no triples; expected rows of head, relation, tail")
     entities = {*graph.entities, *graph.entity_labels}
     relations = {*graph.relations, *graph.relation_labels}
-    resolved = [
-        (graph.entity_id(h), graph.relation_id(r), graph.entity_id(t))
-        for h, r, t in rows
-        if h in entities and r in relations and t in entities
-    ]
-    ids = np.array(resolved, dtype=np.int64).reshape(-1, 3)
+    resolved = array("q")
+    for h, r, t in rows:
+        if h in entities and r in relations and t in entities:
+            resolved.extend((graph.entity_id(h), graph.relation_id(r), graph.entity_id(t)))
+    ids = np.array(resolved).reshape(-1, 3)
     known = graph.known().contains(ids)
     distinct = distinct_rows(ids[~known]).rows
     left_out = {

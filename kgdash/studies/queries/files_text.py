@@ -15,6 +15,7 @@ with the same query belong together.
 
 import json
 import re
+from array import array
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -55,6 +56,9 @@ _QUERY = re.compile(
 
 #: characters of what is no query that are looked at to say what it is
 _LOOKED_AT = 2**16
+
+#: numbers that are kept of a query, and of an answer
+_OF_QUERY, _OF_ANSWER = 2 + 2 * WIDTH, 4
 
 _HARD = {"true": True, "hard": True, "1": True, "false": False, "easy": False, "0": False}
 
@@ -162,13 +166,12 @@ def _one(named: NamedQueries, query: int) -> tuple[str, list[str], list[str], li
 
 
 class _Gathered:
-    """Queries gathered line by line."""
+    """Queries gathered line by line, as numbers: lists of lists become an array only at one go."""
 
     def __init__(self) -> None:
         self._entities: dict[str, int] = {}
         self._relations: dict[str, int] = {}
-        self._queries: list[list[int]] = []
-        self._answers: list[tuple[int, int, bool, int]] = []
+        self._queries, self._answers = array("q"), array("q")
 
     def query(
         self, kind: object, anchors: list[str], relations: list[str], line: int, where: str
@@ -193,22 +196,23 @@ class _Gathered:
             [table.setdefault(name, len(table)) for name in names] + [-1] * (WIDTH - len(names))
             for table, names in ((self._entities, anchors), (self._relations, relations))
         ]
-        self._queries.append([list(QUERY_TYPES).index(name), *cells[0], *cells[1], line])
+        self._queries.extend((list(QUERY_TYPES).index(name), *cells[0], *cells[1], line))
 
     def answers(self, names: list[str], hard: bool, line: int) -> None:
         """Add answers to the latest query."""
-        table, query = self._entities, len(self._queries) - 1
-        self._answers += [(query, table.setdefault(n, len(table)), hard, line) for n in names]
+        table, query = self._entities, len(self._queries) // _OF_QUERY - 1
+        for name in names:
+            self._answers.extend((query, table.setdefault(name, len(table)), hard, line))
 
     @property
     def count(self) -> int:
         """Return the number of answers so far."""
-        return len(self._answers)
+        return len(self._answers) // _OF_ANSWER
 
     def queries(self) -> NamedQueries:
         """Return all as arrays."""
-        queries = np.array(self._queries, dtype=np.int64).reshape(-1, 2 + 2 * WIDTH)
-        answers = np.array(self._answers, dtype=np.int64).reshape(-1, 4)
+        queries = np.array(self._queries).reshape(-1, _OF_QUERY)
+        answers = np.array(self._answers).reshape(-1, _OF_ANSWER)
         return NamedQueries(
             tuple(self._entities),
             tuple(self._relations),
