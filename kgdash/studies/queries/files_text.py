@@ -54,8 +54,12 @@ _QUERY = re.compile(
     rf"\{{\s*+(?:{_TEXT}\s*+:\s*+(?:{_TEXT}|{_LIST})\s*+,?\s*+){{0,16}}+\}}", re.DOTALL
 )
 
-#: characters of what is no query that are looked at to say what it is
+#: characters up to which an object is looked at at one go, also to say what it is if no query
 _LOOKED_AT = 2**16
+
+#: a part of a longer one, keys and lists apart, of which there may be so many
+_PART = re.compile(r'(?:[\s,\]]{1,65536}+|"(?:[^"\\]++|\\.){0,65536}+"){1,16384}+', re.DOTALL)
+_MOST_LISTS = 64
 
 #: numbers that are kept of a query, and of an answer
 _OF_QUERY, _OF_ANSWER = 2 + 2 * WIDTH, 4
@@ -241,7 +245,8 @@ def _objects(text: str, shown: str) -> Iterator[tuple[int, object]]:
             return
         line, at = line + text.count("\n", at, start), start
         part, cut = text, 0
-        if not _QUERY.match(text, start):
+        short = _QUERY.match(text, start, start + _LOOKED_AT)
+        if not short and not _is_long_query(text, start, shown):
             part, cut = text[start : start + _LOOKED_AT], start
         try:
             value, stop = decoder.raw_decode(part, start - cut)
@@ -253,6 +258,25 @@ def _objects(text: str, shown: str) -> Iterator[tuple[int, object]]:
             ) from error
         yield line, value
         start = cut + stop
+
+
+def _is_long_query(text: str, start: int, shown: str) -> bool:
+    """Tell whether an object may be a query, part by part: others come to a turn in between.
+
+    :raises KgdashError: if it has more names than the visitor may hand in
+    """
+    at, lists, names = start + 1, 0, 0
+    while text[start] == "{" and at < len(text) and lists <= _MOST_LISTS:
+        part = _PART.match(text, at)
+        if part:
+            names += (text.count('"', at, part.end()) - text.count('\\"', at, part.end())) // 2
+            check_count(names - _MOST_LISTS, shown, "names")
+            at = part.end()
+        elif text[at] in ":[":
+            at, lists = at + 1, lists + 1
+        else:
+            return text[at] == "}"
+    return False
 
 
 def _names(value: object, key: str, where: str) -> list[str]:
