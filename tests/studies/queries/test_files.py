@@ -302,6 +302,16 @@ def test_parquet_is_read_and_a_large_one_refused(tmp_path, monkeypatch):
         read_queries(parquet(tmp_path), NAMED)
 
 
+def test_a_visitor_may_hand_in_parquet_of_as_many_names_as_text(tmp_path):
+    lists = pa.ListArray.from_arrays(pa.array([0, 8_000], pa.int32()), [*map(str, range(8_000))])
+    names = {"anchors": [["e0"]], "relations": [["r0"]], "easy": [["e1"]]}
+    pq.write_table(pa.table({"type": ["1p"], **names, "hard": lists}), tmp_path / "q.parquet")
+    with working_for(Visitor(most_rows=3_000)):
+        assert read_queries(tmp_path / "q.parquet", NAMED)[0]["1p"].answers.tolist() == [1]
+    with working_for(Visitor(most_rows=900)), pytest.raises(KgdashError, match="than 900 names"):
+        read_queries(tmp_path / "q.parquet", NAMED)
+
+
 @pytest.mark.parametrize("honest", [True, False])
 def test_run_lengths_of_millions_are_refused_unread(tmp_path, honest):
     # 90 million values in 2 KB took 7.4 GB; here the file says so, or only its page does.
