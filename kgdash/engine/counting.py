@@ -31,6 +31,7 @@ from kgdash.engine.turned_kernels import Turned, count_turned
 from kgdash.engine.workers import run_in_threads
 from kgdash.files.memory import memory_budget
 from kgdash.graph.known_triples import KnownTriples
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, phases, silent
 
 
@@ -56,8 +57,7 @@ def count_ranks(
     """
     anchor_column, answer_column = (0, 2) if side == "tail" else (2, 0)
     # Sorted by relation first: rows of a relation stand together.
-    pairs, query_of = np.unique(triples[:, [1, anchor_column]], axis=0, return_inverse=True)
-    query_of = query_of.reshape(-1)
+    pairs, _, query_of, _ = distinct_rows(triples[:, [1, anchor_column]])
     greater, equal = (np.zeros(len(triples), dtype=np.int64) for _ in range(2))
     size = form.num_entities if entities is None else len(entities)
     candidates = np.full(len(triples), size, dtype=np.int64)

@@ -13,6 +13,7 @@ from kgdash.engine.microkernels import LANES, ROW_STEP
 from kgdash.engine.scoring_kernels import pack, points, score_block
 from kgdash.engine.workers import run_in_threads
 from kgdash.errors import KgdashError
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import silent
 
 #: triples whose vectors are made at once
@@ -187,8 +188,8 @@ def score_triples(form: InteractionForm, side: str, triples: np.ndarray) -> np.n
         if form.elementwise:
             queries = query_vectors(form, side, part[:, anchor], part[:, 1])
         else:
-            pairs, pair = np.unique(part[:, [anchor, 1]], axis=0, return_inverse=True)
-            queries = query_vectors(form, side, *pairs.T)[pair.reshape(-1)]
+            pairs, _, pair, _ = distinct_rows(part[:, [anchor, 1]])
+            queries = query_vectors(form, side, *pairs.T)[pair]
         parts.append(own_scores(form, side, queries[: len(part)], part[:, other], part[:, 1]))
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.sorted_slices import distinct_rows
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def cut_folds(graph: KnowledgeGraph, count: int, seed: int = 0) -> list[Fold]:
             "test": held[len(held) // 2 :],
         }
         # Sorted, as all graphs are: what is trained depends on the order.
-        splits = {name: np.unique(split, axis=0) for name, split in splits.items()}
+        splits = {name: distinct_rows(split).rows for name, split in splits.items()}
         folds.append(Fold(number, replace(graph, splits=splits), int(needed.sum())))
     return folds
 

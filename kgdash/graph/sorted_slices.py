@@ -1,6 +1,7 @@
 """Slices of sorted arrays: everything that belongs to many keys, found at once."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,37 @@ def distinct(numbers: np.ndarray) -> np.ndarray:
     first = np.ones(len(found), dtype=bool)
     np.not_equal(found[1:], found[:-1], out=first[1:])
     return found if first.all() else found[first]
+
+
+class DistinctRows(NamedTuple):
+    """Rows of a table, each once, ascending by the first column, then by the next ones.
+
+    ``rows`` ``(d, k)``; ``first``: where each stands first; ``of`` ``(n,)``: which of them each
+    row of the table is; ``times``: how often each occurs (int64).
+    """
+
+    rows: np.ndarray
+    first: np.ndarray
+    of: np.ndarray
+    times: np.ndarray
+
+
+def distinct_rows(table: np.ndarray) -> DistinctRows:
+    """Find the distinct rows of a table of numbers.
+
+    `numpy.unique` with an axis finds the same, but takes several times as long, seconds for a
+    million rows, and no other thread of the process comes to a turn while it sorts.
+
+    :param table: without NaN, ``(n, k)`` with k ≥ 1
+    """
+    order = np.lexsort(table.T[::-1])
+    ordered = table[order]
+    new = np.ones(len(table), dtype=bool)
+    np.any(ordered[1:] != ordered[:-1], axis=1, out=new[1:])
+    place = np.flatnonzero(new)
+    of = np.empty(len(table), dtype=np.int64)
+    of[order] = np.cumsum(new) - 1
+    return DistinctRows(ordered[place], order[place], of, np.diff(place, append=len(table)))
 
 
 def run_lengths(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, csr_matrix
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.html import facts_html
 from kgdash.graph import DIRECTIONS, SPLITS, KnowledgeGraph
+from kgdash.graph.sorted_slices import distinct_rows
 
 SUBGRAPH_METHODS = ("rwr", "neighbourhood")
 
@@ -45,7 +46,7 @@ class Subgraph:
             return self.graph.known().inside(self.entities)
         parts = [np.empty((0, 3), dtype=np.int64)]
         parts += [rows[self.rows_inside(rows)] for rows in (self.graph.splits[s] for s in splits)]
-        return np.unique(np.concatenate(parts), axis=0)
+        return distinct_rows(np.concatenate(parts)).rows
 
     def rows_inside(self, triples: np.ndarray) -> np.ndarray:
         """Return the numbers of the rows of ``triples``, ``(n, 3)``, with both ends inside."""

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.ranking.metrics import POOLS
 
 
@@ -68,5 +69,4 @@ def query_numbers(spread: pd.DataFrame) -> pd.Series:
     anchor = np.where(spread["side"] == "tail", spread["head"], spread["tail"])
     parts = [(spread["side"] == "tail").to_numpy(), spread["relation"].to_numpy(), anchor]
     keys = np.stack([np.asarray(part, dtype=np.int64) for part in parts], axis=1)
-    numbers = np.unique(keys, axis=0, return_inverse=True)[1]
-    return pd.Series(numbers.reshape(-1), index=spread.index)
+    return pd.Series(distinct_rows(keys).of, index=spread.index)

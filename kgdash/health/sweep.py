@@ -12,6 +12,7 @@ from kgdash.engine.sweep import State, Visitor, sweep_form
 from kgdash.engine.tasks import Asked, sorted_masks
 from kgdash.files.memory import block_bytes
 from kgdash.graph.known_triples import KnownTriples
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, silent
 from kgdash.scoring import Scorer, unchecked_rows
 
@@ -33,8 +34,7 @@ def asked_by(triples: np.ndarray, known: KnownTriples | None, side: str) -> Aske
     if known is not None:
         own[known.contains(triples)] = -1  # left out as a known answer anyway
     keys = np.stack([triples[:, 1], triples[:, anchor_column], own], axis=1)
-    rows, row = np.unique(keys, axis=0, return_inverse=True)
-    row = row.reshape(-1)
+    rows, _, row, _ = distinct_rows(keys)
     owner, column = (np.flatnonzero(rows[:, 2] >= 0), rows[rows[:, 2] >= 0, 2])
     if known is not None:
         query = np.zeros((len(rows), 3), dtype=np.int64)
@@ -85,7 +85,7 @@ def sweep(
 def distinct_queries(triples: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
     """Return anchors and relations of the queries that triples ask on a side, each once."""
     anchor_column = 0 if side == "tail" else 2
-    anchors, relations = np.unique(triples[:, [anchor_column, 1]], axis=0).T
+    anchors, relations = distinct_rows(triples[:, [anchor_column, 1]]).rows.T
     return np.ascontiguousarray(anchors), np.ascontiguousarray(relations)
 
 

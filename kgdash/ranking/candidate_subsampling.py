@@ -20,6 +20,7 @@ import pandas as pd
 from scipy.special import betaln, digamma
 
 from kgdash.errors import KgdashError, check_name
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.ranking.metrics import POOLS
 
 #: shares of the rivals that stay
@@ -55,7 +56,7 @@ def expected_metrics(
     rows = ranks.loc[ranks["side"].isin(POOLS[side]), [rank_type, "candidates"]]
     if not len(rows):
         raise KgdashError(f"there are no ranks of side {side}")
-    pairs, times = np.unique(rows.to_numpy(dtype=np.int64), axis=0, return_counts=True)
+    pairs, _, _, times = distinct_rows(rows.to_numpy(dtype=np.int64))
     rank, before = pairs.T
     return pd.DataFrame([_expected(rank, before, times, k, share) for share in shares])
 

@@ -14,6 +14,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.memory import block_bytes
 from kgdash.graph import IDS
 from kgdash.graph.known_triples import SIDES, KnownTriples
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import ENTITY_SIDES, Scorer, score_rows
 
@@ -112,7 +113,7 @@ def count_greater_and_equal(
     place = _places(size, entities if side in ENTITY_SIDES else None)
     kept = place[place >= 0]
     candidates = np.full(len(triples), len(kept), dtype=np.int64)
-    queries, query_of = np.unique(triples[:, query_columns], axis=0, return_inverse=True)
+    queries, _, query_of, _ = distinct_rows(triples[:, query_columns])
     order = np.argsort(query_of, kind="stable")
     for block, members in _blocks(len(queries), query_of[order], block_bytes() // (4 * size)):
         rows = order[members]

@@ -18,6 +18,7 @@ from scipy import stats
 
 from kgdash.errors import KgdashError
 from kgdash.graph.known_triples import KnownTriples
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import ENTITY_SIDES, Scorer
 from kgdash.scoring.protocol import refuse_nan
@@ -239,9 +240,7 @@ def better_interval(
     :return: lowest and highest number, int64, ``(n,)`` each
     """
     tail = (1 - level) / 2
-    cases, case = np.unique(
-        np.stack([better, sampled, population], axis=1), axis=0, return_inverse=True
-    )
+    cases, _, case, _ = distinct_rows(np.stack([better, sampled, population], axis=1))
     better, sampled, population = cases.T
     most = population - sampled + better
     share = better / np.maximum(sampled, 1)
@@ -260,7 +259,7 @@ def better_interval(
         most,
         share * population + reach,
     )
-    return lowest[case.reshape(-1)], highest[case.reshape(-1)]
+    return lowest[case], highest[case]
 
 
 def _first(

@@ -7,7 +7,7 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import triple_keys
-from kgdash.graph.sorted_slices import distinct
+from kgdash.graph.sorted_slices import distinct, distinct_rows
 from kgdash.studies.classification.corruption import DRAWS, all_entities, corrupt
 
 
@@ -43,10 +43,10 @@ def add_noise(
                 "triples: all others with an end replaced are known"
             )
         wrong = wrong[found]
-        _, first = np.unique(wrong, axis=0, return_index=True)
-        added = np.concatenate([added, wrong[np.sort(first)]])[:wanted]
+        first = np.sort(distinct_rows(wrong).first)
+        added = np.concatenate([added, wrong[first]])[:wanted]
         known = graph.known_with(added, ("train", "valid", "test"))
-    together = np.unique(np.concatenate([train, added]), axis=0)
+    together = distinct_rows(np.concatenate([train, added])).rows
     size = graph.num_entities, graph.num_relations
     planted = np.isin(triple_keys(together, *size), distinct(triple_keys(added, *size)))
     name = f"{graph.name}-noise-{share:g}-seed-{seed}"

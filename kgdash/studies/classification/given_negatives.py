@@ -3,6 +3,7 @@
 Defined in numbers.md#7-triple-classification.
 """
 
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from kgdash.errors import KgdashError
 from kgdash.files.roots import may_open
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.graph.triple_files import find_file, read_graph_triples, read_triples
 from kgdash.runs import Run
 
@@ -125,14 +127,13 @@ def _read(
         raise KgdashError(f"{path.name} holds no triples; expected rows of head, relation, tail")
     entities = {*graph.entities, *graph.entity_labels}
     relations = {*graph.relations, *graph.relation_labels}
-    resolved = [
-        (graph.entity_id(h), graph.relation_id(r), graph.entity_id(t))
-        for h, r, t in rows
-        if h in entities and r in relations and t in entities
-    ]
-    ids = np.array(resolved, dtype=np.int64).reshape(-1, 3)
+    resolved = array("q")
+    for h, r, t in rows:
+        if h in entities and r in relations and t in entities:
+            resolved.extend((graph.entity_id(h), graph.relation_id(r), graph.entity_id(t)))
+    ids = np.array(resolved).reshape(-1, 3)
     known = graph.known().contains(ids)
-    distinct = np.unique(ids[~known], axis=0)
+    distinct = distinct_rows(ids[~known]).rows
     left_out = {
         "left out, as the graph has no such entity or relation": len(rows) - len(ids),
         "left out, as known to be true": int(known.sum()),

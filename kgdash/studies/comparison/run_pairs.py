@@ -5,6 +5,7 @@ import pandas as pd
 from scipy.stats import binom
 
 from kgdash.graph import IDS
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.statistics.multiple_testing import holm
 from kgdash.studies.comparison.comparison import (
     COMPARED_SIDES,
@@ -64,7 +65,7 @@ def rank_pairs(pair: Ranks, side: str = "both", rank_type: str = "realistic") ->
         (int64, ≥ 1), ascending
     """
     values = stacked_ranks(pair, side, rank_type).reshape(-1, 2)
-    pairs, counts = np.unique(values, axis=0, return_counts=True)
+    pairs, _, _, counts = distinct_rows(values)
     return pd.DataFrame(pairs, columns=["rank_a", "rank_b"]).assign(count=counts)
 
 

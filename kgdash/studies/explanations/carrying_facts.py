@@ -14,6 +14,7 @@ import pandas as pd
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import IDS
 from kgdash.graph.known_triples import SIDES
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, silent
 from kgdash.runs import Run
 from kgdash.scoring.pykeen_forms import PyKEENForm
@@ -116,7 +117,7 @@ def carrying_facts(
         return replace(found, missing=f"{label} has no training fact besides")
     # A matrix for each query that names the entity: small weights could ask for terabytes.
     named = np.stack([facts[:, 0] == entity, facts[:, 1]], axis=1)
-    width, queries = form.entities[0].shape[1], len(np.unique(named, axis=0))
+    width, queries = form.entities[0].shape[1], len(distinct_rows(named).rows)
     if width > _WIDEST or queries * width**2 > _CURVATURES:
         much = f"{width:,} numbers in {queries:,} kinds of queries are too many to refit"
         return replace(found, missing=much)

@@ -18,7 +18,8 @@ predicted_side
 =========  ========================================================================================
 """
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from kgdash.files.bounds import check_listed, check_written_out
 from kgdash.files.text import decode_text, read_content, table_rows
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.arrow_texts import texts_at
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.studies.instances.instances import Instances, make_instances
 from kgdash.studies.instances.separation import ALL
 
@@ -43,6 +45,11 @@ LABELS = {
     **dict.fromkeys(("true", "1", "yes", "positive"), True),
     **dict.fromkeys(("false", "0", "no", "negative"), False),
 }
+
+#: what a row says, in numbers: texts and choices as their places in a list
+_NUMBERS = ["line", "group", "name", "grounding_name", "label", "role", "predicted_side", *IDS]
+
+_ROLES, _SIDES = ("", "head", "body"), ("tail", "head")
 
 #: sizes at which a table is refused: unpacked bytes, rows, and rules
 MAX_BYTES, MAX_ROWS, MAX_RULES = 64 * 2**20, 1_000_000, 10_000
@@ -66,22 +73,30 @@ def read_rule_table(
     rows = table_rows(text, shown)
     line, header = next(rows, (1, []))
     place = _columns(header, f"{shown}, line {line}")
-    records = [
-        {"line": number} | _record(row, place, len(header), graph, f"{shown}, line {number}")
-        for number, row in _limited(rows, shown)
-    ]
-    if not records:
+    # Numbers alone: pandas would take a million rows of texts apart at one go, for seconds in which
+    # no other thread comes to a turn.
+    numbers, texts = array("q"), dict[str, int]()
+    for line, row in _limited(rows, shown):
+        where = f"{shown}, line {line}"
+        if len(row) != len(header):
+            raise KgdashError(
+                f"expected {len(header)} columns, as in the first line; found {len(row)} ({where})"
+            )
+        numbers.append(line)
+        numbers.extend(_record({c: row[i] for c, i in place.items()}, graph, texts, where))
+    if not numbers:
         raise KgdashError(f"{shown} holds no instances: expected rows below the column names")
-    table = pd.DataFrame(records)
-    rules = table["group"].unique()
+    table = pd.DataFrame(np.array(numbers).reshape(-1, len(_NUMBERS)), columns=_NUMBERS)
+    names = list(texts)
+    rules = [names[number] for number in table["group"].unique()]
     if len(rules) > MAX_RULES:
         raise KgdashError(f"{shown} holds more than {MAX_RULES:,} rules; keep fewer")
     check_listed(rules, shown, "rules")
     triples = table[IDS].to_numpy()
     check_written_out(triples, graph.entity_labels, graph.relation_labels, shown)
     table["number"] = table.groupby(["group", "name"], sort=False).ngroup()
-    _check_labels(table, shown)
-    return _instances(table, graph, shown)
+    _check_labels(table, names, shown)
+    return _instances(table, names, graph, shown)
 
 
 def write_rule_table(instances: Instances, graph: KnowledgeGraph) -> str:
@@ -138,13 +153,9 @@ def _columns(header: list[str], where: str) -> dict[str, int]:
 
 
 def _record(
-    row: list[str], place: dict[str, int], width: int, graph: KnowledgeGraph, where: str
-) -> dict:
-    if len(row) != width:
-        raise KgdashError(
-            f"expected {width} columns, as in the first line; found {len(row)} ({where})"
-        )
-    value = {column: row[index] for column, index in place.items()}
+    value: dict[str, str], graph: KnowledgeGraph, texts: dict[str, int], where: str
+) -> tuple[int, ...]:
+    """Return what a row says, as `_NUMBERS` but the line; ``texts`` take new texts."""
     empty = [column for column in COLUMNS if not value[column]]
     if empty:
         raise KgdashError(f"expected a value in column {empty[0]}; found none ({where})")
@@ -154,27 +165,22 @@ def _record(
     if label not in LABELS:
         raise KgdashError(f"expected a label out of {', '.join(LABELS)}; found {label!r} ({where})")
     side = value.get("predicted_side", "").lower()
-    _check_choice("role", role, ("head", "body"), where)
-    _check_choice("predicted_side", side, ("head", "tail"), where)
+    _check_choice("role", role, _ROLES[1:], where)
+    _check_choice("predicted_side", side, _SIDES[::-1], where)
     try:
         head, tail = graph.entity_id(value["head"]), graph.entity_id(value["tail"])
         relation = graph.relation_id(value["relation"])
     except KgdashError as error:
         raise KgdashError(f"{error} ({where})") from error
-    return {
-        "group": value["rule"],
-        "name": value["instance"],
-        "grounding_name": value.get("grounding", ""),
-        "label": LABELS[label],
-        "role": role,
-        "predicted_side": side or "tail",
-        "head": head,
-        "relation": relation,
-        "tail": tail,
-    }
+    group, name, grounding = (
+        texts.setdefault(text, len(texts))
+        for text in (value["rule"], value["instance"], value.get("grounding", ""))
+    )
+    choices = LABELS[label], _ROLES.index(role), side == _SIDES[1]
+    return group, name, grounding, *choices, head, relation, tail
 
 
-def _check_choice(column: str, given: str, allowed: tuple[str, str], where: str) -> None:
+def _check_choice(column: str, given: str, allowed: Sequence[str], where: str) -> None:
     if given and given not in allowed:
         near = get_close_matches(given, allowed, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -183,40 +189,51 @@ def _check_choice(column: str, given: str, allowed: tuple[str, str], where: str)
         )
 
 
-def _check_labels(table: pd.DataFrame, shown: str) -> None:
+def _check_labels(table: pd.DataFrame, names: Sequence[str], shown: str) -> None:
     first = table.groupby("number")[["label", "line"]].transform("first")
     wrong = table[table["label"] != first["label"]]
     if len(wrong):
         row, before = wrong.iloc[0], first.loc[wrong.index[0], "line"]
+        rule, name = names[row["group"]], names[row["name"]]
         found, was = ("true", "false") if row["label"] else ("false", "true")
         raise KgdashError(
-            f"expected one label per instance; found {found} for instance {row['name']!r} of rule "
-            f"{row['group'][:60]!r}, {was} in line {before} ({shown}, line {row['line']}). "
+            f"expected one label per instance; found {found} for instance {name!r} of rule "
+            f"{rule[:60]!r}, {was} in line {before} ({shown}, line {row['line']}). "
             "Correct the label, or give the instances different names"
         )
 
 
-def _instances(table: pd.DataFrame, graph: KnowledgeGraph, shown: str) -> Instances:
+def _instances(
+    table: pd.DataFrame, names: Sequence[str], graph: KnowledgeGraph, shown: str
+) -> Instances:
     table["grounding"] = table.groupby(["number", "grounding_name"], sort=False).ngroup()
-    given = (table["role"] != "").groupby(table["grounding"]).transform("any")
+    given = (table["role"] > 0).groupby(table["grounding"]).transform("any")
     last = ~table.duplicated("grounding", keep="last")
-    table["is_answer_triple"] = np.where(given, table["role"] == "head", last)
+    table["is_answer_triple"] = np.where(given, table["role"] == _ROLES.index("head"), last)
     headless = table[~table.groupby("grounding")["is_answer_triple"].transform("any")]
     if len(headless):
         row = headless.iloc[0]
+        rule, name = names[row["group"]], names[row["name"]]
         raise KgdashError(
-            f"expected a triple with role head in instance {row['name']!r} of rule "
-            f"{row['group'][:60]!r}; found none ({shown}, line {row['line']}). Leave the role "
+            f"expected a triple with role head in instance {name!r} of rule "
+            f"{rule[:60]!r}; found none ({shown}, line {row['line']}). Leave the role "
             "empty throughout to have the last triple taken"
         )
     concluded = table[table["is_answer_triple"]].drop_duplicates("number")
     entity, relation = graph.entity_labels, graph.relation_labels
+    asked, _, of, _ = distinct_rows(concluded[["relation", "head"]].to_numpy())
+    questions = [f"{relation[r]}({entity[h]}, ?)" for r, h in asked.tolist()]
     described = pd.DataFrame(
-        [
-            (number, f"{relation[r]}({entity[h]}, ?)", entity[t])
-            for number, h, r, t in concluded[["number", "head", "relation", "tail"]].to_numpy()
-        ],
-        columns=["instance", "question", "answer"],
+        {
+            "instance": concluded["number"].to_numpy(),
+            "question": pd.Series(texts_at(questions, of), dtype=object),
+            "answer": pd.Series(texts_at(entity, concluded["tail"].to_numpy()), dtype=object),
+        }
+    )
+    group, side = (
+        pd.array(texts, dtype="str").take(table[column].to_numpy())
+        for texts, column in ((names, "group"), (_SIDES, "predicted_side"))
     )
     rows = table.drop(columns=["name", "line"]).rename(columns={"number": "instance"})
+    rows = rows.assign(group=group, predicted_side=side)
     return make_instances(rows, described, [f"read from {shown}"])

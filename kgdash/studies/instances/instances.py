@@ -19,6 +19,7 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.arrow_texts import texts_at
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring.triple_scores import triple_scores
 
@@ -186,7 +187,7 @@ def score_instances(
             "there are no instances to score" + "".join(f"; {note}" for note in instances.notes)
         )
     rows = instances.triples
-    distinct, of = np.unique(rows[IDS].to_numpy(), axis=0, return_inverse=True)
+    distinct, _, of, _ = distinct_rows(rows[IDS].to_numpy())
     first, second = phases(progress, [1.0, 1.0])
     relik = run.relik(triples=distinct, method=method, progress=first)["relik"].to_numpy()
     backwards = (rows["predicted_side"] == "head").to_numpy()
@@ -197,7 +198,6 @@ def score_instances(
         progress=second,
     )
     tail_rr, relation_rr, *head_rr = 1.0 / ranks["realistic"].to_numpy().reshape(-1, len(distinct))
-    of = of.reshape(-1)
     entity_rr = np.where(backwards, head_rr[0][of], tail_rr[of]) if head_rr else tail_rr[of]
     scored = rows.assign(
         relik=relik[of],

@@ -11,6 +11,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError, check_name
 from kgdash.graph import IDS, KnowledgeGraph, triple_text
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, silent
 from kgdash.studies.instances.instances import instance_triples
 from kgdash.studies.labelling.events import NamedTriple, RuleGroundings
@@ -86,12 +87,10 @@ def label_queue(
             "there is no prediction to judge: the rules predict nothing but facts; take more rules "
             "or a lower PCA confidence"
         )
-    distinct, of = np.unique(predictions.triples[IDS].to_numpy(), axis=0, return_inverse=True)
+    distinct, _, of, _ = distinct_rows(predictions.triples[IDS].to_numpy())
     relik = run.relik(triples=distinct, progress=progress)["relik"].to_numpy()
     grounding = predictions.triples.groupby("instance")["grounding"].rank(method="dense")
-    triples = predictions.triples.assign(
-        grounding=grounding.astype(np.int64) - 1, relik=relik[of.reshape(-1)]
-    )
+    triples = predictions.triples.assign(grounding=grounding.astype(np.int64) - 1, relik=relik[of])
     of_grounding = triples.groupby(["instance", "grounding"])["relik"].mean()
     best = of_grounding.groupby("instance").max()
     table = predictions.table.assign(relik=predictions.table["instance"].map(best))

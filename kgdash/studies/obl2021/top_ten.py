@@ -19,6 +19,7 @@ from kgdash.files.memory import block_bytes
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, default_filter, triple_array
 from kgdash.graph.known_triples import SIDES, KnownTriples
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.scoring import ENTITY_SIDES, score_rows
@@ -95,7 +96,7 @@ def _top(
 ) -> np.ndarray:
     """Find the ten best answers on one side: int64, shape ``(n, 10)``."""
     columns, answer = SIDES[side]
-    queries, query_of = np.unique(triples[:, columns], axis=0, return_inverse=True)
+    queries, _, query_of, _ = distinct_rows(triples[:, columns])
     order = np.argsort(query_of, kind="stable")
     found = np.empty((len(triples), TOP), dtype=np.int64)
     step = max(1, block_bytes() // (4 * run.graph.num_entities))

@@ -12,6 +12,7 @@ import pandas as pd
 
 from kgdash.engine.protocol_kernels import Draws, Rivals, expect
 from kgdash.errors import KgdashError, check_name
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.metrics import POOLS
 from kgdash.runs import Run
@@ -134,7 +135,7 @@ def expected(
     columns = ["better", "tied", "rivals"]
     if protocol.weighted:
         columns += [f"{name}_weight" for name in columns]
-    distinct, times = np.unique(rivals[columns].to_numpy(), axis=0, return_counts=True)
+    distinct, _, _, times = distinct_rows(rivals[columns].to_numpy())
     drawn = np.minimum(distinct[:, 2], protocol.uniform) + protocol.weighted * (distinct[:, 2] > 0)
     sums = np.zeros((2, 2 + len(ks), 2))
     for start in range(0, len(distinct), _PART):

@@ -9,6 +9,7 @@ from kgdash.engine.protocol_kernels import Answers, gather_rivals
 from kgdash.errors import check_name
 from kgdash.files.table_cache import cached_table
 from kgdash.graph import FILTERS, IDS, KnowledgeGraph, default_filter
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
 from kgdash.studies.probability.answer_queries import AnswerQueries, WholeRows, answer_queries
@@ -59,7 +60,7 @@ def _of_side(queries: AnswerQueries, graph: KnowledgeGraph, progress: Progress) 
     asked, train = queries.asked, graph.splits["train"]
     order = np.argsort(asked.row, kind="stable")
     starts = np.searchsorted(asked.row[order], np.arange(len(asked.anchors) + 1))
-    pairs = np.unique(train[:, [1, 2 if queries.side == "tail" else 0]], axis=0)
+    pairs = distinct_rows(train[:, [1, 2 if queries.side == "tail" else 0]]).rows
     typed_starts = np.searchsorted(pairs[:, 0], np.arange(graph.num_relations + 1))
     ends = train[:, [0, 2]].reshape(-1)
     weights = np.bincount(ends, minlength=graph.num_entities).astype(np.int64)

@@ -5,6 +5,7 @@ as in the JSON form.
 """
 
 import io
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,16 @@ import pyarrow.parquet as pq
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.atomic import write_atomically
+from kgdash.files.bounds import check_count
 from kgdash.files.memory import memory_budget
 from kgdash.files.parquet_pages import unpacked_size
 from kgdash.studies.queries.named_queries import WIDTH, NamedQueries
 from kgdash.studies.queries.query_types import QUERY_TYPES
 
 MAGIC = b"PAR1"
+
+#: names that become Python's at once, and names in a file for each row that a visitor may hand in
+_PART, _OF_ROW = 2**14, 8
 
 _NAMES = pa.list_(pa.string())
 _SCHEMA = pa.schema(
@@ -86,6 +91,7 @@ def _check_size(content: bytes, shown: str) -> None:
         raise KgdashError(
             f"{shown} unpacks to {values:,} names; write it again, without run-lengths"
         )
+    check_count(values // _OF_ROW, shown, "names")
     most = memory_budget() // _NAME_BYTES
     if values > most or size > _MAX_BYTES:
         raise KgdashError(
@@ -158,9 +164,12 @@ def _codes(
             continue
         if not pa.types.is_dictionary(chunk.type) or chunk.null_count:
             raise _no_names(name, "an empty cell" if chunk.null_count else str(chunk.type), shown)
-        names = chunk.dictionary.cast(pa.string()).to_pylist()
-        numbers = [vocabulary.setdefault(name, len(vocabulary)) for name in names]
-        found.append(np.array(numbers, dtype=np.int64)[chunk.indices.to_numpy()])
+        names, numbers = chunk.dictionary.cast(pa.string()), array("q")
+        # Part by part: nobody else comes to a turn while Arrow's texts become Python's.
+        for start in range(0, len(names), _PART):
+            for text in names[start : start + _PART].to_pylist():
+                numbers.append(vocabulary.setdefault(text, len(vocabulary)))
+        found.append(np.array(numbers)[chunk.indices.to_numpy()])
     return np.concatenate(found)
 
 

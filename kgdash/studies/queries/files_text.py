@@ -15,6 +15,7 @@ with the same query belong together.
 
 import json
 import re
+from array import array
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -53,8 +54,15 @@ _QUERY = re.compile(
     rf"\{{\s*+(?:{_TEXT}\s*+:\s*+(?:{_TEXT}|{_LIST})\s*+,?\s*+){{0,16}}+\}}", re.DOTALL
 )
 
-#: characters of what is no query that are looked at to say what it is
+#: characters up to which an object is looked at at one go, also to say what it is if no query
 _LOOKED_AT = 2**16
+
+#: a part of a longer one, keys and lists apart, of which there may be so many
+_PART = re.compile(r'(?:[\s,\]]{1,65536}+|"(?:[^"\\]++|\\.){0,65536}+"){1,16384}+', re.DOTALL)
+_MOST_LISTS = 64
+
+#: numbers that are kept of a query, and of an answer
+_OF_QUERY, _OF_ANSWER = 2 + 2 * WIDTH, 4
 
 _HARD = {"true": True, "hard": True, "1": True, "false": False, "easy": False, "0": False}
 
@@ -162,13 +170,12 @@ def _one(named: NamedQueries, query: int) -> tuple[str, list[str], list[str], li
 
 
 class _Gathered:
-    """Queries gathered line by line."""
+    """Queries gathered line by line, as numbers: lists of lists become an array only at one go."""
 
     def __init__(self) -> None:
         self._entities: dict[str, int] = {}
         self._relations: dict[str, int] = {}
-        self._queries: list[list[int]] = []
-        self._answers: list[tuple[int, int, bool, int]] = []
+        self._queries, self._answers = array("q"), array("q")
 
     def query(
         self, kind: object, anchors: list[str], relations: list[str], line: int, where: str
@@ -193,22 +200,23 @@ class _Gathered:
             [table.setdefault(name, len(table)) for name in names] + [-1] * (WIDTH - len(names))
             for table, names in ((self._entities, anchors), (self._relations, relations))
         ]
-        self._queries.append([list(QUERY_TYPES).index(name), *cells[0], *cells[1], line])
+        self._queries.extend((list(QUERY_TYPES).index(name), *cells[0], *cells[1], line))
 
     def answers(self, names: list[str], hard: bool, line: int) -> None:
         """Add answers to the latest query."""
-        table, query = self._entities, len(self._queries) - 1
-        self._answers += [(query, table.setdefault(n, len(table)), hard, line) for n in names]
+        table, query = self._entities, len(self._queries) // _OF_QUERY - 1
+        for name in names:
+            self._answers.extend((query, table.setdefault(name, len(table)), hard, line))
 
     @property
     def count(self) -> int:
         """Return the number of answers so far."""
-        return len(self._answers)
+        return len(self._answers) // _OF_ANSWER
 
     def queries(self) -> NamedQueries:
         """Return all as arrays."""
-        queries = np.array(self._queries, dtype=np.int64).reshape(-1, 2 + 2 * WIDTH)
-        answers = np.array(self._answers, dtype=np.int64).reshape(-1, 4)
+        queries = np.array(self._queries).reshape(-1, _OF_QUERY)
+        answers = np.array(self._answers).reshape(-1, _OF_ANSWER)
         return NamedQueries(
             tuple(self._entities),
             tuple(self._relations),
@@ -237,7 +245,8 @@ def _objects(text: str, shown: str) -> Iterator[tuple[int, object]]:
             return
         line, at = line + text.count("\n", at, start), start
         part, cut = text, 0
-        if not _QUERY.match(text, start):
+        short = _QUERY.match(text, start, start + _LOOKED_AT)
+        if not short and not _is_long_query(text, start, shown):
             part, cut = text[start : start + _LOOKED_AT], start
         try:
             value, stop = decoder.raw_decode(part, start - cut)
@@ -249,6 +258,25 @@ def _objects(text: str, shown: str) -> Iterator[tuple[int, object]]:
             ) from error
         yield line, value
         start = cut + stop
+
+
+def _is_long_query(text: str, start: int, shown: str) -> bool:
+    """Tell whether an object may be a query, part by part: others come to a turn in between.
+
+    :raises KgdashError: if it has more names than the visitor may hand in
+    """
+    at, lists, names = start + 1, 0, 0
+    while text[start] == "{" and at < len(text) and lists <= _MOST_LISTS:
+        part = _PART.match(text, at)
+        if part:
+            names += (text.count('"', at, part.end()) - text.count('\\"', at, part.end())) // 2
+            check_count(names - _MOST_LISTS, shown, "names")
+            at = part.end()
+        elif text[at] in ":[":
+            at, lists = at + 1, lists + 1
+        else:
+            return text[at] == "}"
+    return False
 
 
 def _names(value: object, key: str, where: str) -> list[str]:

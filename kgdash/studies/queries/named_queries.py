@@ -10,6 +10,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries
 
 #: before a relation's name: it is followed from tail to head, as SPARQL's inverse paths have it
@@ -221,13 +222,13 @@ def _of_type(
     asked = np.column_stack(
         [anchors[:, : len(shape.branches)], relations[:, : shape.num_relations]]
     )
-    _, first, same = np.unique(asked, axis=0, return_index=True, return_inverse=True)
+    _, first, same, _ = distinct_rows(asked)
     # Distinct queries, in the order of their first occurrence.
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     owner, answer, hard = answers
-    keys = (place[same.reshape(-1)[owner]] * graph.num_entities + answer) * 2 + hard
+    keys = (place[same[owner]] * graph.num_entities + answer) * 2 + hard
     # NumPy's unique hashes first, which takes several times as long as sorting here.
     keys.sort()
     keys = keys[np.diff(keys, prepend=-1) > 0]

@@ -13,6 +13,7 @@ import pandas as pd
 
 from kgdash.errors import check_name
 from kgdash.graph import IDS
+from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.graph.subgraph import Subgraph
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
@@ -208,5 +209,5 @@ def _corrupted(
 
 def _scores_of_each(run: Run, triples: np.ndarray, progress: Progress) -> np.ndarray:
     """Score triples, each distinct one once: subgraphs overlap."""
-    distinct, inverse = np.unique(triples, axis=0, return_inverse=True)
-    return triple_scores(run.scorer, distinct, progress)[inverse.reshape(-1)]
+    distinct = distinct_rows(triples)
+    return triple_scores(run.scorer, distinct.rows, progress)[distinct.of]

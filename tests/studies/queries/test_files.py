@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import threading
+import time
 import tracemalloc
 from dataclasses import replace
 
@@ -14,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgdash.errors import KgdashError
+from kgdash.files.visitor import Visitor, working_for
 from kgdash.studies.queries import files_text
 from kgdash.studies.queries.files import read_queries, write_queries
 from kgdash.studies.queries.query_types import QUERY_TYPES, AskedQueries
@@ -95,6 +98,12 @@ def one(anchors, relations, easy=(), hard=(), kind="1p") -> str:
 
 def read(*lines: str):
     return read_queries("\n".join(lines).encode(), NAMED, "mine.jsonl")
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(KgdashError) as refused:
+        read(text)
+    return str(refused.value)
 
 
 def test_names_labels_and_backwards():
@@ -193,8 +202,27 @@ def test_what_is_no_query_is_not_built(more, said):
         tracemalloc.stop()
 
 
+def test_others_come_to_a_turn_while_a_long_query_is_read():
+    text = one(["e0"], ["r1"], ["e2"], "\n" * 15_000_000)
+    refused: list[str] = []
+    work = threading.Thread(target=lambda: refused.append(refusal(text)))
+    longest, last = 0.0, time.monotonic()
+    work.start()
+    while work.is_alive():
+        time.sleep(0.001)
+        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    assert "not valid JSON" in refused[0]
+    assert longest < 0.3  # 0.5 s at one go
+
+
+def test_more_names_than_one_may_hand_in_are_not_built():
+    text = one(["e0"], ["r1"], ["e2"], [""] * 200_000)
+    with working_for(Visitor(most_rows=100_000)):
+        assert "more than 100,000 names" in refusal(text)
+
+
 def test_a_query_may_be_long():
-    names = [f"x{number}" for number in range(20_000)]
+    names = [f'"x" {{[:{number}' for number in range(20_000)]
     found, notes = read(*[one(["e0"], ["r1"], ["e2"])] * 3, one(["e0"], ["r0"], [*names, "e1"]))
     assert found["1p"].answers.tolist() == [2, 1]
     assert "mine.jsonl, line 4" in notes[0]
@@ -272,6 +300,16 @@ def test_parquet_is_read_and_a_large_one_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("kgdash.studies.queries.files_parquet._NAME_BYTES", 2**24)
     with pytest.raises(KgdashError, match="holds more than 4 names; keep fewer"):
         read_queries(parquet(tmp_path), NAMED)
+
+
+def test_a_visitor_may_hand_in_parquet_of_as_many_names_as_text(tmp_path):
+    lists = pa.ListArray.from_arrays(pa.array([0, 8_000], pa.int32()), [*map(str, range(8_000))])
+    names = {"anchors": [["e0"]], "relations": [["r0"]], "easy": [["e1"]]}
+    pq.write_table(pa.table({"type": ["1p"], **names, "hard": lists}), tmp_path / "q.parquet")
+    with working_for(Visitor(most_rows=3_000)):
+        assert read_queries(tmp_path / "q.parquet", NAMED)[0]["1p"].answers.tolist() == [1]
+    with working_for(Visitor(most_rows=900)), pytest.raises(KgdashError, match="than 900 names"):
+        read_queries(tmp_path / "q.parquet", NAMED)
 
 
 @pytest.mark.parametrize("honest", [True, False])
