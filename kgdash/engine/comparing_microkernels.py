@@ -67,8 +67,7 @@ def _tally(builder: Any, mask: Any, parts: Any) -> Any:
         return builder.neg(_folded(builder, builder.sext(mask, whole), parts.count))
     bits = builder.ctpop(builder.bitcast(mask, ir.IntType(mask.type.count)))
     nothing = ir.Constant(parts, ir.Undefined)
-    change = builder.trunc if mask.type.count > parts.element.width else builder.zext
-    one = bits if mask.type.count == parts.element.width else change(bits, parts.element)
+    one = bits if bits.type == parts.element else builder.trunc(bits, parts.element)
     return builder.insert_element(nothing, one, ir.Constant(_INT32, 0))
 
 

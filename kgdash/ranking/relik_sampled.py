@@ -92,7 +92,7 @@ class _Sampler:
         other = triples[:, 2 if side == "head" else 0]
         position = triples[:, 1] * self.scorer.num_entities + other
         is_negative = ~self.known.contains(triples)
-        own = _scores(self.scorer, triples, "tail" if side == "head" else "head")
+        own = scores_of(self.scorer, triples, "tail" if side == "head" else "head")
         result = {
             name: np.zeros(len(triples), dtype=np.int64)
             for name in ("better", "sampled", "population", "drawn", "negatives")
@@ -131,7 +131,7 @@ class _Sampler:
         relation, other = np.divmod(np.concatenate(drawn), self.scorer.num_entities)
         columns = (anchor, relation, other) if side == "head" else (other, relation, anchor)
         candidates = "tail" if side == "head" else "head"
-        scores = _scores(self.scorer, np.stack(columns, axis=1), candidates)
+        scores = scores_of(self.scorer, np.stack(columns, axis=1), candidates)
         return zip(drawn, np.split(scores, np.cumsum(lengths)[:-1]), negatives, strict=True)
 
 
@@ -169,7 +169,11 @@ def draw_negatives(
     return drawn + np.searchsorted(known - np.arange(len(known)), drawn, side="right")
 
 
-def _scores(scorer: Scorer, triples: np.ndarray, side: str) -> np.ndarray:
+def scores_of(scorer: Scorer, triples: np.ndarray, side: str) -> np.ndarray:
+    """Score triples as candidates for a side: float32, ``(n,)``.
+
+    :raises KgdashError: if a score is NaN
+    """
     parts = torch.from_numpy(np.ascontiguousarray(triples)).split(_BATCH)
     scores = [refuse_nan(scorer.score_triples(part, side)) for part in parts]
     return torch.cat(scores).cpu().numpy() if scores else np.zeros(0, dtype=np.float32)

@@ -15,6 +15,7 @@ from scipy.special import expit
 from kgdash.engine.microkernels import L1
 from kgdash.engine.refit_kernels import Panel
 from kgdash.graph import KnowledgeGraph
+from kgdash.graph.sorted_slices import run_lengths
 from kgdash.progress import Beat, unheard
 from kgdash.scoring.pykeen_forms import PyKEENForm
 from kgdash.studies.explanations.candidate_panels import Panels
@@ -236,9 +237,9 @@ class EntityLoss:
         for side, column in (("tail", 0), ("head", 2)):
             rows = np.flatnonzero(self.facts[:, column] == self.entity)
             relations = self.facts[rows, 1]
-            rows = rows[np.argsort(relations, kind="stable")]
-            each, first = np.unique(np.sort(relations), return_index=True)
-            parts = np.split(rows, first[1:])
+            order = np.argsort(relations, kind="stable")
+            each, times = run_lengths(relations[order])
+            parts = np.split(rows[order], np.cumsum(times)[:-1])
             found += [(side, r, part) for r, part in zip(each.tolist(), parts, strict=False)]
         return found
 

@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from kgdash.progress import Progress, phases, silent
 from kgdash.ranking.relik import relik_of_ranks
-from kgdash.ranking.relik_sampled import better_interval, draw_negatives
+from kgdash.ranking.relik_sampled import better_interval, draw_negatives, scores_of
 from kgdash.runs import Run
 from kgdash.scoring import ENTITY_SIDES
-from kgdash.scoring.protocol import refuse_nan
 from kgdash.studies.inspection.candidates import SideCandidates
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 
@@ -112,8 +110,7 @@ def _estimate(
     rows = np.repeat(triple, len(drawn) + 1, axis=0)
     rows[1:, 1] = relations + (relations >= relation)
     rows[1:, 2 if anchor == "head" else 0] = others
-    scored = run.scorer.score_triples(torch.from_numpy(rows), candidates.side)
-    scores = refuse_nan(scored).cpu().numpy()
+    scores = scores_of(run.scorer, rows, candidates.side)
     progress(1, 1)
 
     better, left = int((scores[1:] > scores[0]).sum()), size - len(known)

@@ -18,13 +18,14 @@ from kgdash.files.atomic import write_atomically
 from kgdash.files.bounds import check_count
 from kgdash.files.memory import memory_budget
 from kgdash.files.parquet_pages import unpacked_size
+from kgdash.graph.arrow_texts import ArrowTexts
 from kgdash.studies.queries.named_queries import WIDTH, NamedQueries
 from kgdash.studies.queries.query_types import QUERY_TYPES
 
 MAGIC = b"PAR1"
 
-#: names that become Python's at once, and names in a file for each row that a visitor may hand in
-_PART, _OF_ROW = 2**14, 8
+#: names in a file for each row that a visitor may hand in
+_OF_ROW = 8
 
 _NAMES = pa.list_(pa.string())
 _SCHEMA = pa.schema(
@@ -164,11 +165,9 @@ def _codes(
             continue
         if not pa.types.is_dictionary(chunk.type) or chunk.null_count:
             raise _no_names(name, "an empty cell" if chunk.null_count else str(chunk.type), shown)
-        names, numbers = chunk.dictionary.cast(pa.string()), array("q")
-        # Part by part: nobody else comes to a turn while Arrow's texts become Python's.
-        for start in range(0, len(names), _PART):
-            for text in names[start : start + _PART].to_pylist():
-                numbers.append(vocabulary.setdefault(text, len(vocabulary)))
+        # In blocks: nobody else comes to a turn while Arrow's texts become Python's.
+        names = ArrowTexts(chunk.dictionary.cast(pa.large_string()))
+        numbers = array("q", (vocabulary.setdefault(text, len(vocabulary)) for text in names))
         found.append(np.array(numbers)[chunk.indices.to_numpy()])
     return np.concatenate(found)
 

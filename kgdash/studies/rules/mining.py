@@ -194,13 +194,13 @@ def _count(
 
 def _parts(steps: DirectedEdges, heads: _HeadRelations, rows: _Rows) -> Iterator[_Rows]:
     """Cut rows into parts that cost `_AT_ONCE`, or one row more."""
-    start, _, end, pair = rows
+    start, second, end, pair = rows
     by_head, by_tail = heads.of_entity
     costs = np.diff(steps.facts_of_pair.indptr)[pair] + by_head[start] + by_tail[end]
     spent = np.cumsum(costs, dtype=np.int64)
     cuts = np.flatnonzero(np.diff(spent // _AT_ONCE)) + 1
     for first, last in pairwise([0, *cuts.tolist(), len(pair)]):
-        yield start[first:last], rows[1][first:last], end[first:last], pair[first:last]
+        yield start[first:last], second[first:last], end[first:last], pair[first:last]
 
 
 def _tautologies(steps: DirectedEdges, shape: str, first: int) -> np.ndarray:
