@@ -71,5 +71,5 @@ def messages(app: AppTest) -> list[str]:
 def assert_refused(app: AppTest, message: str) -> None:
     """Check that one message stands where the page would be."""
     assert [error.value for error in app.error] == [message]
-    assert not app.title
+    assert [title.value for title in app.title] == ["No run is open"]
     assert not app.main.metric

@@ -56,7 +56,7 @@ def pick_run(needed: bool = True) -> None:
     if not needed:
         return
     if not source and chosen_run() == FOLDER_CHOICE:
-        _no_run()
+        _no_run("Which run?")
         st.info("Name the folder of a run in the sidebar.", icon=":material/folder_open:")
         st.stop()
     try:
@@ -67,7 +67,7 @@ def pick_run(needed: bool = True) -> None:
             )
         run = load_source(source, dataset)
     except KgdashError as error:
-        _no_run()
+        _no_run("No run is open")
         note("refused", reason="input", error=type(error).__name__)
         st.error(plain(str(error)), icon=":material/error:")
         other = default_run()
@@ -221,9 +221,11 @@ def sound_runs(names: Iterable[str], most: int | None = None) -> dict[str, Run]:
     return found
 
 
-def _no_run() -> None:
+def _no_run(title: str) -> None:
+    """Forget the run that was open, and head the page that says why none is."""
     st.session_state.pop(_CURRENT, None)
     stop_refining()
+    st.title(title)
 
 
 def show_notes(run: Run) -> None:

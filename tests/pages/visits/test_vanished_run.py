@@ -64,7 +64,7 @@ def test_a_folder_that_is_gone_or_lost_a_file(tmp_path):
 def test_addresses_that_name_no_run(odd):
     app = open_page("metric_guide", run=odd)
     assert len(errors(app)) == 1
-    assert not app.title
+    assert [title.value for title in app.title] == ["No run is open"]
 
 
 def test_a_compared_run_that_is_gone(mine):
