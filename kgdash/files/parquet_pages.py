@@ -30,6 +30,12 @@ _TRUE, _FALSE, _BYTE, _INTS, _DOUBLE, _BINARY, _LISTS, _STRUCT = (
 
 _DEEPEST = 12
 
+#: values of a footer, or of a page's header, lists' items among them; those of a column are some 40
+_MOST_VALUES = 2**21
+
+#: pages of a file, of which writers make one a megabyte
+_MOST_PAGES = 2**18
+
 
 def unpacked_size(content: bytes) -> tuple[int, int]:
     """Return how many values a file holds, dictionaries included, and their bytes unpacked.
@@ -39,6 +45,7 @@ def unpacked_size(content: bytes) -> tuple[int, int]:
     :raises ValueError: if either is damaged, or pages do not fill their column's part of the file
     """
     values = size = told = told_size = 0
+    left, pages = len(content), 0
     for group in _structs(_footer(content), _GROUPS):
         told_size += _number(group, _GROUP_BYTES)
         for chunk in _structs(group, _COLUMNS):
@@ -53,7 +60,13 @@ def unpacked_size(content: bytes) -> tuple[int, int]:
                 start = column[_DICTIONARY]
             if start + length > len(content):
                 raise ValueError("a column lies outside the file")
+            left -= length
+            if left < 0:
+                raise ValueError("columns that share their pages")
             for header in _headers(content[start : start + length]):
+                pages += 1
+                if pages > _MOST_PAGES:
+                    raise ValueError(f"more than {_MOST_PAGES:,} pages")
                 size += header[_UNPACKED]
                 values += sum(header[kind][_VALUES] for kind in _KINDS if kind in header)
     return max(values, told), max(size, told_size)
@@ -64,7 +77,7 @@ def _footer(content: bytes) -> dict[int, Any]:
     length = int.from_bytes(content[-8:-4], "little")
     if length + 8 > len(content):
         raise ValueError("a footer longer than the file")
-    return _struct(content[-8 - length : -8], 0, _DEEPEST)[0]
+    return _Reader(content[-8 - length : -8]).struct(0, _DEEPEST)[0]
 
 
 def _structs(told: dict[int, Any], field: int) -> list[dict[int, Any]]:
@@ -85,7 +98,7 @@ def _headers(pages: bytes) -> Iterator[dict[int, Any]]:
     """Go through the headers of pages that follow one another."""
     place = 0
     while place < len(pages):
-        header, place = _struct(pages, place, _DEEPEST)
+        header, place = _Reader(pages).struct(place, _DEEPEST)
         told = [header[kind] for kind in _KINDS if kind in header]
         counts = [kind.get(_VALUES) if isinstance(kind, dict) else None for kind in told]
         for number in (header.get(_UNPACKED), header.get(_PACKED), *counts):
@@ -99,58 +112,69 @@ def _headers(pages: bytes) -> Iterator[dict[int, Any]]:
         yield header
 
 
-def _struct(data: bytes, place: int, depth: int) -> tuple[dict[int, Any], int]:
-    """Read a struct: whole numbers, structs and lists of them by field; the rest is None."""
-    if not depth:
-        raise ValueError("structs too deep")
-    fields: dict[int, Any] = {}
-    field = 0
-    while True:
-        head, place = _byte(data, place)
-        if not head:
-            return fields, place
-        if head >> 4:
-            field += head >> 4
-        else:
-            field, place = _zigzag(data, place)
-        if field in fields:
-            raise ValueError("a field that stands twice")
-        fields[field], place = _value(data, place, head & 15, depth)
+class _Reader:
+    """Reads a struct: its whole numbers, structs and lists of structs by field; the rest is None.
 
+    What is read takes many times its bytes: no more than so many values are.
+    """
 
-def _value(data: bytes, place: int, kind: int, depth: int) -> tuple[Any, int]:
-    if kind in (_TRUE, _FALSE):
-        return None, place
-    if kind in _INTS:
-        return _zigzag(data, place)
-    if kind in (_BYTE, _DOUBLE):
-        return None, place + (1 if kind == _BYTE else 8)
-    if kind == _BINARY:
-        length, place = _varint(data, place)
-        return None, place + length
-    if kind in _LISTS:
-        return _list(data, place, depth - 1)
-    if kind == _STRUCT:
-        return _struct(data, place, depth - 1)
-    raise ValueError(f"a field of kind {kind}")
+    def __init__(self, data: bytes) -> None:
+        self._data, self._left = data, _MOST_VALUES
 
+    def struct(self, place: int, depth: int) -> tuple[dict[int, Any], int]:
+        """Return a struct, and where it ends."""
+        if not depth:
+            raise ValueError("structs too deep")
+        fields: dict[int, Any] = {}
+        field = 0
+        while True:
+            head, place = _byte(self._data, place)
+            if not head:
+                return fields, place
+            if head >> 4:
+                field += head >> 4
+            else:
+                field, place = _zigzag(self._data, place)
+            if field in fields:
+                raise ValueError("a field that stands twice")
+            fields[field], place = self._value(place, head & 15, depth)
 
-def _list(data: bytes, place: int, depth: int) -> tuple[list[Any], int]:
-    """Read a list; each of its items takes a byte at least, flags exactly one."""
-    if not depth:
-        raise ValueError("lists too deep")
-    head, place = _byte(data, place)
-    count, kind = head >> 4, head & 15
-    if count == 15:
-        count, place = _varint(data, place)
-    if count > len(data):
-        raise ValueError("a list longer than the file")
-    kind = _BYTE if kind in (_TRUE, _FALSE) else kind
-    items = []
-    for _ in range(count):
-        item, place = _value(data, place, kind, depth)
-        items.append(item)
-    return items, place
+    def _value(self, place: int, kind: int, depth: int) -> tuple[Any, int]:
+        self._left -= 1
+        if self._left < 0:
+            raise ValueError(f"a header of more than {_MOST_VALUES:,} values")
+        if kind in (_TRUE, _FALSE):
+            return None, place
+        if kind in _INTS:
+            return _zigzag(self._data, place)
+        if kind in (_BYTE, _DOUBLE):
+            return None, place + (1 if kind == _BYTE else 8)
+        if kind == _BINARY:
+            length, place = _varint(self._data, place)
+            return None, place + length
+        if kind in _LISTS:
+            return self._list(place, depth - 1)
+        if kind == _STRUCT:
+            return self.struct(place, depth - 1)
+        raise ValueError(f"a field of kind {kind}")
+
+    def _list(self, place: int, depth: int) -> tuple[list[Any], int]:
+        """Read a list; each of its items takes a byte at least, flags exactly one."""
+        if not depth:
+            raise ValueError("lists too deep")
+        head, place = _byte(self._data, place)
+        count, kind = head >> 4, head & 15
+        if count == 15:
+            count, place = _varint(self._data, place)
+        if count > len(self._data):
+            raise ValueError("a list longer than the file")
+        kind = _BYTE if kind in (_TRUE, _FALSE) else kind
+        items = []
+        for _ in range(count):
+            item, place = self._value(place, kind, depth)
+            if kind == _STRUCT:
+                items.append(item)
+        return items, place
 
 
 def _byte(data: bytes, place: int) -> tuple[int, int]:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kgdash.errors import KgdashError
 from kgdash.files.bounds import bounded
 from kgdash.files.regular import open_regular
@@ -21,6 +23,12 @@ _GZIP = b"\x1f\x8b"
 #: bytes that any compressed file may unpack to, and how many times its size (tables of rules, which
 #: repeat every rule: up to 30 times)
 _FREE, _DENSEST = 2**22, 100
+
+#: least byte of UTF-8 for a character that takes so many in memory, as all of its text do then
+_WIDE = ((0xF0, 4), (0xC4, 2))
+
+#: what is no blank; a line with its end
+_PRINTED, _LINE = re.compile(r"\S"), re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++")
 
 #: characters at which a row of a table is refused: its cells take twenty-five times that
 MAX_ROW = 2**20
@@ -42,7 +50,7 @@ def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> byte
     :param source: a path, or the bytes themselves
     :param max_bytes: most bytes, unpacked
     :raises KgdashError: if it can not be read, is too large, no whole gzip file, or a gzip
-        file of far less than it holds
+        file of far less than it holds, or than its text takes in memory
     """
     try:
         if not isinstance(source, bytes):
@@ -54,7 +62,7 @@ def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> byte
             most = min(max_bytes, max(_FREE, _DENSEST * len(source)))
             with gzip.open(io.BytesIO(source)) as stream:
                 source = stream.read(most + 1)
-            if most < len(source) <= max_bytes:
+            if len(source) <= max_bytes and most < len(source) * _width(source):
                 raise KgdashError(
                     f"{shown} unpacks to more than {_DENSEST} times its size; unpack it first, if "
                     "that is what it holds"
@@ -66,6 +74,14 @@ def read_content(source: str | Path | bytes, shown: str, max_bytes: int) -> byte
     if len(source) > max_bytes:
         raise KgdashError(f"{shown} holds more than {max_bytes // 2**20} MiB; keep less in a file")
     return source
+
+
+def _width(content: bytes) -> int:
+    """Return the bytes that a text takes for each of its bytes in UTF-8, at most."""
+    if content.isascii():
+        return 1
+    largest = np.frombuffer(content, np.uint8).max()
+    return next((width for least, width in _WIDE if largest >= least), 1)
 
 
 def decode_text(content: bytes, shown: str) -> str:
@@ -136,13 +152,27 @@ def table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
     return bounded(_table_rows(text, shown), shown)
 
 
-def text_lines(text: str) -> Iterator[str]:
-    """Yield what ``text.split("\\n")`` holds, one after another: short lines take much together."""
-    start = 0
+def first_printed(text: str, start: int = 0) -> int:
+    """Return where the first character stands that is no blank, or −1: nothing is copied."""
+    found = _PRINTED.search(text, start)
+    return found.start() if found else -1
+
+
+def text_lines(text: str, shown: str) -> Iterator[tuple[int, str]]:
+    """Yield the number (from 1) of each line, and the line without its end.
+
+    They are made one after another: short ones take much together, as cells of a long one do.
+
+    :param shown: the file's name
+    :raises KgdashError: if a line has `MAX_ROW` characters
+    """
+    start, number = 0, 1
     while (end := text.find("\n", start)) >= 0:
-        yield text[start:end]
-        start = end + 1
-    yield text[start:]
+        check_row(end - start, f"{shown}, line {number}")
+        yield number, text[start:end]
+        start, number = end + 1, number + 1
+    check_row(len(text) - start, f"{shown}, line {number}")
+    yield number, text[start:]
 
 
 def csv_rows(lines: Iterable[str], shown: str, **form: Any) -> Iterator[tuple[int, list[str]]]:
@@ -186,13 +216,14 @@ def check_row(characters: int, where: str) -> None:
 
 
 def _table_rows(text: str, shown: str) -> Iterator[tuple[int, list[str]]]:
-    first = text.lstrip().partition("\n")[0]
-    if "\t" in first:
-        for number, line in enumerate(text_lines(text), start=1):
-            check_row(len(line), f"{shown}, line {number}")
+    start = max(0, first_printed(text))
+    end = text.find("\n", start)
+    if text.find("\t", start, end if end >= 0 else len(text)) >= 0:
+        for number, line in text_lines(text, shown):
             if line.strip():
                 yield number, [column.strip() for column in line.rstrip("\r").split("\t")]
         return
-    for number, row in csv_rows(io.StringIO(text, newline=""), shown, strict=True):
+    lines = (line.group() for line in _LINE.finditer(text))
+    for number, row in csv_rows(lines, shown, strict=True):
         if any(column.strip() for column in row):
             yield number, [column.strip() for column in row]

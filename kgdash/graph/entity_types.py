@@ -1,5 +1,6 @@
 """The types (or tags) of entities, as a user's file gives them."""
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,9 @@ from kgdash.graph.triple_files import read_rows
 
 #: first rows that are column names
 _HEADERS = {("entity", "type"), ("entity", "tag"), ("name", "type"), ("id", "type")}
+
+#: entities that the graph does not have, of those that a message names
+_TOLD = 3
 
 
 @dataclass(frozen=True)
@@ -54,9 +58,10 @@ def read_entity_types(
     :raises KgdashError: if the file can not be read, a line does not have two filled columns, an
         entity's label is ambiguous, or no entity is the graph's
     """
-    pairs: dict[tuple[int, str], None] = {}
+    # Numbers alone: a million pairs of texts would be sorted while nobody else comes to a turn.
+    pairs, types = array("q"), dict[str, int]()
     names = {*graph.entities, *graph.entity_labels}
-    unknown, first = [], True
+    unknown, count, first = list[str](), 0, True
     for line, row in read_rows(path, content):
         if len(row) != 2 or not all(row):
             raise KgdashError(
@@ -66,31 +71,39 @@ def read_entity_types(
         entity, type_name = row
         if entity in names:
             try:
-                pairs[graph.entity_id(entity), type_name] = None
+                number = graph.entity_id(entity)
             except KgdashError as error:
                 raise KgdashError(f"{error} ({path}, line {line})") from None
+            pairs.extend((number, types.setdefault(type_name, len(types))))
         elif not (first and (entity.lower(), type_name.lower()) in _HEADERS):
-            unknown.append(entity)
+            count += 1
+            unknown += [entity][: _TOLD - len(unknown)]
         first = False
     if not pairs:
-        found = f"found {', '.join(map(repr, unknown[:3]))}" if unknown else "it is empty"
+        found = f"found {', '.join(map(repr, unknown))}" if unknown else "it is empty"
         raise KgdashError(
             f"{path} gives no entity of graph {graph.name} a type; expected two columns entity "
             f"(name or label), type; {found}"
         )
-    types = entity_types(pairs, len(unknown))
-    check_listed(types.names, str(path), "types")
-    return types
+    check_listed(types, str(path), "types")
+    return _in_order(pairs, types, count)
 
 
 def entity_types(pairs: Iterable[tuple[int, str]], unknown: int = 0) -> EntityTypes:
     """Put pairs of entity (id) and type in order."""
-    ordered = sorted(set(pairs))
-    names = sorted({type_name for _, type_name in ordered})
-    number = {name: code for code, name in enumerate(names)}
-    return EntityTypes(
-        tuple(names),
-        np.array([entity for entity, _ in ordered], dtype=np.int64),
-        np.array([number[name] for _, name in ordered], dtype=np.int64),
-        unknown,
+    found, types = array("q"), dict[str, int]()
+    for entity, type_name in pairs:
+        found.extend((entity, types.setdefault(type_name, len(types))))
+    return _in_order(found, types, unknown)
+
+
+def _in_order(pairs: array, types: dict[str, int], unknown: int) -> EntityTypes:
+    """Sort names, then pairs: of entity and number of the type."""
+    names = sorted(types)
+    place = np.empty(len(names), dtype=np.int64)
+    place[[types[name] for name in names]] = np.arange(len(names))
+    numbers = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    entities, codes = np.divmod(
+        np.unique(numbers[:, 0] * len(names) + place[numbers[:, 1]]), max(1, len(names))
     )
+    return EntityTypes(tuple(names), entities, codes, unknown)

@@ -137,7 +137,7 @@ def read_entities(
         source = decode_text(read_content(source, shown, _MAX_BYTES), shown)
     check_count(source.count("\n"), shown, "lines")
     found, wrong = [], []
-    for number, line in enumerate(text_lines(source), start=1):
+    for number, line in text_lines(source, shown):
         if not line.strip():
             continue
         try:

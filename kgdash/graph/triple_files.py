@@ -4,6 +4,7 @@ import gzip
 import io
 import itertools
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -36,6 +37,9 @@ MAX_LINE = 2**20
 #: bytes that any compressed file may unpack to, and how many times its size (PyKEEN's own datasets:
 #: up to 9 times)
 _FREE, _DENSEST = 2**22, 50
+
+#: bytes of a text besides its characters
+_EMPTY = sys.getsizeof("")
 
 
 def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
@@ -220,7 +224,7 @@ def _lines(stream: io.TextIOWrapper, path: Path, packed: int | None) -> Iterator
 
     :param packed: bytes of the file, if it is compressed
     """
-    unchecked = 0
+    unchecked = taken = 0
     for number in itertools.count(1):
         text = stream.readline(MAX_LINE)
         if not text:
@@ -231,8 +235,10 @@ def _lines(stream: io.TextIOWrapper, path: Path, packed: int | None) -> Iterator
             )
         yield text
         unchecked += len(text)
+        # One wide character makes all of its line wide.
+        taken += sys.getsizeof(text) - _EMPTY
         if unchecked >= MAX_LINE:
-            _check_size(stream.buffer.tell(), path, packed)  # type: ignore[attr-defined]
+            _check_size(stream.buffer.tell(), taken, path, packed)  # type: ignore[attr-defined]
             unchecked = 0
 
 
@@ -250,10 +256,10 @@ def _undecodable_line(path: Path, content: bytes | None) -> int:
     return 0
 
 
-def _check_size(unpacked: int, path: Path, packed: int | None) -> None:
+def _check_size(unpacked: int, taken: int, path: Path, packed: int | None) -> None:
     if unpacked > MAX_BYTES:
         raise KgdashError(f"{path} holds more than 4 GiB of text; split or filter it first")
-    if packed is not None and unpacked > max(_FREE, _DENSEST * packed):
+    if packed is not None and max(unpacked, taken) > max(_FREE, _DENSEST * packed):
         raise KgdashError(
             f"{path} unpacks to more than {_DENSEST} times its size; unpack it first, if that is "
             "what it holds"

@@ -1,6 +1,7 @@
 """What pages unpack to, against what was written; and damaged pages."""
 
 import io
+import time
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -122,3 +123,35 @@ def test_no_rows():
     stream = io.BytesIO()
     pq.write_table(TABLE.slice(0, 0), stream)
     assert unpacked_size(stream.getvalue())[0] == 0
+
+
+def varint(number: int) -> bytes:
+    return bytes([number % 128 | 128]) + varint(number // 128) if number > 127 else bytes([number])
+
+
+def whole(number: int) -> bytes:
+    return varint(2 * number)
+
+
+def of_pages(pages: int, columns: int) -> bytes:
+    """Make a file of empty pages, all of them in each column."""
+    header = b"\x15\0\x15\0\x15\0\x2c\x15\0\0\0"
+    column = b"\x3c\x56\x02\x26" + whole(pages * len(header)) + b"\x26" + whole(4) + b"\0\0"
+    group = b"\x19\xfc" + varint(columns) + column * columns + b"\x16\x02\0"
+    return with_footer(b"PAR1" + header * pages, b"\x49\x1c" + group + b"\0")
+
+
+def with_footer(start: bytes, footer: bytes) -> bytes:
+    return start + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+def test_many_pages_and_values_are_refused():
+    assert unpacked_size(of_pages(1_000, 1)) == (1, 1)
+    start = time.process_time()
+    with pytest.raises(ValueError, match="columns that share their pages"):
+        unpacked_size(of_pages(10_000, 200))
+    with pytest.raises(ValueError, match="more than 262,144 pages"):
+        unpacked_size(of_pages(300_000, 1))
+    with pytest.raises(ValueError, match="a header of more than 2,097,152 values"):
+        unpacked_size(with_footer(b"PAR1", b"\x49\xfc" + varint(2**22) + b"\0" * 2**22))
+    assert time.process_time() - start < 10

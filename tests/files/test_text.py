@@ -1,7 +1,9 @@
 """Text that people hand in."""
 
+import csv
 import gzip
 import io
+import os
 import time
 import tracemalloc
 
@@ -30,7 +32,7 @@ def test_half_of_a_character_is_refused(text):
 
 @given(st.text("a\r\n\t\u2028", max_size=20))
 def test_lines_are_those_of_split(lines):
-    assert list(text_lines(lines)) == lines.split("\n")
+    assert list(text_lines(lines, "f")) == [*enumerate(lines.split("\n"), 1)]
 
 
 def test_short_lines_are_not_all_held_at_once():
@@ -98,3 +100,44 @@ def test_commas_in_texts_part_no_numbers():
     assert parse_plain_json(content, 3)["b,,,,"] == "\\"
     with pytest.raises(ValueError, match="more than 3 objects, lists or numbers"):
         parse_plain_json(content.replace(b"3]", b"3, 4, 5, 6, 7]"), 3)
+
+
+def test_a_packed_text_of_wide_characters_counts_what_it_takes():
+    content = b"ab\n" * 10**6 + os.urandom(30_000).hex().encode()
+    assert len(content) < 100 * len(gzip.compress(content))
+    assert len(read_content(gzip.compress(content), "f", 2**26)) == len(content)
+    for wide in "\u0100\U0001f600":
+        packed = gzip.compress(content + wide.encode())
+        with pytest.raises(KgdashError, match="f unpacks to more than 100 times its size"):
+            read_content(packed, "f", 2**26)
+
+
+@pytest.mark.parametrize("head", ["a\tb\n", "a,b\n"])
+def test_a_table_is_not_copied_to_be_looked_at(head):
+    text = "\n" + head + "\U0001f600" + head[1] + "b\n" + ("x" * 999 + "\n") * 10**4
+    tracemalloc.start()
+    rows = table_rows(text, "f")
+    assert [next(rows) for _ in range(2)] == [(2, ["a", "b"]), (3, ["😀", "b"])]
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+
+
+@given(st.text('a,"\r\n\u2028\x85 ', max_size=20))
+def test_rows_of_csv_are_those_of_its_lines(text):
+    def rows(lines):
+        try:
+            return [row for row in csv.reader(lines, strict=True) if any(c.strip() for c in row)]
+        except csv.Error:
+            return None
+
+    try:
+        found = [row for _, row in table_rows(text, "f")]
+    except KgdashError:
+        found = None
+    wanted = rows(io.StringIO(text, newline=""))
+    assert found == (wanted and [[cell.strip() for cell in row] for row in wanted])
+
+
+def test_cells_of_a_long_line_are_not_made():
+    with pytest.raises(KgdashError, match=r"less than 1,048,576 characters \(f, line 2\)"):
+        list(text_lines("a\n" + "\t" * 2**20 + "\na", "f"))

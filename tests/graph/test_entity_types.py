@@ -1,6 +1,8 @@
 """Files of entity types."""
 
 import gzip
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,17 @@ def test_ambiguous_labels_and_unknown_types():
         read_entity_types(Path("types.tsv"), graph, b"E2\ta\nsame\tb\n")
     with pytest.raises(KgdashError, match="unknown type 'c'"):
         entity_types([(0, "a"), (1, "b")]).entities_of(["c"])
+
+
+def test_others_come_to_a_turn_while_many_types_are_read():
+    names = [f"{'x' * 40}{number}" for number in range(75_000)]
+    rows = [(f"e{n // 75_000}", names[n * 7919 % 75_000]) for n in range(300_000)]
+    content = "\n".join(map("\t".join, rows)).encode()
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read_entity_types, Path("x.tsv"), GRAPH, content)
+        longest, last = 0.0, time.monotonic()
+        while not reading.done():
+            time.sleep(0.005)
+            longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    assert len(reading.result().entities) == len(set(rows))
+    assert longest < 0.4

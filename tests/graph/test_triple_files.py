@@ -1,6 +1,8 @@
 """Text files of triples: what is read, and what is refused with file and line."""
 
 import gzip
+import os
+from pathlib import Path
 
 import pytest
 
@@ -233,3 +235,14 @@ class TestGraphTriples:
     def test_missing(self, tmp_path):
         with pytest.raises(KgdashError, match="no triples file"):
             read_graph_triples(tmp_path / "x.tsv", self.graph)
+
+
+def test_a_wide_character_makes_its_line_wide():
+    line = "\t".join("x" * 300 for _ in range(3))
+    text = "".join(f"{os.urandom(12).hex()}{line}\n" for _ in range(6_000))
+    content = gzip.compress(text.encode())
+    assert 20 < len(text) / len(content) < 45
+    assert len(read_triples(Path("x.tsv.gz"), content)) == 6_000
+    wide = gzip.compress(text.replace("\n", "\U0001f600\n").encode())
+    with pytest.raises(KgdashError, match="unpacks to more than 50 times its size"):
+        read_triples(Path("x.tsv.gz"), wide)

@@ -5,10 +5,13 @@ from typing import Any
 
 from kgdash.errors import KgdashError
 from kgdash.files.regular import open_regular
-from kgdash.files.text import parse_json
+from kgdash.files.text import parse_plain_json
 
 #: bytes of a file of settings, of one of names
 _MOST, _MOST_NAMES = 2**24, 2**30
+
+#: numbers that either may hold: names are texts
+_NUMBERS = 2**18
 
 
 def read_object(path: Path, cure: str) -> dict[str, Any]:
@@ -40,7 +43,7 @@ def read_name_list(path: Path) -> tuple[str, ...]:
 def _read(path: Path, most: int, cure: str) -> Any:
     try:
         with open_regular(path, most) as stream:
-            return parse_json(stream.read())
+            return parse_plain_json(stream.read(), _NUMBERS)
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}; {cure}") from error
     except (ValueError, RecursionError) as error:

@@ -24,7 +24,7 @@ def read_names(path: Path, values: np.ndarray, rows_file: object) -> tuple[str, 
     text = text.rstrip(" \t\r").removesuffix("\n")
     where, lines_of = f"{path}, line", dict[str, int]()
     rows = len(values) if values.ndim else 0
-    for number, line in enumerate(text_lines(text), start=1):
+    for number, line in text_lines(text, str(path)):
         add_name(lines_of, line.strip(), number, where)
         if number > rows:
             check_length(range(text.count("\n") + 1), rows, path, rows_file)

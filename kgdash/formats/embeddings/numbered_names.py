@@ -35,7 +35,7 @@ def read_numbered(path: Path, counted: bool = False) -> tuple[str, ...]:
     text = decode_text(read_content(path, str(path), _MOST), str(path))
     # Either column may hold the numbers: a list ends where neither can, and takes no more memory.
     found: dict[int, dict[int, str]] = {0: {}, 1: {}}
-    for line, content in enumerate(text_lines(text), start=1):
+    for line, content in text_lines(text, str(path)):
         columns = [column.strip() for column in content.split("\t")]
         if counted and line == 1 and len(columns) == 1 and _is_id(columns[0]):
             continue

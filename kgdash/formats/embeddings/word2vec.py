@@ -43,7 +43,7 @@ def read_word2vec(path: Path, options: Options) -> Embedding:
 
 def _read(path: Path) -> tuple[tuple[str, ...], np.ndarray]:
     text = decode_text(read_content(path, str(path), _MOST), str(path))
-    lines = enumerate(text_lines(text), 1)
+    lines = text_lines(text, str(path))
     first = next(lines)[1].split()
     if len(first) != 2 or not all(t.isascii() and t.isdecimal() and len(t) < 19 for t in first):
         raise KgdashError(

@@ -28,7 +28,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.files.bounds import check_listed, check_written_out
-from kgdash.files.text import decode_text, read_content, table_rows
+from kgdash.files.text import decode_text, first_printed, read_content, table_rows
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.arrow_texts import texts_at
 from kgdash.graph.sorted_slices import distinct_rows
@@ -68,7 +68,7 @@ def read_rule_table(
     """
     shown = name or (str(source) if not isinstance(source, bytes) else "the uploaded table")
     text = decode_text(read_content(source, shown, MAX_BYTES), shown)
-    if not text.strip():
+    if first_printed(text) < 0:
         raise KgdashError(f"{shown} is empty; expected columns {', '.join(COLUMNS)}")
     rows = table_rows(text, shown)
     line, header = next(rows, (1, []))

@@ -6,7 +6,7 @@ from pathlib import Path
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
 from kgdash.files.bounds import check_count
-from kgdash.files.text import decode_text, read_content
+from kgdash.files.text import decode_text, first_printed, read_content
 from kgdash.graph import KnowledgeGraph
 from kgdash.progress import Progress, silent
 from kgdash.studies.queries.files_parquet import MAGIC, from_parquet, to_parquet
@@ -70,11 +70,12 @@ def read_named_queries(
         )
     text = decode_text(content, shown)
     check_count(text.count("\n"), shown, "lines")
-    if not text.strip():
+    first = first_printed(text)
+    if first < 0:
         raise KgdashError(f"{shown} is empty; expected queries as JSON lines or as a table")
     # Before any is built: one line may hold millions, and a name may hold commas.
     check_count(text.count(",") // _COMMAS, shown, "names")
-    read = from_json if text.lstrip()[0] in "{[" else from_table
+    read = from_json if text[first] in "{[" else from_table
     return read(text, shown), []
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files.bounds import check_count
-from kgdash.files.text import table_rows
+from kgdash.files.text import first_printed, table_rows
 from kgdash.studies.queries.named_queries import WIDTH, NamedQueries
 from kgdash.studies.queries.query_types import QUERY_TYPES
 
@@ -234,11 +234,11 @@ class _Gathered:
 def _objects(text: str, shown: str) -> Iterator[tuple[int, object]]:
     """Yield the line (from 1) and value of each object, one after another or in one list."""
     decoder, between, line, at = json.JSONDecoder(), re.compile(r"[\s,]*"), 1, 0
-    body = text.strip()
-    inside = body.startswith("[")
-    if inside and not body.endswith("]"):
+    first, last = first_printed(text), text.rfind("]")
+    inside = text[first : first + 1] == "["
+    if inside and (last < 0 or first_printed(text, last + 1) >= 0):
         raise KgdashError(f"{shown} ends within a list; fetch or write it again")
-    start, end = (text.index("[") + 1, text.rindex("]")) if inside else (0, len(text))
+    start, end = (first + 1, last) if inside else (0, len(text))
     while True:
         start = between.match(text, start).end()  # type: ignore[union-attr]
         if start >= end:

@@ -149,7 +149,9 @@ def _table(lines: list[str], shown: str) -> Iterator[_Row]:
     comma = "," if "\t" not in header else "\t"
     rows = csv_rows((f"{line}\n" for line in lines), shown, delimiter=comma)
     names = next(row for _, row in rows if "".join(row).strip())
-    places = {name.strip().lower(): place for place, name in enumerate(names)}
+    every = {name.strip().lower(): place for place, name in enumerate(names)}
+    # Not of all columns, which may be many, in each row.
+    places = {name: every[name] for name in ("rule", *METRICS) if name in every}
     if "rule" not in places:
         raise KgdashError(f"expected a column rule in the first line; found none ({shown})")
     for number, row in rows:

@@ -7,6 +7,7 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.formats.embeddings import name_lists, numbered_names
+from kgdash.formats.embeddings.json_values import read_name_list
 from kgdash.formats.embeddings.name_lists import check_length, read_names, rows_of
 from kgdash.formats.embeddings.numbered_names import read_numbered
 
@@ -99,3 +100,16 @@ def test_names_that_do_not_match():
     assert "1 entities of the embedding were left out" in notes[0]
     with pytest.raises(KgdashError, match="have no row"):
         rows_of("entities", ["a"], ["a", "b"], "here", True)
+
+
+@pytest.mark.parametrize("line", ["\t" * 2**20, " a" * 2**19])
+def test_cells_of_a_long_line_are_not_made(line, tmp_path):
+    (tmp_path / "e.tsv").write_text(f"0\ta\n{line}\n")
+    with pytest.raises(KgdashError, match=r"less than 1,048,576 characters .*e.tsv, line 2\)"):
+        read_numbered(tmp_path / "e.tsv")
+
+
+def test_a_list_of_other_than_names_is_not_made(tmp_path):
+    (tmp_path / "names.json").write_text("[" + "[]," * 2**19 + "[]]")
+    with pytest.raises(KgdashError, match="more than 262,144 objects, lists or numbers"):
+        read_name_list(tmp_path / "names.json")

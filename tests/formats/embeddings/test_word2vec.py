@@ -62,3 +62,10 @@ def test_names_with_blanks(tmp_path):
     found = read_word2vec(tmp_path / "w.txt", Options())
     assert found.entity_names == ("new york", "paris")
     assert found.parts.entities.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize("head", ["", "1 600000\n"])
+def test_numbers_of_a_long_line_are_not_made(head, tmp_path):
+    (tmp_path / "v.txt").write_text(head + "1 " * 600_000)
+    with pytest.raises(KgdashError, match="rows of less than 1,048,576 characters"):
+        read_word2vec(tmp_path / "v.txt", Options())

@@ -1,4 +1,5 @@
 import gzip
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -202,3 +203,10 @@ def test_a_line_is_refused_before_it_fills_the_memory(text):
         KgdashError, match=r"rows of less than 1,048,576 characters \(rules.txt, li"
     ):
         read(text)
+
+
+def test_columns_that_are_not_read_take_no_time():
+    header = "rule\t" + "\t".join(f"{number:x}" for number in range(100_000))
+    start = time.process_time()
+    assert len(read(header + "\n" + "?a  r0  ?b   => ?a  r1  ?b\n" * 3_000).rules) == 1
+    assert time.process_time() - start < 5
