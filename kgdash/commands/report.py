@@ -79,7 +79,7 @@ def chart(
     drawn_size = FigureSize(width, height, scale)
     loaded, progress = run.load(), terminal(name)
     setting = RankSetting.parse(split, filter, side, rank_type)
-    asked = evaluation(loaded, setting, metric, progress)
+    asked = evaluation(loaded, setting, metric, progress, terminal("relations"))
     figure = draw_chart(name, ChartSource(asked, entity, size, seed, progress))
     write_figure(figure, out, dark=dark, size=drawn_size)
     print(f"wrote {out}")

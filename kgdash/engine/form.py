@@ -202,20 +202,23 @@ def score_all(
     queries = query_vectors(form, side, anchors, relations)[: len(anchors)]
     fixed = form.is_fixed(side)
     groups = np.zeros_like(relations) if fixed else relations
+    names, sizes = np.unique(groups, return_counts=True)
+    places = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
     step = max(LANES, LAID_OUT // form.dimension)
 
-    def score(part: tuple[int, int], _: None) -> float:
-        relation, start = part
+    def score(part: tuple[tuple[int, np.ndarray], int], _: None) -> float:
+        (relation, rows), start = part
         entities = np.arange(start, min(start + step, form.num_entities))
-        panels, rows = candidate_panels(form, side, relation, entities), groups == relation
-        found = np.empty((np.count_nonzero(rows), len(entities)), dtype=np.float32)
+        panels = candidate_panels(form, side, relation, entities)
+        found = np.empty((len(rows), len(entities)), dtype=np.float32)
         score_block(
             form.kind, padded(queries[rows]), len(found), panels.blocks, panels.count, found
         )
         out[rows, start : start + step] = found
         return float(found.size)
 
-    parts = [*product(np.unique(groups).tolist(), range(0, form.num_entities, step))]
+    each = zip(names.tolist(), places, strict=False)
+    parts = [*product(each, range(0, form.num_entities, step))]
     threads = min(len(parts), torch.get_num_threads())
     run_in_threads(parts, score, lambda: None, float(out.size), silent, threads)
     return out

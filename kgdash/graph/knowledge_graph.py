@@ -196,7 +196,10 @@ class KnowledgeGraph:
         self.__dict__.update({name: getattr(found, name) for name in names})
 
     def with_names(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return a copy of a table with labels in place of the ids of its triple columns."""
+        """Return a copy of a table with labels in place of the ids of its triple columns.
+
+        They are objects: a label in many rows is kept once, however long it is.
+        """
         table = table.copy()
         for column, labels in (
             ("head", self.entity_labels),
@@ -204,7 +207,8 @@ class KnowledgeGraph:
             ("tail", self.entity_labels),
         ):
             if column in table:
-                table[column] = texts_at(labels, table[column].to_numpy())
+                texts = texts_at(labels, table[column].to_numpy())
+                table[column] = pd.Series(texts, table.index, dtype=object)
         return table
 
     def entity_id(self, name: str) -> int:

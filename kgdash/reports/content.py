@@ -64,14 +64,14 @@ def report_content(
     :param metric: of the groups: any name of a metric
     :raises KgdashError: as `kgdash.reports.evaluation.evaluation`
     """
-    first, second, third, fourth = phases(progress, [0.3, 0.2, 0.1, 0.4])
-    asked = evaluation(run, setting, metric, first)
+    first, second, patterns, third, fourth = phases(progress, [0.3, 0.2, 0.05, 0.05, 0.4])
+    asked = evaluation(run, setting, metric, first, patterns)
     ties, source = _ties(asked), ChartSource(asked)
     raw = asked.raw_values(second) if asked.filter != "none" else None
     groupings = []
-    for number, by in enumerate(REPORTED):
-        third(number, len(REPORTED))
+    for number, by in enumerate(REPORTED, start=1):
         groupings.append(grouped(asked, by))
+        third(number, len(REPORTED))
     trust = trust_sections(source, fourth)
     return ReportContent(
         source=source,

@@ -21,13 +21,15 @@ class Evaluation:
     """Each table is computed when it is first asked for, with the numbers of pages and commands.
 
     ``setting`` says which ranks charts and groups are of, ``metric`` which metric, by its key;
-    ``progress`` is called while ranks are computed. Made by `evaluation`.
+    ``progress`` is called while ranks are computed, ``patterns`` while relations' patterns are.
+    Made by `evaluation`.
     """
 
     run: Run
     setting: RankSetting
     metric: str
     progress: Progress = silent
+    patterns: Progress = silent
     _breakdowns: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -77,7 +79,7 @@ class Evaluation:
 
     @cached_property
     def _annotated(self) -> pd.DataFrame:
-        return add_rank_facts(self.ranks, self.run.graph)
+        return add_rank_facts(self.ranks, self.run.graph, self.patterns)
 
 
 def evaluation(
@@ -85,12 +87,14 @@ def evaluation(
     setting: RankSetting | None = None,
     metric: str = "inverse_harmonic_mean_rank",
     progress: Progress = silent,
+    patterns: Progress = silent,
 ) -> Evaluation:
     """Ask for a run's ranks on a split; nothing is computed yet.
 
     :param setting: which ranks; none for the realistic ones of both sides on test
     :param metric: a name that `kgdash.ranking.metric_lookup.find_metric` takes
     :param progress: called with (done, total) of the ranks; may raise to cancel
+    :param patterns: the same of the patterns of relations, which groups of ranks need
     :raises KgdashError: if a choice is unknown, or the split holds no triple
     """
     setting = setting or RankSetting()
@@ -100,4 +104,4 @@ def evaluation(
         raise unknown_name("metric", metric, list(metric_records()), "charts and reports")
     sides = [name for name in POOLS if name != "relation"]
     check_name("side", setting.side, sides, "charts and reports")
-    return Evaluation(run, setting, key, progress)
+    return Evaluation(run, setting, key, progress, patterns)

@@ -61,7 +61,7 @@ class RunPlots:
             choices.get("rank_type", "realistic"),
         )
         progress = choices.get("progress", silent)
-        asked = evaluation(self._run, setting, choices.get("metric", "mrr"), progress)
+        asked = evaluation(self._run, setting, choices.get("metric", "mrr"), progress, progress)
         seed, size = choices.get("seed", 0), choices.get("size", 60)
         source = ChartSource(asked, choices.get("entity"), size, seed, progress)
         return on_background(draw_chart(name, source), choices.get("dark", False))

@@ -180,3 +180,13 @@ def test_triples_as_text():
     table = pd.DataFrame({"head": ["a", "c"], "relation": ["r", "s"], "tail": ["b", "d"]})
     texts = triple_text(table["head"], table["relation"], table["tail"])
     assert texts.tolist() == ["a — r → b", "c — s → d"]
+
+
+def test_a_label_in_many_rows_is_kept_once():
+    """Copied into each row, two hundred labels of 50,000 characters take gigabytes."""
+    table = pd.DataFrame({"head": [0, 0, 1], "relation": [1, 1, 1], "tail": [2, 0, 0]}, [4, 2, 7])
+    named = GRAPH.with_names(table)
+    assert named["head"].tolist() == [GRAPH.entity_labels[at] for at in (0, 0, 1)]
+    assert named.index.tolist() == [4, 2, 7]
+    for column, labels in (("head", GRAPH.entity_labels), ("relation", GRAPH.relation_labels)):
+        assert all(any(text is label for label in labels) for text in named[column])

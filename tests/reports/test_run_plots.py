@@ -4,12 +4,15 @@ import copy
 
 import pytest
 
+from kgdash.breakdowns import rank_facts
 from kgdash.charts.export import on_background
 from kgdash.errors import KgdashError
 from kgdash.ranking.rank_setting import RankSetting
 from kgdash.reports.chart_source import ChartSource
+from kgdash.reports.content import report_content
 from kgdash.reports.evaluation import evaluation
 from kgdash.reports.named_charts import NAMED_CHARTS, draw_chart
+from kgdash.studies.correlation.confounders import triple_factors
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +64,28 @@ def test_notebooks_may_look_at_it(umls):
     assert not hasattr(plots, "_repr_mimebundle_")
     assert repr(copy.copy(plots)).startswith("charts of umls-transe: breakdown_by_answers, ")
     assert "breakdown_by_answers" in plots._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda run, report: run.plot("breakdown-by-relation", progress=report),
+        lambda run, report: report_content(run, progress=report),
+        lambda run, report: triple_factors(run, progress=report),
+    ],
+    ids=["chart", "report", "confounders"],
+)
+def test_patterns_tell_where_they_are_and_may_cancel(umls, monkeypatch, work):
+    """Patterns of tens of thousands of relations take minutes."""
+
+    heard = []
+
+    def patterns(graph, progress):
+        before = len(heard)
+        progress(1, 2)
+        assert len(heard) > before
+        raise InterruptedError
+
+    monkeypatch.setattr(rank_facts, "stored_relation_kinds", patterns)
+    with pytest.raises(InterruptedError):
+        work(umls, lambda done, total: heard.append(done / total))

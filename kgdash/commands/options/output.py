@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: options that say where things are, and how they are shown
 _OF_HERE = ("results", "workdir", "out", "as_json", "config", "save_config")
 
+#: rows of a table that are printed at once
+_AT_ONCE = 1_000
+
 
 def load_run(source: str, dataset: str | None) -> Run:
     """Load a run and print its notes to standard error.
@@ -59,7 +62,9 @@ def write_or_print(
     :param silent: nothing is said of the file, since JSON stands alone on standard output
     """
     if out is None:
-        print(to_csv(table, separator="\t", index=index), end="")
+        for start in range(0, max(len(table), 1), _AT_ONCE):
+            part = table.iloc[start : start + _AT_ONCE]
+            print(to_csv(part, separator="\t", index=index, header=start == 0), end="")
         return
     write_table(table, out, index)
     if not silent:

@@ -72,10 +72,10 @@ def triple_factors(
         categories, of `kgdash.graph.relation_patterns.relation_kinds`)
     :raises KgdashError: on an unknown choice, a split without triples, or NaN scores
     """
-    first, second = phases(progress, [0.85, 0.15])
+    first, second, third = phases(progress, [0.8, 0.15, 0.05])
     relik = run.relik(split, method=relik_method, progress=first)
     ranks = run.ranks(split, progress=second)
-    facts = RankFacts(relik, run.graph)
+    facts = RankFacts(relik, run.graph, third)
     table = relik[["head", "relation", "tail", "relik"]].copy()
     table["reciprocal_rank"] = reciprocal_ranks({run.name: ranks}, side, rank_type)[:, 0]
     for end in ("head", "tail"):

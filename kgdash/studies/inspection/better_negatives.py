@@ -19,6 +19,9 @@ from kgdash.scoring import score_rows
 #: the group of entities that have no type
 UNTYPED = "(no type)"
 
+#: relations that are scored before it is told how many are done
+_MOST_RELATIONS = 4_096
+
 
 @dataclass(frozen=True)
 class BetterNegatives:
@@ -135,7 +138,7 @@ def _row(run: Run, side: str, anchor: int, relations: np.ndarray) -> np.ndarray:
 
 
 def _blocks(relations: int, entities: int) -> list[np.ndarray]:
-    rows = max(1, block_bytes() // (4 * entities))
+    rows = min(max(1, block_bytes() // (4 * entities)), _MOST_RELATIONS)
     return [np.arange(start, min(start + rows, relations)) for start in range(0, relations, rows)]
 
 

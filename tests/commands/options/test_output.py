@@ -1,9 +1,14 @@
-"""A call as it is written into results."""
+"""A call as it is written into results, and tables as they are printed."""
 
+import numpy as np
+import pandas as pd
+import pytest
 import typer
 from typer.testing import CliRunner
 
-from kgdash.commands.options.output import command_text
+from kgdash.commands.options import output
+from kgdash.commands.options.output import command_text, write_or_print
+from kgdash.files.table import to_csv
 
 
 def test_where_things_lie_here_is_not_written(tmp_path):
@@ -40,3 +45,20 @@ def test_where_things_lie_here_is_not_written(tmp_path):
     whole, bare = told
     assert whole == "python -m kgdash count 'my data' --rules rules.tsv --k 3 --k 5 --deep"
     assert bare == "python -m kgdash count nations"
+
+
+@pytest.mark.parametrize("rows", [0, 1, 1_000, 2_345])
+def test_a_long_table_is_printed_in_parts(rows, capsys, monkeypatch):
+    """Of long names, the text of all rows takes gigabytes."""
+    parts = []
+
+    def noted(table, **options):
+        parts.append(len(table))
+        return to_csv(table, **options)
+
+    monkeypatch.setattr(output, "to_csv", noted)
+    table = pd.DataFrame({"name": [f"a\t{n}\rb" for n in range(rows)], "value": np.arange(rows)})
+    write_or_print(table, None)
+    assert capsys.readouterr().out == to_csv(table, separator="\t", index=False)
+    assert max(parts) <= 1_000
+    assert sum(parts) == rows

@@ -86,3 +86,17 @@ def test_types_count_an_entity_for_each_of_its_own():
     }
     assert table == {name: count for name, count in expected.items() if count}
     assert sum(table.values()) > found.count - 1
+
+
+@pytest.mark.parametrize("side", ["head", "tail"])
+def test_many_relations_tell_where_they_are(side):
+    """Few entities make blocks of tens of thousands of relations, of which each takes a moment."""
+    relations = 10_000
+    graph = make_graph([(0, 0, 1)], [], [], 2, relations)
+    run = fake_run(graph, random_scorer(2, relations))
+    heard = []
+    better_negatives(
+        run, np.array([0, 7_000, 1]), side, progress=lambda done, total: heard.append(done / total)
+    )
+    assert len(heard) > 2
+    assert heard[-1] == 1.0
