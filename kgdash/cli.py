@@ -51,6 +51,7 @@ from kgdash.commands.trust.discover import discover
 from kgdash.commands.trust.protocols import protocols
 from kgdash.commands.trust.trust import trust
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import bound_readings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -119,6 +120,7 @@ def main() -> None:
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     arguments = sys.argv[1:]
+    bound_readings()
     try:
         refuse_old_names(arguments)
         app(arguments)

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import reads
 from kgdash.formats.pykeen_model_file import read_pickled_model
 from kgdash.formats.pykeen_results import training_record
 from kgdash.graph import SPLITS, KnowledgeGraph, triple_array
@@ -26,6 +27,7 @@ MODEL_FILE = "trained_model.pkl"
 _MOST_TIMES, _FEW = 4, 10_000
 
 
+@reads
 def read_pykeen_directory(
     folder: Path, dataset: str | None
 ) -> tuple[KnowledgeGraph, ModelSpec, dict[str, torch.Tensor], dict[str, Any], tuple[str, ...]]:

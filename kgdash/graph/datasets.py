@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.bounded_reading import reads
 from kgdash.files.roots import only_some_may_be_opened, opened
 from kgdash.files.visitor import visitor
 from kgdash.graph import SPLITS, KnowledgeGraph
@@ -85,6 +86,7 @@ def check_folder(folder: Path) -> None:
         )
 
 
+@reads
 def _from_folder(
     folder: Path, vocabulary: tuple[Sequence[str], Sequence[str]] | None
 ) -> KnowledgeGraph:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kgdash.errors import KgdashError, check_name
+from kgdash.files.bounded_reading import reads
 from kgdash.files.bounds import check_listed
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.triple_files import read_rows
@@ -44,6 +45,7 @@ class EntityTypes:
         return np.unique(self.entities[np.isin(self.types, chosen)])
 
 
+@reads
 def read_entity_types(
     path: Path, graph: KnowledgeGraph, content: bytes | None = None
 ) -> EntityTypes:

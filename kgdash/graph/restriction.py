@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import reads
 from kgdash.files.bounds import check_count
 from kgdash.files.text import decode_text, read_content, text_lines
 from kgdash.graph import KnowledgeGraph
@@ -120,6 +121,7 @@ def restrict(
     return Restriction(chosen, np.array(list(numbers)) if numbers else None)
 
 
+@reads
 def read_entities(
     source: Path | bytes | str, graph: KnowledgeGraph, name: str | None = None
 ) -> np.ndarray:

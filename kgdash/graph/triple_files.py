@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import reads
 from kgdash.files.bounds import bounded
 from kgdash.files.regular import open_regular
 from kgdash.files.text import csv_rows
@@ -119,6 +120,7 @@ def stream_graph_triples(path: Path, graph: KnowledgeGraph, size: int) -> Iterat
         yield np.array(part, dtype=np.int64)
 
 
+@reads
 def read_graph_triples(path: Path, graph: KnowledgeGraph) -> np.ndarray:
     """Read triples of a graph's names or labels (as `read_triples`) and return their ids.
 

@@ -19,6 +19,7 @@ import pandas as pd
 from optuna.distributions import BaseDistribution, json_to_distribution
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import reads
 from kgdash.files.regular import open_regular
 from kgdash.files.text import parse_json
 
@@ -83,6 +84,7 @@ class StudyFile:
         return int(self.trials["state"].isin(ENDED).sum())
 
 
+@reads
 def read_study(path: Path) -> StudyFile:
     """Read the file of a search; nothing in it runs, and it is not changed.
 

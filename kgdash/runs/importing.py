@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from kgdash.errors import KgdashError, check_name
+from kgdash.files.bounded_reading import bounded_reading
 from kgdash.formats.embeddings.ampligraph import read_ampligraph
 from kgdash.formats.embeddings.arrays import read_arrays
 from kgdash.formats.embeddings.dglke import read_dglke
@@ -91,7 +92,8 @@ def import_embedding(
         )
     check_free(out)
     try:
-        embedding = READERS[form](source, options)
+        with bounded_reading(source):
+            embedding = READERS[form](source, options)
         graph = load_dataset(dataset)
         spec, state, notes = fit_to(embedding, graph, drop_unknown)
     except MemoryError as error:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from kgdash.errors import KgdashError, unknown_name
+from kgdash.files.bounded_reading import bounded_reading
 from kgdash.files.shipped_tables import offer_tables
 from kgdash.formats.pykeen_directory import MODEL_FILE, read_pykeen_directory
 from kgdash.formats.run_directory import MANIFEST, read_run, write_run
@@ -37,6 +38,11 @@ def load(source: str | Path, dataset: str | Path | None = None) -> Run:
     if not str(source).strip():
         raise KgdashError("expected the name or the folder of a run; found an empty text")
     folder = run_folder(source)
+    with bounded_reading(folder):
+        return _load(folder, source, dataset)
+
+
+def _load(folder: Path, source: str | Path, dataset: str | Path | None) -> Run:
     name = folder.name or folder.resolve().name
     # os.path, unlike Path, says of a name that can not be that nothing is there.
     if os.path.isfile(folder / MANIFEST):

@@ -18,6 +18,7 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import bound_readings
 from kgdash.files.lock import locks_awaited
 from kgdash.files.memory import memory_budget, own_memory
 from kgdash.files.priority import give_way
@@ -180,6 +181,7 @@ def main() -> None:
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     give_way(_POLITE)
+    bound_readings()
     with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):
         _Worker(sys.stdin.buffer, out).work()
     os._exit(0)

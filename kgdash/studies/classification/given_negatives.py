@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import reads
 from kgdash.files.roots import may_open
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.sorted_slices import distinct_rows
@@ -117,6 +118,7 @@ def negatives_by_name(run: Run, names: Iterable[str]) -> np.ndarray | None:
     return np.concatenate([read_graph_triples(Path(name), run.graph) for name in names])
 
 
+@reads
 def _read(
     path: Path, graph: KnowledgeGraph, content: bytes | None
 ) -> tuple[np.ndarray, dict[str, int]]:

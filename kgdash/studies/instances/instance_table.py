@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import reads
 from kgdash.files.bounds import check_listed, check_written_out
 from kgdash.files.text import decode_text, first_printed, read_content, table_rows
 from kgdash.graph import IDS, KnowledgeGraph
@@ -55,6 +56,7 @@ _ROLES, _SIDES = ("", "head", "body"), ("tail", "head")
 MAX_BYTES, MAX_ROWS, MAX_RULES = 64 * 2**20, 1_000_000, 10_000
 
 
+@reads
 def read_rule_table(
     source: str | Path | bytes, graph: KnowledgeGraph, name: str | None = None
 ) -> Instances:

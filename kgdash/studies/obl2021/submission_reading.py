@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import reads
 from kgdash.files.regular import check_regular
 from kgdash.formats.torch_archive import read_inert, rebuild_tensor
 from kgdash.graph import KnowledgeGraph
@@ -85,6 +86,7 @@ def read_submissions(
     return found
 
 
+@reads
 def read_arrays(source: Path | bytes, name: str | None = None, count: int = 0) -> dict[str, Any]:
     """Read the arrays of a .npy, .npz or .pt file; pickles in it are refused, never run.
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import write_atomically
+from kgdash.files.bounded_reading import reads
 from kgdash.files.bounds import check_count
 from kgdash.files.text import decode_text, first_printed, read_content
 from kgdash.graph import KnowledgeGraph
@@ -29,6 +30,7 @@ EXTENSIONS = (".jsonl", ".json", ".tsv", ".parquet")
 ReadQueries = tuple[dict[str, AskedQueries], list[str]]
 
 
+@reads
 def read_queries(
     source: str | Path | bytes, graph: KnowledgeGraph, name: str | None = None, split: str = "test"
 ) -> ReadQueries:
@@ -51,6 +53,7 @@ def read_queries(
     return found, [*notes, *more]
 
 
+@reads
 def read_named_queries(
     source: str | Path | bytes, shown: str, split: str = "test", progress: Progress = silent
 ) -> tuple[NamedQueries, list[str]]:

@@ -20,6 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import bounded_reading
 from kgdash.files.bounds import check_count
 from kgdash.files.text import check_row, csv_rows, decode_text, read_content
 from kgdash.graph import KnowledgeGraph
@@ -75,6 +76,11 @@ def read_rules(file: RuleFile, graph: KnowledgeGraph, progress: Progress = silen
     :raises KgdashError: if it holds no rules that can be used, or a row is malformed, with file and
         line
     """
+    with bounded_reading(file.source):
+        return _read(file, graph, progress)
+
+
+def _read(file: RuleFile, graph: KnowledgeGraph, progress: Progress) -> Rules:
     shown = file.shown
     text = decode_text(read_content(file.source, shown, _MAX_BYTES), shown)
     check_count(text.count("\n"), shown, "lines")

@@ -1,0 +1,107 @@
+"""How much memory a file from outside may make a reader take, whatever its format allows.
+
+Readers bound what they know of: rows, names, what is packed. This holds for all the rest, where the
+process reads one file at a time: in a command and in the workers of a server.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from itertools import islice
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from kgdash.errors import KgdashError
+from kgdash.files.memory import data_memory, memory_budget
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+#: times a file's size that reading it may take; what is less than half of `memory_budget` is that
+_TIMES = 40
+
+#: files of a folder whose sizes are added
+_FILES = 10_000
+
+#: whether the main thread's readings are bounded, and whether one is under way
+_state = {"bounds": False, "reading": False}
+
+
+def bound_readings() -> None:
+    """Have what the main thread of this process reads bounded from now on."""
+    _state["bounds"] = True
+
+
+def reads(read: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Bound the memory of a function that reads: its first argument is a file or folder.
+
+    Where one of its arguments is bytes, these are what is read.
+    """
+
+    @wraps(read)
+    def bounded(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        given = (*arguments, *named.values())
+        contents = [each for each in given if isinstance(each, bytes)]
+        with bounded_reading(*contents[:1] or given[:1]):
+            return read(*arguments, **named)
+
+    return bounded
+
+
+@contextmanager
+def bounded_reading(source: Any) -> Iterator[None]:
+    """Refuse what takes more than forty times the size of its source, and 1 GiB.
+
+    Only in the main thread after `bound_readings`, and on Linux: the limit is the process's own.
+
+    :param source: the path of a file or folder, or a content; what is neither is not bounded
+    :raises KgdashError: if memory does not suffice
+    """
+    size = _size(source)
+    if size is None or not _may_bound():
+        yield
+        return
+    import resource
+
+    most = max(memory_budget() // 2, _TIMES * size)
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = data_memory() + most
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    _state["reading"] = True
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        # torch has no error of its own for it
+        if not isinstance(error, MemoryError) and "allocate memory" not in str(error):
+            raise
+        shown = str(source) if isinstance(source, Path) else "the file"
+        raise KgdashError(
+            f"{shown}: to read it takes more than {most / 2**30:.3g} GiB of memory, for "
+            f"{size:,} bytes; if you trust it, set KGDASH_MEMORY higher, of which half is allowed"
+        ) from None
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+        _state["reading"] = False
+
+
+def _may_bound() -> bool:
+    is_main = threading.current_thread() is threading.main_thread()
+    return _state["bounds"] and is_main and not _state["reading"] and data_memory() > 0
+
+
+def _size(source: Any) -> int | None:
+    """Return the bytes of a source, all files of a folder together; None if they are not known."""
+    if isinstance(source, bytes):
+        return len(source)
+    with suppress(OSError, ValueError, TypeError):
+        if not os.path.isdir(source):
+            return os.stat(source).st_size
+        found = (each for each in Path(source).rglob("*") if each.is_file())
+        return sum(each.stat().st_size for each in islice(found, _FILES))
+    return None

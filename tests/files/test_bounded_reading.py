@@ -1,0 +1,92 @@
+"""Whatever a small file makes of itself, reading it takes no gigabytes."""
+
+import resource
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from kgdash.errors import KgdashError
+from kgdash.files import bounded_reading as bounds
+from kgdash.files.bounded_reading import bound_readings, bounded_reading, reads
+
+GIB = 2**30
+
+
+@pytest.fixture(autouse=True)
+def _bounding(monkeypatch):
+    monkeypatch.setattr(bounds, "_state", {"bounds": False, "reading": False})
+    monkeypatch.setenv("KGDASH_MEMORY", "2G")
+    bound_readings()
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small"
+    path.write_bytes(bytes(1000))
+    return path
+
+
+@reads
+def make(source, size, library=np):
+    """Ask for so many bytes, which nobody fills."""
+    return library.empty(size // 4, dtype=library.float32)
+
+
+@pytest.mark.parametrize("library", [np, torch])
+def test_a_small_file_may_take_one_gib(small, library):
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    assert len(make(small, GIB // 2, library))
+    with pytest.raises(KgdashError, match=r"small: to read it takes more than 1 GiB.* 1,000 bytes"):
+        make(small, 2 * GIB, library)
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
+    assert len(np.empty(GIB))
+
+
+def test_a_larger_file_forty_times_its_size(tmp_path):
+    path = tmp_path / "folder" / "large"
+    path.parent.mkdir()
+    with path.open("wb") as file:
+        file.truncate(GIB // 16)
+    for source in (path, path.parent, str(path)):
+        assert len(make(source, 2 * GIB))
+        with pytest.raises(KgdashError, match="2.5 GiB"):
+            make(source, 3 * GIB)
+
+
+def test_what_was_handed_in_counts_not_the_path_that_it_has_elsewhere(small):
+    with pytest.raises(KgdashError, match="the file: to read it takes more than 1 GiB"):
+        reads(lambda path, content: np.empty(2 * GIB, np.int8))(small, content=b"abc")
+
+
+def test_the_setting_raises_it(small, monkeypatch):
+    monkeypatch.setenv("KGDASH_MEMORY", "6G")
+    assert len(make(small, 2 * GIB))
+
+
+def test_a_reading_within_another_has_the_bound_of_the_whole(small, tmp_path):
+    (tmp_path / "beside").touch()
+    (tmp_path / "beside").write_bytes(bytes(GIB // 32))
+    with bounded_reading(tmp_path):
+        assert len(make(small, GIB * 9 // 8))
+    with pytest.raises(KgdashError, match="1.25 GiB"), bounded_reading(tmp_path):
+        make(small, 2 * GIB)
+
+
+def test_others_are_not_bounded(small):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(make(small, 2 * GIB)))
+    thread.start()
+    thread.join()
+    assert len(found) == 1, "the limit is the process's: only its main thread works alone"
+    assert len(make("no such file", 2 * GIB))
+    bounds._state["bounds"] = False
+    assert len(make(small, 2 * GIB)), "a library asks nobody's process to be bounded"
+
+
+def test_other_errors_stay_what_they_are(small):
+    with pytest.raises(RuntimeError, match="^mine$"), bounded_reading(small):
+        raise RuntimeError("mine")
+    with pytest.raises(MemoryError), bounded_reading("no such file"):
+        raise MemoryError
