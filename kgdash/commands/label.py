@@ -90,12 +90,11 @@ def _predictions(
     run: Run, table: Path | None, rules: Path | None, selection: RuleSelection
 ) -> Predictions:
     from kgdash.studies.classification.given_negatives import verified_negatives
-    from kgdash.studies.instances.instance_table import read_rule_table
-    from kgdash.studies.labelling.sources import instance_predictions, predictions_to_judge
+    from kgdash.studies.labelling.sources import predictions_to_judge, table_predictions
     from kgdash.studies.rules.files import RuleFile
 
     if table is not None:
-        return instance_predictions(read_rule_table(table, run.graph))
+        return table_predictions(table, run.graph)
     false = verified_negatives(run)
     file = None if rules is None else RuleFile(rules)
     report = terminal("mining rules" if file is None else "predicting")

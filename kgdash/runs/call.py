@@ -9,6 +9,7 @@ import io
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -35,6 +36,24 @@ class Call:
     def __call__(self, progress: Progress) -> Any:
         """Make the call."""
         return self._function(*self._arguments, **self._named, progress=progress)
+
+
+class Reading(Call):
+    """A function that reads what the visitor handed in, made at once in another process if any.
+
+    There it may hold Python and take memory as it needs, and is bounded in both. It works for the
+    visitor wherever it is made, and takes ``progress`` if it is told of it.
+    """
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> None:
+        super().__init__(function, *arguments, **named)
+        self._reader = visitor()
+
+    def __call__(self, progress: Progress) -> Any:
+        """Read."""
+        told = {"progress": progress} if "progress" in signature(self._function).parameters else {}
+        with working_for(self._reader):
+            return self._function(*self._arguments, **self._named, **told)
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from kgdash.errors import KgdashError
 from kgdash.progress import silent
 from kgdash.runs import call
 from kgdash.runs.bundled import DEMO
-from kgdash.runs.call import Call, Origin, identity, read, remember, write
+from kgdash.runs.call import Call, Origin, Reading, identity, read, remember, write
 from kgdash.runs.loading import load
 from kgdash.studies.reliability.reliability_map import reliability_map
+from tests.support import worker_calls
 from tests.support.fakes import fake_run, make_graph, random_scorer
 
 
@@ -44,6 +45,28 @@ def test_a_call_takes_its_progress_last():
 
     assert Call(work, 1, b=2)(lambda *at: told.append(at)) == 3
     assert told == [(1, 2)]
+
+
+def test_a_reading_works_for_who_asked_wherever_it_is_made(as_visitor):
+    as_visitor(name="Ada", most_rows=7)
+    sent = write(Reading(worker_calls.rows_allowed, b"abc"))
+    as_visitor(name="Bob", most_rows=9)
+    assert read(sent, never)(silent) == (b"abc", 7)
+
+
+@pytest.mark.parametrize("told", [[], [(1, 2)]])
+def test_a_reading_is_told_of_progress_where_it_takes_it(told):
+    found = []
+
+    def quiet(a):
+        return a
+
+    def loud(a, progress):
+        progress(1, 2)
+        return a
+
+    assert Reading(loud if told else quiet, 3)(lambda *at: found.append(at)) == 3
+    assert found == told
 
 
 def test_a_run_and_its_graph_are_only_named(run):

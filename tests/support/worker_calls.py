@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgdash.errors import KgdashError
+from kgdash.files.bounded_reading import reads
 from kgdash.files.lock import hold_lock
 from kgdash.files.visitor import Visitor, visitor
 from kgdash.progress import Progress
@@ -22,6 +23,17 @@ def count_up(end: int, progress: Progress) -> Iterator[int]:
 def who_works(progress: Progress) -> tuple[int, int, Visitor]:
     """Return the process, its priority, and for whom it works."""
     return os.getpid(), os.nice(0), visitor()
+
+
+def rows_allowed(content: bytes) -> tuple[bytes, int | None]:
+    """Return what was handed in, and how many rows its reader may hand in."""
+    return content, visitor().most_rows
+
+
+@reads
+def make_bytes(content: bytes, size: int) -> int:
+    """Take so many bytes for a content, as a packed file may; return how many."""
+    return len(bytearray(size))
 
 
 def take_a_while(seconds: float, progress: Progress) -> None:

@@ -1,9 +1,12 @@
 """Where predictions to judge come from: rules, mined or of a file, and instances of a table."""
 
+from pathlib import Path
+
 import numpy as np
 
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.progress import Progress, phases, silent
+from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.instances.instances import Instances
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.predictions import Predictions, PredictionSampling, unlabelled_predictions
@@ -37,6 +40,13 @@ def predictions_to_judge(
     rules = in_order(rules, selection.order).take(slice(selection.max_rules))
     sampling = PredictionSampling(selection.per_rule, _GROUNDINGS, seed=selection.seed)
     return unlabelled_predictions(graph, rules.rules, sampling, negatives, second)
+
+
+def table_predictions(
+    source: Path | bytes, graph: KnowledgeGraph, name: str | None = None
+) -> Predictions:
+    """Read predictions of a table of instances, as `read_rule_table` does, without their labels."""
+    return instance_predictions(read_rule_table(source, graph, name))
 
 
 def instance_predictions(instances: Instances) -> Predictions:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
+from kgdash.runs.call import Reading
 from kgdash.studies.classification.classification import ClassificationSetting
 from kgdash.studies.classification.given_negatives import (
     GivenNegatives,
@@ -102,6 +103,6 @@ def _given(run: Run) -> tuple[GivenNegatives, tuple[Hashable, ...]]:
     given = computed(
         "Reading false triples",
         (run.digest, "negatives", *key),
-        lambda _: read_negatives(files, run.graph, contents),
+        Reading(read_negatives, files, run.graph, contents),
     )
     return given, key

@@ -1,4 +1,4 @@
-"""What a visitor may read, and another process may not: files of rules, and false triples."""
+"""Files of rules and false triples that a visitor hands in, or that lie beside the dataset."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from kgdash.errors import KgdashError
 from kgdash.runs import Run
+from kgdash.runs.call import Reading
 from kgdash.studies.classification.given_negatives import find_negatives, read_negatives
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.rule import Rules
@@ -22,7 +23,7 @@ def read_rule_file(run: Run, selection: RuleSelection, content: bytes, name: str
     return computed(
         "Reading rules",
         (run.digest, "rule file", name, digest, selection.min_pca, selection.min_support),
-        lambda report: find_rules(run.graph, selection, RuleFile(content, name), report),
+        Reading(find_rules, run.graph, selection, RuleFile(content, name)),
     )
 
 
@@ -41,6 +42,6 @@ def read_verified(run: Run) -> np.ndarray | None:
     given = computed(
         "Reading false triples",
         (run.digest, "negatives", *map(str, files.values()), *stamps),
-        lambda _: read_negatives(files, run.graph),
+        Reading(read_negatives, files, run.graph),
     )
     return np.concatenate([given.valid, given.test])

@@ -14,12 +14,11 @@ from kgdash.files.visitor import visitor
 from kgdash.progress import Progress
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
-from kgdash.runs.call import Call
+from kgdash.runs.call import Call, Reading
 from kgdash.studies.audit.of_run import latest_audit
-from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.facts import FACT_ORDERS
 from kgdash.studies.labelling.queue import ORDERS
-from kgdash.studies.labelling.sources import JUDGED, instance_predictions, predictions_to_judge
+from kgdash.studies.labelling.sources import JUDGED, predictions_to_judge, table_predictions
 from kgdash.studies.rules.predictions import Predictions
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.ui.instances.given_rules import read_rule_file, read_verified
@@ -159,7 +158,7 @@ def _table(run: Run, upload: tuple[bytes, str]) -> _Made:
     content, name = upload
 
     def make(_: int) -> Callable[[Progress], Predictions]:
-        return lambda _: instance_predictions(read_rule_table(content, run.graph, name))
+        return Reading(table_predictions, content, run.graph, name)
 
     return ("table", name, hashlib.sha256(content).hexdigest()), make
 

@@ -7,7 +7,7 @@ import hashlib
 import streamlit as st
 
 from kgdash.runs import Run
-from kgdash.runs.call import Call
+from kgdash.runs.call import Call, Reading
 from kgdash.studies.queries.beam import INTERMEDIATES, Beam, beam_for
 from kgdash.studies.queries.files import read_queries
 from kgdash.studies.queries.query_instances import AnswerSampling
@@ -47,11 +47,10 @@ def choose_queries(run: Run) -> InstancesChoice:
         )
     content, name = _upload()
     file = (name, hashlib.sha256(content).hexdigest())
-    # The bounds of files are the visitor's: another process knows none.
     read = computed(
         "Reading queries",
         (run.digest, "queries of a file", *file),
-        lambda _: read_queries(content, run.graph, name),
+        Reading(read_queries, content, run.graph, name),
     )
     answers = AnswerSampling(per_type, seed, beam=beam)
     return InstancesChoice(

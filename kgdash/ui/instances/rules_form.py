@@ -10,7 +10,7 @@ import streamlit as st
 from kgdash.errors import KgdashError
 from kgdash.ranking.glossary import explained
 from kgdash.runs import Run
-from kgdash.runs.call import Call
+from kgdash.runs.call import Call, Reading
 from kgdash.studies.classification.given_negatives import find_negatives
 from kgdash.studies.instances.instance_table import read_rule_table
 from kgdash.studies.labelling.journal import journal_file
@@ -171,5 +171,5 @@ def _choose_table(run: Run) -> InstancesChoice:
     content = upload.getvalue()
     return InstancesChoice(
         ("table", upload.name, hashlib.sha256(content).hexdigest()),
-        lambda _: read_rule_table(content, run.graph, upload.name),
+        Reading(read_rule_table, content, run.graph, upload.name),
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import streamlit as st
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.restriction import Restriction, read_entities, restrict
+from kgdash.runs.call import Reading
 from kgdash.ui.metrics.types_upload import uploaded_types
-from kgdash.ui.runtime.computed import refuse
+from kgdash.ui.runtime.computed import refuse, try_computing
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import choose_number
 from kgdash.ui.widgets.entity_choice import choose_entities, show_unknown_entity
@@ -52,7 +55,10 @@ def _listed_entities(graph: KnowledgeGraph) -> np.ndarray | None:
     if pasted and pasted.strip():
         found.append(read_entities(pasted, graph, "the pasted list"))
     if upload is not None:
-        found.append(read_entities(upload.getvalue(), graph, upload.name))
+        content = upload.getvalue()
+        key = (graph.digest, "entities", upload.name, hashlib.sha256(content).hexdigest())
+        read = Reading(read_entities, content, graph, upload.name)
+        found.append(try_computing("Reading entities", key, read))
     return np.unique(np.concatenate(found)) if found else None
 
 

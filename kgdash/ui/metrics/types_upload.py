@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import streamlit as st
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_types import EntityTypes, read_entity_types
+from kgdash.runs.call import Reading
+from kgdash.ui.runtime.computed import try_computing
 
 
 def uploaded_types(graph: KnowledgeGraph, key: str) -> EntityTypes | None:
@@ -25,7 +28,12 @@ def uploaded_types(graph: KnowledgeGraph, key: str) -> EntityTypes | None:
     )
     if upload is None:
         return None
-    types = read_entity_types(Path(upload.name), graph, upload.getvalue())
+    content = upload.getvalue()
+    types = try_computing(
+        "Reading types",
+        (graph.digest, "types", upload.name, hashlib.sha256(content).hexdigest()),
+        Reading(read_entity_types, Path(upload.name), graph, content),
+    )
     if types.unknown:
         st.caption(f"{types.unknown:,} lines name no entity of this graph.")
     return types

@@ -35,6 +35,17 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
     :param key: all that the result depends on, the run's digest first
     :param work: takes the progress to report to
     """
+    try:
+        return try_computing(label, key, work)
+    except KgdashError as error:
+        refuse(error)
+
+
+def try_computing(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], Any]) -> Any:
+    """Do as `computed`, but leave it to the caller what a refusal means for the page.
+
+    :raises KgdashError: as ``work``
+    """
     slot = st.empty()  # also where it stays empty, so that what follows keeps its place
     key = shown_key(key)
     found = memory().get(key)
@@ -50,11 +61,9 @@ def computed(label: str, key: tuple[Hashable, ...], work: Callable[[Progress], A
             result = _result_beside(slot, label, key, work)
         else:
             result = work(reporter(slot, label, key))
-    except KgdashError as error:
+    finally:
         slot.empty()
-        refuse(error)
     note("cache", kind="page", found="computed", seconds=watch.seconds)
-    slot.empty()
     memory().put(key, result)
     _note_settings(label)
     return result

@@ -2,9 +2,9 @@
 
 What is shorter stays in its thread: asking another process, which must hold the run too, would cost
 more than it spares. A thread that says nothing is ended from outside: of a graph of odd shape it
-might fill the server's memory. Preparations, which nobody waits for, go out at once: a thread of
-low priority that is to run Python keeps all others from it for as long as the system leaves it
-aside.
+might fill the server's memory. Two kinds go out at once: preparations, which nobody waits for, as a
+thread of low priority that is to run Python keeps all others from it for as long as the system
+leaves it aside; and readings of what visitors handed in, which may be made to hold Python.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from kgdash.engine.workers import lowest_priority
 from kgdash.graph.python_call import results_of
 from kgdash.progress import Progress
-from kgdash.runs.call import Call, write
+from kgdash.runs.call import Call, Reading, write
 from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime.line import line
 from kgdash.ui.runtime.page_turns import turns_of
@@ -47,7 +47,8 @@ def call_results(
     :param placed: as `kgdash.ui.runtime.line.Line.results` has it, and ``owner``
     """
     out = goes_out(call)
-    sent = _sendable(call) if kind == "preparation" and out else None
+    at_once = kind == "preparation" or isinstance(call, Reading)
+    sent = _sendable(call) if at_once and out else None
     if sent is None:
         here = _Here(call, out, progress, placed, lowest=kind == "preparation")
         try:

@@ -11,6 +11,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.roots import opened
 from kgdash.hpo.study_file import StudyFile, read_study
 from kgdash.runs.bundled import DEMO_STUDY
+from kgdash.runs.call import Reading
 from kgdash.ui.runtime.computed import computed, refuse
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import choice
@@ -54,7 +55,7 @@ def choose_study() -> tuple[StudyFile, tuple[Hashable, ...]]:
 
 def _study(path: Path, stamp: tuple[int, int]) -> tuple[StudyFile, tuple[Hashable, ...]]:
     key = ("study", str(path), stamp)
-    return computed("Reading the search", key, lambda _: read_study(path)), key
+    return computed("Reading the search", key, Reading(read_study, path)), key
 
 
 @st.fragment(run_every=_EVERY)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import streamlit as st
 
@@ -9,10 +11,11 @@ from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.knowledge_graph import FILTERS, default_filter
 from kgdash.ranking.glossary import explained
+from kgdash.runs.call import Reading
 from kgdash.studies.obl2021.entity_ids import ID_KINDS, as_written, entity_numbers
 from kgdash.studies.obl2021.submission_reading import Submission, read_submissions
 from kgdash.studies.obl2021.top_ten import TIES
-from kgdash.ui.runtime.computed import refuse
+from kgdash.ui.runtime.computed import computed
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import choice, choose_number
 
@@ -94,11 +97,13 @@ def uploaded_submissions(graph: KnowledgeGraph, count: int, ids: str) -> list[Su
     if not uploads:
         st.info("Upload arrays to see what they hit.", icon=":material/upload_file:")
         st.stop()
-    try:
-        files = [(upload.name, upload.getvalue()) for upload in uploads]
-        return read_submissions(files, graph, count, ids)
-    except KgdashError as error:
-        return refuse(error)
+    files = [(upload.name, upload.getvalue()) for upload in uploads]
+    digests = [(name, hashlib.sha256(content).hexdigest()) for name, content in files]
+    return computed(
+        "Reading arrays",
+        (graph.digest, "submissions", *digests, count, ids),
+        Reading(read_submissions, files, graph, count, ids),
+    )
 
 
 def written(

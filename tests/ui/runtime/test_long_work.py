@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from kgdash.progress import silent
-from kgdash.runs.call import Call, read
+from kgdash.runs.call import Call, Reading, read
 from kgdash.runs.worker import NotSent
 from kgdash.ui.runtime import long_work
 from kgdash.ui.runtime.long_work import call_results, goes_out
@@ -52,6 +52,15 @@ def test_what_is_short_stays(elsewhere, monkeypatch):
     assert results(worker_calls.name_result, "a") == ["result of a"]
     assert results(worker_calls.count_up, 3) == [0, 1, 2]
     assert not elsewhere.kinds
+
+
+def test_readings_go_out_before_they_hold_python_here(elsewhere, monkeypatch):
+    monkeypatch.setattr(long_work, "LONG", 1000.0)
+    call = Reading(worker_calls.rows_allowed, b"abc")
+    found = list(call_results(call, "page", silent, lambda place: None))
+    assert found == [("elsewhere", (b"abc", None))]
+    elsewhere.workers = 0
+    assert list(call_results(call, "page", silent, lambda place: None)) == [(b"abc", None)]
 
 
 def test_preparations_go_out_before_they_compute_here(elsewhere, monkeypatch):
