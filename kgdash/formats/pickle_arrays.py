@@ -36,6 +36,7 @@ _DTYPE, _NDARRAY = "numpy.dtype", "numpy.ndarray"
 _FLOATS = {"f2": np.float16, "f4": np.float32, "f8": np.float64}
 
 _BYTES = frozenset({"BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"})
+_KEPT = frozenset({"MEMOIZE", "BINPUT", "LONG_BINPUT"})
 
 
 class _Name(str):
@@ -139,7 +140,8 @@ class _ArrayMachine(PickleMachine):
         self.opcodes_left, self.containers_left = memory_budget() // _PER_OPCODE, _MOST_CONTAINERS
 
     def step(self, opcode: str, argument: Any) -> None:
-        self.opcodes_left -= 1
+        # What is kept for later has a place of its own, by its number.
+        self.opcodes_left -= 2 if opcode in _KEPT else 1
         self.containers_left -= opcode.startswith("EMPTY_")
         if self.opcodes_left < 0:
             raise KgdashError(f"{self.where} holds more names than fit; raise KGDASH_MEMORY")

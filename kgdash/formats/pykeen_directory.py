@@ -23,7 +23,7 @@ from kgdash.scoring.model_spec import ModelSpec
 
 MODEL_FILE = "trained_model.pkl"
 
-#: training triples that are compared: so many times the dataset's, or a few's
+#: names, and training triples that are compared: so many times the dataset's, or a few's
 _MOST_TIMES, _FEW = 4, 10_000
 
 
@@ -45,7 +45,7 @@ def read_pykeen_directory(
         )
     pickled = read_pickled_model(folder / MODEL_FILE)
     graph = load_dataset(dataset)
-    vocabulary = _vocabulary(folder)
+    vocabulary = _vocabulary(folder, graph)
     notes: list[str] = []
     if vocabulary is None:
         notes.append(
@@ -61,14 +61,17 @@ def read_pykeen_directory(
     return graph, pickled.spec, dict(pickled.state), training_record(folder), tuple(notes)
 
 
-def _vocabulary(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+def _vocabulary(
+    folder: Path, graph: KnowledgeGraph
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     paths = [folder / "training_triples" / f"{k}_to_id.tsv.gz" for k in ("entity", "relation")]
     if not all(path.is_file() for path in paths):
         return None
-    return _names(paths[0]), _names(paths[1])
+    return _names(paths[0], graph.num_entities), _names(paths[1], graph.num_relations)
 
 
-def _names(path: Path) -> tuple[str, ...]:
+def _names(path: Path, needed: int) -> tuple[str, ...]:
+    """Read names by id, about as many as are needed: a packed file may hold millions."""
     names: dict[int, str] = {}
     for line, row in read_rows(path):
         if line == 1 and row[:2] == ["id", "label"]:
@@ -77,7 +80,15 @@ def _names(path: Path) -> tuple[str, ...]:
             raise KgdashError(
                 f"expected 2 columns id, label; found {', '.join(row)[:60]} ({path}, line {line})"
             )
-        names[int(row[0])] = _unquoted(row[1])
+        number = int(row[0])
+        if number in names:
+            raise KgdashError(f"id {number} stands twice ({path}, line {line})")
+        names[number] = _unquoted(row[1])
+        if len(names) > _MOST_TIMES * max(_FEW, needed):
+            raise KgdashError(
+                f"{path} holds over {len(names) - 1:,} names, the dataset {needed:,}; give the "
+                "dataset that the model was trained on"
+            )
     if sorted(names) != list(range(len(names))) or not names:
         raise KgdashError(f"{path}: expected ids 0, 1, 2, … without gaps")
     return tuple(names[i] for i in range(len(names)))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from optuna.distributions import BaseDistribution, json_to_distribution
 from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
 from kgdash.files.regular import open_regular
-from kgdash.files.text import parse_json
+from kgdash.files.text import parse_json, parse_plain_json
 
 FORMAT, VERSION = "kgdash-search", 1
 
@@ -49,6 +49,8 @@ _MAX_BYTES = 2**28
 _MAX_TRIALS, _MAX_PARAMETERS = 20_000, 200
 #: rows of a table, and bytes of a value
 _MAX_ROWS, _MAX_VALUE = 20 * _MAX_TRIALS, 2**20
+#: numbers in a value: it is one, or a text
+_MAX_NUMBERS = 1_000
 #: steps of SQLite's machine, in millions: a query that takes more is no study's
 _MAX_STEPS = 200
 
@@ -159,7 +161,7 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
         if kind == "FINITE"
     }
     attributes: dict[tuple[int, str], Any] = {
-        (trial, key): parse_json(value)
+        (trial, key): _plain(parse_plain_json(value.encode(), _MAX_NUMBERS))
         for trial, key, value in _rows(
             connection,
             "SELECT trial_id, key, value_json FROM trial_user_attributes "
@@ -168,7 +170,7 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
     }
     chosen: dict[int, dict[str, Any]] = {row[0]: {} for row in rows}
     parameters: dict[str, BaseDistribution] = {}
-    read = cache(json_to_distribution)
+    read = lru_cache(_MAX_PARAMETERS)(json_to_distribution)
     for trial, name, value, distribution in _rows(
         connection,
         "SELECT trial_id, param_name, param_value, distribution_json FROM trial_params "
@@ -177,7 +179,7 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
         parameters[name] = read(distribution)
         if len(parameters) > _MAX_PARAMETERS:
             raise ValueError(f"more than {_MAX_PARAMETERS} parameters")
-        chosen[trial][name] = parameters[name].to_external_repr(float(value))
+        chosen[trial][name] = _plain(parameters[name].to_external_repr(float(value)))
     table = [
         _row(
             row,
@@ -221,6 +223,13 @@ def _rows(connection: sqlite3.Connection, query: str) -> Iterator[tuple]:
         if number >= _MAX_ROWS:
             raise ValueError(f"more than {_MAX_ROWS:,} rows in a table")
         yield row
+
+
+def _plain(value: Any) -> str | float | None:
+    """Return a value, unless others are nested in it: those of all trials are kept together."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise TypeError(f"a {type(value).__name__} where a number or a text belongs")
 
 
 _COLUMNS = ["trial", "state", "value", "epochs", "seconds", "reason"]

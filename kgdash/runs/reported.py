@@ -10,7 +10,7 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.files.regular import open_regular
-from kgdash.files.text import parse_json
+from kgdash.files.text import parse_plain_json
 from kgdash.formats.run_record import is_number
 from kgdash.graph import default_filter
 from kgdash.graph.known_triples import RANK_TYPES
@@ -19,8 +19,8 @@ from kgdash.ranking.metric_lookup import find_metric
 from kgdash.ranking.metrics import metrics
 from kgdash.runs.run import Run
 
-#: bytes of a file of metrics
-_MOST = 2**24
+#: bytes of a file of metrics, numbers in it, and metrics that are compared
+_MOST, _NUMBERS, _MOST_METRICS = 2**24, 2**18, 1_000
 
 #: a reported value is met from here on, as a share of the larger of the two: they are rounded
 _MET = 0.002
@@ -47,7 +47,8 @@ def read_reported(given: Sequence[str]) -> dict[str, float]:
     """Read metrics as ``mrr=0.31``, or of a JSON file with an object of them.
 
     :return: PyKEEN's key → value; what else a file holds is left out
-    :raises KgdashError: if a metric is unknown, a value no number or no value of the metric
+    :raises KgdashError: if a metric is unknown, a value no number or no value of the metric, or
+        there are over a thousand
     """
     found: dict[str, float] = {}
     for text in given:
@@ -61,6 +62,10 @@ def read_reported(given: Sequence[str]) -> dict[str, float]:
                     found |= _checked(key, str(each), text)
                 except KgdashError:
                     continue
+    if len(found) > _MOST_METRICS:
+        raise KgdashError(
+            f"{', '.join(given):.200}: {len(found):,} metrics; expected at most {_MOST_METRICS:,}"
+        )
     if given and not found:
         raise KgdashError(f"{', '.join(given):.200}: expected metrics such as mrr; found none")
     return found
@@ -69,7 +74,7 @@ def read_reported(given: Sequence[str]) -> dict[str, float]:
 def _of_file(path: Path) -> Mapping[str, object]:
     try:
         with open_regular(path, _MOST) as stream:
-            value = parse_json(stream.read())
+            value = parse_plain_json(stream.read(), _NUMBERS)
     except OSError as error:
         raise KgdashError(
             f"can not read {path}: {error.strerror or error}; give a JSON file, or mrr=0.31"

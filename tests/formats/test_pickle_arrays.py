@@ -86,6 +86,13 @@ def test_more_names_than_fit(tmp_path, monkeypatch):
         read(tmp_path, data)
 
 
+def test_what_is_kept_for_later_counts_twice(tmp_path, monkeypatch):
+    # 30 MB of that took 2.6 GB.
+    monkeypatch.setattr(pickle_arrays, "memory_budget", lambda: 64 * 50)
+    with pytest.raises(KgdashError, match="holds more names than fit"):
+        read(tmp_path, b"\x80\x04N" + b"\x94" * 30 + b".")
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -257,6 +257,7 @@ class TestRefusals:
             ("id\tlabel\n-1\tbrazil\n", "found -1"),
             ("0\n", r"found 0 .*line 1\)"),
             ("9" * 5000 + "\tbrazil\n", "expected 2 columns id, label"),
+            ("0\tbrazil\n0\tchina\n", r"id 0 stands twice \(.*line 2\)"),
         ],
     )
     def test_names_that_are_no_table(self, copy, text, message):
@@ -277,6 +278,14 @@ class TestRefusals:
     def test_training_triples_that_are_no_table(self, copy, text, message):
         write_gz(copy / "training_triples" / "numeric_triples.tsv.gz", text)
         with pytest.raises(KgdashError, match=message):
+            load(copy, "nations")
+
+    def test_more_names_than_any_dataset_has(self, copy, monkeypatch):
+        # Of packed files they took a gigabyte for 11 MB, before they were compared.
+        monkeypatch.setattr(pykeen_directory, "_FEW", 10)
+        text = "".join(f"{number}\tx\n" for number in range(4 * 14 + 1))
+        write_gz(copy / "training_triples" / "entity_to_id.tsv.gz", text)
+        with pytest.raises(KgdashError, match="holds over 56 names, the dataset 14"):
             load(copy, "nations")
 
     def test_more_training_triples_than_any_dataset_has(self, copy, monkeypatch):

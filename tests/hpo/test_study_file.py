@@ -86,6 +86,33 @@ def test_rows_values_and_parameters_have_bounds(study, monkeypatch):
         read_study(path)
 
 
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (
+            "UPDATE trial_user_attributes SET key = 'reason', value_json = "
+            "'[' || replace(hex(zeroblob(2000)), '00', '1,') || '0]' WHERE key = 'epochs'",
+            "more than 1,000 objects, lists or numbers",
+        ),
+        (
+            "UPDATE trial_user_attributes SET value_json = '[1]' WHERE key = 'epochs'",
+            "a list where a number or a text belongs",
+        ),
+        (
+            "UPDATE trial_params SET param_value = 0, distribution_json = "
+            """'{"name": "CategoricalDistribution", "attributes": {"choices": [[1, 2]]}}'""",
+            "a list where a number or a text belongs",
+        ),
+    ],
+    ids=["many", "a list", "a list to choose"],
+)
+@pytest.mark.filterwarnings("ignore:Choices for a categorical distribution")
+def test_what_trials_hold_is_plain(study, statement, message):
+    """20 MB of lists as reasons took 560 MB, and Python held for seconds."""
+    with pytest.raises(KgdashError, match=message):
+        read_study(study(statement))
+
+
 def test_a_page_is_read_once(study):
     """Pages of pages could name one of them thousands of times: 1.2 MB gave 20 GB."""
     path = study("DELETE FROM trials WHERE trial_id > 1")

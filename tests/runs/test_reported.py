@@ -74,3 +74,18 @@ def test_files_that_are_refused(content, message, tmp_path):
     (tmp_path / "m.json").write_text(content)
     with pytest.raises(KgdashError, match=message):
         read_reported([str(tmp_path / "m.json")])
+
+
+def test_more_metrics_than_anybody_reports(tmp_path):
+    # Of 7 MB they took minutes, which nothing told.
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({f"hits_at_{k}": 0.1 for k in range(1, 1_002)}))
+    with pytest.raises(KgdashError, match="1,001 metrics; expected at most 1,000"):
+        read_reported([str(path)])
+
+
+def test_a_file_of_lists(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text('{"mrr": 0.3, "a": [' + "[]," * 2**19 + "0]}")
+    with pytest.raises(KgdashError, match="more than 262,144 objects, lists or numbers"):
+        read_reported([str(path)])

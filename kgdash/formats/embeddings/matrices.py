@@ -180,7 +180,9 @@ def _parquet(path: Path) -> np.ndarray:
             raise KgdashError(
                 f"{path} unpacks to {values:,} numbers, nearly all alike; save it as .npy"
             )
-        table = pq.ParquetFile(io.BytesIO(content)).read()
+        file = pq.ParquetFile(io.BytesIO(content))
+        _check_columns(file.schema_arrow, file.metadata.num_rows, values, path)
+        table = file.read()
         table.validate(full=True)
         return _from_table(table, path)
     except KgdashError:
@@ -189,6 +191,27 @@ def _parquet(path: Path) -> np.ndarray:
         raise KgdashError(
             f"{path} is no Parquet file of numbers ({error!s:.120}); write it again"
         ) from error
+
+
+def _check_columns(schema: Any, rows: int, values: int, path: Path) -> None:
+    """Refuse columns of other than numbers before they are read.
+
+    A page may say one long text again and again, and a list that is not there have any length.
+    """
+    if len(schema) == 1 and _is_list(schema.types[0]):
+        (lists,) = schema.types
+        kind = lists.value_type
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            raise KgdashError(f"{path}: expected lists of numbers; found lists of {kind!s:.80}")
+        if pa.types.is_fixed_size_list(lists) and rows * lists.list_size > values:
+            raise KgdashError(f"{path}: expected lists of one length; found others, or none")
+        return
+    wrong = [f.name for f in schema if not pa.types.is_floating(f.type)]
+    if wrong or not len(schema):
+        raise KgdashError(
+            f"{path}: expected a column of floating point numbers per dimension, or one of lists; "
+            f"found {', '.join(wrong)[:120] or 'no column'}"
+        )
 
 
 def _from_table(table: Any, path: Path) -> np.ndarray:
@@ -203,12 +226,6 @@ def _from_table(table: Any, path: Path) -> np.ndarray:
         if np.any(lengths != width):
             raise KgdashError(f"{path}: expected lists of one length; found others")
         return flat.reshape(len(column), width)
-    wrong = [f.name for f in table.schema if not pa.types.is_floating(f.type)]
-    if wrong or not table.num_columns:
-        raise KgdashError(
-            f"{path}: expected a column of floating point numbers per dimension, or one of lists; "
-            f"found {', '.join(wrong)[:120] or 'no column'}"
-        )
     return np.stack([c.to_numpy(zero_copy_only=False) for c in table.columns], axis=1)
 
 

@@ -11,7 +11,6 @@ and "tails".
 import io
 import re
 import tempfile
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.bounded_reading import reads
 from kgdash.files.regular import check_regular
 from kgdash.formats.torch_archive import read_inert, rebuild_tensor
+from kgdash.formats.zip_listing import open_zip
 from kgdash.graph import KnowledgeGraph
 from kgdash.studies.obl2021.entity_ids import check_ids, entity_numbers
 from kgdash.studies.obl2021.top_ten import NOBODY, TOP
@@ -241,7 +241,7 @@ def _npy(stream: Any, size: int, where: str, rows: Sequence[int]) -> np.ndarray:
 def _npz(content: bytes, where: str, count: int) -> dict[str, np.ndarray]:
     arrays = {}
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        with open_zip(io.BytesIO(content), where) as archive:
             for entry in archive.infolist():
                 key = entry.filename.removesuffix(".npy")
                 if key not in (_BOTH, *_PAIR) or key in arrays:

@@ -64,6 +64,17 @@ def configuration(old, new):
     return change
 
 
+def described(configuration):
+    node = b"\x1a\x04root\x2a" + length(configuration) + configuration
+    return b"\x0a" + length(node) + node
+
+
+def length(content):
+    return bytes([len(content) >> shift & 127 | 128 for shift in (0, 7, 14)]) + bytes(
+        [len(content) >> 21]
+    )
+
+
 def renamed(folder):
     (folder / "DistMult_metadata.ampkl").rename(folder / "DistMult.pkl")
 
@@ -101,6 +112,11 @@ REFUSED = {
     "a configuration without it": (
         configuration(b'"scoring_type"', b'"scoring_kind"'),
         "keras_metadata.pb is damaged",
+    ),
+    "a configuration of lists": (
+        # 16 MiB held Python for seconds.
+        lambda p: (p / "keras_metadata.pb").write_bytes(described(b"[%s0]" % (b"[]," * 2**19))),
+        "keras_metadata.pb is damaged .more than 262,144 objects, lists or numbers",
     ),
     "a configuration cut short": (
         lambda p: (p / "keras_metadata.pb").write_bytes(b"\x0a\xff\x01abc"),

@@ -165,3 +165,26 @@ def test_numbers_beyond_single_precision():
 def test_rows_that_are_not_finite(value, message):
     with pytest.raises(KgdashError, match=message):
         check_finite(np.array([[1.0], [value]], dtype=np.float16), ("x", "y"), "here")
+
+
+SAME_TEXT = pa.DictionaryArray.from_arrays(np.zeros(100, np.int32), ["x" * 2**10])
+
+#: of bytes that stand for gigabytes: 293 for a thousand texts of a megabyte, 530 for lists that are
+#: not there, each as long as the others
+UNREAD = {
+    "one text": (SAME_TEXT, "expected a column of floating point numbers"),
+    "lists of one text": (
+        pa.ListArray.from_arrays(np.array([0, 50, 100], np.int32), SAME_TEXT),
+        "expected lists of numbers; found lists of",
+    ),
+    "no lists": (pa.nulls(50, pa.list_(pa.float32(), 1_000)), "expected lists of one length"),
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_what_is_no_matrix_is_not_read(name, tmp_path, monkeypatch):
+    values, message = UNREAD[name]
+    parquet(tmp_path / "a.parquet", v=values)
+    monkeypatch.delattr(pq.ParquetFile, "read")
+    with pytest.raises(KgdashError, match=message):
+        read_matrix(tmp_path / "a.parquet")

@@ -217,6 +217,16 @@ def test_damage_anywhere_is_refused_or_harmless():
         np.testing.assert_array_equal(found.heads, HEADS)
 
 
+@pytest.mark.parametrize("ending", ["npz", "pt"])
+def test_a_long_listing_is_refused_before_it_is_read(ending):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for number in range(20):
+            archive.writestr(f"a/{number}" + "x" * 60_000, b"")
+    with pytest.raises(KgdashError, match=f"x.{ending} lists its files in 1,"):
+        read_arrays(stream.getvalue(), f"x.{ending}")
+
+
 def test_a_header_that_claims_too_much_allocates_nothing():
     content = npy(BOTH).replace(b"(6, 10)", b"(6000000000000, 10)".ljust(7))
     with pytest.raises(KgdashError):
