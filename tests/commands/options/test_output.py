@@ -1,9 +1,11 @@
 """A call as it is written into results."""
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
 from kgdash.commands.options.output import command_text
+from tests.support.cli import strict_json
 
 
 def test_where_things_lie_here_is_not_written(tmp_path):
@@ -40,3 +42,14 @@ def test_where_things_lie_here_is_not_written(tmp_path):
     whole, bare = told
     assert whole == "python -m kgdash count 'my data' --rules rules.tsv --k 3 --k 5 --deep"
     assert bare == "python -m kgdash count nations"
+
+
+@pytest.mark.parametrize(
+    "command", [["metrics"], ["subgraph", "--entity", "virus"], ["breakdown", "--by", "relation"]]
+)
+def test_json_is_alone_on_standard_output_while_the_table_goes_to_a_file(call, command, tmp_path):
+    name, *options = command
+    table = call(name, "umls-transe", *options, "--out", tmp_path / "1.csv")
+    assert table.startswith("wrote ")
+    assert strict_json(call(name, "umls-transe", *options, "--json", "--out", tmp_path / "2.csv"))
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
