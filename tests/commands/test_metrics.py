@@ -1,7 +1,8 @@
-"""`metrics` of a part of the graph gives the library's numbers."""
+"""The command ``metrics``: the library's numbers, of all and of a part of the graph."""
 
 import json
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -10,6 +11,8 @@ from kgdash.breakdowns.verdicts import sides_verdict
 from kgdash.cli import app
 from kgdash.errors import KgdashError
 from kgdash.graph.restriction import Restriction, restrict
+from kgdash.ranking.metrics import tie_summary
+from tests.support.cli import strict_json, without_nan
 
 
 def call(*arguments):
@@ -46,3 +49,43 @@ def test_an_unknown_name_is_refused_with_its_line(tmp_path):
 def test_a_leak_is_noted():
     assert "note: test leaks" in call("--split", "valid", "--filter", "train+valid+test").stderr
     assert not call("--split", "valid").stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "ranks", "ks"),
+    [
+        ([], {}, (1, 3, 5, 10)),
+        (["--split", "valid"], {"split": "valid", "filter": "train+valid"}, (1, 3, 5, 10)),
+        (["--filter", "none", "--k", "2", "--k", "50"], {"filter": "none"}, (2, 50)),
+    ],
+)
+def test_metrics_json(call, run, options, ranks, ks):
+    found = strict_json(call("metrics", "umls-transe", "--json", *options))
+    table = run.ranks(**ranks)
+    assert found["metrics"] == without_nan(kgdash.metrics(table, ks).nested())
+    assert found["ties"] == tie_summary(table)
+    assert (found["run"], found["notes"]) == ("umls-transe", [])
+    assert set(found["metrics"]) == {"head", "tail", "both"}
+    for types in found["metrics"].values():
+        assert set(types) == {"optimistic", "realistic", "pessimistic"}
+
+
+def test_metrics_table_on_screen_and_in_a_file(call, run, tmp_path):
+    values = kgdash.metrics(run.ranks())
+    rows = [line.split("\t") for line in call("metrics", "umls-transe").splitlines()]
+    columns = [f"{side}.{rank_type}" for side, rank_type in values.frame.columns]
+    assert rows[0] == ["metric", *columns]
+    printed = {row[0]: [float(cell) for cell in row[1:]] for row in rows[1:]}
+    assert printed == {key: row.tolist() for key, row in values.frame.iterrows()}
+    call("metrics", "umls-transe", "--out", tmp_path / "deep" / "metrics.parquet")
+    table = pd.read_parquet(tmp_path / "deep" / "metrics.parquet")
+    assert table.index.tolist() == list(printed)
+    assert table.columns.tolist() == columns
+    assert table.to_numpy().tolist() == list(printed.values())
+
+
+def test_commands_take_a_pykeen_directory_with_its_dataset(call, pykeen_directory):
+    found = strict_json(call("metrics", pykeen_directory, "--dataset", "nations", "--json"))
+    assert found["metrics"] == without_nan(
+        kgdash.metrics(kgdash.load(pykeen_directory, "nations").ranks()).nested()
+    )

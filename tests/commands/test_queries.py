@@ -8,13 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from kgdash.cli import app
-from kgdash.runs.loading import load
 from kgdash.studies.instances.instances import score_instances
 from kgdash.studies.queries.beam import Beam
 from kgdash.studies.queries.files import read_queries
 from kgdash.studies.queries.query_instances import AnswerSampling
 from kgdash.studies.queries.sampling import QuerySampling, draw_queries
 from kgdash.studies.queries.sources import queries_of_file, sample_queries
+from tests.support.cli import strict_json
+from tests.support.separation import expected_separation
 
 FEW = ("--type", "pi", "--type", "up", "--per-type", "4")
 
@@ -23,11 +24,6 @@ def call(*arguments):
     result = CliRunner().invoke(app, ["queries", "umls-transe", *map(str, arguments)])
     assert result.exit_code == 0, result.output
     return result.stdout
-
-
-@pytest.fixture(scope="module")
-def run():
-    return load("umls-transe")
 
 
 def assert_table(path, run, instances):
@@ -93,3 +89,13 @@ def test_what_can_not_be_is_refused(arguments, message):
     result = CliRunner().invoke(app, ["queries", "umls-transe", *arguments])
     assert result.exit_code != 0
     assert message in (result.output + str(result.exception))
+
+
+def test_queries(call, run, tmp_path):
+    options = ("--type", "2i", "--type", "1p", "--per-type", 8, "--seed", 2)
+    found = strict_json(call("queries", "umls-transe", *options, "--aggregate", "mean", "--json"))
+    instances = sample_queries(run.graph, QuerySampling(("2i", "1p"), 8, seed=2))
+    assert found["separation"] == expected_separation(run, instances, "mean")
+    call("queries", "umls-transe", *options, "--out", tmp_path / "q.csv")
+    table = score_instances(run, instances).table
+    assert pd.read_csv(tmp_path / "q.csv")["relik_max"].tolist() == table["relik_max"].tolist()

@@ -1,9 +1,10 @@
-"""``kgdash prepare``: all is there for what comes next."""
+"""The commands ``relik`` and ``prepare``: the library's numbers, and all is ready."""
 
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -83,3 +84,46 @@ def test_a_mean_to_a_width(call, refused, tmp_path, bundled):
     assert "leave --method out" in refused(
         "relik", "umls-transe", "--width", "0.1", "--method", "sampled"
     )
+
+
+def assert_same_relik(found: pd.DataFrame, run, expected: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(
+        found, run.graph.with_names(expected), check_dtype=False, check_exact=True
+    )
+
+
+def test_relik_of_a_split(call, run, tmp_path):
+    call("relik", "umls-transe", "--split", "test", "--out", tmp_path / "x.csv")
+    found = pd.read_csv(tmp_path / "x.csv")
+    assert list(found) == ["head", "relation", "tail", "head_rank", "tail_rank", "relik"]
+    assert_same_relik(found, run, run.relik(split="test"))
+    assert [p.name for p in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_relik_of_a_file(call, run, tmp_path):
+    triples = [
+        ("virus", "causes", "disease_or_syndrome"),
+        ("age_group", "causes", "virus"),
+        ("virus", "causes", "disease_or_syndrome"),
+    ]
+    graph = run.graph
+    ids = np.array(
+        [(graph.entity_id(h), graph.relation_id(r), graph.entity_id(t)) for h, r, t in triples]
+    )
+    (tmp_path / "mine.csv").write_text("head,relation,tail\n" + "\n".join(map(",".join, triples)))
+    out = call(
+        "relik", "umls-transe", "--triples", tmp_path / "mine.csv", "--rank-type", "realistic"
+    )
+    lines = [line.split("\t") for line in out.splitlines()]
+    assert lines[0] == ["head", "relation", "tail", "head_rank", "tail_rank", "relik"]
+    assert [tuple(line[:3]) for line in lines[1:]] == triples
+    expected = run.relik(triples=ids, rank_type="realistic")
+    assert [float(line[5]) for line in lines[1:]] == expected["relik"].tolist()
+
+
+def test_relik_by_another_method(call, run, tmp_path):
+    options = ("--method", "sampled-paper", "--samples", 50, "--seed", 3)
+    call("relik", "umls-transe", "--split", "valid", *options, "--out", tmp_path / "x.tsv")
+    found = pd.read_csv(tmp_path / "x.tsv", sep="\t")
+    assert_same_relik(found, run, run.relik("valid", method="sampled-paper", samples=50, seed=3))
+    assert {"relik_low", "relik_high"} <= set(found)

@@ -11,12 +11,18 @@ from kgdash.cli import app
 from kgdash.commands.rules import rules
 from kgdash.runs.loading import load
 from kgdash.studies.instances.instance_table import read_rule_table
-from kgdash.studies.rules.confidence import METRICS, count_rules
+from kgdash.studies.instances.instances import score_instances
+from kgdash.studies.instances.likely_errors import plausible_missing_triples, suspicious_facts
+from kgdash.studies.instances.separation import COMPARED, compare_measures
+from kgdash.studies.instances.thresholds import judged_thresholds
+from kgdash.studies.rules.confidence import METRICS, count_rules, rule_confidence
 from kgdash.studies.rules.files import RuleFile
 from kgdash.studies.rules.rule import parse_rule
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_instances, find_rules
+from tests.support.cli import strict_json, without_nan
 from tests.support.paths import EXAMPLE
+from tests.support.separation import expected_separation
 
 #: of a selection, as options: literals there, since importing it with the commands takes seconds
 FIELDS = ("max_rules", "min_pca", "min_support", "order", "per_rule", "seed")
@@ -128,3 +134,36 @@ def test_wrong_options(options, message):
     result = CliRunner().invoke(app, ["rules", "umls-transe", *map(str, options)])
     assert result.exit_code != 0
     assert message in result.output + str(result.exception)
+
+
+def test_lists_to_check_and_all_figures_of_the_answering_triples(call, run, tmp_path):
+    options = ["rules", "umls-transe", "--table", EXAMPLE, "--over", "answering triples"]
+    files = ["--suspicious", tmp_path / "s.csv", "--plausible", tmp_path / "c.parquet"]
+    found = strict_json(call(*options, *files, "--json"))
+    instances = read_rule_table(EXAMPLE, run.graph)
+    scored = score_instances(run, instances)
+    assert found["separation"] == expected_separation(run, instances, over="answering triples")
+    compared = compare_measures(scored.table, COMPARED["answering triples"], order="separation")
+    assert found["differences"] == without_nan(compared.differences.to_dict("records"))
+    judged = judged_thresholds(scored.table, "relik_answer")
+    assert [row["n"] for row in found["thresholds"]["relik_answer"]] == judged["n"].tolist()
+    suspicious = suspicious_facts(run.graph, scored)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(tmp_path / "s.csv", keep_default_na=False), suspicious, check_dtype=False
+    )
+    confidence = rule_confidence(run.graph, scored.table["group"].unique())
+    plausible = plausible_missing_triples(run.graph, scored, confidence)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "c.parquet"), plausible)
+    assert "# differences of ROC-AUC" in call("rules", "umls-transe", "--table", EXAMPLE)
+
+
+def test_rules(call, run):
+    found = strict_json(call("rules", "umls-transe", "--max-rules", 2, "--per-rule", 5, "--json"))
+    assert found["separation"] == expected_separation(
+        run, find_instances(run.graph, RuleSelection(2, per_rule=5))
+    )
+    found = strict_json(call("rules", "umls-transe", "--table", EXAMPLE, "--json"))
+    assert found["separation"] == expected_separation(run, read_rule_table(EXAMPLE, run.graph))
+    out = call("rules", "umls-transe", "--table", EXAMPLE)
+    assert out.startswith(f"# {found['verdict'][0]}\n")
+    assert "\n# relik\ngroup\t" in out

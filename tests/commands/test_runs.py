@@ -62,3 +62,8 @@ def test_what_can_not_be_renamed_or_removed(refused, arguments, message):
     keep_run(demo, "other")
     assert message in refused("runs", *arguments)
     assert own_names() == ["mine", "other"]
+
+
+def test_runs(call):
+    assert [row["name"] for row in strict_json(call("runs", "--json"))["runs"]] == bundled_names()
+    assert all(name in call("runs") for name in bundled_names())

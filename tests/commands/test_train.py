@@ -222,3 +222,16 @@ def test_trials(call, tmp_path):
 def test_trials_of_something_else(refused, tmp_path):
     (tmp_path / "x.db").write_text("no study")
     assert "expected the SQLite file of a search" in refused("trials", tmp_path / "x.db")
+
+
+def test_train(call, tmp_path):
+    options = ("--dataset", "nations", "--model", "DistMult", "--dim", 4, "--epochs", 2)
+    out = call("train", tmp_path / "mine", *options, "--seed", 1)
+    assert f"wrote {tmp_path / 'mine'}" in out
+    loaded = kgdash.load(tmp_path / "mine")
+    assert (loaded.spec.name, loaded.spec.kwargs["embedding_dim"]) == ("DistMult", 4)
+    assert len(loaded.training["losses"]) == 2
+    mrr = kgdash.metrics(loaded.ranks()).value("mrr")
+    assert f"{mrr:.4f}" in out
+    call("train", tmp_path / "again", *options, "--seed", 1)
+    assert kgdash.load(tmp_path / "again").weights_digest == loaded.weights_digest

@@ -1,16 +1,22 @@
-"""Files of searches by strangers: small ones that would cost much are refused."""
+"""Files of searches are read as they were written, and what a stranger made of one is refused."""
 
+import pickle
 import shutil
 import sqlite3
 import struct
 from contextlib import closing
+from pathlib import Path
 
+import numpy as np
+import optuna
 import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.hpo import study_file
+from kgdash.hpo.selection import Budget, search
 from kgdash.hpo.study_file import read_study
 from kgdash.runs.bundled import DEMO_STUDY
+from tests.support.small_search import plan
 
 _COUNTED = (
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {}) INSERT INTO "
@@ -137,3 +143,103 @@ def test_a_page_is_read_once(study):
         assert len(connection.execute("SELECT state FROM trials").fetchall()) == times + 1
     with pytest.raises(KgdashError, match=r"not the file of a search: \*\*\*"):
         read_study(path)
+
+
+class TestFile:
+    def test_what_is_in_it(self, graph, file):
+        study = search(graph, plan(check_every=1), file, Budget(trials=2))
+        with closing(sqlite3.connect(file)) as connection:
+            stored = connection.execute(
+                "SELECT value FROM trial_values JOIN trials USING (trial_id) ORDER BY number"
+            ).fetchall()
+        assert study.trials["value"].tolist() == [value for (value,) in stored]
+        assert (
+            study.trials["best_so_far"].tolist()
+            == np.maximum.accumulate(study.trials["value"]).tolist()
+        )
+        assert list(study.trials)[:7] == [
+            *("trial", "state", "value", "best_so_far", "epochs", "seconds", "reason")
+        ]
+        assert study.trials["seconds"].gt(0).all()
+        for row, chosen in enumerate(study.chosen):
+            assert {name: study.trials[name][row] for name in chosen} == chosen
+            assert all(
+                study.parameters[n]._contains(study.parameters[n].to_internal_repr(v))
+                for n, v in chosen.items()
+            )
+        assert study.about["filter"] == "train+valid"
+        assert study.about["graph"] == "tiny"
+
+    def test_parameters_that_only_some_trials_have(self, graph, file):
+        chosen = plan("TransE", "DistMult", sampler="random")
+        study = search(graph, chosen, file, Budget(trials=6))
+        assert set(study.trials["model"]) == {"TransE", "DistMult"}
+        for name in ("TransE.embedding_dim", "DistMult.embedding_dim", "TransE.scoring_fct_norm"):
+            assert str(study.trials[name].dtype) == "Int64"
+            has = (study.trials["model"] == name.split(".")[0]).tolist()
+            assert study.trials[name].notna().tolist() == has
+        assert study.trials["regularizer.weight"].dtype == "float64"
+
+
+def corrupted(path: Path, statement: str) -> Path:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
+    return path
+
+
+class TestForeignFiles:
+    def refused(self, path, graph, message):
+        before = path.read_bytes()
+        for use in (read_study, lambda file: search(graph, plan(), file, Budget(trials=1))):
+            with pytest.raises(KgdashError, match=message) as refusal:
+                use(path)
+            assert str(path) in str(refusal.value)
+        assert path.read_bytes() == before
+
+    def test_other_files(self, graph, tmp_path):
+        path = tmp_path / "x.db"
+        for content in (b"", b"text", pickle.dumps({"a": 1})):
+            path.write_bytes(content)
+            self.refused(path, graph, "expected the SQLite file of a search")
+        with pytest.raises(KgdashError, match=r"can not read .*nothing\.db"):
+            read_study(tmp_path / "nothing.db")
+        with pytest.raises(KgdashError, match="can not read"):
+            read_study(tmp_path)
+
+    def test_other_databases_are_left_alone(self, graph, tmp_path):
+        path = corrupted(tmp_path / "mine.db", "CREATE TABLE precious (x)")
+        self.refused(path, graph, "it has no table studies")
+        storage = optuna.storages.RDBStorage(f"sqlite:///{tmp_path}/other.db")
+        optuna.create_study(storage=storage, study_name="kgdash")
+        self.refused(tmp_path / "other.db", graph, "not one of kgdash's searches")
+
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            'UPDATE trial_params SET distribution_json = \'{"name": "os.system"}\'',
+            "UPDATE trial_params SET distribution_json = '['",
+            "UPDATE trial_params SET param_value = 99 WHERE param_name = 'model.embedding_dim'",
+            "UPDATE trial_params SET trial_id = 99 WHERE param_name = 'model.embedding_dim'",
+            "UPDATE trial_values SET value = 'high'",
+            "UPDATE trials SET datetime_start = 'noon'",
+            "UPDATE trials SET number = NULL",
+            "UPDATE trial_user_attributes SET value_json = '{}' WHERE key = 'epochs'",
+            "ALTER TABLE trials DROP COLUMN number",
+        ],
+    )
+    def test_damage(self, graph, study_file, statement):
+        self.refused(corrupted(study_file, statement), graph, "is damaged or not the file of a")
+
+    def test_a_later_version(self, graph, study_file):
+        corrupted(
+            study_file,
+            "UPDATE study_user_attributes SET value_json = replace(value_json, '\"version\": 1', "
+            "'\"version\": 2')",
+        )
+        self.refused(study_file, graph, "expected version 1 of a search; found 2")
+
+    def test_cut_short(self, graph, study_file):
+        content = study_file.read_bytes()
+        study_file.write_bytes(content[: len(content) // 2])
+        self.refused(study_file, graph, "is damaged or not the file of a search")

@@ -1,4 +1,4 @@
-"""A search whose trials take a moment each."""
+"""Searches whose trials take a moment each."""
 
 from kgdash.hpo.space import SearchSpace
 from kgdash.hpo.trial import SearchPlan
@@ -14,3 +14,22 @@ PLAN = SearchPlan(
         },
     )
 )
+
+
+SMALL = {
+    "model.embedding_dim": [4, 8],
+    "training.num_epochs": 2,
+    "training.batch_size": 64,
+    "negative_sampler.num_negs_per_pos": 1,
+}
+
+
+def space(*models, **options):
+    values = {**SMALL, **options.pop("values", {})}
+    return SearchSpace(models or ("TransE",), values=values, **options)
+
+
+def plan(*models, **options):
+    keys = ("sampler", "check_every", "patience", "prune")
+    how = {key: options.pop(key) for key in keys if key in options}
+    return SearchPlan(space(*models, **options), **how)

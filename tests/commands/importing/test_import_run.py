@@ -1,10 +1,13 @@
-"""The command import with other formats than PyKEEN's."""
+"""The command import: scores are those of what was imported."""
 
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 
+import kgdash
 from kgdash.formats.run_directory import read_run
 from kgdash.ranking.metrics import metrics
 from kgdash.runs.importing import run_from_arrays
@@ -144,3 +147,18 @@ def test_what_was_reported_is_compared(call, refused, folder, tmp_path):
     assert "check: what was reported is found by another protocol" in printed
     assert "Give shares" in refused("import", folder, tmp_path / "new", *options, "mrr=31")
     assert not (tmp_path / "new").exists()
+
+
+def test_import_gives_the_scores_of_the_pykeen_directory(call, pykeen_directory, tmp_path):
+    call("import", pykeen_directory, tmp_path / "safe", "--dataset", "nations")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["safe"]
+    assert not list((tmp_path / "safe").glob("*.pkl"))
+    imported = kgdash.load(tmp_path / "safe")
+    direct = kgdash.load(pykeen_directory, "nations")
+    pd.testing.assert_frame_equal(imported.ranks(), direct.ranks())
+    assert len(imported.training["losses"]) == 2
+    original = torch.load(pykeen_directory / "trained_model.pkl", weights_only=False).eval()
+    triples = torch.from_numpy(imported.graph.splits["test"])
+    with torch.inference_mode():
+        expected = original.predict_hrt(triples).squeeze(-1)
+    assert torch.equal(imported.scorer.model.predict_hrt(triples).squeeze(-1), expected)

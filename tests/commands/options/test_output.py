@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from kgdash.commands.options import output
 from kgdash.commands.options.output import command_text, write_or_print
 from kgdash.files.table import to_csv
+from tests.support.cli import strict_json
 
 
 def test_where_things_lie_here_is_not_written(tmp_path):
@@ -62,3 +63,14 @@ def test_a_long_table_is_printed_in_parts(rows, capsys, monkeypatch):
     assert capsys.readouterr().out == to_csv(table, separator="\t", index=False)
     assert max(parts) <= 1_000
     assert sum(parts) == rows
+
+
+@pytest.mark.parametrize(
+    "command", [["metrics"], ["subgraph", "--entity", "virus"], ["breakdown", "--by", "relation"]]
+)
+def test_json_is_alone_on_standard_output_while_the_table_goes_to_a_file(call, command, tmp_path):
+    name, *options = command
+    table = call(name, "umls-transe", *options, "--out", tmp_path / "1.csv")
+    assert table.startswith("wrote ")
+    assert strict_json(call(name, "umls-transe", *options, "--json", "--out", tmp_path / "2.csv"))
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
