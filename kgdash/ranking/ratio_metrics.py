@@ -52,6 +52,7 @@ def ratio_intervals(
     sizes: np.ndarray,
     level: float,
     seeds: Sequence[tuple[int, ...]],
+    fewest: int = 2,
 ) -> np.ndarray:
     """Return the bootstrap intervals of a metric over groups.
 
@@ -62,13 +63,14 @@ def ratio_intervals(
     :param denominator: likewise
     :param sizes: int64: triples per group
     :param seeds: one per group: whole numbers ≥ 0; a group's interval depends on no other group
-    :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer than two triples
+    :param fewest: triples that a group must have, ≥ 2
+    :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer triples
     """
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     ends = np.full((len(sizes), 2), np.nan)
     for first in range(0, len(sizes), _HELD):
         some = slice(first, first + _HELD)
-        drawn = np.flatnonzero((sizes[some] > 1) & (sizes[some] < LARGE))
+        drawn = np.flatnonzero((sizes[some] >= fewest) & (sizes[some] < LARGE))
         limits = starts[first : first + _HELD + 1]
         ratios = _resampled(numerator, denominator, limits, drawn, seeds[some])
         if len(drawn):
