@@ -192,5 +192,6 @@ def _intervals(
         part.sums_of_triples(values(ranks, candidates))
         for values in (ratio.numerator, ratio.denominator)
     )
-    seeds = [(seed, group) for group in range(rows.grouped.groups)]
-    return ratio_intervals(ratio, above, below, part.triples, level, seeds, FEWEST)
+    sizes = part.triples.tolist()
+    seeds = [(seed, group) if size >= FEWEST else () for group, size in enumerate(sizes)]
+    return ratio_intervals(ratio, above, below, part.triples, level, seeds)
