@@ -79,8 +79,7 @@ def breakdown(
         if asked.ratio is not None and level is not None:
             ends = _intervals(rows, part, asked.ratio, rank_type, level, seed)
             table[["low", "high"]] = ends
-            certain = (table["triples"] < FEWEST) | (table["low"] == table["high"])
-            table.loc[certain, ["low", "high"]] = np.nan
+            table.loc[table["low"] == table["high"], ["low", "high"]] = np.nan
         table.insert(0, "group", groups)
         table.insert(1, "side", side)
         tables.append(table[table["count"] > 0])
@@ -187,11 +186,12 @@ def _by_pykeen(rows: _Rows, part: SideRanks, metric: str) -> dict[str, np.ndarra
 def _intervals(
     rows: _Rows, part: SideRanks, ratio: RatioMetric, rank_type: str, level: float, seed: int
 ) -> np.ndarray:
-    """Return the low and high end per group: ``(groups, 2)``, NaN for empty ones."""
+    """Return the low and high end per group: ``(groups, 2)``, NaN for those of few triples."""
     ranks, candidates = rows.of_type(rank_type)[part.at], rows.candidates[part.at]
     above, below = (
         part.sums_of_triples(values(ranks, candidates))
         for values in (ratio.numerator, ratio.denominator)
     )
-    seeds = [(seed, group) for group in range(rows.grouped.groups)]
+    sizes = part.triples.tolist()
+    seeds = [(seed, group) if size >= FEWEST else () for group, size in enumerate(sizes)]
     return ratio_intervals(ratio, above, below, part.triples, level, seeds)

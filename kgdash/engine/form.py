@@ -150,8 +150,8 @@ def query_tensor(
 
 
 def padded(queries: np.ndarray) -> np.ndarray:
-    """Append zero rows up to a multiple of what the kernels take at once."""
-    missing = -len(queries) % ROW_STEP
+    """Append zero rows, so that the kernels may take as many at once from any row on."""
+    missing = -len(queries) % ROW_STEP + ROW_STEP
     return np.concatenate([queries, np.zeros((missing, queries.shape[1]), dtype=np.float32)])
 
 

@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from kgdash.engine.form import InteractionForm, own_scores, padded, query_vectors
-from kgdash.engine.kernels import Masks
 from kgdash.engine.microkernels import LANES
 from kgdash.engine.scoring_kernels import COLUMNS, ROWS
 from kgdash.engine.sweep_kernels import fill_masked
@@ -93,16 +92,16 @@ def _show(
     panels = thread.panels_of(form, asked.side, task.relation, asked.entities)
     begin, count = chunk.start + task.first, task.last - task.first
     queries, per_tile = padded(chunk.vectors[task.first : task.last]), COLUMNS // LANES
-    masks = Masks(asked.masks.starts[begin : begin + count + 1], asked.masks.columns)
     for first_row in range(0, count, ROWS):
         last_row = min(first_row + ROWS, count)
+        masks = asked.masks_of(begin + first_row, begin + last_row)
         for first in range(0, len(panels.blocks), per_tile):
             last = min(first + per_tile, len(panels.blocks))
             fill_masked(
                 form.kind,
-                queries,
-                first_row,
-                last_row,
+                queries[first_row:],
+                0,
+                last_row - first_row,
                 panels.blocks,
                 first,
                 last,

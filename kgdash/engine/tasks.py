@@ -12,6 +12,7 @@ from kgdash.engine.kernels import Masks
 from kgdash.engine.row_kernels import Counts
 from kgdash.engine.scoring_kernels import COLUMNS
 from kgdash.files.memory import memory_budget
+from kgdash.graph.sorted_slices import expand_slices
 
 #: multiplications that a task takes: some hundredths of a second
 _TASK = 2**30
@@ -30,6 +31,9 @@ class Asked:
     ``anchors`` and ``relations``: int64, ``(rows,)``; ``masks``: the candidates that each row
     leaves out; ``row`` and ``answer``: of each triple, int64, ``(n,)``; ``entities``: the only
     candidates, ids in the order of the masks' columns (None: all entities).
+
+    Rows that share masks name theirs in ``query`` and leave one more candidate out each, ``own``
+    (-1: none), int64, ``(rows,)``; None: each row has masks of its own.
     """
 
     side: str
@@ -39,6 +43,27 @@ class Asked:
     row: np.ndarray
     answer: np.ndarray
     entities: np.ndarray | None = None
+    query: np.ndarray | None = None
+    own: np.ndarray | None = None
+
+    def left_out(self) -> np.ndarray:
+        """Count the candidates that each row leaves out: int64, ``(rows,)``."""
+        lengths = np.diff(self.masks.starts)
+        if self.query is None or self.own is None:
+            return lengths
+        return lengths[self.query] + (self.own >= 0)
+
+    def masks_of(self, first: int, last: int) -> Masks:
+        """Return the masks of some rows."""
+        starts, columns = self.masks
+        if self.query is None or self.own is None:
+            return Masks(starts[first : last + 1], columns)
+        query, own = self.query[first:last], self.own[first:last]
+        owner, place = expand_slices(starts[query], starts[query + 1] - starts[query])
+        more = np.flatnonzero(own >= 0)
+        owner, column = np.append(owner, more), np.append(columns[place], own[more])
+        order = np.lexsort((column, owner))
+        return sorted_masks(owner[order], column[order], last - first)
 
 
 @dataclass(frozen=True)

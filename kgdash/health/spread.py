@@ -62,7 +62,7 @@ def _of_side(
 
     # A row belongs to one thread, so that all may write to the same arrays.
     _, own = sweep(scorer, asked, visit, lambda: found, progress)
-    rivals = scorer.num_entities - np.diff(asked.masks.starts)
+    rivals = scorer.num_entities - asked.left_out()
     some = found.finite > 0
     columns = {
         "candidates": rivals + 1,

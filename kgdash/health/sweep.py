@@ -35,17 +35,21 @@ def asked_by(triples: np.ndarray, known: KnownTriples | None, side: str) -> Aske
         own[known.contains(triples)] = -1  # left out as a known answer anyway
     keys = np.stack([triples[:, 1], triples[:, anchor_column], own], axis=1)
     rows, _, row, _ = distinct_rows(keys)
-    owner, column = (np.flatnonzero(rows[:, 2] >= 0), rows[rows[:, 2] >= 0, 2])
-    if known is not None:
-        query = np.zeros((len(rows), 3), dtype=np.int64)
-        query[:, 1], query[:, anchor_column] = rows[:, 0], rows[:, 1]
-        known_owner, answer = known.known_answers(query, side)
-        owner, column = np.append(known_owner, owner), np.append(answer, column)
-        order = np.lexsort((column, owner))
-        owner, column = owner[order], column[order]
-    masks = sorted_masks(owner, column, len(rows))
-    anchors, relations = np.ascontiguousarray(rows[:, 1]), np.ascontiguousarray(rows[:, 0])
-    return Asked(side, anchors, relations, masks, row, triples[:, answer_column])
+    relations, anchors, own = (np.ascontiguousarray(column) for column in rows.T)
+    asked = side, anchors, relations
+    answers = triples[:, answer_column]
+    if known is None:
+        there = np.flatnonzero(own >= 0)
+        return Asked(*asked, sorted_masks(there, own[there], len(rows)), row, answers)
+    # Each triple that is not known has a row: they share what their query leaves out.
+    queries, _, query_of, _ = distinct_rows(rows[:, :2])
+    query = np.zeros((len(queries), 3), dtype=np.int64)
+    query[:, 1], query[:, anchor_column] = queries.T
+    owner, column = known.known_answers(query, side)
+    masks = sorted_masks(owner, column, len(queries))
+    if (own < 0).all():
+        return Asked(*asked, masks, row, answers)
+    return Asked(*asked, masks, row, answers, query=query_of, own=own)
 
 
 def sweep(
@@ -69,14 +73,14 @@ def sweep(
     if scorer.form is not None and scorer.form.device.type == "cpu":
         return sweep_form(scorer.form, asked, visit, state, progress, own)
     own = np.zeros(len(asked.row), dtype=np.float64) if own is None else own
-    only, masks = state(), asked.masks
+    only = state()
     for start, scores in all_scores(scorer, asked.side, asked.anchors, asked.relations):
         stop = start + len(scores)
         inside = np.flatnonzero((asked.row >= start) & (asked.row < stop))
         own[inside] = scores[asked.row[inside] - start, asked.answer[inside]]
-        lengths = np.diff(masks.starts[start : stop + 1])
-        columns = masks.columns[masks.starts[start] : masks.starts[stop]]
-        scores[np.repeat(np.arange(stop - start), lengths), columns] = np.nan
+        starts, columns = asked.masks_of(start, stop)
+        left_out = columns[starts[0] : starts[-1]]
+        scores[np.repeat(np.arange(stop - start), np.diff(starts)), left_out] = np.nan
         visit(only, scores, start)
         progress(stop, len(asked.anchors))
     return [only], own

@@ -99,7 +99,7 @@ def count_greater_and_equal(
     """Count, per triple, the candidates that beat and that tie with the true answer.
 
     Each distinct query is scored once. The engine counts models that have a form. Of the others'
-    rows all candidates are counted, and the known ones' contributions are then subtracted.
+    queries, the known answers are looked up once, not once per triple that asks the same.
 
     :param entities: the only candidates on the entity sides, ids in ascending order
     :return: three int64 arrays of shape ``(n,)``: strictly better candidates, equal candidates
@@ -120,22 +120,31 @@ def count_greater_and_equal(
         scores = score_rows(scorer, side, queries[block])
         if len(kept) < size:
             scores = scores[:, torch.from_numpy(np.flatnonzero(place >= 0)).to(scores.device)]
-        row = torch.from_numpy(query_of[rows] - block.start).to(scores.device)
-        answer = torch.from_numpy(place[triples[rows, answer_column]]).to(scores.device)
-        counts = count_above_thresholds(scores, scores[row, answer], query_of[rows] - block.start)
-        greater[rows], equal[rows] = counts[:, 0], counts[:, 1] - 1
+        row, answer = query_of[rows] - block.start, place[triples[rows, answer_column]]
+        own = scores[_on(row, scores), _on(answer, scores)]
+        counted = np.ones(len(rows), dtype=bool)
         if known is not None:
-            owner, value = known.known_answers(triples[rows], side)
-            other = (value != triples[rows[owner], answer_column]) & (place[value] >= 0)
-            owner, value = owner[other], place[value[other]]
-            where = torch.from_numpy(owner).to(scores.device)
-            filtered = scores[row[where], torch.from_numpy(value).to(scores.device)]
-            own = scores[row[where], answer[where]]
-            for total, hit in ((greater, filtered > own), (equal, filtered == own)):
-                total[rows] -= np.bincount(owner[hit.cpu().numpy()], minlength=len(rows))
-            candidates[rows] -= np.bincount(owner, minlength=len(rows))
+            query = np.zeros((len(scores), 3), dtype=np.int64)
+            query[:, query_columns] = queries[block]
+            owner, value = known.known_answers(query, side)
+            owner, value = owner[place[value] >= 0], place[value[place[value] >= 0]]
+            left_out = np.bincount(owner, minlength=len(scores))[row]
+            counted = ~known.contains(triples[rows])
+            candidates[rows] -= left_out - ~counted
+            # Below all but the lowest: there they are counted as ties, and taken off.
+            lowest = scores.new_tensor(-torch.inf)
+            scores = scores.index_put((_on(owner, scores), _on(value, scores)), lowest)
+            equal[rows] -= np.where((own == lowest).cpu().numpy(), left_out, 0)
+        counts = count_above_thresholds(scores, own, row)
+        greater[rows] = counts[:, 0]
+        equal[rows] += counts[:, 1] - counted
         progress(block.stop, len(queries))
     return greater, equal, candidates
+
+
+def _on(numbers: np.ndarray, scores: torch.Tensor) -> torch.Tensor:
+    """Return numbers on the device of the scores."""
+    return torch.from_numpy(numbers).to(scores.device)
 
 
 def _places(size: int, chosen: np.ndarray | None) -> np.ndarray:

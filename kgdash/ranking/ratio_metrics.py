@@ -62,13 +62,15 @@ def ratio_intervals(
     :param denominator: likewise
     :param sizes: int64: triples per group
     :param seeds: one per group: whole numbers ≥ 0; a group's interval depends on no other group
-    :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer than two triples
+    :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer than two triples,
+        and for those of fewer than `LARGE` whose seed is ()
     """
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     ends = np.full((len(sizes), 2), np.nan)
     for first in range(0, len(sizes), _HELD):
         some = slice(first, first + _HELD)
-        drawn = np.flatnonzero((sizes[some] > 1) & (sizes[some] < LARGE))
+        asked = np.array([len(seed) > 0 for seed in seeds[some]], dtype=bool)
+        drawn = np.flatnonzero(asked & (sizes[some] > 1) & (sizes[some] < LARGE))
         limits = starts[first : first + _HELD + 1]
         ratios = _resampled(numerator, denominator, limits, drawn, seeds[some])
         if len(drawn):

@@ -156,11 +156,12 @@ class TestLayout:
         assert panels.count == 40
         np.testing.assert_array_equal(panels.blocks[1, :, 3], vectors[19])
 
-    @pytest.mark.parametrize(("count", "expected"), [(0, 0), (1, 12), (12, 12), (13, 24)])
-    def test_queries_are_padded_to_whole_steps(self, count, expected):
+    @pytest.mark.parametrize(("count", "expected"), [(0, 12), (1, 24), (12, 24), (13, 36)])
+    def test_a_whole_step_may_begin_at_any_query(self, count, expected):
         queries = normal((count, 3), 16)
         found = padded(queries)
         assert found.shape == (expected, 3)
+        assert count - 1 + ROW_STEP <= expected
         assert found.dtype == np.float32
         np.testing.assert_array_equal(found[:count], queries)
         assert (found[count:] == 0).all()

@@ -1,5 +1,7 @@
 """Ranks by numbers.md#1-ranks: worked out by hand, and count for count as the brute force."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import torch
@@ -188,6 +190,21 @@ def test_blocks_change_nothing(monkeypatch, rows_per_block):
     blocks = [count for method, count in scorer.asked if method == "tails"]
     assert sum(blocks) == queries  # each distinct query is scored once
     assert max(blocks) == min(queries, max(1, int(rows_per_block)))
+
+
+def test_known_answers_of_a_query_are_held_once():
+    """Each of thousands of relations between two entities asks the same; all are known."""
+    relations = np.arange(1000)
+    triples = np.stack([0 * relations, relations, 0 * relations + 1], axis=1)
+    scorer, known = random_scorer(2, 1000), KnownTriples(triples, 2, 1000)
+    tracemalloc.start()
+    try:
+        table = rank_triples(scorer, triples, known, ["relation"])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2e6
+    assert (table[COLUMNS] == 1).all(axis=None)
 
 
 class TestRefusals:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kgdash.graph import KnowledgeGraph
 from kgdash.graph.known_triples import SIDES, KnownTriples
-from kgdash.graph.sorted_slices import distinct, expand_slices
+from kgdash.graph.sorted_slices import distinct, distinct_rows, expand_slices
 
 #: candidates drawn before those of a query are listed; few queries have so few free ones
 _TRIES = 6
@@ -137,16 +137,21 @@ def _out_of_the_free(
     group: np.ndarray,
 ) -> np.ndarray:
     """Draw as `_replacements`, from the known answers of each query, without a further try."""
-    owner, answers = known.known_answers(triples, side)
-    taken = candidates.places(group[owner], answers)
+    queries, first, query, _ = distinct_rows(
+        np.column_stack([triples[:, SIDES[side][0]], group])  # their answers are listed once
+    )
+    owner, answers = known.known_answers(triples[first], side)
+    taken = candidates.places(queries[owner, -1], answers)
     owner, taken = owner[taken >= 0], taken[taken >= 0]
-    counts = np.bincount(owner, minlength=len(triples))
-    free = candidates.sizes[group] - counts
+    counts = np.bincount(owner, minlength=len(queries))
+    free = (candidates.sizes[queries[:, -1]] - counts)[query]
     place = (draw * free).astype(np.int64)
     # Taken places ascend: the j-th one (from 0) stands before the free one that is wanted if it
     # leaves no more than that many free places before itself.
     before = taken - expand_slices(np.zeros_like(counts), counts)[1]
-    place += np.bincount(owner[before <= place[owner]], minlength=len(triples))
+    width = candidates.num_entities + 1
+    reached = np.searchsorted(owner * width + before, query * width + place, side="right")
+    place += reached - (np.cumsum(counts) - counts)[query]
     entities = np.full(len(triples), -1)
     there = free > 0
     entities[there] = candidates.at(group[there], place[there])

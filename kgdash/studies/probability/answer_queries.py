@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kgdash.engine.softmax_kernels import SoftmaxSums, gather_softmax
-from kgdash.engine.tasks import Asked, sorted_masks
+from kgdash.engine.tasks import Asked
 from kgdash.errors import KgdashError
 from kgdash.graph import FILTERS
 from kgdash.health.sweep import asked_by, sweep
@@ -54,17 +54,16 @@ class AnswerQueries:
         """
         asked = self.asked
         rows, row = np.unique(asked.row[chosen], return_inverse=True)
-        lengths = np.diff(asked.masks.starts)[rows]
-        owner = np.repeat(np.arange(len(rows)), lengths)
-        within = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        column = asked.masks.columns[asked.masks.starts[rows][owner] + within]
+        query = rows if asked.query is None else asked.query[rows]
+        own = np.full(len(rows), -1) if asked.own is None else asked.own[rows]
         fewer = replace(
             asked,
             anchors=asked.anchors[rows],
             relations=asked.relations[rows],
-            masks=sorted_masks(owner, column, len(rows)),
             row=row.reshape(-1),
             answer=asked.answer[chosen],
+            query=query,
+            own=own,
         )
         return AnswerQueries(self.scorer, self.triples[chosen], fewer)
 

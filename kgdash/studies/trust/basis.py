@@ -72,7 +72,7 @@ class Placing:
 
         queries.visit(gather, lambda: None, second)
         rivals, above, equal, inside = placed.counts[np.argsort(order)].T
-        wanted = queries.scorer.num_entities - np.diff(queries.asked.masks.starts)
+        wanted = queries.scorer.num_entities - queries.asked.left_out()
         if (rivals != wanted[queries.asked.row]).any():
             raise KgdashError("the model gives NaN scores; kgdash health says whose they are")
         in_set = found.own >= least

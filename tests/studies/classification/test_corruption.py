@@ -1,5 +1,7 @@
 """Negatives of classification: against their definition, candidate by candidate."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -76,6 +78,25 @@ def test_each_free_candidate_is_as_likely():
     drawn, counts = np.unique(negatives[:, 2], return_counts=True)
     assert drawn.tolist() == [0, 10, 11]
     assert chisquare(counts).pvalue > 0.001
+
+
+def test_answers_of_a_query_are_listed_once():
+    """A thousand facts of one query, of whose candidates few are free."""
+    graph = make_graph([(0, 0, tail) for tail in range(1000)], entities=1002, relations=1)
+    facts, everybody = graph.all_triples, all_entities(graph)
+    known, group = graph.known(), np.zeros(len(facts), dtype=np.int64)
+    nobody = Candidates(np.zeros(0, dtype=np.int64), 1, 1002)
+    draws = np.random.default_rng(0).random((len(facts), DRAWS))
+    tracemalloc.start()
+    try:
+        ends = {"head": nobody, "tail": everybody}
+        negatives, found = corrupt(known, facts, draws, ends, group)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2e6
+    assert found.all()
+    assert set(negatives[:, 2].tolist()) == {1000, 1001}
 
 
 def test_both_ends_are_replaced(bundled):
