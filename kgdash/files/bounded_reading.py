@@ -21,8 +21,9 @@ from kgdash.files.memory import data_memory, memory_budget
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-#: times a file's size that reading it may take; what is less than half of `memory_budget` is that
-_TIMES = 40
+#: bytes that reading any file may take, libraries and kernels that it needs first with it; and
+#: times its size
+_LEAST, _TIMES = 2**30, 40
 
 #: files of a folder whose sizes are added
 _FILES = 10_000
@@ -54,9 +55,10 @@ def reads(read: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
 
 @contextmanager
 def bounded_reading(source: Any) -> Iterator[None]:
-    """Refuse what takes more than forty times the size of its source, and 1 GiB.
+    """Refuse what takes more than forty times its source's size, 1 GiB, and half `memory_budget`.
 
-    Only in the main thread after `bound_readings`, and on Linux: the limit is the process's own.
+    Only in the main thread after `bound_readings`, and on Linux: the limit is the process's own. A
+    reading within another, as of a run's dataset elsewhere, may have more than that.
 
     :param source: the path of a file or folder, or a content; what is neither is not bounded
     :raises KgdashError: if memory does not suffice
@@ -67,11 +69,14 @@ def bounded_reading(source: Any) -> Iterator[None]:
         return
     import resource
 
-    most = max(memory_budget() // 2, _TIMES * size)
+    most = max(_LEAST, memory_budget() // 2, _TIMES * size)
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = data_memory() + most
-    if hard != resource.RLIM_INFINITY:
-        limit = min(limit, hard)
+    was_reading, limit = _state["reading"], data_memory() + most
+    if was_reading:
+        limit = max(limit, soft)
+    ceiling = hard if was_reading else soft
+    if ceiling != resource.RLIM_INFINITY:
+        limit = min(limit, ceiling)
     _state["reading"] = True
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
     try:
@@ -87,12 +92,12 @@ def bounded_reading(source: Any) -> Iterator[None]:
         ) from None
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-        _state["reading"] = False
+        _state["reading"] = was_reading
 
 
 def _may_bound() -> bool:
     is_main = threading.current_thread() is threading.main_thread()
-    return _state["bounds"] and is_main and not _state["reading"] and data_memory() > 0
+    return _state["bounds"] and is_main and data_memory() > 0
 
 
 def _size(source: Any) -> int | None:

@@ -10,6 +10,7 @@ import torch
 from kgdash.errors import KgdashError
 from kgdash.files import bounded_reading as bounds
 from kgdash.files.bounded_reading import bound_readings, bounded_reading, reads
+from kgdash.files.memory import data_memory
 
 GIB = 2**30
 
@@ -65,13 +66,32 @@ def test_the_setting_raises_it(small, monkeypatch):
     assert len(make(small, 2 * GIB))
 
 
-def test_a_reading_within_another_has_the_bound_of_the_whole(small, tmp_path):
-    (tmp_path / "beside").touch()
-    (tmp_path / "beside").write_bytes(bytes(GIB // 32))
-    with bounded_reading(tmp_path):
-        assert len(make(small, GIB * 9 // 8))
-    with pytest.raises(KgdashError, match=r"1\.25 GiB"), bounded_reading(tmp_path):
-        make(small, 2 * GIB)
+def test_a_lower_limit_of_the_user_s_stays(small):
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    lower = data_memory() + GIB // 4
+    resource.setrlimit(resource.RLIMIT_DATA, (lower, hard))
+    try:
+        with bounded_reading(small):
+            assert resource.getrlimit(resource.RLIMIT_DATA)[0] == lower
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def test_a_small_setting_is_of_blocks(small, monkeypatch):
+    monkeypatch.setenv("KGDASH_MEMORY", "64M")
+    assert len(make(small, GIB // 2))
+
+
+@pytest.mark.parametrize("inner", ["large", "small"])
+def test_a_reading_within_another_has_the_larger_bound(small, tmp_path, inner):
+    large = tmp_path / "large"
+    with large.open("wb") as file:
+        file.truncate(GIB // 16)
+    outer = large if inner == "small" else small
+    with bounded_reading(outer):
+        assert len(make(tmp_path / inner, 2 * GIB))
+    with pytest.raises(KgdashError, match=r"takes more than"), bounded_reading(outer):
+        make(tmp_path / inner, 3 * GIB)
 
 
 def test_others_are_not_bounded(small):
