@@ -4,7 +4,8 @@ What is shorter stays in its thread: asking another process, which must hold the
 more than it spares. A thread that says nothing is ended from outside: of a graph of odd shape it
 might fill the server's memory. Two kinds go out at once: preparations, which nobody waits for, as a
 thread of low priority that is to run Python keeps all others from it for as long as the system
-leaves it aside; and readings of what visitors handed in, which may be made to hold Python.
+leaves it aside; and readings of what visitors handed in, which may be made to hold Python. Short
+texts can not: nobody waits in line for those.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def call_results(
     :param placed: as `kgdash.ui.runtime.line.Line.results` has it, and ``owner``
     """
     out = goes_out(call)
-    at_once = kind == "preparation" or isinstance(call, Reading)
+    is_reading = isinstance(call, Reading) and not call.is_little
+    at_once = kind == "preparation" or is_reading
     sent = _sendable(call) if at_once and out else None
     if sent is None:
         here = _Here(call, out, progress, placed, lowest=kind == "preparation")

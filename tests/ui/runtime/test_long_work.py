@@ -56,11 +56,19 @@ def test_what_is_short_stays(elsewhere, monkeypatch):
 
 def test_readings_go_out_before_they_hold_python_here(elsewhere, monkeypatch):
     monkeypatch.setattr(long_work, "LONG", 1000.0)
-    call = Reading(worker_calls.rows_allowed, b"abc")
+    call = Reading(worker_calls.rows_allowed, b"\0abc")
     found = list(call_results(call, "page", silent, lambda place: None))
-    assert found == [("elsewhere", (b"abc", None))]
+    assert found == [("elsewhere", (b"\0abc", None))]
     elsewhere.workers = 0
+    assert list(call_results(call, "page", silent, lambda place: None)) == [(b"\0abc", None)]
+
+
+def test_a_short_text_waits_for_nobody(elsewhere, monkeypatch):
+    """Who handed in four large tables kept another's list of names waiting for two minutes."""
+    monkeypatch.setattr(long_work, "LONG", 1000.0)
+    call = Reading(worker_calls.rows_allowed, b"abc")
     assert list(call_results(call, "page", silent, lambda place: None)) == [(b"abc", None)]
+    assert not elsewhere.kinds
 
 
 def test_preparations_go_out_before_they_compute_here(elsewhere, monkeypatch):
