@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kgdash.engine.workers import lowest_priority
+from kgdash.errors import KgdashError
 from kgdash.graph.python_call import results_of
 from kgdash.progress import Progress
 from kgdash.runs.call import Call, Reading, write
@@ -27,6 +28,8 @@ LONG = 2.0
 
 #: calls of one visitor that may begin so at once, and seconds between two looks for a turn
 AT_ONCE, _BEAT = 2, 0.1
+
+_NOT_SENT = "what was read can not be taken over: it is nested too deep, or holds what no file does"
 
 
 class _TooLong(Exception):
@@ -61,6 +64,8 @@ def call_results(
     try:
         yield from line().results(sent, kind, progress, placed, owner)
     except NotSent:
+        if isinstance(call, Reading):  # it is bounded there alone
+            raise KgdashError(_NOT_SENT) from None
         yield from _Here(call, False, progress, placed).results("")
 
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from kgdash.errors import KgdashError
 from kgdash.progress import silent
 from kgdash.runs.call import Call, Reading, read
 from kgdash.runs.worker import NotSent
@@ -103,6 +104,15 @@ def test_what_can_not_come_back_is_computed_here(elsewhere):
     elsewhere.fails = True
     assert results(worker_calls.name_result, "a") == ["result of a"]
     assert elsewhere.kinds == ["page"]
+
+
+def test_a_reading_that_can_not_come_back_is_not_made_here(elsewhere, monkeypatch):
+    """A search whose notes were nested 600 deep was read anew where nothing bounds it."""
+    elsewhere.fails = True
+    monkeypatch.setattr(long_work, "LONG", 1000.0)
+    call = Reading(worker_calls.rows_allowed, b"\0")
+    with pytest.raises(KgdashError, match="nested too deep"):
+        list(call_results(call, "page", silent, lambda place: None))
 
 
 def silence(goes_on: threading.Event, progress) -> str:
