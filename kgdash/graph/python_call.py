@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +23,9 @@ _POLL = 0.1
 #: modules in which no thread is ended: half an import, or a lock that nobody gives back, would
 #: stay with the process
 _WHOLE = ("importlib", "_frozen_importlib", "logging", "numba", "threading", "kgdash.files.lock")
+
+#: held by who looks what threads are in
+_looking = threading.Lock()
 
 
 def python_call(make: Callable[[], T], progress: Progress) -> T:
@@ -113,12 +117,28 @@ class EndableThread(threading.Thread):
         with self._guard:
             # One that was ended between two steps of `run` has gone without saying so.
             if self._runs and self.ident is not None and self.is_alive():
-                if _may_end(sys._current_frames().get(self.ident)):
+                if _may_end(_frame_of(self.ident)):
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(
                         ctypes.c_ulong(self.ident), ctypes.py_object(SystemExit)
                     )
                 return False
         return True
+
+
+def _frame_of(thread: int) -> FrameType | None:
+    """Return what a thread is in.
+
+    Python holds a lock there that each start of a thread takes, holding Python: if it collected
+    garbage meanwhile, and ran a finalizer that lets others go on, all threads would wait for ever.
+    """
+    with _looking:
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return sys._current_frames().get(thread)
+        finally:
+            if collects:
+                gc.enable()
 
 
 def _may_end(frame: FrameType | None) -> bool:

@@ -23,6 +23,9 @@ from kgdash.runs.run import Run
 from kgdash.scoring.kernel_scorer import KernelScorer
 from kgdash.scoring.pykeen_scorer import PyKEENScorer
 
+#: bytes of a text that takes little to read, whatever stands in it
+_LITTLE = 2**16
+
 #: digest of what tables depend on, and of what people read
 Identity = tuple[str, str]
 
@@ -42,18 +45,36 @@ class Reading(Call):
     """A function that reads what the visitor handed in, made at once in another process if any.
 
     There it may hold Python and take memory as it needs, and is bounded in both. It works for the
-    visitor wherever it is made, and takes ``progress`` if it is told of it.
+    visitor wherever it is made, and takes ``progress`` if it is told of it. It keeps nothing until
+    it returns, so that it may be ended anywhere.
     """
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> None:
         super().__init__(function, *arguments, **named)
         self._reader = visitor()
 
+    @property
+    def is_little(self) -> bool:
+        """Tell whether all that is read are short texts, neither packed nor on disk."""
+        given = (*self._arguments, *self._named.values())
+        contents = [each for each in given if isinstance(each, bytes)]
+        return bool(contents) and all(map(_is_little_text, contents))
+
     def __call__(self, progress: Progress) -> Any:
         """Read."""
         told = {"progress": progress} if "progress" in signature(self._function).parameters else {}
         with working_for(self._reader):
             return self._function(*self._arguments, **self._named, **told)
+
+
+def _is_little_text(content: bytes) -> bool:
+    if len(content) > _LITTLE or b"\0" in content:
+        return False
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

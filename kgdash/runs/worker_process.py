@@ -7,12 +7,15 @@ import importlib
 import logging
 import os
 import pickle
+import signal
 import sys
 import threading
 import time
 import warnings
+from _thread import interrupt_main
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any, BinaryIO
@@ -41,6 +44,9 @@ _TIMES = 4
 #: seconds between two signs of life, and that a call gets to end when nobody listens any more
 _BEAT, _PATIENCE = 0.2, 5.0
 
+#: what tells the main thread to look whether it is to wait, or to stop
+_LOOK = getattr(signal, "SIGUSR1", signal.SIGINT)
+
 _OUTGROWN = (
     "the computation took more than {:.3g} GiB of memory and was ended: choose less, or have "
     "KGDASH_MEMORY set higher, of which four times are allowed"
@@ -62,12 +68,13 @@ class _Worker:
         self._calls: SimpleQueue[bytes | None] = SimpleQueue()
         self._runs: OrderedDict[tuple[str, str], Any] = OrderedDict()
         self._progress, self._busy = (0.0, 1.0), threading.Event()
-        self._before = 0
+        self._before, self._is_reading = 0, False
         self._cluster: Any = None
 
     def work(self) -> None:
         for target in (self._listen, self._beat):
             threading.Thread(target=target, daemon=True).start()
+        signal.signal(_LOOK, self._look)
         _get_ready()
         while (data := self._calls.get()) is not None:
             self._before = own_memory()
@@ -88,12 +95,14 @@ class _Worker:
                 kind, value = pickle.load(self._in)
                 if kind == "pause":
                     self._going.clear()
+                    interrupt_main(_LOOK)
                     continue
                 if kind == "call":
                     self._stop.clear()
                     self._calls.put(value)
                 elif kind == "stop":
                     self._stop.set()
+                    interrupt_main(_LOOK)
                 self._going.set()
         except (EOFError, OSError):
             # Whoever asked is gone: what runs may clear away after itself.
@@ -114,6 +123,19 @@ class _Worker:
                     os._exit(1)
                 self._say("progress", (*self._progress, locks_awaited() > 0))
 
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Have what says nothing wait, or stop, between two steps of Python's: it keeps nothing."""
+        self._is_reading = True
+        try:
+            yield
+        finally:
+            self._is_reading = False
+
+    def _look(self, *_: Any) -> None:
+        if self._is_reading:
+            self._report(*self._progress)
+
     def _report(self, done: float, total: float) -> None:
         self._going.wait()
         if self._stop.is_set():
@@ -122,12 +144,13 @@ class _Worker:
 
     def _made(self, data: bytes) -> tuple[str, Any]:
         """Make a call, say its results as they come, and return how it ended."""
-        from kgdash.runs.call import read, write
+        from kgdash.runs.call import Reading, read, write
 
         self._progress = (0.0, 1.0)
         try:
             call = read(data, self._find)
-            found = call(self._report)
+            with self._reading() if isinstance(call, Reading) else contextlib.nullcontext():
+                found = call(self._report)
             for result in found if isinstance(found, Iterator) else (found,):
                 try:
                     told = write(result)

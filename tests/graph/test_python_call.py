@@ -1,5 +1,6 @@
 """A long call of Python's ends when nobody waits for it any more."""
 
+import gc
 import importlib
 import logging
 import sys
@@ -109,3 +110,21 @@ def test_another_thread_that_has_the_number_is_not_ended(monkeypatch):
     )
     call.end()
     assert not ended
+
+
+def test_no_garbage_is_collected_while_frames_are_looked_up(monkeypatch):
+    """A finalizer that ran there let go of Python: a server's threads waited for each other."""
+    look, found, endless = sys._current_frames, [], Endless()
+
+    def current_frames():
+        found.append(gc.isenabled())
+        return look()
+
+    monkeypatch.setattr(sys, "_current_frames", current_frames)
+    thread = EndableThread(endless)
+    thread.start()
+    thread.end()
+    assert endless.ended.wait(30)
+    assert found
+    assert not any(found)
+    assert gc.isenabled()

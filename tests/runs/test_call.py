@@ -1,8 +1,10 @@
 """Calls as they are sent: runs and graphs by name, all else by value."""
 
 import gc
+import gzip
 import shutil
 from dataclasses import replace
+from pathlib import Path
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -52,6 +54,24 @@ def test_a_reading_works_for_who_asked_wherever_it_is_made(as_visitor):
     sent = write(Reading(worker_calls.rows_allowed, b"abc"))
     as_visitor(name="Bob", most_rows=9)
     assert read(sent, never)(silent) == (b"abc", 7)
+
+
+@pytest.mark.parametrize(
+    ("contents", "is_little"),
+    [
+        (["flügel\n".encode()], True),
+        ([b"a" * 2**16, b"b"], True),
+        ([b"a" * 2**16 + b"b"], False),
+        ([b"a", b"a" * 2**17], False),
+        ([gzip.compress(b"a" * 2**20)], False),
+        ([b"PAR1\0"], False),
+        ([], False),
+        ([Path("a.tsv")], False),
+        ([(b"a", b"b")], False),
+    ],
+)
+def test_only_short_texts_are_little_to_read(contents, is_little):
+    assert Reading(worker_calls.rows_allowed, *contents).is_little == is_little
 
 
 @pytest.mark.parametrize("told", [[], [(1, 2)]])

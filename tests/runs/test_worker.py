@@ -19,7 +19,7 @@ from kgdash.progress import silent
 from kgdash.runs import call
 from kgdash.runs import worker as worker_module
 from kgdash.runs.bundled import DEMO
-from kgdash.runs.call import Call, identity, remember, write
+from kgdash.runs.call import Call, Reading, identity, remember, write
 from kgdash.runs.loading import load
 from kgdash.runs.worker import NotSent, Worker, WorkFailed
 from tests.support import worker_calls
@@ -181,6 +181,34 @@ def test_paused_it_waits_at_its_next_report_and_can_be_stopped(worker, tmp_path)
     first, again, later, last = lengths
     assert first == again < later == last
     assert results(worker, worker_calls.count_up, 1) == [0]
+
+
+def test_a_reading_that_says_nothing_waits_and_can_be_stopped(worker, tmp_path):
+    """A table of a million rows, read for a minute, kept the process from all others."""
+    ticks, lengths, pid = tmp_path / "ticks", [], []
+    ticks.touch()
+    sent = write(Reading(worker_calls.read_for_long, b"abc", str(ticks)))
+
+    def look(done, total):
+        if not ticks.stat().st_size:
+            return
+        worker.pause()
+        time.sleep(0.3)
+        lengths.append(ticks.stat().st_size)
+        time.sleep(0.3)
+        lengths.append(ticks.stat().st_size)
+        if len(lengths) == 4:
+            pid.append(worker.pid)
+            raise Enough
+        worker.go_on()
+        time.sleep(0.3)
+
+    with pytest.raises(Enough):
+        list(worker.results(sent, look))
+    first, again, later, last = lengths
+    assert first == again < later == last
+    assert results(worker, worker_calls.count_up, 1) == [0]
+    assert pid == [worker.pid]
 
 
 def test_it_says_that_it_waits_for_a_lock(worker, tmp_path):

@@ -69,6 +69,14 @@ def write_ticks(path: str, progress: Progress) -> None:
         time.sleep(0.01)
 
 
+def read_for_long(content: bytes, path: str) -> None:
+    """Make a file longer and longer, and say nothing."""
+    while True:
+        with open(path, "a", encoding="ascii") as file:
+            file.write(".")
+        time.sleep(0.01)
+
+
 def wait_for_lock(path: str, progress: Progress) -> bool:
     """Wait for a lock."""
     with hold_lock(Path(path), waiting=lambda: progress(0.0, 1.0)) as held:

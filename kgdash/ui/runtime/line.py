@@ -1,7 +1,8 @@
 """Who has a worker process next: one line for all sessions.
 
-Who computed least comes first, and what pages wait for before preparations: a call that has had its
-turn is paused, keeps its process with all that is in it, and goes back into line.
+Who computed least comes first, of new calls those of who has no other, and what pages wait for
+before preparations: a call that has had its turn is paused, keeps its process with all that is in
+it, and goes back into line.
 """
 
 from __future__ import annotations
@@ -229,11 +230,16 @@ class Line:
         """Return who waits, the next one first."""
         with self._changed:
 
-            def key(each: _Ticket) -> tuple[int, bool, float, int]:
+            def key(each: _Ticket) -> tuple[int, bool, float, int, int]:
                 is_stuck = each.worker is None and each.used > 0 and self._spare(each.rank) <= 0
-                return each.rank, is_stuck, each.used, each.number
+                return each.rank, is_stuck, each.used, self._own_before(each), each.number
 
             return sorted((each for each in self._tickets if each.since is None), key=key)
+
+    def _own_before(self, ticket: _Ticket) -> int:
+        """Return how many calls the same visitor has that began, or wait, longer than this one."""
+        owner, number = ticket.owner, ticket.number
+        return sum(each.number < number for each in self._tickets if owner and each.owner == owner)
 
     def _busy(self) -> list[_Ticket]:
         """Return who runs, but for those that wait for a lock."""

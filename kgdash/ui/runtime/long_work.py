@@ -4,7 +4,8 @@ What is shorter stays in its thread: asking another process, which must hold the
 more than it spares. A thread that says nothing is ended from outside: of a graph of odd shape it
 might fill the server's memory. Two kinds go out at once: preparations, which nobody waits for, as a
 thread of low priority that is to run Python keeps all others from it for as long as the system
-leaves it aside; and readings of what visitors handed in, which may be made to hold Python.
+leaves it aside; and readings of what visitors handed in, which may be made to hold Python. Short
+texts can not: nobody waits in line for those.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kgdash.engine.workers import lowest_priority
+from kgdash.errors import KgdashError
 from kgdash.graph.python_call import results_of
 from kgdash.progress import Progress
 from kgdash.runs.call import Call, Reading, write
@@ -26,6 +28,8 @@ LONG = 2.0
 
 #: calls of one visitor that may begin so at once, and seconds between two looks for a turn
 AT_ONCE, _BEAT = 2, 0.1
+
+_NOT_SENT = "what was read can not be taken over: it is nested too deep, or holds what no file does"
 
 
 class _TooLong(Exception):
@@ -47,7 +51,8 @@ def call_results(
     :param placed: as `kgdash.ui.runtime.line.Line.results` has it, and ``owner``
     """
     out = goes_out(call)
-    at_once = kind == "preparation" or isinstance(call, Reading)
+    is_reading = isinstance(call, Reading) and not call.is_little
+    at_once = kind == "preparation" or is_reading
     sent = _sendable(call) if at_once and out else None
     if sent is None:
         here = _Here(call, out, progress, placed, lowest=kind == "preparation")
@@ -59,6 +64,8 @@ def call_results(
     try:
         yield from line().results(sent, kind, progress, placed, owner)
     except NotSent:
+        if isinstance(call, Reading):  # it is bounded there alone
+            raise KgdashError(_NOT_SENT) from None
         yield from _Here(call, False, progress, placed).results("")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kgdash
+from kgdash.runs import call
 from kgdash.runs.call import Call
 from kgdash.ui.runtime import long_work
 from kgdash.ui.runtime.line import SETTING, line
@@ -100,6 +101,7 @@ def test_what_is_handed_in_is_read_elsewhere(reader, worker, monkeypatch):
     """Some files hold Python for seconds, or take gigabytes: of a worker, not of the server."""
     memory.clear()
     monkeypatch.setattr(long_work, "LONG", 1000.0)
+    monkeypatch.setattr(call, "_LITTLE", 0)
     page, address, files = handed_in(reader, kgdash.load(RUN))
     app = open_page(page, run=RUN, **address)
     assert reader not in worker

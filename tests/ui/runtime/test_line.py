@@ -303,6 +303,18 @@ def test_nobody_takes_the_line_alone(one):
         each.end()
 
 
+def test_a_first_call_comes_before_the_new_ones_of_who_has_others(one):
+    ada = [Asked(one, str(number), owner="ada") for number in range(OWN_MOST)]
+    nobody = Asked(one, "of nobody in particular")
+    bob = Asked(one, "bob's", owner="bob")
+    wait_until(lambda: (nobody.place, bob.place) == (1, 2))
+    wait_until(lambda: [each.place for each in ada] == [0, 3, 4, 5])
+    for each in (*ada, nobody, bob):
+        each.go.set()
+    for each in (*ada, nobody, bob):
+        each.end()
+
+
 def test_a_process_that_died_is_replaced(one):
     first = Asked(one, "a", dies=True)
     first.end()

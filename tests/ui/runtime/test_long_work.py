@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from kgdash.errors import KgdashError
 from kgdash.progress import silent
 from kgdash.runs.call import Call, Reading, read
 from kgdash.runs.worker import NotSent
@@ -56,11 +57,19 @@ def test_what_is_short_stays(elsewhere, monkeypatch):
 
 def test_readings_go_out_before_they_hold_python_here(elsewhere, monkeypatch):
     monkeypatch.setattr(long_work, "LONG", 1000.0)
-    call = Reading(worker_calls.rows_allowed, b"abc")
+    call = Reading(worker_calls.rows_allowed, b"\0abc")
     found = list(call_results(call, "page", silent, lambda place: None))
-    assert found == [("elsewhere", (b"abc", None))]
+    assert found == [("elsewhere", (b"\0abc", None))]
     elsewhere.workers = 0
+    assert list(call_results(call, "page", silent, lambda place: None)) == [(b"\0abc", None)]
+
+
+def test_a_short_text_waits_for_nobody(elsewhere, monkeypatch):
+    """Who handed in four large tables kept another's list of names waiting for two minutes."""
+    monkeypatch.setattr(long_work, "LONG", 1000.0)
+    call = Reading(worker_calls.rows_allowed, b"abc")
     assert list(call_results(call, "page", silent, lambda place: None)) == [(b"abc", None)]
+    assert not elsewhere.kinds
 
 
 def test_preparations_go_out_before_they_compute_here(elsewhere, monkeypatch):
@@ -95,6 +104,15 @@ def test_what_can_not_come_back_is_computed_here(elsewhere):
     elsewhere.fails = True
     assert results(worker_calls.name_result, "a") == ["result of a"]
     assert elsewhere.kinds == ["page"]
+
+
+def test_a_reading_that_can_not_come_back_is_not_made_here(elsewhere, monkeypatch):
+    """A search whose notes were nested 600 deep was read anew where nothing bounds it."""
+    elsewhere.fails = True
+    monkeypatch.setattr(long_work, "LONG", 1000.0)
+    call = Reading(worker_calls.rows_allowed, b"\0")
+    with pytest.raises(KgdashError, match="nested too deep"):
+        list(call_results(call, "page", silent, lambda place: None))
 
 
 def silence(goes_on: threading.Event, progress) -> str:
