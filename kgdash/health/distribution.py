@@ -18,6 +18,7 @@ from kgdash.graph.known_triples import KnownTriples
 from kgdash.health.sweep import all_scores, asked_by, sweep
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring import Scorer
+from kgdash.statistics.bins import bin_edges
 
 #: a single value is told from this share of a side's rivals on
 FREQUENT = 0.01
@@ -57,7 +58,7 @@ def score_distribution(
     """
     asked = {side: asked_by(triples, known, side) for side in spread["side"].unique()}
     rivals = {side: int((rows["candidates"] - 1).sum()) for side, rows in spread.groupby("side")}
-    edges = bin_edges(spread, bins)
+    edges = score_bins(spread, bins)
     tree = _Digits.of(_bits(scorer, asked))
     least = {side: max(1.0, FREQUENT * count) for side, count in rivals.items()}
     counted: dict[str, np.ndarray] = {}
@@ -83,10 +84,10 @@ def score_distribution(
     return _with_both(pd.concat(parts, ignore_index=True))
 
 
-def bin_edges(spread: pd.DataFrame, bins: int = BINS) -> np.ndarray:
+def score_bins(spread: pd.DataFrame, bins: int = BINS) -> np.ndarray:
     """Cut the range of all finite scores into bins of one width: float64, ``(bins + 1,)``."""
     ends = spread[["lowest", "highest", "score"]].to_numpy()
-    return np.histogram_bin_edges(ends[np.isfinite(ends)], bins)
+    return bin_edges(ends[np.isfinite(ends)], bins)
 
 
 @dataclass

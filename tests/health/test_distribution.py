@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kgdash.engine.sweep_kernels import gather_bins
 from kgdash.graph.known_triples import KnownTriples
-from kgdash.health.distribution import FREQUENT, bin_edges, score_distribution
+from kgdash.health.distribution import FREQUENT, score_bins, score_distribution
 from kgdash.health.spread import score_spread
 from tests.support.fakes import INF, FakeScorer, array, worlds
 from tests.support.small_health import NAN, SIDES
@@ -68,7 +68,7 @@ def spread_by_definition(rows, triples, known):
 
 def check_distribution(found, spread, rows, triples, known, bins):
     """Hold a distribution against np.histogram and a Counter."""
-    edges = bin_edges(spread, bins)
+    edges = score_bins(spread, bins)
     pools = {
         side: [
             np.concatenate(parts) if side else parts

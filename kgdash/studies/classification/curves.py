@@ -6,6 +6,8 @@ Defined in numbers.md#7-triple-classification; the curves are scikit-learn's.
 import numpy as np
 import pandas as pd
 
+from kgdash.statistics.bins import bin_edges
+
 #: bins of the histogram of scores
 _BINS = 60
 
@@ -59,8 +61,7 @@ def score_histogram(test: pd.DataFrame, relation: int | None = None) -> pd.DataF
     """
     rows = test if relation is None else test[test["relation"] == relation]
     scores, label = rows["score"].to_numpy(), rows["label"].to_numpy()
-    finite = scores[np.isfinite(scores)]
-    span = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
-    true, edges = np.histogram(scores[np.isfinite(scores) & label], _BINS, span)
+    edges = bin_edges(scores[np.isfinite(scores)], _BINS)
+    true = np.histogram(scores[np.isfinite(scores) & label], edges)[0]
     false = np.histogram(scores[np.isfinite(scores) & ~label], edges)[0]
     return pd.DataFrame({"left": edges[:-1], "right": edges[1:], "true": true, "false": false})

@@ -13,6 +13,7 @@ from kgdash.graph import FILTERS, SPLITS
 from kgdash.graph.known_triples import SIDES
 from kgdash.runs import Run
 from kgdash.scoring import score_rows
+from kgdash.statistics.bins import bin_edges
 from kgdash.studies.inspection.inspected_triple import InspectedTriple
 
 #: bins of the histogram of scores
@@ -98,7 +99,8 @@ class SideCandidates:
         values = self.scores[finite].astype(np.float64)
         if not len(values):
             return pd.DataFrame(columns=["left", "right", "candidates", "known"])
-        counts, edges = np.histogram(values, bins)
+        edges = bin_edges(values, bins)
+        counts, _ = np.histogram(values, edges)
         known, _ = np.histogram(values[self.split[finite] >= 0], edges)
         return pd.DataFrame(
             {"left": edges[:-1], "right": edges[1:], "candidates": counts, "known": known}

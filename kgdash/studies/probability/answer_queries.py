@@ -210,8 +210,9 @@ def _of_triples(
 ) -> Softmax:
     """Add each triple's own score to the sums over its rivals."""
     low, before, total, first, second, squares = (part[queries.asked.row] for part in sums)
-    high = np.maximum(before, own)
-    if not np.isfinite(high).all() or not np.isfinite(own).all():
+    low, high = np.minimum(low, own), np.maximum(before, own)
+    # Bins of scores from -inf on have no edges.
+    if not all(np.isfinite(scores).all() for scores in (low, high, own)):
         raise KgdashError(INFINITE)
     down = np.where(np.isfinite(before), beta * (before - high), -np.inf)
     scale, down = np.exp(down), np.where(np.isfinite(down), down, 0.0)
@@ -225,7 +226,7 @@ def _of_triples(
     return Softmax(
         beta=beta,
         own=own,
-        low=np.minimum(low, own),
+        low=low,
         high=high,
         normaliser=beta * high + np.log(total),
         mean=high + mean / beta,

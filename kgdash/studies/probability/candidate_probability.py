@@ -15,6 +15,7 @@ import numpy as np
 from kgdash.engine.softmax_kernels import gather_log_probabilities
 from kgdash.engine.sweep_kernels import gather_bins
 from kgdash.progress import Progress, phases, silent
+from kgdash.statistics.bins import bin_edges
 from kgdash.studies.probability.answer_queries import AnswerQueries, Softmax
 
 #: bins to a unit of −log p, and bins: what is less probable than exp(−64) is in the last one
@@ -66,7 +67,7 @@ def count_candidates(
     :param near: of each side, softmax at β that are near these
     """
     low, high = min(soft.low.min() for soft in near), max(soft.high.max() for soft in near)
-    edges = np.linspace(low, high if high > low else low + 1.0, _SCORES + 1)
+    edges = bin_edges(np.array([low, high]), _SCORES)
     log_p, scores = np.zeros((2, _BINS), dtype=np.int64), np.zeros(_SCORES, dtype=np.int64)
     reports = phases(progress, [1.0] * len(sides))
     for side, beta, soft, report in zip(sides, betas, near, reports, strict=True):

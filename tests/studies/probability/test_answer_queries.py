@@ -68,9 +68,10 @@ def test_some_queries_are_as_among_all():
         np.testing.assert_array_equal(part.own, whole.own[chosen])
 
 
-def test_infinite_scores_are_refused():
+@pytest.mark.parametrize("score", [torch.inf, -torch.inf])
+def test_infinite_scores_are_refused(score):
     tails = torch.zeros(3, 1, 3)
-    tails[0, 0, 2] = torch.inf
+    tails[0, 0, 2] = score
     run = fake_run(make_graph([(0, 0, 1)], entities=3), FakeScorer(tails))
     sides = answer_queries(run, array([(0, 0, 1)]), "none")
     with pytest.raises(KgdashError, match="infinite"):
