@@ -87,8 +87,9 @@ def bounded_reading(source: Any) -> Iterator[None]:
             raise
         shown = str(source) if isinstance(source, Path) else "the file"
         raise KgdashError(
-            f"{shown}: to read it takes more than {most / 2**30:.3g} GiB of memory, for "
-            f"{size:,} bytes; if you trust it, set KGDASH_MEMORY higher, of which half is allowed"
+            f"{shown}: to read it takes more than {most / 2**30:.3g} GiB of memory, for {size:,} "
+            "bytes, or more than there is; if you trust it, set KGDASH_MEMORY higher, of which "
+            "half is allowed, or take a larger machine"
         ) from None
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -10,6 +10,7 @@ import torch
 import kgdash
 from kgdash.formats.run_directory import read_run
 from kgdash.ranking.metrics import metrics
+from kgdash.runs import importing
 from kgdash.runs.importing import run_from_arrays
 from kgdash.runs.library import runs_folder
 from kgdash.runs.loading import load
@@ -126,13 +127,21 @@ def test_no_pickle_is_read(refused, folder):
     assert "expected floating point numbers" in refused("import", folder, *ARRAYS, "dot")
 
 
-def test_vectors_larger_than_memory(refused, folder, monkeypatch):
+@pytest.mark.parametrize(
+    ("patched", "told"),
+    [
+        ((np, "fromfile"), "to read it takes more than 1 GiB of memory"),
+        ((importing, "fit_to"), "do not fit into memory (Unable to allocate 33. GiB)"),
+    ],
+)
+def test_vectors_larger_than_memory(refused, folder, monkeypatch, patched, told):
     def fail(*args, **kwargs):
         raise MemoryError("Unable to allocate 33. GiB")
 
-    monkeypatch.setattr(np, "fromfile", fail)
+    monkeypatch.setenv("KGDASH_MEMORY", "2G")
+    monkeypatch.setattr(*patched, fail)
     printed = " ".join(refused("import", folder, *ARRAYS, "DistMult").split())
-    assert "do not fit into memory (Unable to allocate 33. GiB)" in printed
+    assert told in printed
     assert "a larger machine" in printed
 
 
