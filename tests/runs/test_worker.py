@@ -160,6 +160,16 @@ def test_failed_and_not_told_on_what(worker):
     assert results(worker, worker_calls.count_up, 1) == [0]
 
 
+def lengths_while_it_waits(worker, ticks):
+    """Pause a worker, and return how long what it writes is, twice."""
+    worker.pause()
+    found = []
+    for _ in range(2):
+        time.sleep(0.3)
+        found.append(ticks.stat().st_size)
+    return found
+
+
 def test_paused_it_waits_at_its_next_report_and_can_be_stopped(worker, tmp_path):
     ticks, lengths = tmp_path / "ticks", []
     ticks.touch()
@@ -167,11 +177,7 @@ def test_paused_it_waits_at_its_next_report_and_can_be_stopped(worker, tmp_path)
     def look(done, total):
         if not done:
             return
-        worker.pause()
-        time.sleep(0.3)
-        lengths.append(ticks.stat().st_size)
-        time.sleep(0.3)
-        lengths.append(ticks.stat().st_size)
+        lengths.extend(lengths_while_it_waits(worker, ticks))
         if len(lengths) == 4:
             raise Enough
         worker.go_on()
@@ -192,11 +198,7 @@ def test_a_reading_that_says_nothing_waits_and_can_be_stopped(worker, tmp_path):
     def look(done, total):
         if not ticks.stat().st_size:
             return
-        worker.pause()
-        time.sleep(0.3)
-        lengths.append(ticks.stat().st_size)
-        time.sleep(0.3)
-        lengths.append(ticks.stat().st_size)
+        lengths.extend(lengths_while_it_waits(worker, ticks))
         if len(lengths) == 4:
             pid.append(worker.pid)
             raise Enough
