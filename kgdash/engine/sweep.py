@@ -100,7 +100,6 @@ def _show(
             fill_masked(
                 form.kind,
                 queries[first_row:],
-                0,
                 last_row - first_row,
                 panels.blocks,
                 first,

@@ -59,8 +59,7 @@ class DigitTree(NamedTuple):
 def fill_masked(
     form,
     queries,
-    first_row,
-    last_row,
+    rows,
     panels,
     first_panel,
     last_panel,
@@ -68,16 +67,17 @@ def fill_masked(
     masks,
     tile,
 ):
-    """Score a block of queries against some panels, with NaN where a query leaves one out.
+    """Score the first queries against some panels, with NaN where a query leaves one out.
 
+    :param rows: how many queries
     :param columns: entities in all panels
     """
-    fill(form, queries, first_row, last_row, panels, first_panel, last_panel, tile)
+    fill(form, queries, 0, rows, panels, first_panel, last_panel, tile)
     column = first_panel * LANES
     real = min(columns - column, COLUMNS)
     width = (last_panel - first_panel) * LANES
-    for row in range(first_row, last_row):
-        mask_row(tile, row - first_row, row, column, real, width, masks)
+    for row in range(rows):
+        mask_row(tile, row, row, column, real, width, masks)
 
 
 @compiled

@@ -70,7 +70,7 @@ def warm() -> None:
     thresholds.result([counts])
     weights, words = np.ones(1, dtype=np.int64), out.view(np.uint32)
     tile = np.empty((ROWS, COLUMNS), dtype=np.float32)
-    fill_masked(DOT, queries, 0, 1, panels.blocks, 0, 1, 1, masks, tile)
+    fill_masked(DOT, queries, 1, panels.blocks, 0, 1, 1, masks, tile)
     gather_extremes(out, 0, Extremes.of_nothing(1))
     gather_bins(out, 0, weights, np.array([0.0, 2.0]), np.zeros((4, 2), dtype=np.int64))
     placed = Placed(np.array([0, 1]), np.ones(1), np.ones(1), np.zeros((1, 4), dtype=np.int64))
