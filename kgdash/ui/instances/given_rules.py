@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
 from kgdash.errors import KgdashError
@@ -15,14 +13,15 @@ from kgdash.studies.rules.rule import Rules
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.studies.rules.sources import find_rules
 from kgdash.ui.runtime.computed import computed, refuse
+from kgdash.ui.runtime.result_cache import file_key
 
 
 def read_rule_file(run: Run, selection: RuleSelection, content: bytes, name: str) -> Rules:
     """Read the rules of an upload with enough support and confidence; a refusal ends the page."""
-    digest = hashlib.sha256(content).hexdigest()
+    file = file_key(name, content)
     return computed(
         "Reading rules",
-        (run.digest, "rule file", name, digest, selection.min_pca, selection.min_support),
+        (run.digest, "rule file", *file, selection.min_pca, selection.min_support),
         Reading(find_rules, run.graph, selection, RuleFile(content, name)),
     )
 

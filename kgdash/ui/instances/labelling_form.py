@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
@@ -23,6 +22,7 @@ from kgdash.studies.rules.predictions import Predictions
 from kgdash.studies.rules.selection import RuleSelection
 from kgdash.ui.instances.given_rules import read_rule_file, read_verified
 from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.runtime.result_cache import file_key
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number
 
@@ -130,7 +130,7 @@ def _rules(run: Run, upload: tuple[bytes, str] | None) -> _Made:
 
     if upload is None:
         return ("mined", *chosen), make
-    return ("rule file", upload[1], hashlib.sha256(upload[0]).hexdigest(), *chosen), make
+    return ("rule file", *file_key(upload[1], upload[0]), *chosen), make
 
 
 def _numbers() -> tuple[int, float, int]:
@@ -160,7 +160,7 @@ def _table(run: Run, upload: tuple[bytes, str]) -> _Made:
     def make(_: int) -> Callable[[Progress], Predictions]:
         return Reading(table_predictions, content, run.graph, name)
 
-    return ("table", name, hashlib.sha256(content).hexdigest()), make
+    return ("table", *file_key(name, content)), make
 
 
 def _upload(source: str) -> tuple[bytes, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import streamlit as st
 
 from kgdash.runs import Run
@@ -16,6 +14,7 @@ from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import queries_of_file, sample_queries
 from kgdash.ui.instances.separation_form import InstancesChoice
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.result_cache import file_key
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one
 
@@ -46,7 +45,7 @@ def choose_queries(run: Run) -> InstancesChoice:
             Call(sample_queries, run.graph, sampling, beam=beam),
         )
     content, name = _upload()
-    file = (name, hashlib.sha256(content).hexdigest())
+    file = file_key(name, content)
     read = computed(
         "Reading queries",
         (run.digest, "queries of a file", *file),

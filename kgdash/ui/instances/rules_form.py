@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import pandas as pd
 import streamlit as st
 
@@ -20,6 +18,7 @@ from kgdash.studies.rules.sources import find_instances
 from kgdash.ui.instances.given_rules import read_rule_file, read_verified
 from kgdash.ui.instances.separation_form import InstancesChoice
 from kgdash.ui.runtime.markdown import plain
+from kgdash.ui.runtime.result_cache import file_key
 from kgdash.ui.runtime.sidebar import more_settings, settings
 from kgdash.ui.widgets.choices import choice, choose_number, choose_one
 
@@ -93,7 +92,7 @@ def _choose_rules(run: Run) -> InstancesChoice:
     if not mined:
         content, name = _upload_rules()
         rules = read_rule_file(run, selection, content, name)
-        origin = ("rule file", name, hashlib.sha256(content).hexdigest())
+        origin = ("rule file", *file_key(name, content))
     negatives = read_verified(run) if verified else None
     make = Call(find_instances, run.graph, selection, rules, negatives)
     return InstancesChoice((*origin, selection, verified), make)
@@ -170,6 +169,6 @@ def _choose_table(run: Run) -> InstancesChoice:
         st.stop()
     content = upload.getvalue()
     return InstancesChoice(
-        ("table", upload.name, hashlib.sha256(content).hexdigest()),
+        ("table", *file_key(upload.name, content)),
         Reading(read_rule_table, content, run.graph, upload.name),
     )

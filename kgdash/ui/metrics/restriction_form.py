@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 import streamlit as st
 
@@ -13,6 +11,7 @@ from kgdash.graph.restriction import Restriction, read_entities, restrict
 from kgdash.runs.call import Reading
 from kgdash.ui.metrics.types_upload import uploaded_types
 from kgdash.ui.runtime.computed import refuse, try_computing
+from kgdash.ui.runtime.result_cache import file_key
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import choose_number
 from kgdash.ui.widgets.entity_choice import choose_entities, show_unknown_entity
@@ -56,7 +55,7 @@ def _listed_entities(graph: KnowledgeGraph) -> np.ndarray | None:
         found.append(read_entities(pasted, graph, "the pasted list"))
     if upload is not None:
         content = upload.getvalue()
-        key = (graph.digest, "entities", upload.name, hashlib.sha256(content).hexdigest())
+        key = (graph.digest, "entities", *file_key(upload.name, content))
         read = Reading(read_entities, content, graph, upload.name)
         found.append(try_computing("Reading entities", key, read))
     return np.unique(np.concatenate(found)) if found else None

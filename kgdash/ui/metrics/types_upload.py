@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import streamlit as st
@@ -11,6 +10,7 @@ from kgdash.graph import KnowledgeGraph
 from kgdash.graph.entity_types import EntityTypes, read_entity_types
 from kgdash.runs.call import Reading
 from kgdash.ui.runtime.computed import try_computing
+from kgdash.ui.runtime.result_cache import file_key
 
 
 def uploaded_types(graph: KnowledgeGraph, key: str) -> EntityTypes | None:
@@ -31,7 +31,7 @@ def uploaded_types(graph: KnowledgeGraph, key: str) -> EntityTypes | None:
     content = upload.getvalue()
     types = try_computing(
         "Reading types",
-        (graph.digest, "types", upload.name, hashlib.sha256(content).hexdigest()),
+        (graph.digest, "types", *file_key(upload.name, content)),
         Reading(read_entity_types, Path(upload.name), graph, content),
     )
     if types.unknown:

@@ -6,6 +6,7 @@ of a run that another opened.
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import threading
 from collections import OrderedDict
@@ -132,6 +133,11 @@ def note_loaded(run: Run) -> None:
     """Tell this session's keys what people read of a run and of its graph."""
     shown = {run.digest: run.shown_digest, run.graph.digest: run.graph.shown_digest}
     st.session_state.setdefault(_SHOWN, {}).update(shown)
+
+
+def file_key(name: str, content: bytes) -> tuple[str, str]:
+    """Return what a result depends on that was read of a file handed in: its name and digest."""
+    return name, hashlib.sha256(content).hexdigest()
 
 
 def shown_key(key: tuple[Hashable, ...]) -> tuple[Hashable, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 import streamlit as st
 
@@ -16,6 +14,7 @@ from kgdash.studies.obl2021.entity_ids import ID_KINDS, as_written, entity_numbe
 from kgdash.studies.obl2021.submission_reading import Submission, read_submissions
 from kgdash.studies.obl2021.top_ten import TIES
 from kgdash.ui.runtime.computed import computed
+from kgdash.ui.runtime.result_cache import file_key
 from kgdash.ui.runtime.sidebar import settings
 from kgdash.ui.widgets.choices import choice, choose_number
 
@@ -98,7 +97,7 @@ def uploaded_submissions(graph: KnowledgeGraph, count: int, ids: str) -> list[Su
         st.info("Upload arrays to see what they hit.", icon=":material/upload_file:")
         st.stop()
     files = [(upload.name, upload.getvalue()) for upload in uploads]
-    digests = [(name, hashlib.sha256(content).hexdigest()) for name, content in files]
+    digests = [file_key(name, content) for name, content in files]
     return computed(
         "Reading arrays",
         (graph.digest, "submissions", *digests, count, ids),
