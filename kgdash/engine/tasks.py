@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -24,16 +25,24 @@ _PANELS = 128
 _COSTLY = 2**14
 
 
+class Shared(NamedTuple):
+    """Which masks each row shares with others, and what it leaves out besides.
+
+    ``query``: the number of its masks; ``own``: one candidate more (-1: none): int64, ``(rows,)``.
+    """
+
+    query: np.ndarray
+    own: np.ndarray
+
+
 @dataclass(frozen=True)
 class Asked:
     """Queries of one side, sorted by relation, and the triples that ask them.
 
     ``anchors`` and ``relations``: int64, ``(rows,)``; ``masks``: the candidates that each row
     leaves out; ``row`` and ``answer``: of each triple, int64, ``(n,)``; ``entities``: the only
-    candidates, ids in the order of the masks' columns (None: all entities).
-
-    Rows that share masks name theirs in ``query`` and leave one more candidate out each, ``own``
-    (-1: none), int64, ``(rows,)``; None: each row has masks of its own.
+    candidates, ids in the order of the masks' columns (None: all entities); ``shared``: None where
+    each row has masks of its own.
     """
 
     side: str
@@ -43,22 +52,21 @@ class Asked:
     row: np.ndarray
     answer: np.ndarray
     entities: np.ndarray | None = None
-    query: np.ndarray | None = None
-    own: np.ndarray | None = None
+    shared: Shared | None = None
 
     def left_out(self) -> np.ndarray:
         """Count the candidates that each row leaves out: int64, ``(rows,)``."""
         lengths = np.diff(self.masks.starts)
-        if self.query is None or self.own is None:
+        if self.shared is None:
             return lengths
-        return lengths[self.query] + (self.own >= 0)
+        return lengths[self.shared.query] + (self.shared.own >= 0)
 
     def masks_of(self, first: int, last: int) -> Masks:
         """Return the masks of some rows."""
         starts, columns = self.masks
-        if self.query is None or self.own is None:
+        if self.shared is None:
             return Masks(starts[first : last + 1], columns)
-        query, own = self.query[first:last], self.own[first:last]
+        query, own = (part[first:last] for part in self.shared)
         owner, place = expand_slices(starts[query], starts[query + 1] - starts[query])
         more = np.flatnonzero(own >= 0)
         owner, column = np.append(owner, more), np.append(columns[place], own[more])

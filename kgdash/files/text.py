@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import math
 import os
 import re
 import zlib
@@ -36,8 +35,8 @@ MAX_ROW = 2**20
 #: bytes from which on JSON is no small file, and takes seconds to be looked through
 _LARGE = 2**26
 
-#: objects and lists that a record may have, and texts in JSON, which may hold brackets; one without
-#: an end goes to the file's, since trying all ways to cut it would never end
+#: objects and lists that a record may have, and as many numbers; texts in JSON, which may hold
+#: brackets: one without an end goes to the file's, since trying all ways to cut it would never end
 _MOST_PARTS, _TEXTS = 2**18, re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 
 #: half a pair of surrogates in JSON: a character that no file and no page can hold
@@ -99,7 +98,7 @@ def decode_text(content: bytes, shown: str) -> str:
         ) from error
 
 
-def parse_plain_json(content: bytes, numbers: float = math.inf) -> Any:
+def parse_plain_json(content: bytes, numbers: int = _MOST_PARTS) -> Any:
     """Parse JSON as `parse_json` does, of few objects and lists: each takes thirty times its text.
 
     Nobody else comes to a turn while Python parses, and it looks at all of them again and again.
@@ -117,7 +116,7 @@ def parse_plain_json(content: bytes, numbers: float = math.inf) -> Any:
     return parse_json(content)
 
 
-def _is_crowded(content: bytes, texts: int, numbers: float) -> bool:
+def _is_crowded(content: bytes, texts: int, numbers: int) -> bool:
     parts = content.count(b"[") + content.count(b"{")
     return parts > _MOST_PARTS or content.count(b",") - texts > numbers
 

@@ -10,7 +10,6 @@
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -47,9 +46,6 @@ _WHOLE = {getattr(torch, f"{kind}{bits}") for kind in ("int", "uint") for bits i
 
 #: bytes at which files are refused unread
 _MOST = {MANIFEST: 2**26, GRAPH: 2**30, WEIGHTS: 2**36, TRIPLES: 2**36}
-
-#: numbers that a file may hold: names are texts
-_NUMBERS = {GRAPH: 2**18}
 
 
 def write_run(
@@ -263,7 +259,7 @@ def _write_json(path: Path, value: Any) -> None:
 def _read_json(path: Path) -> dict[str, Any]:
     try:
         with open_regular(path, _MOST[path.name]) as stream:
-            value = parse_plain_json(stream.read(), _NUMBERS.get(path.name, math.inf))
+            value = parse_plain_json(stream.read())
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from kgdash.engine.sweep import State, Visitor, sweep_form
-from kgdash.engine.tasks import Asked, sorted_masks
+from kgdash.engine.tasks import Asked, Shared, sorted_masks
 from kgdash.files.memory import block_bytes
 from kgdash.graph.known_triples import KnownTriples
 from kgdash.graph.sorted_slices import distinct_rows
@@ -49,7 +49,7 @@ def asked_by(triples: np.ndarray, known: KnownTriples | None, side: str) -> Aske
     masks = sorted_masks(owner, column, len(queries))
     if (own < 0).all():
         return Asked(*asked, masks, row, answers)
-    return Asked(*asked, masks, row, answers, query=query_of, own=own)
+    return Asked(*asked, masks, row, answers, shared=Shared(query_of, own))
 
 
 def sweep(

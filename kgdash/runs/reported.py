@@ -19,8 +19,8 @@ from kgdash.ranking.metric_lookup import find_metric
 from kgdash.ranking.metrics import metrics
 from kgdash.runs.run import Run
 
-#: bytes of a file of metrics, numbers in it, and metrics that are compared
-_MOST, _NUMBERS, _MOST_METRICS = 2**24, 2**18, 1_000
+#: bytes of a file of metrics, and metrics that are compared
+_MOST, _MOST_METRICS = 2**24, 1_000
 
 #: a reported value is met from here on, as a share of the larger of the two: they are rounded
 _MET = 0.002
@@ -74,7 +74,7 @@ def read_reported(given: Sequence[str]) -> dict[str, float]:
 def _of_file(path: Path) -> Mapping[str, object]:
     try:
         with open_regular(path, _MOST) as stream:
-            value = parse_plain_json(stream.read(), _NUMBERS)
+            value = parse_plain_json(stream.read())
     except OSError as error:
         raise KgdashError(
             f"can not read {path}: {error.strerror or error}; give a JSON file, or mrr=0.31"

@@ -33,8 +33,8 @@ _EXPECTED = "expected what AmpliGraph 2 writes beside a model that was trained o
 
 _MODELS = ("TransE", "DistMult", "ComplEx", "HolE", "RotatE")
 
-#: bytes of the configuration, and numbers in it
-_MOST, _NUMBERS = 2**24, 2**18
+#: bytes of the configuration
+_MOST = 2**24
 
 
 def read_ampligraph(folder: Path, options: Options) -> Embedding:
@@ -125,7 +125,7 @@ def _scoring_type(path: Path) -> str | None:
         for number, node in fields(content):
             said = dict(fields(message(node))) if number == 1 else {}
             if said.get(3) == b"root":
-                return parse_plain_json(message(said[5]), _NUMBERS)["config"]["scoring_type"]
+                return parse_plain_json(message(said[5]))["config"]["scoring_type"]
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}") from error
     except (ValueError, LookupError, TypeError, RecursionError) as error:

@@ -10,9 +10,6 @@ from kgdash.files.text import parse_plain_json
 #: bytes of a file of settings, of one of names
 _MOST, _MOST_NAMES = 2**24, 2**30
 
-#: numbers that either may hold: names are texts
-_NUMBERS = 2**18
-
 
 def read_object(path: Path, cure: str) -> dict[str, Any]:
     """Read a JSON object.
@@ -43,7 +40,7 @@ def read_name_list(path: Path) -> tuple[str, ...]:
 def _read(path: Path, most: int, cure: str) -> Any:
     try:
         with open_regular(path, most) as stream:
-            return parse_plain_json(stream.read(), _NUMBERS)
+            return parse_plain_json(stream.read())
     except OSError as error:
         raise KgdashError(f"can not read {path}: {error.strerror or error}; {cure}") from error
     except (ValueError, RecursionError) as error:

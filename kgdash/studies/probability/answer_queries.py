@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kgdash.engine.softmax_kernels import SoftmaxSums, gather_softmax
-from kgdash.engine.tasks import Asked
+from kgdash.engine.tasks import Asked, Shared
 from kgdash.errors import KgdashError
 from kgdash.graph import FILTERS
 from kgdash.health.sweep import asked_by, sweep
@@ -54,16 +54,15 @@ class AnswerQueries:
         """
         asked = self.asked
         rows, row = np.unique(asked.row[chosen], return_inverse=True)
-        query = rows if asked.query is None else asked.query[rows]
-        own = np.full(len(rows), -1) if asked.own is None else asked.own[rows]
+        all_rows = np.arange(len(asked.anchors))
+        shared = asked.shared or Shared(all_rows, np.full_like(all_rows, -1))
         fewer = replace(
             asked,
             anchors=asked.anchors[rows],
             relations=asked.relations[rows],
             row=row.reshape(-1),
             answer=asked.answer[chosen],
-            query=query,
-            own=own,
+            shared=Shared(shared.query[rows], shared.own[rows]),
         )
         return AnswerQueries(self.scorer, self.triples[chosen], fewer)
 
