@@ -104,8 +104,8 @@ class _Worker:
                     self._stop.set()
                     interrupt_main(_LOOK)
                 self._going.set()
-        except (EOFError, OSError):
-            # Whoever asked is gone: what runs may clear away after itself.
+        except (EOFError, OSError, MemoryError):
+            # Whoever asked is gone, or can not be heard: what runs may clear away after itself.
             self._stop.set()
             self._going.set()
             self._calls.put(None)
