@@ -10,6 +10,7 @@ from kgdash.runs import worker_process
 
 def test_one_that_can_not_hear_for_want_of_memory_ends(monkeypatch):
     """It would be asked for ever: whoever asks sees its end, and takes another."""
+
     def no_memory(_):
         raise MemoryError
 
