@@ -21,9 +21,9 @@ from kgdash.files.memory import data_memory, memory_budget
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
-#: bytes that reading any file may take, libraries and kernels that it needs first with it; and
-#: times its size
-_LEAST, _TIMES = 2**30, 40
+#: bytes that reading any file may take, libraries and kernels that it needs first with it; times
+#: its size; and bytes that no machine has, as a file full of holes may
+_LEAST, _TIMES, _MOST = 2**30, 40, 2**50
 
 #: files of a folder whose sizes are added
 _FILES = 10_000
@@ -69,7 +69,7 @@ def bounded_reading(source: Any) -> Iterator[None]:
         return
     import resource
 
-    most = max(_LEAST, memory_budget() // 2, _TIMES * size)
+    most = min(max(_LEAST, memory_budget() // 2, _TIMES * size), _MOST)
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     was_reading, limit = _state["reading"], data_memory() + most
     if was_reading:

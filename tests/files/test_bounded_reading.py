@@ -56,6 +56,11 @@ def test_a_larger_file_forty_times_its_size(tmp_path):
             make(source, 3 * GIB)
 
 
+def test_a_file_larger_than_all_memory(monkeypatch, small):
+    monkeypatch.setattr(bounds, "_size", lambda _: 2**63)
+    assert len(make(small, GIB))
+
+
 def test_what_was_handed_in_counts_not_the_path_that_it_has_elsewhere(small):
     with pytest.raises(KgdashError, match="the file: to read it takes more than 1 GiB"):
         reads(lambda path, content: np.empty(2 * GIB, np.int8))(small, content=b"abc")
