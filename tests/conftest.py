@@ -194,3 +194,11 @@ def refused(monkeypatch, capsys, tmp_path, _bundled_are_loaded):
 
     yield run_command
     logging.disable(logging.NOTSET)
+
+
+@pytest.fixture
+def keep_all(monkeypatch) -> None:
+    """Keep on disk also what computes in no time."""
+    from kgdash.files import table_cache
+
+    monkeypatch.setattr(table_cache, "_WORTH_KEEPING", -1)

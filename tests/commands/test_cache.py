@@ -10,11 +10,8 @@ from kgdash.files import table_cache as store
 
 
 @pytest.mark.own_cache
+@pytest.mark.usefixtures("keep_all")
 class TestCache:
-    @pytest.fixture(autouse=True)
-    def _keep_all(self, monkeypatch):
-        monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
-
     @pytest.fixture
     def filled(self, run):
         run.relik(split="test")

@@ -1,4 +1,4 @@
-"""A run: what it is told apart by, and what does not fit."""
+"""A run: what it is told apart by, what of it is kept, and what does not fit."""
 
 import numpy as np
 import pandas as pd
@@ -7,6 +7,7 @@ import pytest
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files import row_table
 from kgdash.files import table_cache as store
+from kgdash.files.table_cache import cache_size, clear_cache, list_cache
 from kgdash.progress import Estimate, phases
 from kgdash.ranking import relik_table
 from kgdash.runs.loading import check_fit
@@ -130,3 +131,77 @@ def test_unknown_names_suggest_the_nearest_in_their_own_spelling():
     both = str(unknown_name("relation", "IN", ["In", "in"], "here"))
     assert both.endswith("did you mean 'In'?")  # the first of two that differ in case
     assert str(unknown_name("run", "zzz", [], "here")) == "unknown run 'zzz' in here (0 known)"
+
+
+@pytest.mark.usefixtures("keep_all")
+class TestKeptTables:
+    """Everything that a table depends on is in its key."""
+
+    graph = make_graph([(0, 0, 1), (2, 1, 0)], [(1, 1, 2)], [(0, 1, 2), (2, 0, 3)])
+
+    def run(self, seed=0, graph=None):
+        return fake_run(graph or self.graph, random_scorer(4, 2, seed, inverse=True))
+
+    def test_ranks(self):
+        run = self.run()
+        calls = [
+            {},
+            {"split": "valid"},
+            {"split": "valid", "filter": "train+valid+test"},
+            {"filter": "none"},
+            {"filter": "train+test"},
+            {"sides": ["relation"]},
+            {"sides": ["tail", "head"]},
+            {"triples": [(2, 0, 3), (0, 1, 2)]},
+            {"triples": [(1, 1, 1), (1, 1, 2)]},
+        ]
+        made = [run.ranks(**call) for call in calls]
+        run.ranks_of_mixed([(1, 1, 1), (1, 1, 2)])
+        # One table for each of four filters, and one each for what holds a triple of no split.
+        filters = {"train+valid+test", "train+valid", "none", "train+test"}
+        assert set(list_cache()["filter"]) == filters
+        assert cache_size()[0] == len(filters) + 2
+        clear_cache()
+        for call, table in zip(calls, made, strict=True):
+            pd.testing.assert_frame_equal(self.run().ranks(**call), table)
+        for call, table in zip(calls, made, strict=True):
+            pd.testing.assert_frame_equal(self.run().ranks(**call), table)
+
+    def test_another_model_or_graph_is_another_table(self):
+        other = make_graph([(0, 0, 1), (2, 1, 0)], [(1, 1, 2)], [(0, 1, 2), (2, 0, 3), (3, 0, 3)])
+        for run in (self.run(0), self.run(1), self.run(0, other)):
+            run.ranks()
+        assert cache_size()[0] == 3
+
+    def test_relik(self):
+        run = self.run()
+        run.relik()
+        run.relik(rank_type="pessimistic")  # another reading of the same counts
+        assert cache_size()[0] == 1
+        run.relik(method="sampled", samples=3)
+        run.relik(method="lower-bound", samples=3)
+        assert cache_size()[0] == 2
+        run.relik(method="sampled", samples=4)
+        run.relik(method="sampled", samples=3, seed=1)
+        assert cache_size()[0] == 4
+
+    def test_scores_are_not_asked_for_again(self):
+        self.run().relik()
+        again = self.run()
+        again.relik()
+        assert again.scorer.asked == []
+
+    def test_what_is_noted_of_them(self):
+        run = fake_run(self.graph, random_scorer(4, 2))
+        run.ranks(filter="train+test", sides=["tail"])
+        run.relik(split="train")
+        run.relik(method="sampled", samples=7)
+        table = list_cache().set_index("method")
+        assert table["run"].tolist() == ["fake"] * 3
+        assert set(table["run_digest"]) == {run.digest}
+        assert set(table["graph"]) == {"tiny"}
+        ranks, exact = table.loc[""], table.loc["exact"]
+        assert (ranks["kind"], ranks["filter"], ranks["triples"]) == ("ranks", "train+test", 2)
+        # Of all triples those were counted that share a head with one asked for, or a tail.
+        assert (exact["kind"], exact["triples"]) == ("relik", 4)
+        assert table.loc["sampled, 7 a side", "kind"] == "relik"
