@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kgdash.errors import KgdashError
+from kgdash.files.regular import check_regular
 
 try:
     import fcntl
@@ -51,9 +52,12 @@ def write_atomically(out: Path, write: Callable[[Path], Any]) -> None:
     """Write a file that somebody asked for and may share: whole or not at all, readable by all.
 
     :param write: writes the content to the path that it is given
-    :raises KgdashError: if the file can not be written
+    :raises KgdashError: if the file can not be written, or is a device or a pipe: a file would take
+        its place, for all who use it
     """
     try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            check_regular(out)
         with atomic_file(out) as part:
             write(part)
             part.chmod(0o644)

@@ -106,6 +106,17 @@ def test_one_that_fails_leaves_what_was_there(tmp_path):
     assert (tmp_path / "out").read_text() == "before"
 
 
+def test_a_pipe_or_a_device_stays_what_it_is(tmp_path):
+    """``--out /dev/null`` as root would make a file of it for the whole machine."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for out in (tmp_path / "pipe", tmp_path / "link"):
+        with pytest.raises(KgdashError, match=f"can not write {out}: it is a pipe, a device"):
+            write_atomically(out, lambda part: part.write_text("x"))
+    assert (tmp_path / "pipe").is_fifo()
+    assert names(tmp_path) == ["link", "pipe"]
+
+
 def test_a_swept_draft_is_made_anew(tmp_path, monkeypatch):
     """Another process sweeps between a draft's birth and its lock."""
     made, hold = [], atomic._hold
