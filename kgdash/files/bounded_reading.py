@@ -7,6 +7,7 @@ process reads one file at a time: in a command and in the workers of a server.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -25,8 +26,14 @@ _Result = TypeVar("_Result")
 #: its size; and bytes that no machine has, as a file full of holes may
 _LEAST, _TIMES, _MOST = 2**30, 40, 2**50
 
+#: bytes of a thread's stack as a rule; threads that a reading may begin, for each core and besides
+_STACK, _EACH, _MORE = 2**23, 4, 16
+
 #: files of a folder whose sizes are added
 _FILES = 10_000
+
+#: what is said where memory does not suffice, in errors that mean other things, too
+_SAID = re.compile("allocate memory|start new thread")
 
 #: whether the main thread's readings are bounded, and whether one is under way
 _state = {"bounds": False, "reading": False}
@@ -71,7 +78,7 @@ def bounded_reading(source: Any) -> Iterator[None]:
 
     most = min(max(_LEAST, memory_budget() // 2, _TIMES * size), _MOST)
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    was_reading, limit = _state["reading"], data_memory() + most
+    was_reading, limit = _state["reading"], data_memory() + most + _stacks()
     if was_reading:
         limit = max(limit, soft)
     ceiling = hard if was_reading else soft
@@ -82,8 +89,8 @@ def bounded_reading(source: Any) -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        # torch has no error of its own for it
-        if not isinstance(error, MemoryError) and "allocate memory" not in str(error):
+        # torch has no error of its own for it, nor have threads
+        if not isinstance(error, MemoryError) and not _SAID.search(str(error)):
             raise
         shown = str(source) if isinstance(source, Path) else "the file"
         raise KgdashError(
@@ -94,6 +101,16 @@ def bounded_reading(source: Any) -> Iterator[None]:
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
         _state["reading"] = was_reading
+
+
+def _stacks() -> int:
+    """Return the bytes that threads reserve beyond what is usual, where the user has set that."""
+    import resource
+
+    each = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    if each == resource.RLIM_INFINITY:
+        return 0  # threads get some MiB then
+    return max(0, each - _STACK) * (_EACH * (os.cpu_count() or 1) + _MORE)
 
 
 def _may_bound() -> bool:

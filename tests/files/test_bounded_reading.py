@@ -1,6 +1,9 @@
 """Whatever a small file makes of itself, reading it takes no gigabytes."""
 
+import os
 import resource
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -11,6 +14,7 @@ from kgdash.errors import KgdashError
 from kgdash.files import bounded_reading as bounds
 from kgdash.files.bounded_reading import bound_readings, bounded_reading, reads
 from kgdash.files.memory import data_memory
+from tests.support.paths import ROOT
 
 GIB = 2**30
 
@@ -115,3 +119,35 @@ def test_other_errors_stay_what_they_are(small):
         raise RuntimeError("mine")
     with pytest.raises(MemoryError), bounded_reading("no such file"):
         raise MemoryError
+
+
+def test_threads_with_large_stacks_begin_within_it():
+    """Shells of those who run Fortran set 1 GiB and more: the first thread's start never returned."""
+    code = (
+        "import threading\n"
+        "from kgdash.files.bounded_reading import bound_readings, bounded_reading\n"
+        "bound_readings()\n"
+        "with bounded_reading(b'x'):\n"
+        "    thread = threading.Thread(target=print, args=('began',))\n"
+        "    thread.start()\n"
+        "    thread.join()\n"
+    )
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (5 * GIB // 4, hard)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (found.stdout, found.stderr) == ("began\n", "")
+
+
+def test_a_thread_that_can_not_begin_is_no_exception(small):
+    @reads
+    def begin(path):
+        raise RuntimeError("can't start new thread")
+
+    with pytest.raises(KgdashError, match="small: to read it takes more than 1 GiB"):
+        begin(small)
