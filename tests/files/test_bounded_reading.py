@@ -122,7 +122,7 @@ def test_other_errors_stay_what_they_are(small):
 
 
 def test_threads_with_large_stacks_begin_within_it():
-    """Shells of those who run Fortran set 1 GiB and more: the first thread's start never returned."""
+    """Shells set up for Fortran have 1 GiB and more: a thread's start never returned."""
     code = (
         "import threading\n"
         "from kgdash.files.bounded_reading import bound_readings, bounded_reading\n"
