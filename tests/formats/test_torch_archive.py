@@ -1,0 +1,101 @@
+"""Hostile archives of models: cut, changed, packed, overlapping, or of something else."""
+
+import pickle
+import zipfile
+
+import pytest
+import torch
+
+from kgdash.errors import KgdashError
+from kgdash.formats.pykeen_model_file import read_pickled_model
+from tests.support.pickled_models import archive, make, refusal, repack
+
+
+@pytest.mark.parametrize("part", range(40))
+def test_files_cut_short_are_refused(part, transe, tmp_path):
+    data = transe.read_bytes()
+    path = tmp_path / "m.pkl"
+    path.write_bytes(data[: part * len(data) // 40 + part % 7])
+    refusal(path)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_flipped_bytes_are_refused_or_harmless(seed, transe, tmp_path):
+    data = bytearray(transe.read_bytes())
+    for i in range(5):
+        data[(seed * 7919 + i * 104_729) % len(data)] ^= 1 << (seed % 8)
+    path = tmp_path / "m.pkl"
+    path.write_bytes(data)
+    try:
+        found = read_pickled_model(path)
+    except KgdashError:
+        return
+    whole = read_pickled_model(transe).state
+    assert all(torch.equal(found.state[name], whole[name]) for name in whole)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "an empty file"),
+        (b"head\trelation\ttail\n", "not an archive of torch"),
+        (pickle.dumps({"a": 1}), "a plain pickle"),
+        (b"PK\x03\x04 and nothing more", "damaged or cut short"),
+        (b"\x1f\x8b\x08\x00", "not an archive of torch"),
+    ],
+)
+def test_other_files(content, message, tmp_path):
+    path = tmp_path / "m.pkl"
+    path.write_bytes(content)
+    assert message in refusal(path)
+
+
+def test_old_format_of_torch(tmp_path):
+    path = tmp_path / "m.pkl"
+    torch.save(make("TransE"), path, _use_new_zipfile_serialization=False)
+    assert "before 1.6" in refusal(path)
+
+
+def test_missing_file_and_directory(tmp_path):
+    assert "cannot be read: No such file" in refusal(tmp_path / "nowhere.pkl")
+    assert "cannot be read" in refusal(tmp_path)
+
+
+def test_foreign_and_odd_archives(transe, tmp_path):
+    path = tmp_path / "m.pkl"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("word/document.xml", "<a/>")
+    assert "not one of torch" in refusal(path)
+    for name in ("../evil", "/etc/passwd", "m/../../evil", "m\\evil", "evil"):
+        assert "odd name" in refusal(archive(path, b"\x80\x02N.", **{name: b""}))
+    with pytest.warns(UserWarning, match="Duplicate"):
+        archive(path, b"\x80\x02N.", **{"m/data.pkl": b""})
+    assert "odd name" in refusal(path)
+    repack(transe, path, lambda *entry: entry, zipfile.ZIP_DEFLATED)
+    assert "compressed" in refusal(path)
+    repack(transe, path, lambda n, d: (n, b"big" if n.endswith("byteorder") else d))
+    assert "big-endian" in refusal(path)
+    repack(transe, path, lambda n, d: ("" if n.endswith("data/0") else n, d))
+    assert "found nothing" in refusal(path)
+
+
+def test_a_long_listing_is_refused_before_it_is_read(tmp_path):
+    # Of 1.4 million files it took 11 seconds.
+    path = tmp_path / "m.pkl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(20):
+            archive.writestr(f"a/{number}" + "x" * 60_000, b"")
+    with pytest.raises(KgdashError, match=r"lists its files in 1,\d+,\d+ bytes; expected at most"):
+        read_pickled_model(path)
+
+
+def test_entries_that_overlap_are_refused(transe, tmp_path):
+    data = transe.read_bytes()
+    with zipfile.ZipFile(transe) as file:
+        claims = [entry for entry in file.infolist() if entry.filename.endswith("/data/1")]
+    size = claims[0].file_size.to_bytes(4, "little")
+    start = data.rindex(b"PK\x01\x02", 0, data.rindex(b"/data/1"))
+    record = data[start:].replace(size, (1 << 30).to_bytes(4, "little"))
+    path = tmp_path / "m.pkl"
+    path.write_bytes(data[:start] + record)
+    assert "claim more bytes" in refusal(path)
