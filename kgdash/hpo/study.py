@@ -15,7 +15,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
+from kgdash.files.regular import open_regular
 from kgdash.hpo.study_file import ATTRIBUTE, STUDY, read_study
+
+#: what SQLite's journals begin with, and end with where they name another file
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
 
 
 @contextmanager
@@ -68,10 +72,27 @@ def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
 
 
 def _take_back(path: Path) -> None:
-    """Let SQLite undo what a killed process had half-written, which takes leave to write."""
-    if path.with_name(f"{path.name}-journal").exists():
-        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
-            connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+    """Let SQLite undo what a killed process had half-written, which takes leave to write.
+
+    A journal of several files ends with the name of another one, which SQLite would delete whatever
+    it is (sqlite.org/fileformat.html#the_rollback_journal): a search's never does.
+    """
+    journal = path.with_name(f"{path.name}-journal")
+    if not os.path.lexists(journal):
+        return
+    try:
+        with open_regular(journal) as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - len(_JOURNAL)))
+            names_another = stream.read() == _JOURNAL
+    except OSError as error:
+        raise KgdashError(f"can not read {journal}: {error.strerror or error}") from error
+    if names_another:
+        raise KgdashError(
+            f"{journal} is not what a search leaves: it would have another file deleted. Remove "
+            "it, and take the search's own file from where you have it"
+        )
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchall()
 
 
 def _study(path: Path, create: bool = False) -> optuna.Study:

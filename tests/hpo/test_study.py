@@ -1,0 +1,56 @@
+"""The file of a search: opened for writing, whoever it comes from."""
+
+import os
+import sqlite3
+import struct
+from contextlib import closing
+
+import pytest
+
+from kgdash.errors import KgdashError
+from kgdash.hpo.study import opened
+
+MAGIC = bytes.fromhex("d9d505f920a163d7")
+
+
+def journal_of_several(database, other):
+    """Return a journal that was left by a transaction over several files, as ``other`` lists."""
+    size = struct.unpack(">H", database.read_bytes()[16:18])[0]
+    pages = database.stat().st_size // size
+    head = MAGIC + struct.pack(">IIIII", 0, 1, pages, 512, size)
+    name = os.fsencode(other)
+    tail = struct.pack(">I", 2**30 // size + 1) + name
+    tail += struct.pack(">II", len(name), sum(name) & 0xFFFFFFFF) + MAGIC
+    return head.ljust(512, b"\0") + tail
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "search.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    return path
+
+
+def read(path):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("SELECT * FROM t").fetchall()
+
+
+def test_a_journal_that_names_another_file_is_refused_and_deletes_nothing(database, tmp_path):
+    """SQLite takes the other one for a journal, too, and deletes what no journal refers to."""
+    other, journal = tmp_path / "thesis.txt", tmp_path / "search.db-journal"
+    other.write_text("mine")
+    journal.write_bytes(journal_of_several(database, other))
+    with pytest.raises(KgdashError, match="would have another file deleted"), opened(database, {}):
+        pass
+    assert other.read_text() == "mine"
+    assert journal.exists()
+    read(database)  # what it is refused for
+    assert not other.exists()
+
+
+def test_a_journal_that_is_a_pipe_is_refused(database, tmp_path):
+    os.mkfifo(tmp_path / "search.db-journal")
+    with pytest.raises(KgdashError, match="journal: it is a pipe"), opened(database, {}):
+        pass
