@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import optuna
@@ -56,6 +56,7 @@ def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
     if path.exists():
         _take_back(path)
         _check_same(path, read_study(path).about, about)
+        _check_schema(path)
         if not os.access(path, os.W_OK):
             raise KgdashError(f"can not write {path}: it is read-only")
     else:
@@ -103,6 +104,26 @@ def _study(path: Path, create: bool = False) -> optuna.Study:
         return optuna.load_study(storage=storage, study_name=STUDY)
     except (RuntimeError, optuna.exceptions.OptunaError) as error:
         raise KgdashError(f"{path}: Optuna can not go on with it: {error}") from error
+
+
+def _check_schema(path: Path) -> None:
+    """Refuse what Optuna does not make: a trigger, say, would run, without bounds, as it writes."""
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        found = _schema(connection)
+    engine = optuna.storages.RDBStorage("sqlite://").engine
+    with closing(engine.raw_connection()) as made:
+        ours = _schema(cast(sqlite3.Connection, made.driver_connection))
+    engine.dispose()
+    for kind, name, _ in sorted(found - ours):
+        raise KgdashError(
+            f"{path} holds the {kind} {name:.100}, which Optuna {optuna.__version__} would not have"
+            " made so, and which would run as it writes; start a search on a new file"
+        )
+
+
+def _schema(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    return {(kind, name, " ".join((sql or "").split())) for kind, name, sql in rows}
 
 
 def _check_same(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

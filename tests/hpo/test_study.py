@@ -9,6 +9,7 @@ import pytest
 
 from kgdash.errors import KgdashError
 from kgdash.hpo.study import opened
+from kgdash.hpo.study_file import FORMAT, VERSION, read_study
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")
 
@@ -53,4 +54,27 @@ def test_a_journal_that_names_another_file_is_refused_and_deletes_nothing(databa
 def test_a_journal_that_is_a_pipe_is_refused(database, tmp_path):
     os.mkfifo(tmp_path / "search.db-journal")
     with pytest.raises(KgdashError, match="journal: it is a pipe"), opened(database, {}):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("sql", "what"),
+    [
+        ("CREATE TRIGGER run AFTER INSERT ON trials BEGIN DELETE FROM trials; END", "trigger run"),
+        ("CREATE VIEW seen AS SELECT * FROM trials", "view seen"),
+        ("CREATE TABLE more (x DEFAULT (hex(randomblob(1000000000))))", "table more"),
+        ("CREATE INDEX slow ON trials (hex(state))", "index slow"),
+        ("ALTER TABLE trials ADD COLUMN more DEFAULT 1", "table trials"),
+    ],
+)
+def test_what_would_run_as_optuna_writes_is_refused(tmp_path, sql, what):
+    """A trigger that never ends kept the command for ever, and did not hear Ctrl-C."""
+    path, about = tmp_path / "search.db", {"format": FORMAT, "version": VERSION}
+    for _ in range(2):  # made, and gone on with
+        with opened(path, about) as study:
+            study.ask()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(sql)
+    assert read_study(path).trials["state"].tolist() == ["interrupted", "running"]
+    with pytest.raises(KgdashError, match=f"holds the {what}, which"), opened(path, about):
         pass
