@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,16 @@ MISSING = -1
 
 #: seconds that a turn should take: at least so long, and so many times what writing takes
 _LEAST, _TIMES = 1.0, 20
+
+
+class _Held(NamedTuple):
+    """Which rows have a number, int64, ascending; and these, ``(columns, rows + 1)``.
+
+    The last column is `MISSING`, so that it is what the place −1 finds.
+    """
+
+    rows: np.ndarray
+    numbers: np.ndarray
 
 
 class RowTable:
@@ -62,20 +72,20 @@ class RowTable:
         """Return the numbers of some rows by column, int64; `MISSING` where there is none yet."""
         with self._guard:
             self._refresh()
-            return dict(zip(self.columns, self._numbers[:, self._at(rows)], strict=True))
+            return dict(zip(self.columns, self._held.numbers[:, self._at(rows)], strict=True))
 
     def column(self, name: str, rows: np.ndarray) -> np.ndarray:
         """Return some rows' numbers of a column, int64, as `values` does."""
         with self._guard:
             self._refresh()
-            return self._numbers[self.columns.index(name), self._at(rows)]
+            return self._held.numbers[self.columns.index(name), self._at(rows)]
 
     def filled(self, name: str) -> float:
         """Return which part of a column's numbers there is, in [0, 1]; of no rows, NaN."""
         with self._guard:
             self._refresh()
             if name not in self._filled:
-                there = np.count_nonzero(self._numbers[self.columns.index(name)] != MISSING)
+                there = np.count_nonzero(self._held.numbers[self.columns.index(name)] != MISSING)
                 self._filled[name] = there / self._size if self._size else np.nan
             return self._filled[name]
 
@@ -104,11 +114,13 @@ class RowTable:
         :param numbers: ≥ 0, ``(n,)``, by column
         :param seconds: that counting them took
         """
+        columns = np.array([self.columns.index(name) for name in numbers])
+        counted = np.stack([*numbers.values()])
         with self._guard:
             self._filled.clear()
             places = self._room_for(rows)
-            for name, counted in numbers.items():
-                self._numbers[self.columns.index(name), places] = counted
+            # In one step: whoever is ended or interrupted here leaves all of a row's, or nothing.
+            self._held.numbers[columns[:, None], places] = counted
             self._unsaved += seconds
 
     @contextmanager
@@ -127,10 +139,10 @@ class RowTable:
         self._refresh()
         start = time.monotonic()
         seconds = round(self._seconds + self._unsaved, 3)
-        counted = len(self._rows)
-        table = pd.DataFrame(dict(zip(self.columns, self._numbers[:, :-1], strict=True)))
+        counted = len(self._held.rows)
+        table = pd.DataFrame(dict(zip(self.columns, self._held.numbers[:, :-1], strict=True)))
         if counted < self._size:
-            table.insert(0, self._row_column, self._rows)
+            table.insert(0, self._row_column, self._held.rows)
         replace_table(self._key, table, {**self._about, "seconds": seconds, "triples": counted})
         self._writing = time.monotonic() - start
         kind = str(self._about.get("kind", "unknown"))
@@ -144,20 +156,24 @@ class RowTable:
         stamp, moved = note.get("created"), place != self._place
         if stamp == self._stamp and not moved:
             return
-        self._stamp, self._place = stamp, place
         self._filled.clear()
         if stamp is None or moved:
             self._forget()
             self._seconds, self._unsaved = 0.0, 0.0
-        if stamp is None:
-            return
+        if stamp is not None:
+            self._take_in(note)
+        self._stamp, self._place = stamp, place
+
+    def _take_in(self, note: Mapping[str, Any]) -> None:
+        """Add what is stored to what is here."""
         table = stored_table(self._key)
         stored = None if table is None else self._checked(table)
         if stored is None:
             return
         rows, found = stored
         places = self._room_for(rows)
-        self._numbers[:, places] = np.where(found == MISSING, self._numbers[:, places], found)
+        here = self._held.numbers
+        here[:, places] = np.where(found == MISSING, here[:, places], found)
         self._seconds = float(note.get("seconds") or 0.0)
 
     def _checked(self, table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray] | None:
@@ -186,28 +202,27 @@ class RowTable:
         return bool(inside and (rows[1:] > rows[:-1]).all())
 
     def _forget(self) -> None:
-        """Have no numbers: those of the rows that have some follow in their order, a last one not.
-
-        The last column of numbers is `MISSING`, so that it is what the place −1 finds.
-        """
-        self._rows = np.empty(0, dtype=np.int64)
-        self._numbers = np.full((len(self.columns), 1), MISSING, dtype=np.int64)
+        """Have no numbers."""
+        none = np.full((len(self.columns), 1), MISSING, dtype=np.int64)
+        self._held = _Held(np.empty(0, dtype=np.int64), none)
 
     def _at(self, rows: np.ndarray) -> np.ndarray:
         """Return where the numbers of rows are; −1 where there are none."""
-        if len(self._rows) == self._size:
+        if len(self._held.rows) == self._size:
             return rows
-        if not len(self._rows):
+        if not len(self._held.rows):
             return np.full(len(rows), -1)
-        places = np.searchsorted(self._rows, rows)
-        places[places == len(self._rows)] = -1
-        return np.where(self._rows[places] == rows, places, -1)
+        places = np.searchsorted(self._held.rows, rows)
+        places[places == len(self._held.rows)] = -1
+        return np.where(self._held.rows[places] == rows, places, -1)
 
     def _room_for(self, rows: np.ndarray) -> np.ndarray:
         """Make room for numbers of rows, and return where they are."""
         new = np.unique(rows[self._at(rows) < 0])
         if len(new):
-            before = np.searchsorted(self._rows, new)
-            self._rows = np.insert(self._rows, before, new)
-            self._numbers = np.insert(self._numbers, before, MISSING, axis=1)
+            before = np.searchsorted(self._held.rows, new)
+            self._held = _Held(
+                np.insert(self._held.rows, before, new),
+                np.insert(self._held.numbers, before, MISSING, axis=1),
+            )
         return self._at(rows)
