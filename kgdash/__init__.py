@@ -8,7 +8,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
+
+# Else Arrow takes a gibibyte at its first use, before it needs any: more than a small file may take
+# to be read (`kgdash.files.bounded_reading`).
+os.environ.setdefault("MIMALLOC_ARENA_EAGER_COMMIT", "0")
 
 from kgdash.accessors import ACCESSORS
 from kgdash.errors import KgdashError

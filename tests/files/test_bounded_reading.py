@@ -151,3 +151,19 @@ def test_a_thread_that_can_not_begin_is_no_exception(small):
 
     with pytest.raises(KgdashError, match="small: to read it takes more than 1 GiB"):
         begin(small)
+
+
+def test_arrow_takes_no_gibibyte_ahead():
+    """At its first use within a reading nothing was left for it: small files were refused."""
+    code = (
+        "import kgdash\n"
+        "from kgdash.files.memory import data_memory\n"
+        "import pyarrow, pyarrow.parquet, io\n"
+        "before = data_memory()\n"
+        "pyarrow.parquet.write_table(pyarrow.table({'a': ['b']}), io.BytesIO())\n"
+        "print(data_memory() - before)\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MIMALLOC")}
+    environment["PYTHONPATH"] = str(ROOT)
+    told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert int(told.stdout) < GIB // 4
