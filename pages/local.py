@@ -3,7 +3,6 @@
 import streamlit as st
 
 from kgdash.charts.local_reliability import relik_scatter
-from kgdash.graph import triple_text
 from kgdash.runs.call import Call
 from kgdash.studies.reliability.local_comparison import compare_steps
 from kgdash.ui.runtime.markdown import plain
@@ -60,9 +59,8 @@ if not means["both_mrr"].n:
 show_drawing(run, comparison, key, part_name)
 
 st.header("ReliK against reciprocal rank")
-texts = triple_text(labelled["head"], labelled["relation"], labelled["tail"]).tolist()
 dots = show_chart(
-    drawn(relik_scatter, triples, texts),
+    drawn(relik_scatter, triples, labelled),
     "scatter",
     f"{part_name}-relik",
     on_select="rerun",

@@ -9,27 +9,33 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from kgdash.charts.breakdowns import shortened
 from kgdash.charts.message import by_halves, of_each
 from kgdash.charts.style import SIDE_COLOURS, empty, finish, log_axis, whiskers
 from kgdash.files.html import escape
+from kgdash.graph import triple_text
 from kgdash.statistics.estimate import number
 
 if TYPE_CHECKING:
     from kgdash.studies.reliability.local_comparison import Mean
 
+#: characters of a name in a text for hovering
+_HOVERED = 60
 
-def relik_scatter(triples: pd.DataFrame, texts: list[str]) -> go.Figure:
+
+def relik_scatter(triples: pd.DataFrame, named: pd.DataFrame) -> go.Figure:
     """Draw reciprocal rank against ReliK, one point per evaluated triple, both axes log.
 
     ``customdata`` of a point is the row number in ``triples``.
 
     :param triples: ``relik``, ``reciprocal_rank`` (NaN: not evaluated), ``split``
-    :param texts: one description per row, for hovering
+    :param named: ``head``, ``relation``, ``tail`` of the same rows: what people read, for hovering
     """
-    rows = triples.assign(row=np.arange(len(triples)), text=[escape(text) for text in texts])
+    rows = triples.assign(row=np.arange(len(triples)))
     rows = rows[rows["reciprocal_rank"].notna() & rows["relik"].notna()]
     if rows.empty:
         return empty("no evaluated triple inside this subgraph")
+    rows["text"] = _facts(named.iloc[rows["row"]])
     figure = go.Figure()
     colours = {"test": SIDE_COLOURS["tail"], "valid": SIDE_COLOURS["relation"]}
     symbols = {"test": "circle", "valid": "square", "train": "diamond"}
@@ -58,6 +64,13 @@ def relik_scatter(triples: pd.DataFrame, texts: list[str]) -> go.Figure:
     found = by_halves("ReliK", rows["relik"], "reciprocal rank", rows["reciprocal_rank"])
     message = f"Triples, reciprocal rank against ReliK: {found}."
     return finish(figure, message, height=420, clickmode="event+select")
+
+
+def _facts(named: pd.DataFrame) -> list[str]:
+    """Write facts for hovering: 64,000 names of a page each would take gigabytes."""
+    parts = [named[part].astype(str).tolist() for part in ("head", "relation", "tail")]
+    short = {name: escape(shortened(name, _HOVERED)) for part in parts for name in set(part)}
+    return [triple_text(*(short[name] for name in fact)) for fact in zip(*parts, strict=True)]
 
 
 def local_bars(means: Mapping[str, Mean]) -> go.Figure:

@@ -18,7 +18,7 @@ _ROOM = 2**31
 #: names that pages list, in each tab, and their characters together
 _LISTED, _LETTERS = 2**16, 2**21
 
-#: characters of all names in a visitor's triples, which tables and files of them hold
+#: bytes of all names in a visitor's triples, which tables and files of them hold
 _WRITTEN_OUT = 2**27
 
 
@@ -94,11 +94,14 @@ def check_written_out(
     """
     if not visitor().folder:
         return
-    ends, middle = (np.fromiter(map(len, names), np.int64) for names in (entities, relations))
+    ends, middle = (
+        np.array([len(name.encode()) for name in names], dtype=np.int64)
+        for names in (entities, relations)
+    )
     long = int(ends[triples[:, [0, 2]]].sum() + middle[triples[:, 1]].sum())
     if long > _WRITTEN_OUT:
         raise KgdashError(
-            f"the triples in {shown}, written out, have {long:,} characters; expected at most "
+            f"the triples in {shown}, written out, have {long:,} bytes; expected at most "
             f"{_WRITTEN_OUT:,}: shorten the labels"
         )
 

@@ -1,5 +1,6 @@
 """Writing tables to files that people asked for."""
 
+import io
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ from kgdash.files.atomic import write_atomically
 #: where spreadsheets take a text for a formula (OWASP, "CSV Injection"): at its beginning, or where
 #: it may end a cell; where semicolons separate, no quotes of ours hold it together
 _FORMULA = re.compile('^(?=[\t\r\n])|(?:^|[;\t\r\n]"*)(?=[=+@＝＋－＠-])')
+
+#: rows that are written at once
+_PART = 4096
 
 #: stands for a carriage return while a table is written: pandas quotes line feeds
 _MARK = "\n\ue00d\n"
@@ -76,6 +80,18 @@ def to_csv(table: pd.DataFrame, target: Any = None, separator: str = ",", **opti
 
 def _marked(value: Any) -> Any:
     return value.replace("\r", _MARK) if isinstance(value, str) else value
+
+
+def csv_bytes(table: pd.DataFrame) -> bytes:
+    """Return a table as CSV for spreadsheets, without its index, made a part of its rows at a time.
+
+    As one text it would be held thrice, by four bytes a character if one of them is wide.
+    """
+    content = io.BytesIO()
+    for start in range(0, max(1, len(table)), _PART):
+        part = for_spreadsheets(table.iloc[start : start + _PART])
+        content.write(to_csv(part, index=False, header=start == 0).encode())
+    return content.getvalue()
 
 
 def check_extension(out: Path) -> None:

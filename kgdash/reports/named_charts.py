@@ -23,7 +23,6 @@ from kgdash.charts.relik_scale import ReliKScale, relik_scale
 from kgdash.charts.separation import auc_figure, means_figure
 from kgdash.charts.subgraph import subgraph_figure
 from kgdash.errors import KgdashError, unknown_name
-from kgdash.graph import triple_text
 from kgdash.graph.communities import find_communities
 from kgdash.ranking.metric_lookup import DEFAULT_KS
 from kgdash.reports.chart_source import ChartSource
@@ -115,9 +114,7 @@ def _map_scale(source: ChartSource) -> ReliKScale:
 
 def _relik(source: ChartSource) -> go.Figure:
     triples = source.local().triples
-    named = source.run.graph.with_names(triples)
-    texts = triple_text(named["head"], named["relation"], named["tail"]).tolist()
-    return relik_scatter(triples, texts)
+    return relik_scatter(triples, source.run.graph.with_names(triples))
 
 
 def _scores(source: ChartSource) -> go.Figure:

@@ -27,7 +27,9 @@ def test_labels_are_no_markup(comparison):
 
 
 def test_texts_of_the_scatter_are_no_markup(comparison):
-    figure = relik_scatter(comparison.triples, [HOSTILE] * len(comparison.triples))
+    named = comparison.triples.assign(head=HOSTILE, relation=HOSTILE, tail="x" * 1000)
+    figure = relik_scatter(comparison.triples, named)
     texts = [text for trace in figure.data if trace.text is not None for text in trace.text]
     assert texts
     assert not [text for text in texts if "<" in text]
+    assert all(text.endswith("x…" + "x" * 29) and len(text) < 250 for text in texts)

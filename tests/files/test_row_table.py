@@ -47,6 +47,49 @@ def test_rows_are_missing_until_they_are_put_and_found_by_others():
     assert column(one).tolist() == [3, 0, -1, -1, 8, -1]
 
 
+class Ended(BaseException):
+    """As a thread's end, or Ctrl-C, which may come between any two steps."""
+
+
+def test_who_is_ended_while_putting_leaves_all_of_a_row_or_nothing(monkeypatch):
+    """Half of a row's numbers were there, as if it were counted: ranks from it were wrong."""
+
+    class Numbers(dict):
+        def values(self):
+            yield self["x"]
+            raise Ended
+
+        def items(self):
+            yield "x", self["x"]
+            raise Ended
+
+    table = make()
+    put(table, [1], [5], [6])
+    with pytest.raises(Ended):
+        table.put(np.array([1, 2]), Numbers(x=np.array([7, 8]), y=np.array([9, 9])), 1.0)
+    found = table.values(np.array([1, 2]))
+    assert {name: v.tolist() for name, v in found.items()} == {"x": [5, -1], "y": [6, -1]}
+
+
+def test_who_is_ended_while_making_room_leaves_what_was_there(monkeypatch):
+    """One array had room and the other not: every later look ended in an exception."""
+    table, insert = make(), np.insert
+    put(table, [1], [5], [6])
+
+    def once(array, *rest, **named):
+        if array.ndim == 2:
+            raise Ended
+        return insert(array, *rest, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "insert", once)
+        with pytest.raises(Ended):
+            table.put(np.array([4]), {"x": np.array([7]), "y": np.array([8])}, 1.0)
+    assert column(table).tolist() == [-1, 5, -1, -1, -1, -1]
+    put(table, [4], [7], [8])
+    assert column(table).tolist() == [-1, 5, -1, -1, 7, -1]
+
+
 def test_values_are_copies():
     table = make()
     put(table, [0], [1])

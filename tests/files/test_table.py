@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 
 from kgdash.errors import KgdashError
-from kgdash.files.table import for_spreadsheets, safe_csv, to_csv, write_table, write_tables
+from kgdash.files.table import (
+    csv_bytes,
+    for_spreadsheets,
+    safe_csv,
+    to_csv,
+    write_table,
+    write_tables,
+)
 
 TABLE = pd.DataFrame(
     {"=HYPERLINK(1)": ["@a", "+b", "-c", "=d", "\te", "\rf", "g=", ""], "value": np.arange(-4.0, 4)}
@@ -99,3 +106,12 @@ def test_carriage_returns_begin_no_row(tmp_path):
         assert rows == [["of", "value", "n"]] + [["x\r'=1+1", "0.5", "1"], ["b", "", "2"]] * count
     assert to_csv(table.iloc[1:], index=False) == "of,value,n\nb,,2\n"
     assert to_csv(table.set_index("of").iloc[:1]) == 'of,value,n\n"x\r=1+1",0.5,1\n'
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 8, 9])
+def test_parts_of_rows_make_the_same_text(monkeypatch, rows):
+    monkeypatch.setattr("kgdash.files.table._PART", 4)
+    about = {"n": range(9), "name": ["=a", "b,\r", 'c"', None, "😀"] * 2}
+    table = pd.DataFrame({"n": about["n"], "name": about["name"][:9], "x": 0.1}).head(rows)
+    whole = to_csv(for_spreadsheets(table), index=False)
+    assert csv_bytes(table).decode() == whole

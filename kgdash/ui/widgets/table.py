@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from kgdash.files.table import for_spreadsheets, to_csv
+from kgdash.files.table import csv_bytes
 from kgdash.graph.relation_names import end_first
 from kgdash.ranking.glossary import explained
 from kgdash.ranking.metric import Metric
@@ -228,7 +228,7 @@ def download(table: pd.DataFrame, name: str) -> None:
     """
     # Made at the click: a file made now is gone as soon as refined values replace it.
     files = {
-        "CSV": (lambda: to_csv(for_spreadsheets(table), index=False).encode(), "text/csv"),
+        "CSV": (lambda: csv_bytes(table), "text/csv"),
         "Parquet": (lambda: table.to_parquet(index=False), "application/vnd.apache.parquet"),
     }
     with st.container(horizontal=True):
