@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgdash.errors import InterruptedWork, KgdashError
+from kgdash.files.bounded_reading import bound_readings
 from kgdash.files.priority import give_way
 from kgdash.files.visitor import Visitor, visitor, working_for
 from kgdash.progress import Progress
@@ -210,6 +211,7 @@ def main() -> None:
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     give_way(_POLITE)
+    bound_readings()
     try:
         _train(json.load(sys.stdin), say)
     except KgdashError as error:

@@ -185,7 +185,7 @@ def _parquet(path: Path) -> np.ndarray:
         table = file.read()
         table.validate(full=True)
         return _from_table(table, path)
-    except KgdashError:
+    except (KgdashError, MemoryError):  # of Arrow's errors that of memory is one
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise KgdashError(

@@ -36,7 +36,7 @@ def conformal_quantile(values: np.ndarray, epsilon: float) -> float:
     9.0
     """
     # (n + 1)(1 − ε) may be a whole number that rounding would carry over.
-    place = math.ceil(round((len(values) + 1) * (1 - epsilon), 9))
+    place = max(1, math.ceil(round((len(values) + 1) * (1 - epsilon), 9)))
     return float(np.partition(values, place - 1)[place - 1]) if place <= len(values) else math.inf
 
 

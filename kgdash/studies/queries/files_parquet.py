@@ -60,7 +60,7 @@ def from_parquet(content: bytes, shown: str) -> NamedQueries:
         table = pa.concat_tables(groups) if groups else _SCHEMA.empty_table()
         table.validate(full=True)
         return _from_arrow(table, shown)
-    except KgdashError:
+    except (KgdashError, MemoryError):  # of Arrow's errors that of memory is one
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
         raise KgdashError(

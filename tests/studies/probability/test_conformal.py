@@ -18,7 +18,8 @@ from kgdash.studies.probability.conformal import (
 
 
 @pytest.mark.parametrize(
-    ("n", "epsilon", "place"), [(9, 0.1, 9), (8, 0.1, None), (99, 0.05, 95), (19, 0.05, 19)]
+    ("n", "epsilon", "place"),
+    [(9, 0.1, 9), (8, 0.1, None), (99, 0.05, 95), (19, 0.05, 19), (1304, 1 - 1e-13, 1)],
 )
 def test_quantile(n, epsilon, place):
     values = np.random.default_rng(n).permutation(n) + 1.0
