@@ -53,6 +53,7 @@ def opened(path: Path, about: Mapping[str, Any]) -> Iterator[optuna.Study]:
 
 def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
     """Open the study, or make it; refuse that of another search, naming the difference."""
+    _check_journal(path)
     if path.exists():
         _take_back(path)
         _check_same(path, read_study(path).about, about)
@@ -72,15 +73,17 @@ def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
     return _study(path)
 
 
-def _take_back(path: Path) -> None:
-    """Let SQLite undo what a killed process had half-written, which takes leave to write.
+def _check_journal(path: Path) -> None:
+    """Refuse a journal beside the file that would do more than undo what was half-written there.
 
-    A journal of several files ends with the name of another one, which SQLite would delete whatever
-    it is (sqlite.org/fileformat.html#the_rollback_journal): a search's never does.
+    One of several files ends with the name of another one, which SQLite would delete whatever it is
+    (sqlite.org/fileformat.html#the_rollback_journal): a search's never does.
     """
-    journal = path.with_name(f"{path.name}-journal")
+    journal = _journal(path)
     if not os.path.lexists(journal):
         return
+    if not path.exists():
+        raise KgdashError(f"{journal} is there without its file; remove it, or name another file")
     try:
         with open_regular(journal) as stream:
             stream.seek(max(0, os.fstat(stream.fileno()).st_size - len(_JOURNAL)))
@@ -92,8 +95,19 @@ def _take_back(path: Path) -> None:
             f"{journal} is not what a search leaves: it would have another file deleted. Remove "
             "it, and take the search's own file from where you have it"
         )
-    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
-        connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+
+
+def _take_back(path: Path) -> None:
+    """Let SQLite undo what a killed process had half-written, which takes leave to write."""
+    if os.path.lexists(_journal(path)):
+        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchall()
+
+
+def _journal(path: Path) -> Path:
+    """Return where SQLite has the journal of a file, or of what a link leads to."""
+    place = path.resolve()
+    return place.with_name(f"{place.name}-journal")
 
 
 def _study(path: Path, create: bool = False) -> optuna.Study:

@@ -38,17 +38,35 @@ def read(path):
         connection.execute("SELECT * FROM t").fetchall()
 
 
-def test_a_journal_that_names_another_file_is_refused_and_deletes_nothing(database, tmp_path):
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_journal_that_names_another_file_is_refused_and_deletes_nothing(
+    database, tmp_path, linked
+):
     """SQLite takes the other one for a journal, too, and deletes what no journal refers to."""
     other, journal = tmp_path / "thesis.txt", tmp_path / "search.db-journal"
     other.write_text("mine")
     journal.write_bytes(journal_of_several(database, other))
-    with pytest.raises(KgdashError, match="would have another file deleted"), opened(database, {}):
+    path = database
+    if linked:
+        path = tmp_path / "link" / "search.db"
+        path.parent.mkdir()
+        path.symlink_to(database)
+    with pytest.raises(KgdashError, match="would have another file deleted"), opened(path, {}):
         pass
     assert other.read_text() == "mine"
     assert journal.exists()
     read(database)  # what it is refused for
     assert not other.exists()
+
+
+def test_a_journal_that_waits_for_a_new_file_is_refused(database, tmp_path):
+    other, new = tmp_path / "thesis.txt", tmp_path / "new.db"
+    other.write_text("mine")
+    (tmp_path / "new.db-journal").write_bytes(journal_of_several(database, other))
+    with pytest.raises(KgdashError, match="is there without its file"), opened(new, {}):
+        pass
+    assert other.exists()
+    assert not new.exists()
 
 
 def test_a_journal_that_is_a_pipe_is_refused(database, tmp_path):
