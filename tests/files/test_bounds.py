@@ -3,6 +3,7 @@
 import shutil
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from kgdash.errors import KgdashError
@@ -66,3 +67,13 @@ def test_runs_of_visitors_leave_room_on_the_disk(as_visitor, tmp_path, monkeypat
     with pytest.raises(KgdashError, match="disk is nearly full"):
         check_room(tmp_path / "runs" / "new")
     assert asked == [tmp_path]
+
+
+def test_names_of_wide_characters_count_by_their_bytes(as_visitor, monkeypatch):
+    """Of four bytes each, a run of 0.6 MB took the server eight gigabytes."""
+    triples, relations = np.array([[0, 0, 1], [1, 0, 1]]), ["r"]
+    as_visitor(folder="ada")
+    monkeypatch.setattr(bounds, "_WRITTEN_OUT", 6)
+    bounds.check_written_out(triples, ["a", "b"], relations, "x.zip")
+    with pytest.raises(KgdashError, match=r"in x\.zip, written out, have 9 bytes; expected at"):
+        bounds.check_written_out(triples, ["😀", "b"], relations, "x.zip")

@@ -146,7 +146,7 @@ def test_long_labels_of_many_rows_of_a_visitor_s(as_visitor, monkeypatch):
     as_visitor(folder="ada")
     assert read(GOOD)
     monkeypatch.setattr(bounds, "_WRITTEN_OUT", 17)
-    with pytest.raises(KgdashError, match=r"triples in rules\.tsv, written out, have 18 char"):
+    with pytest.raises(KgdashError, match=r"triples in rules\.tsv, written out, have 18 bytes"):
         read(GOOD)
 
 
