@@ -60,7 +60,7 @@ show_drawing(run, comparison, key, part_name)
 
 st.header("ReliK against reciprocal rank")
 dots = show_chart(
-    drawn(relik_scatter, triples, labelled),
+    drawn(relik_scatter, labelled),
     "scatter",
     f"{part_name}-relik",
     on_select="rerun",

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 _HOVERED = 60
 
 
-def relik_scatter(triples: pd.DataFrame, named: pd.DataFrame) -> go.Figure:
+def relik_scatter(triples: pd.DataFrame) -> go.Figure:
     """Draw reciprocal rank against ReliK, one point per evaluated triple, both axes log.
 
     ``customdata`` of a point is the row number in ``triples``.
 
-    :param triples: ``relik``, ``reciprocal_rank`` (NaN: not evaluated), ``split``
-    :param named: ``head``, ``relation``, ``tail`` of the same rows: what people read, for hovering
+    :param triples: ``relik``, ``reciprocal_rank`` (NaN: not evaluated), ``split``, and for hovering
+        ``head``, ``relation``, ``tail`` by what people read
     """
     rows = triples.assign(row=np.arange(len(triples)))
     rows = rows[rows["reciprocal_rank"].notna() & rows["relik"].notna()]
     if rows.empty:
         return empty("no evaluated triple inside this subgraph")
-    rows["text"] = _facts(named.iloc[rows["row"]])
+    rows["text"] = _facts(rows)
     figure = go.Figure()
     colours = {"test": SIDE_COLOURS["tail"], "valid": SIDE_COLOURS["relation"]}
     symbols = {"test": "circle", "valid": "square", "train": "diamond"}

@@ -16,7 +16,7 @@ from kgdash.errors import KgdashError
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
 from kgdash.files.regular import open_regular
-from kgdash.hpo.study_file import ATTRIBUTE, STUDY, read_study
+from kgdash.hpo.study_file import ATTRIBUTE, STUDY, open_to_read, read_study
 
 #: what SQLite's journals begin with, and end with where they name another file
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
@@ -122,13 +122,14 @@ def _study(path: Path, create: bool = False) -> optuna.Study:
 
 def _check_schema(path: Path) -> None:
     """Refuse what Optuna does not make: a trigger, say, would run, without bounds, as it writes."""
-    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+    with open_to_read(path) as connection:
         found = _schema(connection)
     engine = optuna.storages.RDBStorage("sqlite://").engine
     with closing(engine.raw_connection()) as made:
         ours = _schema(cast(sqlite3.Connection, made.driver_connection))
     engine.dispose()
-    for kind, name, _ in sorted(found - ours):
+    if more := sorted(found - ours):
+        kind, name, _ = more[0]
         raise KgdashError(
             f"{path} holds the {kind} {name:.100}, which Optuna {optuna.__version__} would not have"
             " made so, and which would run as it writes; start a search on a new file"

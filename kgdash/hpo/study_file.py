@@ -92,7 +92,7 @@ def read_study(path: Path) -> StudyFile:
 
     :raises KgdashError: if it is missing, no SQLite file, damaged, or not of a search
     """
-    with _opened(path) as connection:
+    with open_to_read(path) as connection:
         try:
             return _read(path, connection)
         except (
@@ -118,7 +118,11 @@ def read_study(path: Path) -> StudyFile:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a file of SQLite's for bounded reading.
+
+    :raises KgdashError: if it is missing, too large or another kind of file
+    """
     try:
         with open_regular(path) as stream:
             size, head = os.fstat(stream.fileno()).st_size, stream.read(16)

@@ -113,8 +113,7 @@ def _map_scale(source: ChartSource) -> ReliKScale:
 
 
 def _relik(source: ChartSource) -> go.Figure:
-    triples = source.local().triples
-    return relik_scatter(triples, source.run.graph.with_names(triples))
+    return relik_scatter(source.run.graph.with_names(source.local().triples))
 
 
 def _scores(source: ChartSource) -> go.Figure:

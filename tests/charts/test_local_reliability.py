@@ -28,7 +28,7 @@ def test_labels_are_no_markup(comparison):
 
 def test_texts_of_the_scatter_are_no_markup(comparison):
     named = comparison.triples.assign(head=HOSTILE, relation=HOSTILE, tail="x" * 1000)
-    figure = relik_scatter(comparison.triples, named)
+    figure = relik_scatter(named)
     texts = [text for trace in figure.data if trace.text is not None for text in trace.text]
     assert texts
     assert not [text for text in texts if "<" in text]

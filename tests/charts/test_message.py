@@ -175,7 +175,7 @@ def rates(k):
 
 def scatter(k):
     table = frame(relik=[0.1, 0.2], reciprocal_rank=[0.3 * k, 0.6], split="test")
-    return local_reliability.relik_scatter(table, frame(head="a", relation="r", tail=["b", "c"]))
+    return local_reliability.relik_scatter(table.assign(head="a", relation="r", tail=["b", "c"]))
 
 
 def means(k):

@@ -14,7 +14,7 @@ import pandas as pd
 import typer
 
 from kgdash.commands.options.terminal import say
-from kgdash.files.table import to_csv, write_table
+from kgdash.files.table import row_parts, to_csv, write_table
 
 if TYPE_CHECKING:
     from kgdash.runs import Run
@@ -62,9 +62,8 @@ def write_or_print(
     :param silent: nothing is said of the file, since JSON stands alone on standard output
     """
     if out is None:
-        for start in range(0, max(len(table), 1), _AT_ONCE):
-            part = table.iloc[start : start + _AT_ONCE]
-            print(to_csv(part, separator="\t", index=index, header=start == 0), end="")
+        for number, part in enumerate(row_parts(table, _AT_ONCE)):
+            print(to_csv(part, separator="\t", index=index, header=number == 0), end="")
         return
     write_table(table, out, index)
     if not silent:
