@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import torch
 
-from kgdash.files import table_cache as store
 from kgdash.files.provenance import command, libraries, machine, provenance
 from kgdash.files.table_cache import cached_table, list_cache, replace_table
 
@@ -41,8 +40,7 @@ def test_the_command_names_no_folder(monkeypatch, argv, shown):
     assert command() == shown
 
 
-def test_a_stored_table_tells_it(monkeypatch):
-    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+def test_a_stored_table_tells_it(keep_all):
     table = pd.DataFrame({"x": [1]})
     cached_table({"graph": "f" * 64, "seed": 7}, lambda: table, {"kind": "rules"})
     replace_table({"a": 1}, table, {"kind": "study", "graph_digest": "e" * 64, "seed": 3})

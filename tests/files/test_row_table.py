@@ -159,8 +159,7 @@ def test_another_folder_is_another_table(monkeypatch, tmp_path, cache_folder):
     assert column(table).tolist()[:2] == [1, -1]
 
 
-def test_nothing_counted_is_not_stored(monkeypatch):
-    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+def test_nothing_counted_is_not_stored(keep_all):
     with make().saved(), make().turn():
         pass
     assert cache_size()[0] == 0

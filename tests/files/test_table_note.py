@@ -79,8 +79,7 @@ def test_strange_notes_break_neither_the_list_nor_clearing(cache_folder, note):
 
 
 @pytest.mark.parametrize("cut", [0, 1])
-def test_what_another_wrote_under_a_name_is_computed_again(cache_folder, monkeypatch, cut):
-    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1)
+def test_what_another_wrote_under_a_name_is_computed_again(cache_folder, keep_all, cut):
     made = pd.DataFrame({"relik": [0.5, 1.0]})
     cached_table({"a": 1}, lambda: made)
     (path,) = cache_folder.glob("*.parquet")
@@ -94,8 +93,7 @@ def test_what_another_wrote_under_a_name_is_computed_again(cache_folder, monkeyp
     pd.testing.assert_frame_equal(cached_table({"a": 1}, lambda: made), made)
 
 
-def test_flipped_bits_are_noticed(cache_folder, monkeypatch):
-    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1)
+def test_flipped_bits_are_noticed(cache_folder, keep_all):
     made = pd.DataFrame({"relik": [0.5, 1.0, 0.25] * 100})
     cached_table({"a": 1}, lambda: made)
     (path,) = cache_folder.glob("*.parquet")

@@ -33,8 +33,7 @@ class TestOfARun:
                 assert row.gap == expected.loc[row.group, "gap"]
                 assert row.largest_tie == expected.loc[row.group, "largest_tie"]
 
-    def test_tables_are_kept(self, monkeypatch):
-        monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+    def test_tables_are_kept(self, keep_all):
         scores = random_scorer(30, 2).tails.round()
         scores[0] = NAN
         graph, scorer = make_graph(TRAIN, (), TEST), FakeScorer(scores)

@@ -3,7 +3,6 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kgdash.files import table_cache as store
 from kgdash.files.table_cache import clear_cache, list_cache
 from kgdash.ui.widgets.cache_table import size_text
 from tests.pages.driver import cards, messages, open_page, run, table
@@ -12,8 +11,7 @@ pytestmark = pytest.mark.own_cache
 
 
 @pytest.fixture
-def filled(run, monkeypatch):
-    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+def filled(run, keep_all):
     run.relik(split="valid")
     run.ranks(split="valid", sides=["tail"])
     return list_cache()
@@ -34,8 +32,7 @@ def test_nothing_kept(cache_folder):
     assert [caption for caption in app.caption if str(cache_folder) in caption.value]
 
 
-def test_what_a_page_computes_is_kept(monkeypatch):
-    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+def test_what_a_page_computes_is_kept(keep_all):
     open_page("metrics", split="valid")
     kinds = table(open_page("cache"), "run", "kind", "details")["kind"]
     assert set(kinds) == {"ranks"}

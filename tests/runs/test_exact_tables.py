@@ -5,7 +5,6 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgdash.files import table_cache as store
 from kgdash.files.table_cache import list_cache
 from kgdash.graph import FILTERS
 from kgdash.graph.known_triples import SIDES
@@ -38,8 +37,7 @@ def test_equal_to_counting_the_set_at_once(world, filter, mixed):
     pd.testing.assert_frame_equal(rank(triples=triples, filter=filter, sides=sides), expected)
 
 
-def test_one_table_of_relik_whoever_asks(monkeypatch):
-    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+def test_one_table_of_relik_whoever_asks(keep_all):
     rng = np.random.default_rng(2)
     graph = make_graph(rng.integers(0, (9, 3, 9), (40, 3)), [(1, 1, 2)], [(3, 2, 3)], 9, 3)
     run = fake_run(graph, random_scorer(9, 3))

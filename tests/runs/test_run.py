@@ -6,7 +6,6 @@ import pytest
 
 from kgdash.errors import KgdashError, unknown_name
 from kgdash.files import row_table
-from kgdash.files import table_cache as store
 from kgdash.files.table_cache import cache_size, clear_cache, list_cache
 from kgdash.progress import Estimate, phases
 from kgdash.ranking import relik_table
@@ -85,8 +84,7 @@ class TestReliKSteps:
         next(steps)
         assert len(run.scorer.asked) > asked
 
-    def test_what_is_stored_comes_alone(self, run, monkeypatch):
-        monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+    def test_what_is_stored_comes_alone(self, run, keep_all):
         assert len(list(run.relik_steps())) > 2
         again = fake_run(self.graph, run.scorer)
         run.scorer.asked.clear()

@@ -207,8 +207,7 @@ def test_progress_and_cancelling():
     check_progress(work)
 
 
-def test_kept_by_content(monkeypatch):
-    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1.0)
+def test_kept_by_content(keep_all, monkeypatch):
     values = reciprocals(20, 2)
     first = paired_tests(values, ["a", "b"], Bootstrap(resamples=30))
     monkeypatch.setattr(module, "_paired_tests", lambda *_: pytest.fail("computed again"))

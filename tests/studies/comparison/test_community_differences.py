@@ -92,8 +92,7 @@ def test_resolution_must_be_above_zero():
         find_communities(GRAPH, 0)
 
 
-def test_kept_by_graph_resolution_and_seed(monkeypatch):
-    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1.0)
+def test_kept_by_graph_resolution_and_seed(keep_all, monkeypatch):
     first = find_communities(cliques(4, 5))
     monkeypatch.setattr(module, "_louvain", lambda *_: pytest.fail("searched again"))
     np.testing.assert_array_equal(find_communities(cliques(4, 5)), first)

@@ -170,8 +170,7 @@ def test_mean_degrees_of_subgraphs(umls):
     )
 
 
-def test_tables_are_kept(umls, factors, monkeypatch):
-    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1)
+def test_tables_are_kept(umls, factors, keep_all, monkeypatch):
     first = cached_tests(umls, "factors", factors)
     monkeypatch.setattr(module, "factor_tests", lambda *_, **__: pytest.fail("computed again"))
     pd.testing.assert_frame_equal(cached_tests(umls, "factors", factors), first)

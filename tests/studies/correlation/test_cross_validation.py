@@ -202,8 +202,7 @@ class TestInterruption:
         seconds = ["training_seconds", "study_seconds"]
         pd.testing.assert_frame_equal(runs.drop(columns=seconds), done[1][1].drop(columns=seconds))
 
-    def test_a_finished_study_is_not_made_again(self, graph, done, monkeypatch):
-        monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+    def test_a_finished_study_is_not_made_again(self, graph, done, keep_all, monkeypatch):
         first = cross_validate(graph, PLAN, done[0])
 
         def never(*arguments, **options):

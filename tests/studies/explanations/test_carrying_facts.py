@@ -161,8 +161,7 @@ def test_all_tied(written):
     assert found.rank == 7.5
 
 
-def test_what_was_found_is_kept(written, monkeypatch):
-    monkeypatch.setattr(table_cache, "_WORTH_KEEPING", -1)
+def test_what_was_found_is_kept(written, keep_all, monkeypatch):
     run, kinds = written("DistMult").run, set()
     triples = run.graph.split("test")[:6].tolist()
     first = [found_of(run, triple, side) for triple in triples for side in ("tail", "head")]

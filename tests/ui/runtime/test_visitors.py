@@ -125,8 +125,7 @@ def test_after_log_out_no_other_tab_goes_on():
     assert_asks_for_log_in(app.run())
 
 
-def test_without_rights_there_are_no_buttons(monkeypatch):
-    monkeypatch.setattr("kgdash.files.table_cache._WORTH_KEEPING", -1)
+def test_without_rights_there_are_no_buttons(keep_all):
     cached_table({"kind": "ranks"}, lambda: pd.DataFrame({"x": [1]}))
     shutil.copytree(DEMO / "umls-rotate", runs_folder() / "shared")
     runs, cache = visit("bob", "runs"), visit("bob", "cache")

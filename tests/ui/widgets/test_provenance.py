@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from kgdash.files import table_cache as store
 from kgdash.files.table_cache import cached_table
 from kgdash.ui.widgets.provenance import tables_behind
 from kgdash.version import __version__
@@ -18,8 +17,7 @@ pytestmark = pytest.mark.own_cache
 
 
 @pytest.fixture
-def run(monkeypatch):
-    monkeypatch.setattr(store, "_WORTH_KEEPING", -1)
+def run(keep_all):
     return fake_run(GRAPH, random_scorer(3, 2))
 
 
