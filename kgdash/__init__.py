@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 # Else Arrow takes a gibibyte at its first use, before it needs any: more than a small file may take
@@ -17,10 +18,10 @@ os.environ.setdefault("MIMALLOC_ARENA_EAGER_COMMIT", "0")
 
 from kgdash.accessors import ACCESSORS
 from kgdash.errors import KgdashError
-from kgdash.ranking.metrics import metrics
 from kgdash.version import __version__
 
 if TYPE_CHECKING:
+    from kgdash.ranking.metrics import metrics
     from kgdash.reports.run_plots import RunPlots
     from kgdash.runs import Run
     from kgdash.runs.importing import run_from_arrays
@@ -95,22 +96,17 @@ ACCESSORS["protocols"] = _protocols
 ACCESSORS["why"] = _why
 
 
+#: what needs pandas or PyKEEN (seconds), imported only when it is asked for -> its module
+_LATER = {
+    "Run": "kgdash.runs",
+    "audit": "kgdash.studies.audit.of_run",
+    "load": "kgdash.runs.loading",
+    "metrics": "kgdash.ranking.metrics",
+    "run_from_arrays": "kgdash.runs.importing",
+}
+
+
 def __getattr__(name: str) -> Any:
-    """Import what needs PyKEEN (seconds) only when it is asked for."""
-    if name == "load":
-        from kgdash.runs.loading import load
-
-        return load
-    if name == "Run":
-        from kgdash.runs import Run
-
-        return Run
-    if name == "run_from_arrays":
-        from kgdash.runs.importing import run_from_arrays
-
-        return run_from_arrays
-    if name == "audit":
-        from kgdash.studies.audit.of_run import audit
-
-        return audit
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'kgdash' has no attribute {name!r}")

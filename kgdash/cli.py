@@ -1,9 +1,11 @@
 """``python -m kgdash``: the numbers of every page on the command line."""
 
 import logging
+import signal
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import typer
 
@@ -104,6 +106,8 @@ GROUPS = {
     "obl2021": obl2021.app,
     "runs": runs.app,
 }
+_CANCELLED, _NOTHING_WRITTEN = 130, "\nkgdash: cancelled, nothing was written"
+
 for name, command in COMMANDS.items():
     app.command(name)(command)
 for name, commands in GROUPS.items():
@@ -121,14 +125,38 @@ def main() -> None:
     warnings.simplefilter("ignore")
     arguments = sys.argv[1:]
     bound_readings()
+    with _noted_interrupts() as interrupts:
+        try:
+            refuse_old_names(arguments)
+            app(arguments)
+        except KgdashError as error:
+            with visible_output():
+                say(f"kgdash: {error}", file=sys.stderr)
+            sys.exit(2)
+        except SystemExit as ended:
+            if ended.code == _CANCELLED:  # which Typer turns Ctrl-C into without a word
+                print(_NOTHING_WRITTEN, file=sys.stderr)
+            raise
+        except Exception:
+            if not interrupts:
+                raise
+            print(_NOTHING_WRITTEN, file=sys.stderr)
+            sys.exit(_CANCELLED)
+
+
+@contextmanager
+def _noted_interrupts() -> Iterator[list[int]]:
+    """Note each Ctrl-C, as compiled modules that are being imported make another error of it."""
+    noted: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        noted.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, interrupt)
     try:
-        refuse_old_names(arguments)
-        app(arguments)
-    except KgdashError as error:
-        with visible_output():
-            say(f"kgdash: {error}", file=sys.stderr)
-        sys.exit(2)
-    except SystemExit as ended:
-        if ended.code == 130:  # Ctrl-C, which Typer turns into this without a word
-            print("\nkgdash: cancelled, nothing was written", file=sys.stderr)
-        raise
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,7 +1,10 @@
 """The command line as a process: what was refused or cancelled is said in one line."""
 
+import signal
 import subprocess
 import sys
+
+import pytest
 
 from tests.support.cli import run_cli
 from tests.support.paths import ROOT
@@ -17,6 +20,33 @@ def test_ctrl_c_says_that_nothing_was_written(monkeypatch, capsys, tmp_path):
     assert (code, out) == (130, "")
     assert err.strip() == "kgdash: cancelled, nothing was written"
     assert not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_that_a_library_makes_another_error_of(monkeypatch, capsys, tmp_path):
+    def interrupted(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("initialization failed") from None
+
+    monkeypatch.setattr("kgdash.runs.Run.relik", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    code, out, err = run_cli(monkeypatch, capsys, ("relik", "umls-transe"))
+    assert (code, out, err.strip()) == (130, "", "kgdash: cancelled, nothing was written")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("library", ["numpy", "pandas", "kgdash.cli", "torch", "pykeen.models"])
+def test_ctrl_c_while_libraries_are_imported(library):
+    command = [sys.executable, "-X", "importtime", "-m", "kgdash", "metrics", "umls-transe"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if line.rpartition("|")[2].strip() == library:
+                process.send_signal(signal.SIGINT)
+    assert process.returncode in (-signal.SIGINT, 130), said[-1]
+    assert not any("Traceback" in line for line in said)
 
 
 def test_as_a_process():
