@@ -44,7 +44,16 @@ def for_spreadsheets(table: pd.DataFrame) -> pd.DataFrame:
     texts; numbers stay as they are.
     """
     texts = table.select_dtypes(exclude=["number", "bool", "datetime"]).columns
-    written = table.assign(**{str(name): table[name].map(_as_text) for name in texts})
+    known: dict[str, str] = {}  # names come up again and again, and are long at times
+
+    def once(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        if value not in known:
+            known[value] = _as_text(value)
+        return known[value]
+
+    written = table.assign(**{str(name): table[name].map(once) for name in texts})
     return written.rename(columns=_as_text, index=_as_text)
 
 
