@@ -16,10 +16,22 @@ from kgdash.errors import KgdashError
 from kgdash.files.atomic import atomic_file
 from kgdash.files.lock import hold_lock
 from kgdash.files.regular import open_regular
-from kgdash.hpo.study_file import ATTRIBUTE, STUDY, open_to_read, read_study
+from kgdash.hpo.study_file import ATTRIBUTE, MAX_ROWS, STUDY, open_to_read, read_study
 
 #: what SQLite's journals begin with, and end with where they name another file
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
+
+#: rows of Optuna's tables that no search of ours fills further
+_ROWS = {
+    "alembic_version": 1,
+    "studies": 1,
+    "study_directions": 1,
+    "study_system_attributes": 0,
+    "study_user_attributes": 1,
+    "trial_heartbeats": 0,
+    "trial_system_attributes": 0,
+    "version_info": 1,
+}
 
 
 @contextmanager
@@ -57,7 +69,7 @@ def _open(path: Path, about: Mapping[str, Any]) -> optuna.Study:
     if path.exists():
         _take_back(path)
         _check_same(path, read_study(path).about, about)
-        _check_schema(path)
+        _check_made_here(path)
         if not os.access(path, os.W_OK):
             raise KgdashError(f"can not write {path}: it is read-only")
     else:
@@ -120,20 +132,32 @@ def _study(path: Path, create: bool = False) -> optuna.Study:
         raise KgdashError(f"{path}: Optuna can not go on with it: {error}") from error
 
 
-def _check_schema(path: Path) -> None:
-    """Refuse what Optuna does not make: a trigger, say, would run, without bounds, as it writes."""
-    with open_to_read(path) as connection:
-        found = _schema(connection)
+def _check_made_here(path: Path) -> None:
+    """Refuse what no search of ours leaves, as Optuna goes by all that is there.
+
+    A trigger, say, would run, without bounds, as it writes; parameters that the file keeps for a
+    trial are tried whatever the space.
+    """
     engine = optuna.storages.RDBStorage("sqlite://").engine
     with closing(engine.raw_connection()) as made:
         ours = _schema(cast(sqlite3.Connection, made.driver_connection))
     engine.dispose()
-    if more := sorted(found - ours):
-        kind, name, _ = more[0]
-        raise KgdashError(
-            f"{path} holds the {kind} {name:.100}, which Optuna {optuna.__version__} would not have"
-            " made so, and which would run as it writes; start a search on a new file"
-        )
+    with open_to_read(path) as connection:
+        if more := sorted(_schema(connection) - ours):
+            kind, name, _ = more[0]
+            raise KgdashError(
+                f"{path} holds the {kind} {name:.100}, which Optuna {optuna.__version__} would not "
+                "have made so, and which would run as it writes; start a search on a new file"
+            )
+        for table in sorted(name for kind, name, _ in ours if kind == "table"):
+            most = _ROWS.get(table, MAX_ROWS)
+            query = f"SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT ?)"
+            (rows,) = connection.execute(query, (most + 1,)).fetchone()
+            if rows > most:
+                raise KgdashError(
+                    f"{path} holds more than {most:,} rows of {table}, which no search of kgdash "
+                    "leaves there; start a search on a new file"
+                )
 
 
 def _schema(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:

@@ -48,7 +48,7 @@ _TABLES = {
 _MAX_BYTES = 2**28
 _MAX_TRIALS, _MAX_PARAMETERS = 20_000, 200
 #: rows of a table, and bytes of a value
-_MAX_ROWS, _MAX_VALUE = 20 * _MAX_TRIALS, 2**20
+MAX_ROWS, _MAX_VALUE = 20 * _MAX_TRIALS, 2**20
 #: numbers in a value: it is one, or a text
 _MAX_NUMBERS = 1_000
 #: steps of SQLite's machine, in millions: a query that takes more is no study's
@@ -216,16 +216,16 @@ def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
         # Each column: place, name, type, ..., and whether it is hidden, as computed ones are.
         if any(column[-1] for column in connection.execute(f"PRAGMA table_xinfo({name})")):
             raise ValueError(f"table {name} has computed columns")
-        # A page that several others name would be read as often as they do.
-        (found,) = connection.execute(f"PRAGMA quick_check({name})").fetchone()
-        if found != "ok":
-            raise ValueError(found)
+    # A page that several others name would be read as often as they do.
+    (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if state != "ok":
+        raise ValueError(" ".join(state.split()))
 
 
 def _rows(connection: sqlite3.Connection, query: str) -> Iterator[tuple]:
     for number, row in enumerate(connection.execute(query)):
-        if number >= _MAX_ROWS:
-            raise ValueError(f"more than {_MAX_ROWS:,} rows in a table")
+        if number >= MAX_ROWS:
+            raise ValueError(f"more than {MAX_ROWS:,} rows in a table")
         yield row
 
 
@@ -241,7 +241,9 @@ _COLUMNS = ["trial", "state", "value", "epochs", "seconds", "reason"]
 
 def _row(row: tuple, value: float | None, epochs: Any, reason: Any) -> list[Any]:
     _, number, state, start, end = row
-    named = STATES.get(state, "running")
+    if state not in STATES:  # one that waits would be tried with what it brings
+        raise ValueError(f"trial {number} is {state:.20}")
+    named = STATES[state]
     if named == "failed" and reason is None:
         named = INTERRUPTED
     seconds = None

@@ -96,3 +96,33 @@ def test_what_would_run_as_optuna_writes_is_refused(tmp_path, sql, what):
     assert read_study(path).trials["state"].tolist() == ["interrupted", "running"]
     with pytest.raises(KgdashError, match=f"holds the {what}, which"), opened(path, about):
         pass
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO trial_system_attributes (trial_id, key, value_json) "
+        "VALUES (1, 'fixed_params', '{\"optimizer.lr\": 9}')",
+        "INSERT INTO study_system_attributes (study_id, key, value_json) VALUES (1, 'x', '1')",
+        "INSERT INTO studies (study_name) VALUES ('another')",
+        "INSERT INTO trial_heartbeats (trial_id, heartbeat) VALUES (1, '2026-01-01')",
+    ],
+)
+def test_rows_that_no_search_leaves_are_refused(tmp_path, sql):
+    """Parameters that a file kept for its next trial were tried, whatever the space."""
+    path, about = tmp_path / "search.db", {"format": FORMAT, "version": VERSION}
+    with opened(path, about) as study:
+        study.ask()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(sql)
+    with pytest.raises(KgdashError, match="rows of "), opened(path, about):
+        pass
+
+
+def test_a_trial_that_waits_with_what_it_brings_is_refused(tmp_path):
+    path, about = tmp_path / "search.db", {"format": FORMAT, "version": VERSION}
+    with opened(path, about) as study:
+        study.enqueue_trial({"optimizer.lr": 9})
+    for read in (lambda: read_study(path), lambda: opened(path, about).__enter__()):
+        with pytest.raises(KgdashError, match="trial 0 is WAITING"):
+            read()
