@@ -127,9 +127,16 @@ def _study(path: Path, create: bool = False) -> optuna.Study:
         storage = optuna.storages.RDBStorage(f"sqlite:///{quote(str(path.resolve()))}")
         if create:
             return optuna.create_study(storage=storage, study_name=STUDY, direction="maximize")
-        return optuna.load_study(storage=storage, study_name=STUDY)
-    except (RuntimeError, optuna.exceptions.OptunaError) as error:
-        raise KgdashError(f"{path}: Optuna can not go on with it: {error}") from error
+        study = optuna.load_study(storage=storage, study_name=STUDY)
+        study.get_trials(deepcopy=False)  # which reads all that it ever will of what is there
+        if study.directions != [optuna.study.StudyDirection.MAXIMIZE]:
+            raise ValueError("it does not look for the greatest value")
+        return study
+    except (SQLAlchemyError, sqlite3.Error, optuna.exceptions.StorageInternalError):
+        raise
+    except Exception as error:  # it takes what is there for its own
+        what = str(error) or type(error).__name__
+        raise KgdashError(f"{path}: Optuna can not go on with it: {what:.300}") from error
 
 
 def _check_made_here(path: Path) -> None:

@@ -102,7 +102,7 @@ def read_study(path: Path) -> StudyFile:
             KeyError,
             IndexError,
             AttributeError,
-            OverflowError,
+            ArithmeticError,
             RecursionError,
         ) as error:
             if isinstance(error, KgdashError):

@@ -126,3 +126,27 @@ def test_a_trial_that_waits_with_what_it_brings_is_refused(tmp_path):
     for read in (lambda: read_study(path), lambda: opened(path, about).__enter__()):
         with pytest.raises(KgdashError, match="trial 0 is WAITING"):
             read()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE study_directions SET direction = 'MINIMIZE'",
+        "UPDATE trial_values SET value_type = 'FOO'",
+        "UPDATE trial_user_attributes SET value_json = 'no JSON'",
+        pytest.param(
+            f"UPDATE trial_user_attributes SET value_json = '{'[' * 50_000}'", id="nested"
+        ),
+        "UPDATE trial_user_attributes SET value_json = x'ff'",
+    ],
+)
+def test_what_optuna_can_not_read_is_said(tmp_path, sql):
+    path, about = tmp_path / "search.db", {"format": FORMAT, "version": VERSION}
+    with opened(path, about) as study:
+        trial = study.ask()
+        trial.set_user_attr("other", 1)
+        study.tell(trial, 1.0)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(sql)
+    with pytest.raises(KgdashError, match="Optuna can not go on with it"), opened(path, about):
+        pass

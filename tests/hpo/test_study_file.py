@@ -230,6 +230,8 @@ class TestForeignFiles:
         [
             'UPDATE trial_params SET distribution_json = \'{"name": "os.system"}\'',
             "UPDATE trial_params SET distribution_json = '['",
+            'UPDATE trial_params SET distribution_json = \'{"name": "FloatDistribution", '
+            '"attributes": {"low": 0, "high": 1e308, "step": 1e-300, "log": false}}\'',
             "UPDATE trial_params SET param_value = 99 WHERE param_name = 'model.embedding_dim'",
             "UPDATE trial_params SET trial_id = 99 WHERE param_name = 'model.embedding_dim'",
             "UPDATE trial_values SET value = 'high'",
