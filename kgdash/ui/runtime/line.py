@@ -35,6 +35,10 @@ MOST, OWN_MOST, _MORE = 16, 4, 2
 #: seconds of a turn, and between two looks
 _TURN, _POLL = 5.0, 0.2
 
+#: seconds after which a paused call has a turn all the same, if it may hold a lock that is awaited:
+#: all others that have a process may have had one by then, and some call that has none
+_HELD_UP = 15.0
+
 
 class _GaveUp(Exception):
     """Raised out of the report of a paused call whose process another one needs."""
@@ -42,13 +46,19 @@ class _GaveUp(Exception):
 
 @dataclass(eq=False)
 class _Ticket:
-    """A call in line or running. ``used``: seconds of processes; ``since``: its turn's begin."""
+    """A call in line or running.
+
+    ``used``: seconds of processes; ``since``: its turn's begin; ``paused``: its last one's end;
+    ``is_early``: whether it has its turn before others because it may hold a lock.
+    """
 
     rank: int
     number: int
     owner: str
     used: float = 0.0
     since: float | None = None
+    paused: float = 0.0
+    is_early: bool = False
     worker: Worker | None = None
     is_refused: bool = False
 
@@ -168,7 +178,7 @@ class Line:
             if not is_noted:
                 note("job", kind=kind, state="queued")
                 is_noted = True
-            placed(self._place(ticket))
+            placed(self._order().index(ticket) + 1)
             with self._changed:
                 self._changed.wait(_POLL)
         note("job", kind=kind, state="running")
@@ -190,11 +200,11 @@ class Line:
                 alive = [worker for worker in self._idle if worker.is_alive()]
                 ticket.worker = alive.pop() if alive else self._start()
                 self._idle = alive
-            elif not is_next and not self._somebody_waits_for_a_lock():
+            elif not is_next:
                 if self._gives_up_process(ticket, order):
                     raise _GaveUp
                 return False
-            ticket.since = time.monotonic()
+            ticket.is_early, ticket.since = self._is_held_up(ticket), time.monotonic()
             return True
 
     def _is_paused(self, ticket: _Ticket) -> bool:
@@ -204,11 +214,12 @@ class Line:
                 raise _too_many()
             busy = self._busy()
             last = max(busy, key=lambda each: (each.rank, each.spent()), default=None)
-            if ticket is not last or self._somebody_waits_for_a_lock():
+            if ticket is not last:
                 return False
             if len(busy) <= self.workers and not self._is_wanted(ticket, len(busy)):
                 return False
             ticket.used, ticket.since = ticket.spent(), None
+            ticket.paused = time.monotonic()
             self._changed.notify_all()
             return True
 
@@ -218,28 +229,25 @@ class Line:
         if not order or busy < self.workers or ticket.since is None:
             return False
         first, had_turn = order[0], time.monotonic() - ticket.since >= _TURN
+        if ticket.is_early or self._is_held_up(first):
+            return had_turn
         if first.rank == ticket.rank:
             return had_turn and first.used < ticket.spent()
         return first.rank < ticket.rank
-
-    def _place(self, ticket: _Ticket) -> int:
-        order = self._order()
-        return order.index(ticket) + 1
 
     def _order(self) -> list[_Ticket]:
         """Return who waits, the next one first."""
         with self._changed:
 
-            def key(each: _Ticket) -> tuple[int, bool, float, int, int]:
+            def key(each: _Ticket) -> tuple[Any, ...]:
+                if self._is_held_up(each):
+                    return (-1, each.paused)
                 is_stuck = each.worker is None and each.used > 0 and self._spare(each.rank) <= 0
-                return each.rank, is_stuck, each.used, self._own_before(each), each.number
+                own = (other for other in self._tickets if each.owner and other.owner == each.owner)
+                before = sum(other.number < each.number for other in own)
+                return each.rank, is_stuck, each.used, before, each.number
 
             return sorted((each for each in self._tickets if each.since is None), key=key)
-
-    def _own_before(self, ticket: _Ticket) -> int:
-        """Return how many calls the same visitor has that began, or wait, longer than this one."""
-        owner, number = ticket.owner, ticket.number
-        return sum(each.number < number for each in self._tickets if owner and each.owner == owner)
 
     def _busy(self) -> list[_Ticket]:
         """Return who runs, but for those that wait for a lock."""
@@ -266,10 +274,13 @@ class Line:
         takes = first.worker is None and (first.rank < ticket.rank or is_new)
         return takes and self._spare(first.rank) <= 0 and ticket is holders[-1]
 
-    def _somebody_waits_for_a_lock(self) -> bool:
-        """Tell whether something waits that a paused call may hold: then none is paused."""
+    def _is_held_up(self, ticket: _Ticket) -> bool:
+        """Tell whether a call was paused long, and something waits for a lock that it may hold."""
+        if ticket.worker is None or ticket.since is not None:
+            return False
         waits = (each.worker is not None and each.worker.waits for each in self._tickets)
-        return locks_awaited() > 0 or any(waits)
+        is_long = time.monotonic() - ticket.paused >= _HELD_UP
+        return is_long and (locks_awaited() > 0 or any(waits))
 
 
 def _too_many() -> KgdashError:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -232,15 +233,9 @@ def test_preparations_leave_processes_to_pages(one, short_turns):
     assert [each.found for each in preparations] == [["a"], ["b"], ["c"]]
 
 
-def test_nobody_is_paused_while_a_lock_is_awaited(one, short_turns, tmp_path):
-    """Who waits may wait for who is paused: here, and in a process."""
-    holder = Asked(one, "holder", "preparation")
-    page = Asked(one, "page")
-    wait_until(lambda: page.place == 0 and holder.place == 1)
-    page.worker.waits = True
-    wait_until(lambda: holder.place == 0)
-    page.worker.waits = False
-    wait_until(lambda: holder.place == 1)
+@pytest.fixture
+def awaited(tmp_path):
+    """Have a thread wait for a lock as long as the test lasts."""
     waits = threading.Event()
 
     def take():
@@ -251,10 +246,50 @@ def test_nobody_is_paused_while_a_lock_is_awaited(one, short_turns, tmp_path):
         thread = threading.Thread(target=take)
         thread.start()
         assert waits.wait(PATIENCE)
-        wait_until(lambda: holder.place == 0)
+        yield
     thread.join(PATIENCE)
+
+
+def turns(call):
+    """Count how often a call's turn began."""
+    return sum(now == 0 != before for before, now in pairwise([1, *call.places]))
+
+
+def test_who_waits_for_a_lock_takes_nobody_s_turn(one, short_turns):
+    holder = Asked(one, "holder", "preparation")
+    page = Asked(one, "page")
+    wait_until(lambda: page.place == 0 and holder.place == 1)
+    page.worker.waits = True
+    wait_until(lambda: holder.place == 0)
+    page.worker.waits = False
     wait_until(lambda: holder.place == 1)
     for each in (page, holder):
+        each.end()
+
+
+def test_a_paused_call_that_may_hold_a_lock_has_turns_between_those_before_it(
+    one, short_turns, awaited, monkeypatch
+):
+    """Who waits may wait for who is paused, and that one for pages without end."""
+    monkeypatch.setattr(module, "_HELD_UP", 0.1)
+    holder = Asked(one, "holder", "preparation")
+    page = Asked(one, "page")
+    wait_until(lambda: turns(holder) >= 3 and turns(page) >= 3)
+    for each in (page, holder):
+        each.end()
+
+
+def test_two_calls_of_which_one_waits_for_the_other_s_lock_keep_nobody_waiting(one, short_turns):
+    """Two tabs that mined one run's rules kept all others from the worker until they had."""
+    holder = Asked(one, "holder")
+    time.sleep(0.2)
+    waiting = Asked(one, "waiting")
+    wait_until(lambda: waiting.place == 0)
+    waiting.worker.waits = True
+    wait_until(lambda: holder.place == 0)
+    other = Asked(one, "other")
+    wait_until(lambda: other.place == 0)
+    for each in (other, holder, waiting):
         each.end()
 
 
