@@ -14,9 +14,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from kgdash.errors import KgdashError
 from kgdash.files.atomic import atomic_file
+from kgdash.files.bounded_reading import reads
 from kgdash.files.lock import hold_lock
 from kgdash.files.regular import open_regular
-from kgdash.hpo.study_file import ATTRIBUTE, MAX_ROWS, STUDY, open_to_read, read_study
+from kgdash.hpo.study_file import ATTRIBUTE, MAX_ROWS, STUDY, connect, open_to_read, read_study
 
 #: what SQLite's journals begin with, and end with where they name another file
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
@@ -112,7 +113,7 @@ def _check_journal(path: Path) -> None:
 def _take_back(path: Path) -> None:
     """Let SQLite undo what a killed process had half-written, which takes leave to write."""
     if os.path.lexists(_journal(path)):
-        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+        with suppress(sqlite3.Error), closing(connect(path, "rw")) as connection:
             connection.execute("SELECT 1 FROM sqlite_master").fetchall()
 
 
@@ -139,6 +140,7 @@ def _study(path: Path, create: bool = False) -> optuna.Study:
         raise KgdashError(f"{path}: Optuna can not go on with it: {what:.300}") from error
 
 
+@reads
 def _check_made_here(path: Path) -> None:
     """Refuse what no search of ours leaves, as Optuna goes by all that is there.
 
@@ -168,7 +170,7 @@ def _check_made_here(path: Path) -> None:
 
 
 def _schema(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
-    rows = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    rows = connection.execute("SELECT DISTINCT type, name, sql FROM sqlite_master LIMIT 100")
     return {(kind, name, " ".join((sql or "").split())) for kind, name, sql in rows}
 
 

@@ -135,7 +135,7 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
             f"`python -m kgdash train --search --study FILE` writes it; found {found}"
         )
     try:
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=5)
+        connection = connect(path, "ro")
     except sqlite3.Error as error:
         raise KgdashError(f"can not read {path}: {error}") from error
     steps = iter(range(_MAX_STEPS))
@@ -143,6 +143,15 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
         connection.set_progress_handler(lambda: next(steps, None) is None, 1_000_000)
         yield connection
+
+
+def connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Have SQLite open the very file of this name: it may take ``file:NAME`` for that of NAME.
+
+    :param mode: "ro" to read, "rw" to write, too
+    """
+    uri = f"{path.resolve().as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=5)
 
 
 def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:

@@ -1,9 +1,11 @@
 """The file of a search: opened for writing, whoever it comes from."""
 
 import os
+import shutil
 import sqlite3
 import struct
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -33,8 +35,8 @@ def database(tmp_path):
     return path
 
 
-def read(path):
-    with closing(sqlite3.connect(path)) as connection:
+def read(path, uri=False):
+    with closing(sqlite3.connect(path, uri=uri)) as connection:
         connection.execute("SELECT * FROM t").fetchall()
 
 
@@ -56,6 +58,23 @@ def test_a_journal_that_names_another_file_is_refused_and_deletes_nothing(
     assert other.read_text() == "mine"
     assert journal.exists()
     read(database)  # what it is refused for
+    assert not other.exists()
+
+
+def test_the_file_that_is_opened_is_the_one_whose_journal_was_judged(
+    database, tmp_path, monkeypatch
+):
+    """SQLite takes a name that begins with ``file:`` for an address, which leads elsewhere."""
+    other, named = tmp_path / "thesis.txt", tmp_path / "file:search.db"
+    other.write_text("mine")
+    shutil.copy(database, named)
+    named.with_name(f"{named.name}-journal").write_bytes(bytes(16))
+    (tmp_path / "search.db-journal").write_bytes(journal_of_several(database, other))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KgdashError, match="not the file of a search"), opened(Path(named.name), {}):
+        pass
+    assert other.exists()
+    read(named.name, uri=True)  # as Debian's SQLite does with every such name
     assert not other.exists()
 
 
