@@ -71,10 +71,11 @@ class TypeGrouping:
 
     def to_json(self, graph: KnowledgeGraph) -> dict[str, Any]:
         """Describe it as JSON can hold it, entities by name."""
-        names = texts_at(graph.entities, self.types.entities)
+        entities, place = np.unique(self.types.entities, return_inverse=True)
+        names = texts_at(graph.entities, entities).tolist()  # each once: they may be long
         of_type: dict[str, list[str]] = {name: [] for name in self.types.names}
-        for number, entity in zip(self.types.types.tolist(), names.tolist(), strict=True):
-            of_type[self.types.names[number]].append(entity)
+        for number, entity in zip(self.types.types.tolist(), place.tolist(), strict=True):
+            of_type[self.types.names[number]].append(names[entity])
         return {"name": self.name, "by": "types", "end": self.end, "types": of_type}
 
 

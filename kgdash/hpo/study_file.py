@@ -99,8 +99,7 @@ def read_study(path: Path) -> StudyFile:
             sqlite3.Error,
             ValueError,
             TypeError,
-            KeyError,
-            IndexError,
+            LookupError,
             AttributeError,
             ArithmeticError,
             RecursionError,
@@ -150,8 +149,7 @@ def connect(path: Path, mode: str) -> sqlite3.Connection:
 
     :param mode: "ro" to read, "rw" to write, too
     """
-    uri = f"{path.resolve().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, timeout=5)
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=5)
 
 
 def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
@@ -209,10 +207,7 @@ def _read(path: Path, connection: sqlite3.Connection) -> StudyFile:
 
 
 def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
-    """Refuse tables that are computed, in whole or in part, or whose pages are not each its own.
-
-    A small file could hold anything then.
-    """
+    """Refuse tables that are computed or share pages: a small file could hold anything then."""
     found = connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'"
     )

@@ -8,6 +8,7 @@ shared by all such runs on the same graph. There, too, stand those of a server's
 import json
 import os
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ from kgdash.runs.library import run_folder
 
 _FILE, _FORMAT, _VERSION = "groupings.json", "kgdash-groupings", 2
 
-_MAX_BYTES = 256 * 2**20
+#: of the file: it is read whenever a page shows the run's groupings
+_MAX_BYTES = 2**25
 
 _ByName = dict[str, dict[str, Any]]
 
@@ -84,11 +86,25 @@ def _change(run: Run, change: Callable[[_ByName], _ByName]) -> Path:
                 "version": _VERSION,
                 "groupings": list(groupings.values()),
             }
-            part.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
+            _write(content, part)
             part.chmod(0o644)
     except OSError as error:
         raise KgdashError(f"can not write {path}: {error.strerror or error}") from error
     return path
+
+
+def _write(content: dict[str, Any], part: Path) -> None:
+    """Write JSON bit by bit, since as one text it takes four bytes a character at times."""
+    size = 0
+    with part.open("wb") as stream:
+        for text in chain(json.JSONEncoder(ensure_ascii=False, indent=1).iterencode(content), "\n"):
+            size += stream.write(text.encode())
+            if size > _MAX_BYTES:
+                raise KgdashError(
+                    f"the groupings of a run take at most {_MAX_BYTES // 2**20} MiB together, and "
+                    "these take more: delete one that you need no more, or take one of fewer "
+                    "entities"
+                )
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
