@@ -19,7 +19,7 @@ from kgdash.graph.known_triples import RANK_TYPES
 from kgdash.ranking.metric import Metric, RatioMetric
 from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_calculators
 from kgdash.ranking.metrics import POOLS
-from kgdash.ranking.ratio_metrics import FEWEST, ratio_intervals
+from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.statistics.bootstrap import check_level
 
 #: groups of fewer triples are marked: their values say little
@@ -36,9 +36,8 @@ def breakdown(
 ) -> pd.DataFrame:
     """Compute a metric per group of triples and side, with its interval and the blur of ties.
 
-    The interval is a bootstrap over the group's triples (`ratio_intervals`); a
-    triple's two ranks are drawn together. There is none for fewer than 10 triples, nor where all
-    values of a group are equal: resampling those would claim a certainty that they do not give.
+    The interval, where there is one, is a bootstrap over the group's triples (`ratio_intervals`);
+    a triple's two ranks are drawn together.
 
     :param annotated: of `add_rank_facts`, or some of its rows
     :param by: one of `kgdash.breakdowns.grouping.GROUPINGS`, or groups of this table: of
@@ -79,7 +78,6 @@ def breakdown(
         if asked.ratio is not None and level is not None:
             ends = _intervals(rows, part, asked.ratio, rank_type, level, seed)
             table[["low", "high"]] = ends
-            table.loc[table["low"] == table["high"], ["low", "high"]] = np.nan
         table.insert(0, "group", groups)
         table.insert(1, "side", side)
         tables.append(table[table["count"] > 0])
@@ -192,6 +190,5 @@ def _intervals(
         part.sums_of_triples(values(ranks, candidates))
         for values in (ratio.numerator, ratio.denominator)
     )
-    sizes = part.triples.tolist()
-    seeds = [(seed, group) if size >= FEWEST else () for group, size in enumerate(sizes)]
+    seeds = [(seed, group) for group in range(len(part.triples))]
     return ratio_intervals(ratio, above, below, part.triples, level, seeds)

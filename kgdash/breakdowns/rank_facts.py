@@ -3,7 +3,6 @@
 Defined in numbers.md#13-breakdowns.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -161,11 +160,7 @@ def _categories(codes: np.ndarray, names: list[str]) -> pd.Categorical:
 
 
 def _distinct_labels(graph: KnowledgeGraph) -> list[str]:
-    times = Counter(graph.relation_labels)
-    labels = [
-        label if times[label] == 1 else f"{label} ({name})"
-        for label, name in zip(graph.relation_labels, graph.relations, strict=True)
-    ]
+    labels = [graph.relation_lookup.distinct_label(each) for each in range(graph.num_relations)]
     return labels if len(set(labels)) == len(labels) else list(graph.relations)
 
 

@@ -35,7 +35,12 @@ def rules(
     ] = None,
     max_rules: Annotated[int, typer.Option(help="Rules to keep.")] = 12,
     min_pca: Annotated[float, typer.Option(help="Minimum PCA confidence.")] = 0.3,
-    min_support: Annotated[int, typer.Option(help="Minimum support.")] = 2,
+    min_support: Annotated[
+        int,
+        typer.Option(
+            help="Minimum support; mined rules find at least 1% of a relation's facts, too."
+        ),
+    ] = 2,
     order: Annotated[
         str, typer.Option(help='Rules first by "support", "confidence" or "both labels".')
     ] = "support",

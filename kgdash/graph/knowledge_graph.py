@@ -224,7 +224,7 @@ class KnowledgeGraph:
 
     def relation_id(self, name: str) -> int:
         """Find a relation like :meth:`entity_id` finds an entity."""
-        return self._relation_lookup.find(name)
+        return self.relation_lookup.find(name)
 
     @cached_property
     def entity_lookup(self) -> NameLookup:
@@ -232,9 +232,9 @@ class KnowledgeGraph:
         return NameLookup(self.entities, self.entity_labels, "entity", f"graph {self.name}")
 
     @cached_property
-    def _relation_lookup(self) -> NameLookup:
-        where = f"graph {self.name}"
-        return NameLookup(self.relations, self.relation_labels, "relation", where)
+    def relation_lookup(self) -> NameLookup:
+        """The relations, likewise."""
+        return NameLookup(self.relations, self.relation_labels, "relation", f"graph {self.name}")
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,20 @@ class NameLookup:
         known = [texts[i] for texts in (self._names, self._labels) for i in near]
         raise unknown_name(self._kind, name, list(dict.fromkeys(known)), self._where)
 
+    def distinct_label(self, number: int) -> str:
+        """Return the label of an id, and its name beside it where others have that label, too."""
+        label = self._labels[number]
+        return f"{label} ({self._names[number]})" if label in self._shared else label
+
+    @cached_property
+    def _shared(self) -> frozenset[str]:
+        """The labels that several have."""
+        if self._labels is self._names:
+            return frozenset()
+        counts = pc.value_counts(as_arrow(self._labels))
+        several = pc.greater(counts.field("counts"), 1)
+        return frozenset(counts.field("values").filter(several).to_pylist())
+
     def called(self, name: str) -> list[int]:
         """Return the ids of a name, else of a label, else of either regardless of case."""
         if not _is_text(name):

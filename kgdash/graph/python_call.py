@@ -22,7 +22,15 @@ _POLL = 0.1
 
 #: modules in which no thread is ended: half an import, or a lock that nobody gives back, would
 #: stay with the process
-_WHOLE = ("importlib", "_frozen_importlib", "logging", "numba", "threading", "kgdash.files.lock")
+_WHOLE = (
+    "importlib",
+    "_frozen_importlib",
+    "logging",
+    "numba",
+    "threading",
+    "kgdash.files.lock",
+    "kgdash.files.turns",
+)
 
 #: held by who looks what threads are in
 _looking = threading.Lock()

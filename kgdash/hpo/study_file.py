@@ -7,6 +7,7 @@ and nothing but numbers and JSON is taken from it.
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -51,8 +52,8 @@ _MAX_TRIALS, _MAX_PARAMETERS = 20_000, 200
 MAX_ROWS, _MAX_VALUE = 20 * _MAX_TRIALS, 2**20
 #: numbers in a value: it is one, or a text
 _MAX_NUMBERS = 1_000
-#: steps of SQLite's machine, in millions: a query that takes more is no study's
-_MAX_STEPS = 200
+#: seconds of processor time that reading takes at most, and steps of SQLite's between two looks
+_MAX_SECONDS, _STEPS = 20.0, 100_000
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,10 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
         connection = connect(path, "ro")
     except sqlite3.Error as error:
         raise KgdashError(f"can not read {path}: {error}") from error
-    steps = iter(range(_MAX_STEPS))
+    end = time.thread_time() + _MAX_SECONDS
     with closing(connection):
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
-        connection.set_progress_handler(lambda: next(steps, None) is None, 1_000_000)
+        connection.set_progress_handler(lambda: time.thread_time() > end, _STEPS)
         yield connection
 
 

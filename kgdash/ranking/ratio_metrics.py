@@ -15,6 +15,7 @@ from kgdash.progress import silent
 from kgdash.ranking.metric import RatioMetric
 from kgdash.statistics.bootstrap import percentile_interval
 from kgdash.statistics.estimate import Estimate
+from kgdash.statistics.rounding import rounded
 
 #: resamples of a bootstrap, and the triples from which on its limit takes its place
 RESAMPLES, LARGE = 1000, 2000
@@ -31,18 +32,13 @@ def mean_estimate(values: np.ndarray, level: float = 0.95) -> Estimate:
 
     :param values: float64, one per triple
     :param level: of the interval, in (0, 1)
-    :return: without an interval where there are fewer than `FEWEST` values or all are equal:
-        resampling them would claim a certainty that they do not give
+    :return: with an interval where `ratio_intervals` gives one
     """
     if not len(values):
         return Estimate(np.nan, np.nan, np.nan, 0)
-    mean, ends = float(values.mean()), np.array([np.nan, np.nan])
-    if len(values) >= FEWEST and np.ptp(values) > 0:
-        sizes = np.array([len(values)])
-        ends = ratio_intervals(RatioMetric(), values, np.ones(len(values)), sizes, level, [(0, 0)])[
-            0
-        ]
-    return Estimate(mean, float(ends[0]), float(ends[1]), len(values))
+    sizes = np.array([len(values)])
+    ends = ratio_intervals(RatioMetric(), values, np.ones(len(values)), sizes, level, [(0, 0)])
+    return Estimate(float(values.mean()), float(ends[0, 0]), float(ends[0, 1]), len(values))
 
 
 def ratio_intervals(
@@ -62,15 +58,15 @@ def ratio_intervals(
     :param denominator: likewise
     :param sizes: int64: triples per group
     :param seeds: one per group: whole numbers ≥ 0; a group's interval depends on no other group
-    :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer than two triples,
-        and for those of fewer than `LARGE` whose seed is ()
+    :return: low and high ends, shape ``(groups, 2)``; NaN for groups of fewer than `FEWEST`
+        triples, and where all values are equal: resampling would claim a certainty that they do
+        not give
     """
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     ends = np.full((len(sizes), 2), np.nan)
     for first in range(0, len(sizes), _HELD):
         some = slice(first, first + _HELD)
-        asked = np.array([len(seed) > 0 for seed in seeds[some]], dtype=bool)
-        drawn = np.flatnonzero(asked & (sizes[some] > 1) & (sizes[some] < LARGE))
+        drawn = np.flatnonzero((sizes[some] >= FEWEST) & (sizes[some] < LARGE))
         limits = starts[first : first + _HELD + 1]
         ratios = _resampled(numerator, denominator, limits, drawn, seeds[some])
         if len(drawn):
@@ -84,7 +80,9 @@ def ratio_intervals(
             ratio = above.sum() / below.sum()
             error = np.sqrt(((above - ratio * below) ** 2).sum()) / below.sum()
             ends[group] = ratio + ndtri((1 + level) / 2) * error * np.array([-1.0, 1.0])
-        return np.sort(metric.transform(ends), axis=1)
+        ends = np.sort(metric.transform(ends), axis=1)
+    ends[rounded(ends[:, 0]) == rounded(ends[:, 1])] = np.nan
+    return ends
 
 
 def _resampled(

@@ -17,6 +17,7 @@ from kgdash.files.table_cache import cached_table
 from kgdash.progress import Progress, phases, silent
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.rounding import excess
 
 #: draws of the bootstrap and of the permutation test, as SciPy has it
 RESAMPLES = 9999
@@ -57,7 +58,7 @@ def paired_tests(
         ``losses`` (int64: triples where a's value is higher, equal, lower)
     """
     content = hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest()
-    key = {"kind": "paired tests", "values": content, "names": list(names), "version": 1}
+    key = {"kind": "paired tests", "values": content, "names": list(names), "version": 2}
     key |= {"shape": list(values.shape), **asdict(bootstrap)}
     about = {"kind": "comparison", "run": ", ".join(names), "triples": len(values)}
     return cached_table(
@@ -71,7 +72,7 @@ def _paired_tests(
     first, second = phases(progress, [0.75, 0.25])
     pairs = list(combinations(range(len(names)), 2))
     left, right = (np.array(column) for column in zip(*pairs, strict=True))
-    differences = values[:, left] - values[:, right]
+    differences = excess(values[:, left], values[:, right])
     means, observed = values.mean(axis=0), differences.mean(axis=0)
     table = pd.DataFrame(
         {

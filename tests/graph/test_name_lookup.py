@@ -59,3 +59,11 @@ def test_what_is_no_text_is_nobody_and_near_names_are_told_of_many(monkeypatch):
     monkeypatch.setattr(name_lookup, "MANY", 0)
     with pytest.raises(KgdashError, match=r"unknown entity 'Berlim' in graph x.*Berlin"):
         lookup.find("Berlim")
+
+
+def test_labels_that_several_have_are_told_apart_by_their_names():
+    lookup = NameLookup(("m1", "m2", "m3"), ("Paris", "Rome", "Paris"), "entity", "graph g")
+    found = [lookup.distinct_label(number) for number in range(3)]
+    assert found == ["Paris (m1)", "Rome", "Paris (m3)"]
+    names = ("a", "b")
+    assert NameLookup(names, names, "entity", "graph g").distinct_label(1) == "b"

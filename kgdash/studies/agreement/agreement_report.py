@@ -17,6 +17,7 @@ from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval, resample_counts
 from kgdash.statistics.estimate import Estimate
+from kgdash.statistics.rounding import rounded
 from kgdash.studies.agreement.agreement import Agreement, pairwise
 from kgdash.studies.instances.separation import roc_auc
 from kgdash.studies.instances.separation_bootstrap import resampled
@@ -187,7 +188,7 @@ def foreseen_conflicts(
     known = np.isfinite(values["relik"])
     conflict = found.queries["conflict"].to_numpy()[known]
     unit = (np.arange(len(known)) % count)[known]
-    lower = {name: -value[known] for name, value in values.items()}
+    lower = {name: -rounded(value[known]) for name, value in values.items()}
     enough = min(conflict.sum(), (~conflict).sum()) >= _FEWEST
     drawn = resampled(lower, conflict, unit, bootstrap) if enough else None
     rows = []

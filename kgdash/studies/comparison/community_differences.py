@@ -9,6 +9,7 @@ from kgdash.graph.communities import describe_communities
 from kgdash.ranking.metric import RatioMetric
 from kgdash.ranking.ratio_metrics import ratio_intervals
 from kgdash.statistics.bootstrap import Bootstrap
+from kgdash.statistics.rounding import excess
 from kgdash.studies.comparison.comparison import Ranks, reciprocal_ranks, triples_of
 
 
@@ -50,14 +51,14 @@ def community_differences(
         (int64), ``name`` (str: the label of `kgdash.graph.communities.Community`), ``entities``,
         ``triples`` (int64: ranked, with an end in it), ``inside`` (int64: those with both),
         ``wins``, ``losses`` (int64), ``mrr_a``, ``mrr_b``, ``difference`` (a − b), ``low``,
-        ``high`` (float64; NaN for one triple), ``small`` (bool: fewer than 30 triples),
+        ``high`` (float64; NaN without an interval), ``small`` (bool: fewer than 30 triples),
         ``central`` (str: the most central entity's name), ``relations`` (str: the most frequent of
         its known triples)
     """
     values = reciprocal_ranks(pair, side, rank_type)
     ends = communities[triples_of(pair, side)[:, [0, 2]]]
     table = _ended_by(ends, values).rename(columns={"of": "community"})
-    differences = values[:, 0] - values[:, 1]
+    differences = excess(values[:, 0], values[:, 1])
     # Sorted once: looking through all triples for each community would take minutes.
     of, rows = _members(ends)
     part, counts = differences[rows[np.lexsort((rows, of))]], table["triples"].to_numpy()
@@ -85,8 +86,9 @@ def _ended_by(ends: np.ndarray, values: np.ndarray) -> pd.DataFrame:
     found, at = np.unique(of, return_inverse=True)
     counts = np.bincount(at)
     table = pd.DataFrame({"of": found, "triples": counts})
-    table["wins"] = np.bincount(at[rows[:, 0] > rows[:, 1]], minlength=len(found))
-    table["losses"] = np.bincount(at[rows[:, 0] < rows[:, 1]], minlength=len(found))
+    ahead = excess(rows[:, 0], rows[:, 1])
+    table["wins"] = np.bincount(at[ahead > 0], minlength=len(found))
+    table["losses"] = np.bincount(at[ahead < 0], minlength=len(found))
     for column, run in enumerate(("a", "b")):
         table[f"mrr_{run}"] = np.bincount(at, weights=rows[:, column]) / counts
     table["difference"] = table["mrr_a"] - table["mrr_b"]

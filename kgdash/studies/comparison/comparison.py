@@ -19,6 +19,7 @@ from kgdash.ranking.metric_lookup import DEFAULT_KS, find_metric, metric_records
 from kgdash.ranking.metrics import MetricsTable, side_rows
 from kgdash.ranking.metrics import metrics as all_metrics
 from kgdash.runs import Run
+from kgdash.statistics.rounding import rounded
 
 FEWEST, MOST = 2, 8
 
@@ -232,6 +233,7 @@ def check_aligned(ranks: Ranks) -> None:
 
 def _positions(table: pd.DataFrame, within: list[str], increasing: pd.Series | bool) -> pd.Series:
     """Number the values within each group of rows from the best, 1; equal ones share theirs."""
-    best_first = table["value"] * np.where(increasing, -1.0, 1.0)
+    value = pd.Series(rounded(table["value"].to_numpy()), table.index)
+    best_first = value * np.where(increasing, -1.0, 1.0)
     keys = [table[column] for column in within]
     return best_first.groupby(keys, sort=False).rank(method="min").astype("Int64")

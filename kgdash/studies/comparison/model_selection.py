@@ -19,6 +19,7 @@ from kgdash.ranking.ratio_metrics import LARGE
 from kgdash.statistics.bootstrap import Bootstrap, percentile_interval
 from kgdash.statistics.multiple_testing import holm
 from kgdash.statistics.proportions import clopper_pearson
+from kgdash.statistics.rounding import DIGITS, rounded
 from kgdash.studies.comparison.part_scores import EQUAL, PartScores
 
 #: over parts
@@ -172,7 +173,7 @@ def describe_selection(summary: Mapping[str, Any], kind: str, level: float = 0.9
 
 
 def _order_agreement(scores: PartScores, bootstrap: Bootstrap) -> dict[str, float]:
-    relik, mrr = scores.wide("relik"), scores.wide("mrr")
+    relik, mrr = rounded(scores.wide("relik")), rounded(scores.wide("mrr"))
     told_apart = (np.ptp(relik, axis=1) > 0) & (np.ptp(mrr, axis=1) > 0)
     if not told_apart.any():
         return dict.fromkeys(("spearman", "spearman_low", "spearman_high", "kendall_w"), np.nan)
@@ -216,8 +217,9 @@ def pair_correlations(differences: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for (a, b), part in differences.groupby(["a", "b"], sort=False):
-        x, y = part["relik_difference"].to_numpy(), part["mrr_difference"].to_numpy()
-        decided = (np.abs(x) > EQUAL) & (np.abs(y) > EQUAL)
+        # In places, not digits: what is left of equal values is 0.
+        x, y = part[["relik_difference", "mrr_difference"]].to_numpy().T.round(DIGITS)
+        decided = (x != 0) & (y != 0)
         same = np.mean(np.sign(x[decided]) == np.sign(y[decided])) if decided.any() else np.nan
         rows.append((a, b, len(part), float(same), *_spearman(x, y)))
     table = pd.DataFrame(rows, columns=["a", "b", "parts", "same_sign", "spearman", "p"])

@@ -7,6 +7,7 @@ from scipy.stats import binom
 from kgdash.graph import IDS
 from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.statistics.multiple_testing import holm
+from kgdash.statistics.rounding import excess
 from kgdash.studies.comparison.comparison import (
     COMPARED_SIDES,
     Ranks,
@@ -33,13 +34,14 @@ def relation_sign_tests(pair: Ranks, rank_type: str = "realistic") -> pd.DataFra
     tables = []
     for side in COMPARED_SIDES:
         first, second = reciprocal_ranks(pair, side, rank_type).T
+        ahead = excess(first, second)
         rows = pd.DataFrame(
             {
                 "relation": triples_of(pair, side)[:, 1],
                 "triples": 1,
-                "wins": first > second,
-                "ties": first == second,
-                "losses": first < second,
+                "wins": ahead > 0,
+                "ties": ahead == 0,
+                "losses": ahead < 0,
                 "mrr_a": first,
                 "mrr_b": second,
             }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kgdash.statistics.estimate import number
 from kgdash.studies.explanations.carrying_facts import CarryingFacts
+from kgdash.studies.rules.mining import MIN_HEAD_COVERAGE
 
 if TYPE_CHECKING:
     from kgdash.studies.explanations.explanation import Explanation
@@ -98,7 +99,7 @@ def no_rule_text(found: Explanation) -> str:
     return (
         f"None of {mined:,} mined rules leads to it."
         if mined
-        else "No rule of its relation is mined."
+        else f"No rule of its relation is mined: none finds {MIN_HEAD_COVERAGE:.0%} of its facts."
     )
 
 

@@ -33,7 +33,7 @@ from kgdash.files.text import decode_text, first_printed, read_content, table_ro
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.graph.arrow_texts import texts_at
 from kgdash.graph.sorted_slices import distinct_rows
-from kgdash.studies.instances.instances import Instances, make_instances
+from kgdash.studies.instances.instances import Instances, make_instances, tail_question
 from kgdash.studies.instances.separation import ALL
 
 COLUMNS = ["rule", "instance", "head", "relation", "tail", "label"]
@@ -222,14 +222,15 @@ def _instances(
             "empty throughout to have the last triple taken"
         )
     concluded = table[table["is_answer_triple"]].drop_duplicates("number")
-    entity, relation = graph.entity_labels, graph.relation_labels
     asked, _, of, _ = distinct_rows(concluded[["relation", "head"]].to_numpy())
-    questions = [f"{relation[r]}({entity[h]}, ?)" for r, h in asked.tolist()]
+    questions = [tail_question(graph, h, r) for r, h in asked.tolist()]
     described = pd.DataFrame(
         {
             "instance": concluded["number"].to_numpy(),
             "question": pd.Series(texts_at(questions, of), dtype=object),
-            "answer": pd.Series(texts_at(entity, concluded["tail"].to_numpy()), dtype=object),
+            "answer": pd.Series(
+                texts_at(graph.entity_labels, concluded["tail"].to_numpy()), dtype=object
+            ),
         }
     )
     group, side = (

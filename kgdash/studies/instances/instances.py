@@ -22,6 +22,7 @@ from kgdash.graph.arrow_texts import texts_at
 from kgdash.graph.sorted_slices import distinct_rows
 from kgdash.progress import Progress, phases, silent
 from kgdash.scoring.triple_scores import triple_scores
+from kgdash.statistics.rounding import rounded
 
 if TYPE_CHECKING:
     from kgdash.runs import Run
@@ -126,6 +127,12 @@ class ScoredInstances:
     table: pd.DataFrame
 
 
+def tail_question(graph: KnowledgeGraph, head: int, relation: int) -> str:
+    """Write which tail is asked for, in labels that tell apart all heads and all relations."""
+    asked = graph.relation_lookup.distinct_label(relation)
+    return f"{asked}({graph.entity_lookup.distinct_label(head)}, ?)"
+
+
 def make_instances(
     triples: pd.DataFrame, described: pd.DataFrame, notes: Sequence[str] = ()
 ) -> Instances:
@@ -214,11 +221,10 @@ def _per_instance(scored: pd.DataFrame) -> pd.DataFrame:
     for measure, (column, only_head) in MEASURES.items():
         rows = scored[scored["is_answer_triple"]] if only_head else scored
         of_grounding = rows.groupby(_GROUNDING)[column].mean().groupby("instance")
-        columns[f"{measure}_max"], columns[f"{measure}_mean"] = (
-            of_grounding.max(),
-            of_grounding.mean(),
-        )
-    return pd.DataFrame(columns)
+        columns[f"{measure}_max"] = of_grounding.max()
+        columns[f"{measure}_mean"] = of_grounding.mean()
+    table = pd.DataFrame(columns)
+    return pd.DataFrame(rounded(table.to_numpy()), table.index, table.columns)
 
 
 def instance_triples(graph: KnowledgeGraph, triples: pd.DataFrame, instance: int) -> pd.DataFrame:

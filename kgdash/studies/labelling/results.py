@@ -11,7 +11,12 @@ import pandas as pd
 
 from kgdash.errors import KgdashError
 from kgdash.graph import KnowledgeGraph
-from kgdash.studies.instances.instances import TRIPLE_COLUMNS, Instances, make_instances
+from kgdash.studies.instances.instances import (
+    TRIPLE_COLUMNS,
+    Instances,
+    make_instances,
+    tail_question,
+)
 from kgdash.studies.labelling.events import Labelling
 from kgdash.studies.labelling.journal import read_journal
 from kgdash.studies.labelling.queue import in_labels, triple_ids
@@ -39,7 +44,7 @@ def instances_of_labels(labelling: Labelling, graph: KnowledgeGraph) -> Instance
         if event.triple is None:
             continue
         head, relation, tail = triple_ids(event.triple, graph)
-        question = f"{graph.relation_labels[relation]}({graph.entity_labels[head]}, ?)"
+        question = tail_question(graph, head, relation)
         for found in event.groundings:
             number = len(described)
             described.append((number, question, graph.entity_labels[tail]))

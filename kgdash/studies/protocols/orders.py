@@ -14,6 +14,7 @@ import pandas as pd
 
 from kgdash.progress import Progress, phases, silent
 from kgdash.runs import Run
+from kgdash.statistics.rounding import rounded
 from kgdash.studies.comparison.comparison import check_comparable, distinct_names
 from kgdash.studies.protocols.protocols import EXACT, ProtocolSetting, protocols
 
@@ -66,7 +67,7 @@ def compare_orders(values: pd.DataFrame) -> ProtocolOrders:
     groups = values[values["protocol"] != EXACT.name].groupby(["protocol", "metric"], sort=False)
     for (protocol, metric), rows in groups:
         sign = -1.0 if metric == "mr" else 1.0
-        sampled, exact = (sign * rows[name].to_numpy() for name in ("value", "exact"))
+        sampled, exact = (sign * rounded(rows[name].to_numpy()) for name in ("value", "exact"))
         flipped = []
         for a, b in itertools.combinations(range(len(rows)), 2):
             if (sampled[a] - sampled[b]) * (exact[a] - exact[b]) < 0:

@@ -183,7 +183,11 @@ def question(
     join = "?" if not kind.after else next(names)
     branches = []
     for anchor, columns in zip(anchors, kind.branch_columns, strict=True):
-        nodes = [graph.entity_labels[anchor], *(next(names) for _ in columns[1:]), join]
+        nodes = [
+            graph.entity_lookup.distinct_label(anchor),
+            *(next(names) for _ in columns[1:]),
+            join,
+        ]
         branches.append(_atoms(graph, nodes, [relations[c] for c in columns]))
     text = (" ∨ " if kind.join == "or" else " ∧ ").join(branches)
     if not kind.after:
@@ -197,6 +201,6 @@ def _atoms(graph: KnowledgeGraph, nodes: Sequence[str], relations: Sequence[int]
     atoms = []
     for start, end, relation in zip(nodes[:-1], nodes[1:], relations, strict=True):
         ends = (start, end) if relation < graph.num_relations else (end, start)
-        label = graph.relation_labels[relation % graph.num_relations]
+        label = graph.relation_lookup.distinct_label(relation % graph.num_relations)
         atoms.append(f"{label}({ends[0]}, {ends[1]})")
     return " ∧ ".join(atoms)

@@ -34,13 +34,16 @@ MOST_RULES = 1_000_000
 #: facts that are looked at in a row before others hear of it: half a second or less
 _AT_ONCE = 2**26
 
+#: least share of the head relation's facts that a mined rule finds, unless asked for: AMIE's
+MIN_HEAD_COVERAGE = 0.01
+
 _KEYS = ["pca_confidence", "support", "atoms", "head_relation", "joint", "first", "second"]
 
 
 def mine_rules(
     graph: KnowledgeGraph,
     min_support: int = 2,
-    min_head_coverage: float = 0.01,
+    min_head_coverage: float = MIN_HEAD_COVERAGE,
     min_pca: float = 0.1,
     max_rules: int = MOST_RULES,
     progress: Progress = silent,
@@ -58,7 +61,7 @@ def mine_rules(
 def mine_bodies(
     graph: KnowledgeGraph,
     min_support: int = 2,
-    min_head_coverage: float = 0.01,
+    min_head_coverage: float = MIN_HEAD_COVERAGE,
     min_pca: float = 0.1,
     max_rules: int = MOST_RULES,
     progress: Progress = silent,

@@ -15,7 +15,12 @@ import pandas as pd
 from kgdash.errors import KgdashError
 from kgdash.graph import IDS, KnowledgeGraph
 from kgdash.progress import Beat, Progress, silent
-from kgdash.studies.instances.instances import TRIPLE_COLUMNS, Instances, make_instances
+from kgdash.studies.instances.instances import (
+    TRIPLE_COLUMNS,
+    Instances,
+    make_instances,
+    tail_question,
+)
 from kgdash.studies.rules.body_matrix import Body
 from kgdash.studies.rules.directed_edges import DirectedEdges
 from kgdash.studies.rules.groundings import groundings
@@ -210,9 +215,9 @@ class _AppliedRules:
         rows["group"] = rule_text(of.rule, self.graph)
         rows["instance"] += before
         self._rows.append(rows)
-        entity, relation = self.graph.entity_labels, self.graph.relation_labels
+        graph = self.graph
         self._described.extend(
-            (before + i, f"{relation[r]}({entity[h]}, ?)", entity[t])
+            (before + i, tail_question(graph, h, r), graph.entity_labels[t])
             for i, (h, r, t) in enumerate(of.triples.tolist())
         )
 

@@ -156,12 +156,13 @@ def _key(run: Run) -> dict[str, object]:
 
 
 def _coverage(run: Run, progress: Progress) -> pd.DataFrame:
-    found = answer_sets(run, AnswerSetSetting(EPSILON, SCORE), progress)
+    first, second = phases(progress, [1.0, 2.0] if communities_fit(run.graph) else [1.0, 0.0])
+    found = answer_sets(run, AnswerSetSetting(EPSILON, SCORE), first)
     triples = found.queries[: len(found.queries) // len(ENTITY_SIDES)][IDS].to_numpy()
     anchors = Queries.of(triples).anchor
     rows = pd.DataFrame({"community": _ALL, "covered": found.queries["covered"].to_numpy(np.int64)})
     if communities_fit(run.graph):
-        of = find_communities(run.graph, progress=progress)[anchors]
+        of = find_communities(run.graph, progress=second)[anchors]
         rows = pd.concat([rows.assign(community=of), rows])
     table = rows.groupby("community")["covered"].agg(queries="size", covered="sum").reset_index()
     return table.assign(most=float(found.thresholds["most"].iloc[0]))

@@ -76,7 +76,10 @@ def _choose_rules(run: Run) -> InstancesChoice:
             0.05,
             key="min_pca",
             bind="query-params",
-            help=explained("PCA confidence", "Of rules from AnyBURL: the confidence of the file."),
+            help=explained(
+                "PCA confidence",
+                "Mined rules find at least 1% of a relation's facts, too. Of AnyBURL: the file's.",
+            ),
         )
     with more_settings():
         least = _FIRST.min_support

@@ -111,7 +111,7 @@ def test_groups_are_each_run_s_own(runs, ranks, by, metric, rank_type):
         columns = ["group", "side", "triples", "small", "value"]
         pd.testing.assert_frame_equal(rows[columns], own[columns])
     for _, rows in found.groupby(["side", "group"]):
-        values = rows["value"].tolist()
+        values = rows["value"].round(9).tolist()
         expected = [position(v, values, find_metric(metric).increasing) for v in values]
         assert rows["position"].tolist() == expected
 

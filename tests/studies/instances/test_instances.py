@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,9 @@ from kgdash.studies.instances.instances import (
     instance_triples,
     make_instances,
     score_instances,
+    tail_question,
 )
+from kgdash.studies.queries.query_types import QUERY_TYPES, question
 from kgdash.studies.queries.sampling import QuerySampling
 from kgdash.studies.queries.sources import sample_queries
 from tests.support.instance_fakes import FakeRun, small_graph
@@ -154,3 +158,12 @@ def test_a_triple_s_rank_does_not_depend_on_the_false_ones_ranked_with_it():
     rows = facts[["head", "relation", "tail"]].to_numpy()
     alone = run.ranks(triples=rows, sides=("tail",))["realistic"].to_numpy()
     assert np.allclose(facts["entity_rr"], 1 / alone)
+
+
+def test_heads_of_one_label_are_asked_about_in_questions_of_their_own():
+    """Intervals resample questions: those of two entities were one where they share a label."""
+    graph = replace(small_graph([(0, 0, 1), (2, 0, 1)]), entity_labels=("Paris", "x", "Paris"))
+    assert tail_question(graph, 0, 0) == "r0(Paris (e0), ?)"
+    assert tail_question(graph, 1, 0) == "r0(x, ?)"
+    texts = [question(graph, QUERY_TYPES["1p"], [anchor], [0]) for anchor in (0, 2)]
+    assert texts == ["r0(Paris (e0), ?)", "r0(Paris (e2), ?)"]

@@ -53,8 +53,10 @@ def test_means_are_those_of_the_triples(umls, what):
         assert row["relik"] == pytest.approx(own.mean())
         assert row["typical"] == pytest.approx(stats.gmean(own))
         assert row["small"] == (len(own) < 30)
-        if len(own) > 1 and np.ptp(own):
+        if len(own) >= 10 and np.ptp(own):
             assert row["low"] < row["relik"] < row["high"]
+        else:
+            assert np.isnan([row["low"], row["high"]]).all()
         tested = touching(graph.splits["test"], what, row["id"], groups)
         mrr = (reciprocal["head"] + reciprocal["tail"])[tested] / 2
         assert row["evaluated"] == tested.sum()
@@ -99,7 +101,7 @@ def test_loops_count_once_and_isolated_entities_do_not():
     assert table["triples"].to_dict() == {0: 2, 1: 2, 2: 1}
     assert (table["evaluated"] == 0).all()
     assert table["mrr"].isna().all()
-    assert table[["low", "high"]].isna().all(axis=1).to_dict() == {0: False, 1: False, 2: True}
+    assert table[["low", "high"]].isna().all(axis=None)  # of so few triples
 
 
 def test_maps_while_it_is_counted(monkeypatch):
