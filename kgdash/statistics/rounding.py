@@ -15,7 +15,7 @@ def rounded(values: np.ndarray) -> np.ndarray:
     :return: float64 of that shape
     """
     values = np.asarray(values, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         scale = 10.0 ** (DIGITS - 1 - np.floor(np.log10(np.abs(values))))
         found = np.rint(values * scale) / scale
     return np.where(np.isfinite(found) & np.isfinite(scale), found, values)
