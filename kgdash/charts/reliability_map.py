@@ -19,7 +19,7 @@ from kgdash.charts.style import (
     whiskers,
 )
 from kgdash.files.html import escape
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import Estimate, number, with_interval
 
 #: rows of a chart of the least and the most reliable
 _ENDS = 12
@@ -65,8 +65,9 @@ def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
         error_x=whiskers(rows["relik"], rows["low"], rows["high"], GREY, thickness=1.5),
         customdata=rows["row"].tolist(),
         text=[
-            f"{escape(row.label)}<br>mean ReliK {number(row.relik)}, {number(row.low)} to "
-            f"{number(row.high)}<br>{row.triples:,} triples"
+            f"{escape(row.label)}<br>mean ReliK "
+            f"{with_interval(Estimate(row.relik, row.low, row.high, row.triples))}"
+            f"<br>{row.triples:,} triples"
             for row in rows.itertuples()
         ],
         hovertemplate="%{text}<extra></extra>",
@@ -81,7 +82,7 @@ def reliability_dots(table: pd.DataFrame, scale: ReliKScale) -> go.Figure:
     )
     if len(table) > 2 * _ENDS:
         figure.add_hline(y=0.5 - _ENDS, line={"color": GREY, "dash": "dot", "width": 1})
-    message = f"Mean ReliK: {of_each(rows['label'], rows['relik'], low, high)}."
+    message = f"Mean ReliK: {of_each(rows['label'], rows['relik'], rows['low'], rows['high'])}."
     height = 80 + 21 * len(rows)
     return finish(figure, message, height, clickmode="event+select", showlegend=False)
 

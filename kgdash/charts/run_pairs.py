@@ -18,7 +18,7 @@ from kgdash.charts.style import (
     write_above,
 )
 from kgdash.files.html import escape
-from kgdash.statistics.estimate import number
+from kgdash.statistics.estimate import Estimate, number, with_interval
 
 #: of the run that comes first, of neither, of the second
 _A, _EQUAL, _B = SIDE_COLOURS["head"], "#8a96a3", SIDE_COLOURS["tail"]
@@ -207,8 +207,9 @@ def _forest(rows: list[dict], title: str) -> go.Figure:
             marker={"color": colour, "size": 10},
             error_x=whiskers(difference[at], low[at], high[at], colour),
             text=[
-                f"{escape(shortened(row['name'], 60))}<br>{number(row['difference'])}, interval "
-                f"{number(row['low'])} to {number(row['high'])}<br>{row['note']}"
+                f"{escape(shortened(row['name'], 60))}<br>"
+                f"{with_interval(Estimate(row['difference'], row['low'], row['high'], 1))}"
+                f"<br>{row['note']}"
                 for row, here in zip(rows, at, strict=True)
                 if here
             ],
